@@ -1,0 +1,142 @@
+"""Datasets: one adapter a module, one table of items for all of them.
+
+An adapter reads a dataset's files and yields an `Item` for each text under each criterion, with the rubric it is scored
+by. What every dataset must satisfy is checked here, once.
+"""
+
+import importlib
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from rubric_order.errors import InputError
+from rubric_order.rubrics import Rubric
+
+ADAPTERS = ("demo", "hanna", "prometheus")
+
+
+@dataclass
+class Item:
+    """One text judged under one criterion.
+
+    Attributes:
+        where: file and row it was read from, for error messages; not stored.
+        item_id: unique in the dataset.
+        group_id: what competing candidates share (a prompt, an article, a story).
+        candidate: the system or model that wrote the response.
+        rubric: how it is scored; None where the adapter found none.
+        human_scores: one score a human rater.
+        reference_labels: golden scores that came from other judges, such as GPT-4.
+    """
+
+    where: str
+    item_id: str
+    group_id: str
+    candidate: str
+    instruction: str
+    response: str
+    rubric: Rubric | None
+    reference: str | None = None
+    human_scores: list[float] = field(default_factory=list)
+    reference_labels: list[float] = field(default_factory=list)
+    category: str | None = None
+
+
+def read(adapter: str, files: dict[str, Path]) -> Iterable[Item]:
+    """Items of a dataset as its adapter reads them, unchecked.
+
+    Args:
+        adapter: one of ``ADAPTERS``.
+        files: path of each file that the adapter needs, by the name that config gives it.
+    """
+    module = importlib.import_module(f"rubric_order.datasets.{adapter}")
+    missing = [name for name in module.FILES if name not in files]
+    if missing:
+        raise InputError(f"adapter {adapter!r} needs files {', '.join(module.FILES)}; config does not name {missing[0]!r}")
+    return module.read(**{name: files[name] for name in module.FILES})
+
+
+def prepare(dataset: str, items: Iterable[Item], *, limit: int | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Check items and lay them out as tables.
+
+    Args:
+        dataset: id of the dataset.
+        items: what `read` returned.
+        limit: keep only the first so many groups.
+
+    Returns:
+        The items (one row an item) and the rubrics that they use (one row a rubric).
+
+    Raises:
+        InputError: an item is empty, repeated, or has no rubric; or there are none.
+    """
+    kept: list[dict] = []
+    rubrics: dict[str, Rubric] = {}
+    seen: dict[str, str] = {}
+    groups: set[str] = set()
+    for item in items:
+        if limit is not None and item.group_id not in groups and len(groups) == limit:
+            continue
+        groups.add(item.group_id)
+        if item.item_id in seen:
+            raise InputError(f"{item.where}: item id {item.item_id!r} is already used by {seen[item.item_id]}")
+        seen[item.item_id] = item.where
+        if item.rubric is None:
+            raise InputError(f"{item.where}: item {item.item_id!r} has no rubric")
+        if rubrics.setdefault(item.rubric.rubric_id, item.rubric) != item.rubric:
+            raise InputError(f"{item.where}: rubric {item.rubric.rubric_id!r} differs from an earlier one of that id")
+        kept.append(_row(dataset, item))
+    if not kept:
+        raise InputError(f"dataset {dataset}: no items")
+    return pd.DataFrame(kept), pd.DataFrame([_rubric_row(rubric) for rubric in rubrics.values()])
+
+
+def _row(dataset: str, item: Item) -> dict:
+    instruction = clean(item.instruction, f"{item.where}: field 'instruction'")
+    response = clean(item.response, f"{item.where}: field 'response'")
+    reference = None if item.reference is None else clean(item.reference, f"{item.where}: field 'reference'")
+    scores = [float(score) for score in item.human_scores]
+    return {
+        "dataset": dataset,
+        "item_id": item.item_id,
+        "group_id": item.group_id,
+        "candidate": item.candidate,
+        "criterion": item.rubric.criterion,
+        "rubric_id": item.rubric.rubric_id,
+        "category": item.category,
+        "instruction": instruction,
+        "response": response,
+        "reference": reference,
+        "human_scores": scores,
+        "human_score": sum(scores) / len(scores) if scores else float("nan"),
+        "reference_labels": [float(label) for label in item.reference_labels],
+    }
+
+
+def _rubric_row(rubric: Rubric) -> dict:
+    return {
+        "rubric_id": rubric.rubric_id,
+        "criterion": rubric.criterion,
+        "question": rubric.question,
+        "levels": list(rubric.levels),
+    }
+
+
+def clean(text: object, where: str) -> str:
+    """Text in Unicode form NFC with plain line ends and without blank space around it.
+
+    Raises:
+        InputError: it is not text, is empty, or holds a control character other than newline and tab.
+    """
+    if not isinstance(text, str):
+        raise InputError(f"{where}: expected text, found {text!r:.60}")
+    text = unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+    if not text:
+        raise InputError(f"{where}: expected text, found nothing")
+    for offset, character in enumerate(text):
+        if character < " " and character not in "\n\t" or character == "\x7f":
+            raise InputError(f"{where}: control character {character!r} at offset {offset}")
+    return text

@@ -1,0 +1,59 @@
+"""The embedded demo: a YAML list of tasks, each with its own rubric, a reference answer and its responses.
+
+The human score of a response is the level that it was written for.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rubric_order import files
+from rubric_order.datasets import Item
+from rubric_order.errors import InputError
+from rubric_order.rubrics import Rubric, check_levels
+
+FILES = ("tasks",)
+
+
+def read(tasks: Path) -> Iterator[Item]:
+    entries = files.read_yaml(tasks)
+    if not isinstance(entries, list):
+        raise InputError(f"{tasks}: expected a list of tasks, found {type(entries).__name__}")
+    for number, task in enumerate(entries, start=1):
+        where = f"{tasks}: task {number}"
+        _require(task, ("id", "category", "instruction", "reference", "responses"), where)
+        where = f"{where} ({task['id']})"
+        rubric = _rubric(task, where)
+        for place, response in enumerate(task["responses"], start=1):
+            where_response = f"{where}: response {place}"
+            _require(response, ("candidate", "level", "text"), where_response)
+            if rubric is not None and response["level"] not in range(1, len(rubric.levels) + 1):
+                found = response["level"]
+                raise InputError(f"{where_response}: level {found!r}, expected 1 to {len(rubric.levels)}")
+            yield Item(
+                where=where_response,
+                item_id=f"{task['id']}-{response['candidate']}",
+                group_id=task["id"],
+                candidate=response["candidate"],
+                instruction=task["instruction"],
+                response=response["text"],
+                reference=task["reference"],
+                rubric=rubric,
+                human_scores=[response["level"]],
+                category=task["category"],
+            )
+
+
+def _rubric(task: dict, where: str) -> Rubric | None:
+    if task.get("rubric") is None:
+        return None
+    _require(task["rubric"], ("criterion", "levels"), f"{where}: rubric")
+    levels = check_levels(task["rubric"]["levels"], f"{where}: rubric: levels")
+    return Rubric(task["id"], "quality", task["rubric"]["criterion"].strip(), levels)
+
+
+def _require(entry: object, fields: tuple[str, ...], where: str) -> None:
+    if not isinstance(entry, dict):
+        raise InputError(f"{where}: expected a mapping, found {type(entry).__name__}")
+    for field in fields:
+        if field not in entry:
+            raise InputError(f"{where}: field {field!r} is missing")

@@ -1,0 +1,100 @@
+"""HANNA: 96 stories written by people for a prompt, three raters, six criteria.
+
+The stories are the first 96 distinct (prompt, human story) pairs of the stories file; row `Human` of the ratings file
+holds each rater's scores in the same order, as a list literal in a cell. Rubrics are ours.
+
+Source: Chhun et al. (2022, 2024), github.com/dig-team/hanna-benchmark-asg.
+"""
+
+import ast
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from rubric_order import files
+from rubric_order.datasets import Item
+from rubric_order.errors import InputError
+from rubric_order.rubrics import read_rubrics
+
+FILES = ("stories", "ratings", "rubrics")
+
+N_STORIES = 96
+RATERS = (1, 2, 3)
+COLUMNS = {
+    "relevance": "RE",
+    "coherence": "CH",
+    "empathy": "EM",
+    "surprise": "SU",
+    "engagement": "EG",
+    "complexity": "CX",
+}
+TASK = "Write a short story for the following prompt.\n\n{}"
+
+
+def read(stories: Path, ratings: Path, rubrics: Path) -> Iterator[Item]:
+    scale = read_rubrics(rubrics, "hanna")
+    absent = [criterion for criterion in COLUMNS if criterion not in scale]
+    if absent:
+        raise InputError(f"{rubrics}: no rubric for criterion {absent[0]!r}; found {', '.join(scale)}")
+    scores = read_ratings(ratings)
+    for number, (prompt, story) in enumerate(read_stories(stories)):
+        for criterion in COLUMNS:
+            yield Item(
+                where=f"{stories}: story {number + 1}",
+                item_id=f"{number:03d}-{criterion}",
+                group_id=f"{number:03d}",
+                candidate="human",
+                instruction=TASK.format(prompt),
+                response=story,
+                rubric=scale[criterion],
+                human_scores=[scores[criterion, rater][number] for rater in RATERS],
+            )
+
+
+def read_stories(path: Path) -> list[tuple[str, str]]:
+    """The prompts with the stories that people wrote for them, in the order of the file."""
+    rows = _rows(path)
+    for name in ("Prompt", "Human"):
+        if name not in rows[0]:
+            raise InputError(f"{path}: column {name!r} is missing; found {', '.join(rows[0])}")
+    pairs = list(dict.fromkeys((row["Prompt"], row["Human"]) for row in rows))[:N_STORIES]
+    if len(pairs) < N_STORIES:
+        raise InputError(f"{path}: expected {N_STORIES} distinct human stories, found {len(pairs)}")
+    return pairs
+
+
+def read_ratings(path: Path) -> dict[tuple[str, int], list[int]]:
+    """Scores from 1 to 5 of each (criterion, rater), in the order of the stories."""
+    humans = [row for row in _rows(path) if row.get("Model") == "Human"]
+    if len(humans) != 1:
+        raise InputError(f"{path}: expected one row with Model 'Human', found {len(humans)}")
+    ratings = {}
+    for criterion, code in COLUMNS.items():
+        for rater in RATERS:
+            column = f"Human {rater} {code}"
+            where = f"{path}: row 'Human', column {column!r}"
+            try:
+                values = ast.literal_eval(humans[0][column])
+            except KeyError:
+                raise InputError(f"{where}: no such column") from None
+            except (ValueError, SyntaxError, TypeError):
+                raise InputError(f"{where}: expected a list of scores, found {humans[0][column]!r:.60}") from None
+            if not isinstance(values, list) or len(values) != N_STORIES:
+                raise InputError(f"{where}: expected a list of {N_STORIES} scores")
+            for story, value in enumerate(values, start=1):
+                if value not in (1, 2, 3, 4, 5):
+                    raise InputError(f"{where}: story {story}: expected a score from 1 to 5, found {value!r}")
+            ratings[criterion, rater] = values
+    return ratings
+
+
+def _rows(path: Path) -> list[dict]:
+    csv.field_size_limit(2**24)
+    try:
+        rows = list(csv.DictReader(io.StringIO(files.read_text(path), newline="")))
+    except csv.Error as error:
+        raise InputError(f"{path}: malformed CSV: {error}") from None
+    if not rows:
+        raise InputError(f"{path}: no rows")
+    return rows

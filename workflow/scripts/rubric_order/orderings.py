@@ -1,0 +1,93 @@
+"""Which orders the options of a prompt are shown in.
+
+An ordering is a permutation of 1..n written as the option that stands at each position: entry p - 1 is the option at
+position p. Functions return integer arrays with one ordering a row.
+"""
+
+import itertools
+import math
+
+import numpy as np
+
+STRATEGIES = ("balanced", "random", "fixed", "single", "all")
+MAX_ORDERINGS = 5040  # 7!: beyond it, `all` is a mistake rather than a plan
+
+
+def rotations(n: int) -> np.ndarray:
+    """Cyclic rotations of the canonical ordering.
+
+    Returns:
+        Shape (n, n): row r is ``[r+1, ..., n, 1, ..., r]``, so every option stands once in every position.
+
+    Raises:
+        ValueError: n is below 2.
+    """
+    if n < 2:
+        raise ValueError(f"an ordering needs at least 2 options, got {n}")
+    return (np.arange(n)[:, None] + np.arange(n)) % n + 1
+
+
+def balanced(n: int) -> np.ndarray:
+    """Forward rotations, then rotations of the reversed ordering.
+
+    Returns:
+        Shape (2n, n): every option stands exactly twice in every position. For n = 2 the rows of the second half
+        repeat those of the first.
+
+    Source: Xu et al. (2026), Section 3.1, in the order given there.
+    """
+    return np.vstack([rotations(n), n + 1 - rotations(n)])
+
+
+def random_orderings(n: int, reads: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Independent uniform draws, so that an ordering can come twice. Shape (reads, n)."""
+    return rng.permuted(np.tile(np.arange(1, n + 1), (reads, 1)), axis=1)
+
+
+def fixed(n: int, reads: int) -> np.ndarray:
+    """The canonical ordering ``[1, ..., n]`` in every row. Shape (reads, n)."""
+    return np.tile(np.arange(1, n + 1), (reads, 1))
+
+
+def all_orderings(n: int) -> np.ndarray:
+    """Every permutation in lexicographic order. Shape (n!, n).
+
+    Raises:
+        ValueError: there are more than ``MAX_ORDERINGS`` of them.
+    """
+    if math.factorial(n) > MAX_ORDERINGS:
+        raise ValueError(f"strategy 'all' with {n} options has {math.factorial(n)} orderings; use 'random' instead")
+    return np.array(list(itertools.permutations(range(1, n + 1))))
+
+
+def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.Generator | None = None) -> np.ndarray:
+    """The orderings that one item is read in.
+
+    Args:
+        strategy: one of ``STRATEGIES``.
+        n: number of options, 2 to 9.
+        budget: reads per item of `random` and `fixed`; by default 2n, the budget of `balanced`. The other strategies
+            set their own.
+        rng: generator that `random` draws from.
+
+    Returns:
+        Shape (reads, n).
+    """
+    reads = 2 * n if budget is None else budget
+    match strategy:
+        case "balanced":
+            return balanced(n)
+        case "random":
+            return random_orderings(n, reads, rng=rng)
+        case "fixed":
+            return fixed(n, reads)
+        case "single":
+            return fixed(n, 1)
+        case "all":
+            return all_orderings(n)
+    raise ValueError(f"unknown strategy {strategy!r}; expected one of {', '.join(STRATEGIES)}")
+
+
+def positions_of(orderings: np.ndarray) -> np.ndarray:
+    """Inverse permutations: entry k - 1 of a row is the 1-based position of option k. Same shape as the input."""
+    return np.argsort(orderings, axis=-1) + 1

@@ -1,0 +1,45 @@
+"""Random numbers that depend on a seed and a name, never on row order or core count; and the bootstrap."""
+
+import hashlib
+
+import numpy as np
+
+MAX_UNDEFINED = 0.05  # an interval is withheld when more than this share of its resamples has no value
+
+
+def generator(seed: int, *key: object) -> np.random.Generator:
+    """A generator for one purpose, such as the random orderings of one item.
+
+    Args:
+        seed: the seed from config.
+        key: what the numbers are for; equal keys give equal streams, different keys independent ones.
+    """
+    digest = hashlib.blake2b("\x1f".join(map(str, key)).encode(), digest_size=16).digest()
+    return np.random.default_rng([seed, *np.frombuffer(digest, dtype=np.uint32).tolist()])
+
+
+def bootstrap_indices(n: int, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Row numbers of each resample, drawn with replacement. Shape (resamples, n)."""
+    return rng.integers(0, n, size=(resamples, n))
+
+
+def bootstrap_weights(n: int, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
+    """How often each of n units is drawn into each resample. Shape (resamples, n); rows sum to n."""
+    return rng.multinomial(n, np.full(n, 1 / n), size=resamples)
+
+
+def percentile_interval(values: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Percentile bootstrap interval over the first axis.
+
+    Args:
+        values: statistic in each resample, shape (resamples, ...); NaN where it is undefined.
+        confidence: nominal coverage, such as 0.95.
+
+    Returns:
+        Lower and upper ends, each of shape (...); NaN where more than ``MAX_UNDEFINED`` of the resamples are undefined.
+    """
+    values = np.asarray(values, dtype=float)
+    undefined = np.isnan(values).mean(axis=0)
+    usable = np.where(undefined > MAX_UNDEFINED, 0.0, values)  # no all-NaN slices reach nanquantile
+    low, high = np.nanquantile(usable, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    return np.where(undefined > MAX_UNDEFINED, np.nan, low), np.where(undefined > MAX_UNDEFINED, np.nan, high)
