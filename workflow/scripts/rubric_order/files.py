@@ -48,7 +48,8 @@ def write_parquet(table: pd.DataFrame | pa.Table, path: str | Path, **metadata: 
     if isinstance(table, pd.DataFrame):
         table = pa.Table.from_pandas(table, preserve_index=False)
     provenance = {"schema_version": SCHEMA_VERSION, "rubric_order": __version__, **metadata}
-    table = table.replace_schema_metadata({"rubric_order": json.dumps(provenance, sort_keys=True)})
+    kept = table.schema.metadata or {}  # column types, as pandas writes them
+    table = table.replace_schema_metadata({**kept, "rubric_order": json.dumps(provenance, sort_keys=True)})
     with atomic(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
 
@@ -132,9 +133,11 @@ def read_yaml(path: str | Path) -> object:
         InputError: with line and column, where the file is not YAML or repeats a key.
     """
     try:
-        return yaml.load(read_text(path), Loader=_UniqueKeyLoader)
+        return yaml.load(read_text(path), Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
-        raise InputError(f"{path}: line {mark.line + 1}, column {mark.column + 1}: malformed YAML: {error.problem}") from None
+        raise InputError(
+            f"{path}: line {mark.line + 1}, column {mark.column + 1}: malformed YAML: {error.problem}"
+        ) from None
     except yaml.YAMLError as error:
         raise InputError(f"{path}: malformed YAML: {error}") from None

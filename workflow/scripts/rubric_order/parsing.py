@@ -38,13 +38,22 @@ class ParsedScore:
     reason: str | None = None
 
 
-_WORDS = {word: str(value) for value, word in enumerate("zero one two three four five six seven eight nine ten".split())}
+_WORDS = {
+    word: str(value)
+    for value, word in enumerate(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    )
+}
 
 # A number as answers write it; the sign and the fraction are kept so that -1 and 3.5 are seen for what they are.
-_NUMBER = r"(?P<number>(?<![\d.,])[-+]?\d+(?:[.,]\d+)?|\b(?:" + "|".join(_WORDS) + r")\b)"
+_NUMBER = (
+    r"(?P<number>(?<![\d.,])[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)|\b(?:" + "|".join(_WORDS) + r")\b)"
+)
 _OUT_OF = r"(?:\s*(?:/|out\s+of(?:\s+a\s+possible)?|of)\s*(?P<scale>\d+(?:\.0+)?|" + "|".join(_WORDS) + r")\b)?"
 # What follows a score when it is one end of a range or one of two alternatives: `3 or 4`, `3-4`, `3 to 4`.
-_ALTERNATIVE = r"(?:\s*(?:-|\bor\b|\bto\b|\band\b(?!\s+a\s+half))\s*(?P<other>\d+(?:\.\d+)?|" + "|".join(_WORDS) + r")\b(?!\s*%))?"
+_ALTERNATIVE = (
+    r"(?:\s*(?:-|\bor\b|\bto\b|\band\b(?!\s+a\s+half))\s*(?P<other>\d+(?:\.\d+)?|" + "|".join(_WORDS) + r")\b(?!\s*%))?"
+)
 _HALF = r"(?P<half>\s+and\s+a\s+half\b)?"
 # Ornament between a label and its value: `**`, brackets, quotes, colons, an equals sign.
 _MARKS = r"[\s*_`\"'“”‘’(\[{<:=~#>|]*"
@@ -84,13 +93,19 @@ _SCALE_TEXT = re.compile(
 _ECHOED = re.compile(r"\binteger(?:\s+number)?\s+between\b|write a feedback for criteria|Score \d+:", re.IGNORECASE)
 
 _LABEL = r"(?:score|rating|grade|mark|evaluation|verdict|result|answer)"
-_AWARD = r"(?:scor(?:e|es|ed|ing)|rat(?:e|es|ed|ing)|grad(?:e|es|ed|ing)|giv(?:e|es|en|ing)|gave|assign(?:s|ed|ing)?|award(?:s|ed|ing)?|earn(?:s|ed|ing)?|receiv(?:e|es|ed|ing)|deserv(?:e|es|ed|ing)|merit(?:s|ed|ing)?|warrant(?:s|ed|ing)?|get(?:s|ting)?|obtain(?:s|ed|ing)?|achiev(?:e|es|ed|ing))"
+_AWARD = (
+    r"(?:(?:scor|rat|grad|receiv|deserv|achiev)(?:e|es|ed|ing)|(?:giv|award|assign|earn|merit|warrant|obtain)(?:e|s|es|ed|en|ing)?"
+    r"|gave|gets?|getting)"
+)
 
 # From the most to the least explicit.
 _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
     for name, pattern in (
-        ("result", rf"\[\s*\**\s*RESULTS?\s*\**\s*\]{_MARKS}(?:(?:final\s+|overall\s+)?{_LABEL}{_MARKS}(?:is\b)?{_MARKS})?{_VALUE}"),
+        (
+            "result",
+            rf"\[\s*\**\s*RESULTS?\s*\**\s*\]{_MARKS}(?:(?:final\s+|overall\s+)?{_LABEL}{_MARKS}(?:is\b)?{_MARKS})?{_VALUE}",
+        ),
         ("boxed", rf"\\boxed{_MARKS}{_VALUE}"),
         ("json", rf"[\"'](?:final_|overall_)?(?:score|rating|result)[\"']\s*:\s*[\"']?{_VALUE}"),
         (
@@ -113,7 +128,10 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
             rf"(?:(?:only|just|at|as|with|a|an|the|out)\s+)*(?:\w+\s+of\s+)?{_MARKS}{_VALUE}"
             r"(?!\s+(?:points?\s+(?:about|on|from|in)|main|key|of\s+the|different|examples?|reasons?|sentences?|words?|paragraphs?|times?|people|years?|days?|goals?|stars?\s+hotel|million|thousand|hundred))",
         ),
-        ("out_of", rf"{_NUMBER}{_HALF}\s*(?:/|\bout\s+of(?:\s+a\s+possible)?)\s*(?P<scale>\d+(?:\.0+)?|{'|'.join(_WORDS)})\b(?!\w|/)"),
+        (
+            "out_of",
+            rf"{_NUMBER}{_HALF}\s*(?:/|\bout\s+of(?:\s+a\s+possible)?)\s*(?P<scale>\d+(?:\.0+)?|{'|'.join(_WORDS)})\b(?!\w|/)",
+        ),
         ("bare", rf"\A{_MARKS}{_VALUE}[\s.*_`\"'”’)\]}}!]*\Z"),
         ("own_line", rf"^[^\S\n]*[*_`\"'(\[]*{_VALUE}[*_`\"')\].!]*[^\S\n]*$"),
         ("option_line", r"\A\W*Score\s+(?P<number>\d+)\s*(?::|\.|$)"),
@@ -187,6 +205,8 @@ def _value(match: re.Match, n: int) -> int | str:
     """The score that one match gives, or the reason why it gives none."""
     groups = match.groupdict()
     word = groups["number"].lower()
+    if re.search(r",\d{3}(?!\d)", word):  # thousands, as in 1,050
+        return OUT_OF_RANGE
     number = float(_WORDS.get(word, word).replace(",", "."))
     if groups.get("other") and float(_WORDS.get(groups["other"].lower(), groups["other"])) != number:
         return CONFLICTING

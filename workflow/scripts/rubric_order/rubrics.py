@@ -39,7 +39,9 @@ def check_levels(levels: object, where: str) -> tuple[str, ...]:
     top = max((level for level in levels if isinstance(level, int)), default=0)
     unknown = [level for level in levels if not isinstance(level, int) or not 1 <= level <= MAX_LEVELS]
     if unknown:
-        raise InputError(f"{where}: {unknown[0]!r} is not a level; expected whole numbers from 1 to at most {MAX_LEVELS}")
+        raise InputError(
+            f"{where}: {unknown[0]!r} is not a level; expected whole numbers from 1 to at most {MAX_LEVELS}"
+        )
     for level in range(1, top + 1):
         if level not in levels:
             raise InputError(f"{where}: level {level} is missing; found {sorted(levels)}, expected 1 to {top}")

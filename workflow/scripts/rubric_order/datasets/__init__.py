@@ -55,7 +55,9 @@ def read(adapter: str, files: dict[str, Path]) -> Iterable[Item]:
     module = importlib.import_module(f"rubric_order.datasets.{adapter}")
     missing = [name for name in module.FILES if name not in files]
     if missing:
-        raise InputError(f"adapter {adapter!r} needs files {', '.join(module.FILES)}; config does not name {missing[0]!r}")
+        raise InputError(
+            f"adapter {adapter!r} needs files {', '.join(module.FILES)}; config does not name {missing[0]!r}"
+        )
     return module.read(**{name: files[name] for name in module.FILES})
 
 
@@ -137,6 +139,6 @@ def clean(text: object, where: str) -> str:
     if not text:
         raise InputError(f"{where}: expected text, found nothing")
     for offset, character in enumerate(text):
-        if character < " " and character not in "\n\t" or character == "\x7f":
+        if (character < " " and character not in "\n\t") or character == "\x7f":
             raise InputError(f"{where}: control character {character!r} at offset {offset}")
     return text

@@ -1,0 +1,34 @@
+# rubric-order: how the order of things in a prompt moves the scores of an LLM judge.
+#
+#   datasets -> items -> plan -> requests -> responses -> scores -> statistics -> figures, tables, report
+#
+# Results depend on config and inputs alone; where jobs run is said by profiles.
+from snakemake.utils import min_version
+
+min_version("9.25")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/datasets.smk"
+include: "workflow/rules/models.smk"
+include: "workflow/rules/plan.smk"
+include: "workflow/rules/judging.smk"
+include: "workflow/rules/scores.smk"
+include: "workflow/rules/statistics.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/tables.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        collect("results/figures/{figure}.svg", figure=config["figures"]),
+        collect("results/tables/{table}.csv", table=config["tables"]),

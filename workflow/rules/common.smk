@@ -1,0 +1,198 @@
+"""Config checks, wildcard constraints and the helpers that rules share."""
+
+import functools
+import json
+import os
+import sys
+from pathlib import Path
+
+import yaml
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import validate
+
+SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
+sys.path.insert(0, str(SCRIPTS))
+
+from rubric_order import settings as checks
+from rubric_order.errors import InputError
+from rubric_order.fingerprint import code_version
+
+# Commands find the Python that runs Snakemake, also where its environment is not activated; with --sdm conda the
+# environment of a rule comes before it.
+os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
+
+try:
+    schema = Path(workflow.basedir, "workflow", "schemas", "config.schema.yaml")
+    checks.check_shape(config, yaml.safe_load(schema.read_text(encoding="utf-8")))
+    validate(config, "../schemas/config.schema.yaml")  # fills in the defaults
+    checks.check_meaning(config)
+except InputError as error:
+    raise WorkflowError(str(error)) from None
+
+ID = "[a-z0-9]+(_[a-z0-9]+)*"
+
+
+wildcard_constraints:
+    dataset=ID,
+    judge=ID,
+    study=ID,
+    shard="[0-9]+",
+    file="[a-z0-9_]+",
+
+
+# How a judge is run. These settings do not change its answers, so they do not make answers out of date.
+RUN_SETTINGS = ("gpu", "shards", "mem", "runtime")
+
+
+def source(path):
+    """Path of a file of the workflow, relative to the working directory where it lies below it."""
+    return os.path.relpath(Path(workflow.basedir, path))
+
+
+def code(script):
+    """What an entry script and the library modules behind it do, as a hash; comments and layout do not count."""
+    return code_version(SCRIPTS / script)
+
+
+def entry(script):
+    """Path of an entry script."""
+    return source(f"workflow/scripts/{script}")
+
+
+def as_json(value):
+    """A setting as a command takes it; the order of keys does not count."""
+    return json.dumps(value, sort_keys=True)
+
+
+def settings(dpath):
+    """Params function: one block of config as JSON."""
+
+    def block(wildcards):
+        keys = dpath.format(**wildcards).split("/")
+        return as_json(functools.reduce(lambda value, key: value[key], keys, config))
+
+    return block
+
+
+def judge_settings(wildcards):
+    """A judge's block of config without what only says where it runs."""
+    judge = config["judges"][wildcards.judge]
+    return as_json({key: value for key, value in judge.items() if key not in RUN_SETTINGS})
+
+
+def study_settings(wildcards):
+    """What a study's plan depends on."""
+    study = config["studies"][wildcards.study]
+    return as_json({key: study[key] for key in ("scales", "strategies", "budget", "seed")})
+
+
+def template(wildcards):
+    """The prompt template of a judge's answer format."""
+    return source(f"resources/templates/{config['judges'][wildcards.judge]['answer_format']}.jinja")
+
+
+def studies_until(study, judge):
+    """The studies that use a judge, in the order of config, up to and including the given one."""
+    names = [name for name, block in config["studies"].items() if judge in block["judges"]]
+    return names[: names.index(study) + 1]
+
+
+def shards(judge):
+    """Numbers of a judge's shards."""
+    return range(1, config["judges"][judge]["shards"] + 1)
+
+
+def score_files(wildcards):
+    """The scores of every study, dataset and judge."""
+    return [
+        f"results/scores/{study}/{dataset}/{judge}.parquet"
+        for study, block in config["studies"].items()
+        for dataset in block["datasets"]
+        for judge in block["judges"]
+    ]
+
+
+def file_source(wildcards):
+    """Where one file of a dataset comes from, as JSON."""
+    return as_json(config["datasets"][wildcards.dataset]["files"][wildcards.file])
+
+
+def dataset_mirror(wildcards, output):
+    """Where to read files from instead of the network.
+
+    A file is known by its checksum, wherever it came from. Snakemake does not track params of functions that take
+    `output`, so that another mirror fetches nothing again.
+    """
+    return config["dataset_mirror"]
+
+
+def dataset_files(wildcards):
+    """Path of each file of a dataset: its own, or where fetching puts it."""
+    return [
+        source(entry["path"]) if "path" in entry else f"results/data/{wildcards.dataset}/{name}"
+        for name, entry in config["datasets"][wildcards.dataset]["files"].items()
+    ]
+
+
+def named_files(wildcards):
+    """The same as name=path."""
+    names = config["datasets"][wildcards.dataset]["files"]
+    return [f"{name}={path}" for name, path in zip(names, dataset_files(wildcards), strict=True)]
+
+
+def item_settings(wildcards):
+    """What a dataset's items depend on beside its files."""
+    dataset = config["datasets"][wildcards.dataset]
+    return as_json({"adapter": dataset["adapter"], "limit": dataset["limit"]})
+
+
+def gguf_settings(wildcards):
+    """What a judge's converted weights depend on."""
+    judge = config["judges"][wildcards.judge]
+    return as_json({**judge["gguf"], "dtype": judge["dtype"]})
+
+
+def plans(wildcards):
+    """A study's plans for one judge, a file a dataset."""
+    datasets = config["studies"][wildcards.study]["datasets"]
+    return [f"results/plan/{wildcards.study}/{dataset}/{wildcards.judge}.parquet" for dataset in datasets]
+
+
+def items_of_study(wildcards):
+    """The items of each dataset of a study, in the order of `plans`."""
+    return [f"results/items/{dataset}.parquet" for dataset in config["studies"][wildcards.study]["datasets"]]
+
+
+def rubrics_of_study(wildcards):
+    """The rubrics of each dataset of a study, in the order of `plans`."""
+    return [f"results/rubrics/{dataset}.parquet" for dataset in config["studies"][wildcards.study]["datasets"]]
+
+
+def earlier_requests(wildcards):
+    """Requests that earlier studies send to the same judge: they are not sent again."""
+    *earlier, _ = studies_until(wildcards.study, wildcards.judge)
+    return [f"results/requests/{study}/{wildcards.judge}.parquet" for study in earlier]
+
+
+def model_folder(wildcards):
+    """Weights that the workflow makes itself, if the judge's weights come as a GGUF file."""
+    return [f"results/models/{wildcards.judge}"] if config["judges"][wildcards.judge]["gguf"] else []
+
+
+def judge_environment(wildcards):
+    """Where the judge runs decides which build of vLLM it needs; paths are relative to this file."""
+    return "../../envs/judge.yaml" if config["judges"][wildcards.judge]["gpu"] else "../../envs/judge_cpu.yaml"
+
+
+def judge_threads(wildcards):
+    """All cores where the model runs on them; a few where it runs on a GPU."""
+    return 4 if config["judges"][wildcards.judge]["gpu"] else workflow.cores or 1
+
+
+def responses(wildcards):
+    """Every file that can hold a response to a read of this study: its own, and those of earlier studies."""
+    return [
+        f"results/responses/{study}/{wildcards.judge}/{shard}.parquet"
+        for study in studies_until(wildcards.study, wildcards.judge)
+        for shard in shards(wildcards.judge)
+    ]

@@ -1,0 +1,32 @@
+"""Asking the judges: the only jobs that need a GPU or an endpoint."""
+
+
+# Finished requests are kept in the judge's response store as they come, so that a job that is killed loses nothing, and
+# a job that has nothing new to ask loads no model. The store is not an output: Snakemake never removes it.
+rule judge_shard:
+    input:
+        requests="results/requests/{study}/{judge}.parquet",
+        model=model_folder,
+    output:
+        responses="results/responses/{study}/{judge}/{shard}.parquet",
+    log:
+        "results/logs/judge_shard/{study}/{judge}/{shard}.log",
+    benchmark:
+        "results/benchmarks/judge_shard/{study}/{judge}/{shard}.jsonl"
+    conda:
+        judge_environment
+    threads: judge_threads
+    resources:
+        gpu=lookup("judges/{judge}/gpu", within=config),
+        mem=lookup("judges/{judge}/mem", within=config),
+        runtime=lookup("judges/{judge}/runtime", within=config),
+    params:
+        code=code("judge_shard.py"),
+        entry=entry("judge_shard.py"),
+        judge=judge_settings,
+        shards=lookup("judges/{judge}/shards", within=config),
+        store="results/store/{judge}",
+    shell:
+        "python {params.entry:q} --requests {input.requests:q} --shard {wildcards.shard} --shards {params.shards}"
+        " --judge {params.judge:q} --model-folder {input.model:q} --gpus {resources.gpu} --store {params.store:q}"
+        " --output {output.responses:q} 2> >(tee {log:q} >&2)"

@@ -1,0 +1,48 @@
+"""From items to reads, and from reads to the distinct requests of a judge."""
+
+
+rule plan_reads:
+    input:
+        item_table="results/items/{dataset}.parquet",
+        rubric_table="results/rubrics/{dataset}.parquet",
+        template=template,
+    output:
+        plan="results/plan/{study}/{dataset}/{judge}.parquet",
+    log:
+        "results/logs/plan_reads/{study}/{dataset}/{judge}.log",
+    benchmark:
+        "results/benchmarks/plan_reads/{study}/{dataset}/{judge}.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("plan_reads.py"),
+        entry=entry("plan_reads.py"),
+        judge=judge_settings,
+        settings=study_settings,
+    shell:
+        "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q} --template {input.template:q}"
+        " --study {wildcards.study} --judge-id {wildcards.judge} --judge {params.judge:q}"
+        " --settings {params.settings:q} --output {output.plan:q} 2> >(tee {log:q} >&2)"
+
+
+rule collect_requests:
+    input:
+        plans=plans,
+        item_table=items_of_study,
+        rubric_table=rubrics_of_study,
+        earlier=earlier_requests,
+        template=template,
+    output:
+        requests="results/requests/{study}/{judge}.parquet",
+    log:
+        "results/logs/collect_requests/{study}/{judge}.log",
+    benchmark:
+        "results/benchmarks/collect_requests/{study}/{judge}.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("collect_requests.py"),
+        entry=entry("collect_requests.py"),
+    shell:
+        "python {params.entry:q} --plans {input.plans:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
+        " --earlier {input.earlier:q} --template {input.template:q} --output {output.requests:q} 2> >(tee {log:q} >&2)"

@@ -1,0 +1,22 @@
+"""From raw answers to scores."""
+
+
+rule parse_scores:
+    input:
+        plan="results/plan/{study}/{dataset}/{judge}.parquet",
+        responses=responses,
+    output:
+        scores="results/scores/{study}/{dataset}/{judge}.parquet",
+    log:
+        "results/logs/parse_scores/{study}/{dataset}/{judge}.log",
+    benchmark:
+        "results/benchmarks/parse_scores/{study}/{dataset}/{judge}.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("parse_scores.py"),
+        entry=entry("parse_scores.py"),
+        judge=judge_settings,
+    shell:
+        "python {params.entry:q} --plan {input.plan:q} --responses {input.responses:q} --judge {params.judge:q}"
+        " --output {output.scores:q} 2> >(tee {log:q} >&2)"

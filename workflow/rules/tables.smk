@@ -1,0 +1,85 @@
+"""Tables: each reads statistics alone and has a config block of its own."""
+
+
+rule render_position_selection:
+    input:
+        statistics="results/statistics/position_selection.parquet",
+    output:
+        csv="results/tables/position_selection.csv",
+        markdown="results/tables/position_selection.md",
+        latex="results/tables/position_selection.tex",
+        html=report(
+            "results/tables/position_selection.html",
+            caption="../report/position_selection_table.rst",
+            category="Position bias",
+            labels={"what": "Position selection", "kind": "table"},
+        ),
+    log:
+        "results/logs/render_position_selection.log",
+    benchmark:
+        "results/benchmarks/render_position_selection.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_position_selection.py"),
+        entry=entry("render_position_selection.py"),
+        table=settings("tables/position_selection"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --table {params.table:q} --output {output.csv:q}"
+        " 2> >(tee {log:q} >&2)"
+
+
+rule render_human_agreement:
+    input:
+        statistics="results/statistics/human_agreement.parquet",
+    output:
+        csv="results/tables/human_agreement.csv",
+        markdown="results/tables/human_agreement.md",
+        latex="results/tables/human_agreement.tex",
+        html=report(
+            "results/tables/human_agreement.html",
+            caption="../report/human_agreement_table.rst",
+            category="Human agreement",
+            labels={"what": "Agreement with human scores", "kind": "table"},
+        ),
+    log:
+        "results/logs/render_human_agreement.log",
+    benchmark:
+        "results/benchmarks/render_human_agreement.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_human_agreement.py"),
+        entry=entry("render_human_agreement.py"),
+        table=settings("tables/human_agreement"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --table {params.table:q} --output {output.csv:q}"
+        " 2> >(tee {log:q} >&2)"
+
+
+rule render_parse_failures:
+    input:
+        statistics="results/statistics/parse_failures.parquet",
+    output:
+        csv="results/tables/parse_failures.csv",
+        markdown="results/tables/parse_failures.md",
+        latex="results/tables/parse_failures.tex",
+        html=report(
+            "results/tables/parse_failures.html",
+            caption="../report/parse_failures_table.rst",
+            category="Reads without a score",
+            labels={"what": "Parse failures", "kind": "table"},
+        ),
+    log:
+        "results/logs/render_parse_failures.log",
+    benchmark:
+        "results/benchmarks/render_parse_failures.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_parse_failures.py"),
+        entry=entry("render_parse_failures.py"),
+        table=settings("tables/parse_failures"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --table {params.table:q} --output {output.csv:q}"
+        " 2> >(tee {log:q} >&2)"

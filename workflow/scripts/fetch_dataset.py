@@ -1,0 +1,14 @@
+"""Fetch one file of a dataset and check it."""
+
+from pathlib import Path
+
+from rubric_order import downloads, entry
+
+
+def main(source: dict, mirror: Path | None, what: str, output: Path) -> None:
+    """Read a file from the mirror or the network; it is put in place only if its checksum is right."""
+    downloads.fetch(source, output, mirror=mirror, what=f"dataset {what}")
+
+
+if __name__ == "__main__":
+    entry.run(main)

@@ -1,0 +1,29 @@
+"""Answer the requests of one shard of a judge."""
+
+from pathlib import Path
+
+import pandas as pd
+from rubric_order import engines, entry, files, judging, plan
+from rubric_order.store import Store
+
+
+def main(
+    requests: Path,
+    shard: int,
+    shards: int,
+    judge: dict,
+    model_folder: Path | None,
+    gpus: int,
+    store: Path,
+    output: Path,
+) -> None:
+    """Ask what the store does not know, then write the responses of the shard in the order of its requests."""
+    mine = plan.shard_of(pd.read_parquet(requests), shard, shards)
+    responses, engine = judging.judge(
+        mine, Store(store), lambda: engines.load({**judge, "gpu": gpus}, model_folder=model_folder)
+    )
+    files.write_parquet(responses, output, judge=judge, **engine)
+
+
+if __name__ == "__main__":  # vLLM starts processes that import this file
+    entry.run(main)

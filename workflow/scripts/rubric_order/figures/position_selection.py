@@ -1,0 +1,86 @@
+"""Which positions each judge selects."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+READOUTS = {"hard": "Selected option", "soft": "Option probabilities"}
+# Colours that differ in lightness too, and a marker each: they survive grey printing and colour blindness.
+LOOKS = (
+    ("#0072b2", "o"),
+    ("#d55e00", "s"),
+    ("#009e73", "^"),
+    ("#cc79a7", "D"),
+    ("#000000", "v"),
+    ("#e69f00", "P"),
+    ("#56b4e9", "X"),
+)
+
+
+def draw(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    strategy: str,
+    n: int,
+    readouts: list[str],
+    width_in: float,
+    panel_height_in: float,
+    columns: int,
+    names: dict[str, str],
+) -> Figure:
+    """Share of each position: one panel a judge and readout, one line a dataset, with intervals and the uniform line.
+
+    Args:
+        statistics: see `bias.position_selection`.
+        study, strategy, n: which reads to draw.
+        readouts: ``hard``, ``soft`` or both; a readout that a judge lacks is left out.
+        width_in, panel_height_in: width of the figure and height of a panel in inches.
+        columns: panels a row, at most.
+        names: how to write the ids of judges and datasets.
+
+    Source: after Xu et al. (2026), Figure 4.
+    """
+    chosen = statistics.query("study == @study and strategy == @strategy and n == @n and quantity == 'share'")
+    present = set(zip(chosen["judge"], chosen["readout"], strict=True))
+    panels = [(j, r) for j in chosen["judge"].unique() for r in readouts if (j, r) in present]
+    datasets = list(chosen["dataset"].unique())
+    columns = min(columns, max(len(panels), 1))
+    rows = -(-max(len(panels), 1) // columns)
+    figure, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(width_in, panel_height_in * rows),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for axis in axes.flat[len(panels) :]:
+        axis.set_visible(False)
+    for axis, (judge, readout) in zip(axes.flat, panels, strict=False):
+        uniform = f"no position bias ({100 / n:.3g}%)"
+        axis.axhline(100 / n, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=1, label=uniform)
+        for place, dataset in enumerate(datasets):
+            line = chosen.query("judge == @judge and readout == @readout and dataset == @dataset")
+            if line.empty:
+                continue
+            colour, marker = LOOKS[place % len(LOOKS)]
+            # Lines are set a little apart, so that their intervals do not hide each other.
+            x = line["position"].to_numpy(dtype=float) + 0.07 * (place - (len(datasets) - 1) / 2)
+            y = 100 * line["estimate"].to_numpy()
+            spread = 100 * np.abs(line[["ci_low", "ci_high"]].to_numpy().T - line["estimate"].to_numpy())
+            axis.errorbar(
+                x, y, yerr=spread, color=colour, marker=marker, label=names.get(dataset, dataset), zorder=2 + place
+            )
+        axis.set_title(f"{names.get(judge, judge)}\n{READOUTS[readout]}")
+        axis.set_xticks(range(1, n + 1))
+    for axis in axes[:, 0]:
+        axis.set_ylabel("Share of selections (%)")
+    figure.supxlabel("Position of the score option in the prompt")
+    if panels:
+        low, high = axes[0, 0].get_ylim()
+        axes[0, 0].set_ylim(max(min(low, 100 / n - 5), 0), max(high, 100 / n + 5))
+        axes.flat[0].legend(loc="best")
+    return figure

@@ -1,0 +1,79 @@
+"""Answering the requests of one shard: from the store where it can, from the engine where it must."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+import pandas as pd
+
+from rubric_order.engines import Engine, Request, Response
+from rubric_order.store import Store
+
+log = logging.getLogger(__name__)
+
+CHUNK = 256  # requests a file of the store, at most
+CHUNK_SECONDS = 30.0  # a finished request is on disk after so long, at most
+
+
+def judge(requests: pd.DataFrame, store: Store, start_engine: Callable[[], Engine]) -> tuple[pd.DataFrame, dict]:
+    """Responses to all requests, in their order, and a description of what gave them.
+
+    Args:
+        requests: one shard's requests, sorted so that neighbours share prefixes.
+        store: where finished requests are found and kept.
+        start_engine: loads the model; not called when nothing is missing.
+    """
+    done = store.read(requests["request_id"])
+    missing = requests[~requests["request_id"].isin(done["request_id"])]
+    log.info("%d requests: %d answered before, %d to judge", len(requests), len(done), len(missing))
+    engine = {}
+    if len(missing):
+        started = time.monotonic()
+        loaded = start_engine()
+        log.info("engine ready after %.0f s", time.monotonic() - started)
+        keep(progress(loaded.answer(as_requests(missing)), len(missing)), store)
+        store.compact()
+        done = store.read(requests["request_id"])
+        engine = loaded.describe()
+    if len(done) != len(requests):
+        raise RuntimeError(f"{len(requests) - len(done)} requests were not answered")
+    return done, engine
+
+
+def as_requests(table: pd.DataFrame) -> Iterator[Request]:
+    for row in table.itertuples():
+        yield Request(row.request_id, row.prompt, int(row.n), int(row.repeat))
+
+
+def keep(responses: Iterable[Response], store: Store) -> None:
+    """Write responses to the store in chunks; what has come is kept even if the engine fails."""
+    chunk: list[Response] = []
+    written = time.monotonic()
+    try:
+        for response in responses:
+            chunk.append(response)
+            if len(chunk) >= CHUNK or time.monotonic() - written > CHUNK_SECONDS:
+                store.append(chunk)
+                chunk, written = [], time.monotonic()
+    finally:
+        store.append(chunk)
+
+
+def progress(responses: Iterable[Response], total: int, *, every: float = 10.0) -> Iterator[Response]:
+    """Pass responses on, logging how many are done, how fast, and the time left."""
+    started = last = time.monotonic()
+    failed = prompt_tokens = cached_tokens = 0
+    for done, response in enumerate(responses, start=1):
+        yield response
+        failed += response.error is not None
+        prompt_tokens += response.prompt_tokens or 0
+        cached_tokens += response.cached_tokens or 0
+        now = time.monotonic()
+        if now - last >= every or done == total:
+            last = now
+            rate = done / max(now - started, 1e-9)
+            left = time.strftime("%H:%M:%S", time.gmtime((total - done) / rate))
+            log.info(
+                "judged %d / %d requests, %.1f a second, %s left, %d failed, %.0f%% of prompt tokens from cache",
+                *(done, total, rate, left, failed, 100 * cached_tokens / max(prompt_tokens, 1)),
+            )

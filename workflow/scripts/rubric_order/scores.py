@@ -1,0 +1,74 @@
+"""From raw answers to scores: reads joined with the parsed responses to their requests."""
+
+import numpy as np
+import pandas as pd
+
+from rubric_order import orderings
+from rubric_order.parsing import parse_score
+
+MISSING = "no_response"
+
+
+def score_reads(reads: pd.DataFrame, responses: pd.DataFrame, *, answer_prefix: str = "") -> pd.DataFrame:
+    """The score of every read, by the option that it selects and by the probabilities of all options.
+
+    Args:
+        reads: a plan, see `plan.plan_reads`.
+        responses: see `store.SCHEMA`; each request once.
+        answer_prefix: what the judge's answer was made to begin with.
+
+    Returns:
+        The reads with `score` (null where the answer gives none), `position` (the selected position), `pattern` (the
+        form that the parser found), `failure` (the reason where there is no score); and where the log-probabilities of
+        the options are known `expected_score` (sum of k times p_k), `option_mass` (the probability that the judge wrote
+        any score at all) and `position_probabilities` (list: the probability of each position, summing to 1).
+    """
+    table = reads.merge(responses, on="request_id", how="left", validate="many_to_one", indicator="_found")
+    parsed = [
+        _parse(*row, answer_prefix)
+        for row in zip(
+            table["text"], table["error"], table["finish_reason"], table["n"], table["_found"] == "both", strict=True
+        )
+    ]
+    table["score"] = pd.array([score for score, _, _ in parsed], dtype="Int8")
+    table["pattern"] = [pattern for _, pattern, _ in parsed]
+    table["failure"] = [failure for _, _, failure in parsed]
+    table["position"] = pd.array([pd.NA] * len(table), dtype="Int8")
+    table["expected_score"] = np.nan
+    table["option_mass"] = np.nan
+    table["position_probabilities"] = None
+    for n, block in table.groupby("n"):
+        _add_positions(table, block, int(n))
+    columns = [*reads.columns, "score", "position", "pattern", "failure"]
+    return table[[*columns, "expected_score", "option_mass", "position_probabilities"]]
+
+
+def _parse(text, error, finish_reason, n, found, answer_prefix) -> tuple[int | None, str | None, str | None]:
+    if not found:
+        return None, None, MISSING
+    if isinstance(error, str):
+        return None, None, error.partition(":")[0]
+    parsed = parse_score(answer_prefix + text, int(n), truncated=finish_reason == "length")
+    return parsed.score, parsed.pattern, parsed.reason
+
+
+def _add_positions(table: pd.DataFrame, block: pd.DataFrame, n: int) -> None:
+    """Fill in what depends on the ordering, for the reads of one scale."""
+    shown = np.array(block["ordering"].tolist()).reshape(len(block), n)
+    place = orderings.positions_of(shown)
+    scored = block["score"].notna().to_numpy()
+    selected = place[scored, block["score"][scored].to_numpy(dtype=int) - 1]
+    table.loc[block.index[scored], "position"] = selected.astype("int8")
+
+    known = block["option_logprobs"].notna().to_numpy()
+    if not known.any():
+        return
+    # An option that the model gives no chance at all is stored as minus infinity, which exp turns into 0.
+    probabilities = np.exp(np.array(block["option_logprobs"][known].tolist(), dtype=float))
+    mass = probabilities.sum(axis=1)
+    shares = probabilities / mass[:, None]
+    at_position = np.take_along_axis(shares, shown[known] - 1, axis=1)
+    rows = block.index[known]
+    table.loc[rows, "option_mass"] = mass
+    table.loc[rows, "expected_score"] = shares @ np.arange(1, n + 1)
+    table.loc[rows, "position_probabilities"] = pd.Series(list(at_position), index=rows, dtype=object)

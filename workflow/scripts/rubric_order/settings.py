@@ -1,0 +1,87 @@
+"""Checking a config: its shape against the schema, and then what a schema cannot say."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+
+from rubric_order import orderings
+from rubric_order.datasets import ADAPTERS
+from rubric_order.errors import InputError
+
+
+def check_shape(config: Mapping, schema: Mapping) -> None:
+    """Check a config against its schema.
+
+    Raises:
+        InputError: with the path of the offending key, what was found and what was expected.
+    """
+    error = best_match(Draft202012Validator(schema).iter_errors(config))
+    if error is not None:
+        raise InputError(f"config: {_explain(error)}")
+
+
+def _explain(error: ValidationError) -> str:
+    path = "/".join(map(str, error.absolute_path)) or "top level"
+    match error.validator:
+        case "additionalProperties":
+            known = error.schema.get("properties", {})
+            patterns = [re.compile(pattern) for pattern in error.schema.get("patternProperties", {})]
+            unknown = [k for k in error.instance if k not in known and not any(p.search(k) for p in patterns)]
+            expected = ", ".join(known) or f"an id like {' or '.join(p.pattern for p in patterns)}"
+            return f"{path}: unknown key {unknown[0]!r}; expected {expected}"
+        case "required":
+            missing = [key for key in error.validator_value if key not in error.instance]
+            return f"{path}: key {missing[0]!r} is missing"
+        case "enum":
+            return f"{path}: {error.instance!r} is not one of {', '.join(map(repr, error.validator_value))}"
+        case "type":
+            return f"{path}: expected {error.validator_value}, found {error.instance!r:.80}"
+    return f"{path}: {error.message:.300}"
+
+
+def check_meaning(config: Mapping) -> None:
+    """Check what a schema cannot say: that names refer to something and that numbers fit each other.
+
+    Args:
+        config: of the right shape, with its defaults filled in.
+
+    Raises:
+        InputError: one line for each thing that is wrong.
+    """
+    problems = list(_problems(config))
+    if problems:
+        raise InputError("config: " + "\nconfig: ".join(problems))
+
+
+def _problems(config: Mapping) -> Iterator[str]:
+    for name, dataset in config["datasets"].items():
+        if dataset["adapter"] not in ADAPTERS:
+            yield f"datasets/{name}/adapter: {dataset['adapter']!r} is not one of {', '.join(ADAPTERS)}"
+        for file, source in dataset["files"].items():
+            if "path" not in source and not {"url", "sha256"} <= set(source):
+                yield f"datasets/{name}/files/{file}: expected either 'path', or 'url' and 'sha256'"
+    for name, study in config["studies"].items():
+        for kind in ("datasets", "judges"):
+            for entry in study[kind]:
+                if entry not in config[kind]:
+                    known = ", ".join(config[kind]) or "none"
+                    yield f"studies/{name}/{kind}: {entry!r} is not defined under {kind}; defined: {known}"
+        for strategy in study["strategies"]:
+            for n in study["scales"]:
+                try:
+                    if strategy == "all":
+                        orderings.all_orderings(n)
+                except ValueError as error:
+                    yield f"studies/{name}/strategies: {error}"
+    for name, judge in config["judges"].items():
+        if judge["answer_format"] == "feedback" and judge["answer_prefix"]:
+            yield f"judges/{name}/answer_prefix: it is for answer_format 'score'; a feedback begins by itself"
+    for block in ("figures", "tables"):
+        for name, settings in config[block].items():
+            if "study" in settings and settings["study"] not in config["studies"]:
+                known = ", ".join(config["studies"])
+                yield f"{block}/{name}/study: {settings['study']!r} is not defined under studies; defined: {known}"
+            elif "n" in settings and settings["n"] not in config["studies"][settings["study"]]["scales"]:
+                yield f"{block}/{name}/n: {settings['n']} is not among the scales of study {settings['study']!r}"
