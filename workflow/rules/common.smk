@@ -3,11 +3,11 @@
 import functools
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 import yaml
-from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
 SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
@@ -27,7 +27,7 @@ try:
     validate(config, "../schemas/config.schema.yaml")  # fills in the defaults
     checks.check_meaning(config)
 except InputError as error:
-    raise WorkflowError(str(error)) from None
+    sys.exit(f"error: {error}")
 
 ID = "[a-z0-9]+(_[a-z0-9]+)*"
 
@@ -36,6 +36,7 @@ wildcard_constraints:
     dataset=ID,
     judge=ID,
     study=ID,
+    model=ID,
     shard="[0-9]+",
     file="[a-z0-9_]+",
 
@@ -146,9 +147,15 @@ def item_settings(wildcards):
     return as_json({"adapter": dataset["adapter"], "limit": dataset["limit"]})
 
 
+def model_id(judge):
+    """Name of the folder with the converted weights of a judge; judges of one model share it."""
+    return re.sub("[^a-z0-9]+", "_", f"{judge['model']}_{judge['dtype']}".lower()).strip("_")
+
+
 def gguf_settings(wildcards):
-    """What a judge's converted weights depend on."""
-    judge = config["judges"][wildcards.judge]
+    """What converted weights depend on."""
+    found = (judge for judge in config["judges"].values() if judge["gguf"] and model_id(judge) == wildcards.model)
+    judge = next(found)
     return as_json({**judge["gguf"], "dtype": judge["dtype"]})
 
 
@@ -176,7 +183,8 @@ def earlier_requests(wildcards):
 
 def model_folder(wildcards):
     """Weights that the workflow makes itself, if the judge's weights come as a GGUF file."""
-    return [f"results/models/{wildcards.judge}"] if config["judges"][wildcards.judge]["gguf"] else []
+    judge = config["judges"][wildcards.judge]
+    return [f"results/models/{model_id(judge)}"] if judge["gguf"] else []
 
 
 def judge_environment(wildcards):

@@ -10,7 +10,7 @@ rule plot_position_selection:
             "results/figures/position_selection.svg",
             caption="../report/position_selection_figure.rst",
             category="Position bias",
-            labels={"what": "Position selection", "kind": "figure"},
+            labels={"result": "Position selection, figure"},
         ),
         png="results/figures/position_selection.png",
         pdf="results/figures/position_selection.pdf",

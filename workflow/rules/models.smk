@@ -3,11 +3,11 @@
 
 rule convert_gguf:
     output:
-        model=directory("results/models/{judge}"),
+        model=directory("results/models/{model}"),
     log:
-        "results/logs/convert_gguf/{judge}.log",
+        "results/logs/convert_gguf/{model}.log",
     benchmark:
-        "results/benchmarks/convert_gguf/{judge}.jsonl"
+        "results/benchmarks/convert_gguf/{model}.jsonl"
     conda:
         "../../envs/judge_cpu.yaml"
     params:

@@ -12,7 +12,7 @@ rule render_position_selection:
             "results/tables/position_selection.html",
             caption="../report/position_selection_table.rst",
             category="Position bias",
-            labels={"what": "Position selection", "kind": "table"},
+            labels={"result": "Position selection, table"},
         ),
     log:
         "results/logs/render_position_selection.log",
@@ -40,7 +40,7 @@ rule render_human_agreement:
             "results/tables/human_agreement.html",
             caption="../report/human_agreement_table.rst",
             category="Human agreement",
-            labels={"what": "Agreement with human scores", "kind": "table"},
+            labels={"result": "Agreement with human scores"},
         ),
     log:
         "results/logs/render_human_agreement.log",
@@ -68,7 +68,7 @@ rule render_parse_failures:
             "results/tables/parse_failures.html",
             caption="../report/parse_failures_table.rst",
             category="Reads without a score",
-            labels={"what": "Parse failures", "kind": "table"},
+            labels={"result": "Parse failures"},
         ),
     log:
         "results/logs/render_parse_failures.log",

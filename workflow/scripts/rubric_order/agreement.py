@@ -12,11 +12,13 @@ VALUES = {"hard": "score", "soft": "expected_score"}
 
 def pearson(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Pearson's r over the last axis, shape (..., n) -> (...); NaN where either is constant or n < 2."""
+    # Constants are found before centring: a mean is rounded, and what is left of a constant need not be zero.
+    varies = (np.ptp(x, axis=-1) > 1e-12) & (np.ptp(y, axis=-1) > 1e-12)
     x = x - x.mean(axis=-1, keepdims=True)
     y = y - y.mean(axis=-1, keepdims=True)
     spread = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(spread > 1e-12, np.clip((x * y).sum(axis=-1) / spread, -1, 1), np.nan)
+        return np.where(varies, np.clip((x * y).sum(axis=-1) / spread, -1, 1), np.nan)
 
 
 def spearman(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -44,7 +46,8 @@ def human_agreement(scores: pd.DataFrame, *, resamples: int, confidence: float, 
 
     Returns:
         One row a judge, dataset, criterion (``all``: pooled), strategy, scale and readout. `n_items` items have a mean
-        score; `n_failed` of their dataset's reads have none and are left out of the means.
+        score, from `n_reads` reads; `n_failed` reads of items with a human score have none and are left out of the
+        means. A correlation, or its interval, is NaN where judge or humans give one score only.
 
     Source: Xu et al. (2026), Section 4.4.
     """

@@ -48,7 +48,7 @@ def position_test(positions: Sequence[int], n: int) -> PositionTest:
     positions = np.asarray(positions)
     if positions.size == 0:
         raise ValueError("no selected positions")
-    if n < 2 or positions.min() < 1 or positions.max() > n or (positions != positions.astype(int)).any():
+    if n < 2 or not np.isin(positions, np.arange(1, n + 1)).all():
         raise ValueError(f"positions must be whole numbers from 1 to {n}")
     return count_test(np.bincount(positions.astype(int), minlength=n + 1)[1:])
 
@@ -70,34 +70,31 @@ def cramers_v(counts: np.ndarray) -> np.ndarray:
 
 
 def cluster_test(counts: np.ndarray) -> float:
-    """p-value of uniform selection that respects items: Hotelling's T-squared over the items' own shares.
+    """p-value of uniform selection that respects items: the chi-square of `position_test`, corrected for clustering.
 
-    Reads of one item depend on each other, so the items, not the reads, are the sample. The mean of their deviations
-    from uniform is compared with its variance between items, whatever the dependence within them.
+    Reads of one item depend on each other, so the items, not the reads, are the sample. Chi-square is scaled, and its
+    degrees of freedom are chosen, so that it has the mean and variance of its reference distribution, whatever the
+    dependence within items. No covariance is inverted, as a Wald test (Hotelling's T-squared) does: the test is defined
+    when a position is never selected, and with few items it rejects too seldom rather than too often.
 
     Args:
         counts: of each position in each item, shape (n_items, n); probabilities may be summed instead.
 
     Returns:
-        The p-value of F = T2 (I - d) / (d (I - 1)) on (d, I - d) degrees of freedom, d = n - 1; NaN where there are too
-        few items for their covariance. 1 where the shares are exactly uniform in every item.
+        The p-value. 1 where the shares are exactly uniform in every item.
 
-    Source: Hotelling (1931); with the item as cluster.
+    Source: Rao and Scott (1981), second-order correction, with items as clusters; estimating the covariance about
+    uniform, not about the mean, is ours.
     """
-    counts = counts[counts.sum(axis=1) > 0]
-    n_items, n = counts.shape
     # Items with more parsed reads count for more, so that the estimate tested is the pooled share.
-    deviation = (counts - counts.sum(axis=1, keepdims=True) / n)[:, :-1]
-    if not np.abs(deviation).max(initial=0) > 1e-12:
+    deviation = counts - counts.mean(axis=1, keepdims=True)
+    if np.abs(deviation).max(initial=0) <= 1e-12:
         return 1.0
-    degrees = np.linalg.matrix_rank(deviation - deviation.mean(axis=0))
-    if n_items <= n or degrees == 0:
-        return float("nan")
-    mean = deviation.mean(axis=0)
-    covariance = np.cov(deviation, rowvar=False).reshape(n - 1, n - 1)
-    t2 = n_items * mean @ np.linalg.pinv(covariance) @ mean
-    statistic = t2 * (n_items - degrees) / (degrees * (n_items - 1))
-    return float(stats.f.sf(statistic, degrees, n_items - degrees))
+    total = deviation.sum(axis=0)
+    scatter = deviation.T @ deviation  # covariance of the total under uniform selection
+    spread = np.trace(scatter)
+    degrees = spread**2 / (scatter**2).sum()
+    return float(stats.chi2.sf(degrees * (total @ total) / spread, degrees))
 
 
 def bias_cost(table: np.ndarray, ordering: Sequence[int]) -> float:
@@ -147,8 +144,8 @@ def position_selection(scores: pd.DataFrame, *, resamples: int, confidence: floa
     Returns:
         One row an estimate: `quantity` is ``share`` (with its `position`), ``chi2`` or ``cramers_v``; `p` ignores that
         reads of one item depend on each other, `p_cluster` does not. `n_failed` counts the reads without this readout,
-        which are left out. The bootstrap interval of V cannot reach 0 and is biased upwards near it. In readout `soft`,
-        chi-square is computed from summed probabilities, which vary less than selections: its `p` is not exact.
+        which are left out. One item has no interval. That of V cannot reach 0 and is biased upwards near it. In readout
+        `soft`, chi-square is computed from summed probabilities, which vary less than selections: its `p` is not exact.
     """
     rows = []
     keys = ["study", "judge", "dataset", "strategy", "n"]
@@ -161,7 +158,7 @@ def position_selection(scores: pd.DataFrame, *, resamples: int, confidence: floa
                 continue
             rng = resampling.generator(seed, "position selection", *key, readout)
             weights = resampling.bootstrap_weights(len(counts), resamples, rng=rng)
-            resampled = weights @ counts
+            resampled = weights @ counts if len(counts) > 1 else np.full((resamples, n), np.nan)
             test = count_test(counts.sum(axis=0))
             column = "position" if readout == "hard" else "position_probabilities"
             common = dict(zip(keys, key, strict=True)) | {

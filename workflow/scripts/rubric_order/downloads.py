@@ -28,6 +28,8 @@ def fetch(source: dict, output: Path, *, mirror: Path | None, what: str) -> None
     """
     with files.atomic(output) as temporary:
         if mirror is not None:
+            if "mirror" not in source:
+                raise InputError(f"{what}: config names no 'mirror' path for it (dataset_mirror is {mirror})")
             origin = mirror / source["mirror"]
             if not origin.is_file():
                 raise InputError(f"{what}: no file {origin} (dataset_mirror is {mirror})")
@@ -36,8 +38,9 @@ def fetch(source: dict, output: Path, *, mirror: Path | None, what: str) -> None
             origin = source["url"]
             try:
                 _download(origin, temporary)
-            except httpx.HTTPError as error:
-                raise InputError(f"{what}: cannot download {origin}: {error}") from None
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                reason = str(error).partition("\n")[0] or type(error).__name__
+                raise InputError(f"{what}: cannot download {origin}: {reason}") from None
         found = files.sha256(temporary)
         if found != source["sha256"]:
             raise InputError(f"{what}: {origin} has SHA-256 {found}, expected {source['sha256']}")
@@ -48,7 +51,7 @@ def _passing(error: BaseException) -> bool:
     """Whether a download may succeed if it is tried again."""
     if isinstance(error, httpx.HTTPStatusError):
         return error.response.status_code in (408, 425, 429) or error.response.status_code >= 500
-    return isinstance(error, httpx.TransportError)
+    return isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol)
 
 
 @tenacity.retry(

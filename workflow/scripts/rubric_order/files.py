@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -74,14 +74,18 @@ def read_text(path: str | Path) -> str:
     """Text of a UTF-8 file.
 
     Raises:
-        InputError: the file is missing or is not UTF-8.
+        InputError: the file is missing or cannot be read, or is not UTF-8.
     """
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8") from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        found = error.object[error.start]
+        raise InputError(f"{path}: line {line}: expected UTF-8, found byte 0x{found:02x}") from None
 
 
 def read_json(path: str | Path) -> object:
@@ -119,7 +123,11 @@ class _UniqueKeyLoader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         seen = set()
         for key_node, _ in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                continue
             key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, Hashable):
+                raise yaml.MarkedYAMLError(problem=f"key {key!r} is not a word", problem_mark=key_node.start_mark)
             if key in seen:
                 raise yaml.MarkedYAMLError(problem=f"duplicate key {key!r}", problem_mark=key_node.start_mark)
             seen.add(key)
@@ -132,12 +140,16 @@ def read_yaml(path: str | Path) -> object:
     Raises:
         InputError: with line and column, where the file is not YAML or repeats a key.
     """
+    text = read_text(path)
     try:
-        return yaml.load(read_text(path), Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
+        return yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         raise InputError(
             f"{path}: line {mark.line + 1}, column {mark.column + 1}: malformed YAML: {error.problem}"
         ) from None
-    except yaml.YAMLError as error:
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise InputError(f"{path}: line {line}: character {chr(error.character)!r} is not allowed in YAML") from None
+    except ValueError as error:  # such as the date 2026-02-31
         raise InputError(f"{path}: malformed YAML: {error}") from None

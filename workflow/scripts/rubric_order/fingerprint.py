@@ -38,16 +38,33 @@ def _read(path: Path, _modified: int) -> tuple[str, tuple[str, ...]]:
         if isinstance(node, ast.Import):
             imported += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            imported += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
+            imported += [f"{node.module}.{alias.name}" for alias in node.names]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node, clean=False
+        ):
             node.body = node.body[1:]
-    digest = hashlib.blake2b(ast.dump(tree).encode(), digest_size=8).hexdigest()
+    digest = hashlib.blake2b(_syntax(tree).encode(), digest_size=8).hexdigest()
     return digest, tuple(name for name in imported if name.startswith(f"{PACKAGE}."))
 
 
-def _files(root: Path, module: str) -> list[Path]:
-    """Files of a module, or of a package with all its modules; none where the name is not a module."""
-    path = root.joinpath(*module.split("."))
+def _syntax(node: object) -> str:
+    """A syntax tree as text, the same in every version of Python: fields that are empty do not count."""
+    if isinstance(node, ast.AST):
+        fields = (f"{name}={_syntax(value)}" for name, value in ast.iter_fields(node) if value not in (None, []))
+        return f"{type(node).__name__}({', '.join(fields)})"
+    return f"[{', '.join(map(_syntax, node))}]" if isinstance(node, list) else repr(node)
+
+
+def _files(root: Path, name: str) -> list[Path]:
+    """Files behind an imported name: a module's, or all of a package's.
+
+    A name that is neither stands in the module or package before it; this package's own `__init__` does not count.
+    """
+    path = root.joinpath(*name.split("."))
     if path.is_dir():
         return sorted(path.glob("*.py"))
-    return [path.with_suffix(".py")] if path.with_suffix(".py").exists() else []
+    if path.with_suffix(".py").exists():
+        package = [] if path.parent == root / PACKAGE else [path.parent / "__init__.py"]
+        return [*package, path.with_suffix(".py")]
+    parent = name.rpartition(".")[0]
+    return _files(root, parent) if parent != PACKAGE else []

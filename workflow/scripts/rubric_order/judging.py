@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 
 import pandas as pd
 
@@ -72,7 +73,7 @@ def progress(responses: Iterable[Response], total: int, *, every: float = 10.0) 
         if now - last >= every or done == total:
             last = now
             rate = done / max(now - started, 1e-9)
-            left = time.strftime("%H:%M:%S", time.gmtime((total - done) / rate))
+            left = timedelta(seconds=round((total - done) / rate))
             log.info(
                 "judged %d / %d requests, %.1f a second, %s left, %d failed, %.0f%% of prompt tokens from cache",
                 *(done, total, rate, left, failed, 100 * cached_tokens / max(prompt_tokens, 1)),

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 EMPTY = "empty"  # nothing but blank space
 UNFINISHED_THINKING = "unfinished_thinking"  # a thinking block that never ends
@@ -38,65 +39,50 @@ class ParsedScore:
     reason: str | None = None
 
 
+# Every repetition below is possessive (`*+`), bounded, or starts at a fixed word, and blank space is single: time stays
+# linear in the text.
+
+# A value: a number and what belongs to it. Signs and fractions are kept, so that -1 and 3.5 are seen for what they are.
 _WORDS = {
     word: str(value)
     for value, word in enumerate(
         ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     )
 }
+_WORD = rf"\b(?:{'|'.join(_WORDS)})\b"
+_DIGITS = r"(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d++(?:[.,]\d++)?+)"
+_NUMBER = rf"(?<!\bout\sof\s)(?P<number>(?<![\w.,/+-])[-+]?{_DIGITS}|(?P<word>{_WORD}))(?P<half>\s+and\s+a\s+half\b)?"
+_OUT_OF = (
+    r"(?:\s*+(?:stars?|points?)?\s*+\(?(?:/|out\s+of\b(?:\s+an?\s+\w+(?:\s+of)?\b)?|of\b)"
+    rf"\s*(?P<scale>{_DIGITS}|{_WORD})(?![\w/]))"
+)
+# The number counts nothing but the score: `a 4 for style`, not `a 4 page story` or `3 of the 5 requirements`.
+_ALONE = (
+    r"(?!-(?!stars?\b|points?\b)\w)(?![^\S\n]*+(?!(?:stars?|points?)\b[^\S\n]*+(?:[^\w\s]|$|for\b|overall\b)"
+    r"|(?:is|was|seems|would\s+be)\s+(?:\w+ly\s+|most\s+)?(?:appropriate|assigned|deserved|fair|fitting|given|justified"
+    r"|merited|reasonable|suitable|warranted)\b"
+    r"|(?:according|although|and|as|at|based|because|but|considering|due|for|from|given|here|if|in|instead|not|on|or"
+    r"|overall|rather|rating|score|since|so|though|to|when|while|with)\b)(?-i:[a-z]))"
+)
+# The other end of a range, or the other alternative: `3-4`, `3 to 4`, `3 or a 4`, `3, 4`.
+_OTHER = (
+    r"(?:[^\S\n]*+(?:[-,;&|~]{1,2}|\(?or\b|to\b|and\b)?[^\S\n]*+(?:an?\s+)?"
+    rf"(?P<other>{_DIGITS}|{_WORD})(?:\s*(?:/|out\s+of)\s*\d+)?(?!\w|\s*%){_ALONE})"
+)
+_TAIL = rf"{_OTHER}?(?!\w|\s*/\s*\d|[.,:]\d)(?(word){_ALONE})"
+_VALUE = rf"{_NUMBER}(?:{_OUT_OF}|(?P<percent>\s*%))?{_TAIL}"
 
-# A number as answers write it; the sign and the fraction are kept so that -1 and 3.5 are seen for what they are.
-_NUMBER = (
-    r"(?P<number>(?<![\d.,])[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)|\b(?:" + "|".join(_WORDS) + r")\b)"
-)
-_OUT_OF = r"(?:\s*(?:/|out\s+of(?:\s+a\s+possible)?|of)\s*(?P<scale>\d+(?:\.0+)?|" + "|".join(_WORDS) + r")\b)?"
-# What follows a score when it is one end of a range or one of two alternatives: `3 or 4`, `3-4`, `3 to 4`.
-_ALTERNATIVE = (
-    r"(?:\s*(?:-|\bor\b|\bto\b|\band\b(?!\s+a\s+half))\s*(?P<other>\d+(?:\.\d+)?|" + "|".join(_WORDS) + r")\b(?!\s*%))?"
-)
-_HALF = r"(?P<half>\s+and\s+a\s+half\b)?"
-# Ornament between a label and its value: `**`, brackets, quotes, colons, an equals sign.
-_MARKS = r"[\s*_`\"'“”‘’(\[{<:=~#>|]*"
-_VALUE = _NUMBER + _HALF + _OUT_OF + _ALTERNATIVE + r"(?!\w|\s*%)"
-
-_THINKING_TAGS = "think|thinking|thought|thoughts|reasoning|scratchpad|analysis|reflection"
-_THINKING = re.compile(
-    rf"<\s*(?P<tag>{_THINKING_TAGS})\s*>.*?<\s*/\s*(?P=tag)\s*>"
-    r"|\[THINK\].*?\[/THINK\]"
-    r"|<\|channel\|>\s*(?:analysis|commentary)\b.*?(?:<\|end\|>|(?=<\|channel\|>\s*final\b))"
-    r"|<\|begin_of_thought\|>.*?<\|end_of_thought\|>"
-    r"|◁think▷.*?◁/think▷",
-    re.IGNORECASE | re.DOTALL,
-)
-# The chat template of some models opens the block itself, so that the answer holds only its end.
-_THINKING_END = re.compile(rf"<\s*/\s*(?:{_THINKING_TAGS})\s*>|\[/THINK\]|<\|end_of_thought\|>|◁/think▷", re.IGNORECASE)
-_THINKING_START = re.compile(
-    rf"<\s*(?:{_THINKING_TAGS})\s*>|\[THINK\]|<\|channel\|>\s*(?:analysis|commentary)\b|<\|begin_of_thought\|>|◁think▷",
-    re.IGNORECASE,
-)
-
-# The prompt's own words about the scale. They are cut out, so that their numbers are not taken for the score.
-_SCALE_TEXT = re.compile(
-    r"\(?\s*\b(?:an?\s+)?(?:integer|whole)(?:\s+(?:number|score|value))?\s+(?:between|from)\s+\d+\s*(?:and|to|-)\s*\d+\s*\)?"
-    r"|\b(?:on|using|in|with|of)?\s*(?:an?|the)?\s*(?:integer\s+)?(?:scale|range)\s*(?:(?:of|from|between|is|being|:)\s*)?\(?\d+\s*(?:to|and|-|through)\s*\d+\)?"
-    r"|\b(?:number|score|scores|value|rating|ranging|ranges|range|grade)s?\s+(?:between|from)\s+\d+\s*(?:to|and|-|through)\s*\d+"
-    r"|\(?\b(?:between|from)\s+\d+\s*(?:to|and|-)\s*\d+\s*\)?(?=\s*(?:inclusive|scale|where|with|based|[.,;:)\]]|$))"
-    r"|\bwhere\s+\d+\s*(?:is|=|means|being|represents)[^.\n]*?\band\s+\d+\s*(?:is|=|means|being|represents)[^.\n]*"
-    r"|\b\d+\s*(?:-|to)\s*\d+\s+(?:scale|rating|range)\b"
-    r"|\b(?:reference|model)\s+answers?\b[^.\n]{0,40}?\bscores?\s+(?:of\s+)?\d+"
-    r"|\(score\s+\d+\)\s*:?(?=\s*\n)"
-    r"|\bfor\s+a\s+(?:perfect|full|maximum|higher|top)\s+score\s+of\s+\d+"
-    # A score that was just missed: `minor errors that prevent it from being a perfect 5 out of 5`.
-    r"|\b(?:prevent|keep|stop|preclude|bar)(?:s|ed|ing)?\b[^.\n]{0,40}?\bfrom\s+\w+ing\b[^.\n]{0,40}?\d+(?:\s*(?:/|out\s+of)\s*\d+)?",
-    re.IGNORECASE,
-)
-_ECHOED = re.compile(r"\binteger(?:\s+number)?\s+between\b|write a feedback for criteria|Score \d+:", re.IGNORECASE)
-
-_LABEL = r"(?:score|rating|grade|mark|evaluation|verdict|result|answer)"
-_AWARD = (
-    r"(?:(?:scor|rat|grad|receiv|deserv|achiev)(?:e|es|ed|ing)|(?:giv|award|assign|earn|merit|warrant|obtain)(?:e|s|es|ed|en|ing)?"
+# Ornament between a label and its value: brackets, quotes, colons, arrows.
+_MARKS = r"(?:[\s\"'“”‘’(\[{<:=~#>|→]|-(?=[\s>]))*+"
+_LABEL = r"(?:score|rating|grade)"
+_IS = r"(?:is|was|(?:would|will|should)\s+be)\b"
+_OTHER_WORD = rf"(?:(?!out\b|{_WORD})[^\W\d]+\s+)"
+_ARTICLES = rf"(?:(?:only|just|as|at|with|out|the)\s+){{0,3}}(?:an?\s+{_OTHER_WORD}?)?"
+_VERB = (
+    r"(?:(?:scor|rat|grad|receiv|deserv|achiev|giv)(?:e|es|ed|en|ing)|(?:award|assign|earn|merit|warrant|obtain)(?:s|ed|ing)?"
     r"|gave|gets?|getting)"
 )
+_OBJECT = rf"(?:(?:it|this|that|them|him|her|the|its)\s+{_OTHER_WORD}{{0,4}}?)?"
 
 # From the most to the least explicit.
 _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
@@ -104,51 +90,104 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
     for name, pattern in (
         (
             "result",
-            rf"\[\s*\**\s*RESULTS?\s*\**\s*\]{_MARKS}(?:(?:final\s+|overall\s+)?{_LABEL}{_MARKS}(?:is\b)?{_MARKS})?{_VALUE}",
+            rf"(?:\[\s*RESULTS?\b\s*\]?|(?-i:\bRESULTS?\b)){_MARKS}"
+            rf"(?:(?:(?:the|an?|my|final|overall)\s+){{0,3}}{_LABEL}\b)?{_MARKS}(?:(?:{_IS}|of|an?)\s+){{0,2}}{_MARKS}{_VALUE}",
         ),
-        ("boxed", rf"\\boxed{_MARKS}{_VALUE}"),
-        ("json", rf"[\"'](?:final_|overall_)?(?:score|rating|result)[\"']\s*:\s*[\"']?{_VALUE}"),
+        ("boxed", rf"\\boxed\s*\{{(?:\\\w+\{{)?(?:{_LABEL}\b{_MARKS}\}}?)?{_MARKS}{_VALUE}"),
         (
-            "final_score",
-            rf"\b(?:final|overall|total)\s+(?:\w+\s+){{0,2}}?{_LABEL}\b{_MARKS}(?:(?:is|of|would\s+be|will\s+be)\b)?{_MARKS}{_VALUE}",
+            "final",
+            r"(?<![^\W_])(?:final|overall|total)(?![^\W_])(?:[\s_]++(?:\w+[\s_]++)?(?:score|rating|grade|mark|evaluation"
+            rf"|assessment|verdict|judge?ment|result|quality|answer(?=\s*:))\b)?(?:\s+for\s[^.:\n\d]{{1,60}})?,?"
+            rf"{_MARKS}(?:[^)\n\d]{{0,30}}\){_MARKS})?(?:(?:{_IS}|of)\s)?{_MARKS}(?:an?\s+)?{_VALUE}{_ALONE}",
         ),
         (
             "score",
-            rf"(?:\b(?:score|rating|grade)\b(?:\s+\([^)\n]*\))?(?:\s+for\s+[^.:\n]{{1,60}})?{{gap}}|\bRESULTS?\b\s*\**\s*[:=]{_MARKS}){_VALUE}".replace(
-                "{gap}", r"\s*(?:\*\*|__)?\s*(?:[:=]|\bis\b|\bwould\s+be\b|\bwill\s+be\b|-\s)" + _MARKS
-            ),
+            rf"(?:\b{_LABEL}\b[\"']?(?:\s*\([^)\n]{{0,30}}\))?(?:\s+(?:for|on)\s[^.:\n\d]{{1,60}}?)?"
+            rf"\s*(?:[\]>}}:=|]|-\s)|\bRESULT\s*[:=]){_MARKS}{_VALUE}",
+        ),
+        ("own_line", rf"^(?:[^\w\n.,/+-]|-(?=\s))*+{_VALUE}\s*(?:stars?|points?)?[^\w\n]*$"),
+        (
+            "leading",
+            rf"\A(?:[^\w.,/+-]|-(?=\s))*+(?:{_LABEL}\b{_MARKS})?{_VALUE}(?=\s*(?:[:,;(.!]|-\s|$))",
         ),
         (
             "score_of",
-            rf"\b{_LABEL}\s+(?:(?:\w+\s+){{0,3}}?(?:of|as|at)|is|to)\b\s*(?:only\s+|just\s+|an?\s+)?{_MARKS}{_VALUE}",
+            rf"\b{_LABEL}s?\s+{_OTHER_WORD}{{0,6}}?(?:of|at|as|to|{_IS}){_MARKS}{_ARTICLES}{_MARKS}{_VALUE}{_ALONE}",
         ),
-        (
-            "award",
-            rf"\b{_AWARD}\s+(?:(?:it|this|him|her|them|the\s+\w+|(?:the\s+)?\w+\s+(?:summary|response|answer|story|text))\s+)?"
-            rf"(?:(?:only|just|at|as|with|a|an|the|out)\s+)*(?:\w+\s+of\s+)?{_MARKS}{_VALUE}"
-            r"(?!\s+(?:points?\s+(?:about|on|from|in)|main|key|of\s+the|different|examples?|reasons?|sentences?|words?|paragraphs?|times?|people|years?|days?|goals?|stars?\s+hotel|million|thousand|hundred))",
-        ),
-        (
-            "out_of",
-            rf"{_NUMBER}{_HALF}\s*(?:/|\bout\s+of(?:\s+a\s+possible)?)\s*(?P<scale>\d+(?:\.0+)?|{'|'.join(_WORDS)})\b(?!\w|/)",
-        ),
-        ("bare", rf"\A{_MARKS}{_VALUE}[\s.*_`\"'”’)\]}}!]*\Z"),
-        ("own_line", rf"^[^\S\n]*[*_`\"'(\[]*{_VALUE}[*_`\"')\].!]*[^\S\n]*$"),
-        ("option_line", r"\A\W*Score\s+(?P<number>\d+)\s*(?::|\.|$)"),
-        ("leading", rf"\A{_MARKS}{_VALUE}(?=\s*[.:,;\n*)])"),
-        ("closing_bracket", rf"[(\[]\s*{_VALUE}\s*[)\]][\s.*]*\Z"),
+        ("award", rf"\b{_VERB}\b{_MARKS}{_OBJECT}{_ARTICLES}(?:{_OTHER_WORD}of\s+)?{_MARKS}{_VALUE}{_ALONE}"),
+        ("out_of", rf"{_NUMBER}(?!\s+of\b){_OUT_OF}{_TAIL}{_ALONE}"),
+        ("closing", rf"(?:\(|\[\[)\s*{_VALUE}\s*(?:\)|\]\])\W*\Z"),
     )
 )
 
-_PENDING = re.compile(r"(?:\[\s*RESULTS?\s*\]|\b(?:score|rating)\s*(?:\*\*)?\s*(?::|is|of))[\s*\"'(]*\Z", re.IGNORECASE)
+# Forms that give a score outright. Prose before the point where an answer was cut is not its verdict.
+_OUTRIGHT = ("result", "boxed", "final", "own_line", "leading")
+_PENDING = re.compile(
+    rf"(?:\[\s*RESULTS?\s*\]?|\b{_LABEL}\s*(?::|is\b|of\b)){_MARKS}(?:[^\n…]{{0,40}}…)?[^\w…]*\Z", re.IGNORECASE
+)
+
+_THINKING_NAMES = r"(?:think|thinking|thoughts?|reasoning|scratchpad|analysis|reflection)"
+# `soft` closes a block but means nothing outside of one: it also ends the turns of other models.
+_THINKING = re.compile(
+    rf"(?P<open><(?:seed:)?{_THINKING_NAMES}>|\[THINK\]|◁think▷|<\|(?:begin_of_thought|START_THINKING)\|>"
+    r"|<\|channel\|>\s*+(?:analysis|commentary)\b|\A(?-i:analysis(?=[A-Z])))"
+    rf"|(?P<close></(?:seed:)?{_THINKING_NAMES}>|\[/THINK\]|◁/think▷|<\|(?:end_of_thought|END_THINKING)\|>"
+    r"|<\|channel\|>\s*+final\b(?:<\|message\|>)?|(?-i:assistantfinal))"
+    r"|(?P<soft><\|end\|>)",
+    re.IGNORECASE,
+)
+
+_SPELLINGS = str.maketrans(
+    {"½": " and a half", "⁄": "/", "−": "-", "–": "-", "‑": "-", "—": " - ", "【": "[", "】": "]"}
+)
+_EMPHASIS = re.compile(
+    r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|</?(?:b|i|u|em|strong)>|[\u200b-\u200f\u2060\ufe0f\u20e3\ufeff]"
+)
+_ESCAPED = re.compile(r"\\(?=[\[\]()])")
+_LIST_NUMBER = re.compile(r"^[^\w\n(]{0,10}\d++[.)][^\S\n]++(?=\S)", re.MULTILINE)
+# The best answer of the prompt, and scores that an answer does not give: `prevents it from being a perfect 5 out of 5`.
+_NOT_GIVEN = re.compile(
+    r"(?:\b(?:reference|model)\s+(?:answer|response)s?(?:\W+(?:that|which|with|is|gets?|got|given|has|receive[sd]?|an?|the))*"
+    r"\W+scor\w+(?:\W+of)?"
+    r"|(?:\bnot|n't|\bthan|\bfrom(?=\s+\w+ing\b)|\bto(?=\s+(?:achieve|attain|deserve|earn|get|merit|obtain|reach|receive)\b)"
+    r"|\bfor(?=\s+an?\s+(?:perfect|full|higher|highest|maximum|top)\b))"
+    r"(?:\s+(?:achiev|attain|award|be|deserv|earn|get|giv|merit|obtain|reach|receiv|scor|warrant)\w*)?(?:\s+(?:it|this))?"
+    r"(?:\s+(?:an?|the|quite|full|perfect|higher|highest|maximum|top|score|rating|of|\w+(?=\s+(?:score|rating)\b)))*+)"
+    rf"\W+(?:{_DIGITS}|{_WORD})(?:\s*(?:/|out\s+of)\s*(?:\d+|{_WORD}))?",
+    re.IGNORECASE,
+)
+_OTHER_SCALE = re.compile(
+    rf"(?:\b(?:scale|range)\W+(?:(?:of|from|between)\W+)?|\b{_LABEL}\s*\()(?:[01]\s*(?:to|and|through|-)|out\s+of)\s*(?P<top>\d+)",
+    re.IGNORECASE,
+)
+
+
+@cache
+def _own_scale(n: int) -> tuple[re.Pattern, re.Pattern]:
+    """Mentions of the scale beside a score, and the prompt's words about it where the score should be."""
+    span = rf"(?<![\w.,])1\s*(?:to|and|through|-)\s*{n}(?![\w/]|[.,:]\d)"
+    scale = rf"scale\s+(?:(?:of|from|between|ranging\s+from)\s+)?{span}|{span}\s+scale\b|{n}[-\s]point\s+scale\b"
+    beside = rf"(?:,\s)?\bon\s+(?:an?|the)\s+(?:{scale}),?"
+    options = r"(?:^[^\w\n]{0,10}Score\s+\d+\s*:.*\n?){2,}"
+    return (
+        re.compile(beside, re.IGNORECASE),
+        re.compile(rf"{span}|\bwrite\s+a\s+feedback\s+for\s+criteria\b|{options}", re.IGNORECASE | re.MULTILINE),
+    )
 
 
 def strip_thinking(text: str) -> str | None:
     """The answer without blocks of thinking; None where such a block has no end."""
-    text = _THINKING.sub("", text)
-    *_, end = [0, *(match.end() for match in _THINKING_END.finditer(text))]
-    text = text[end:]
-    return None if _THINKING_START.search(text) else text
+    kept, start, thinking = [], 0, False
+    for tag in _THINKING.finditer(text):
+        if tag["open"]:
+            if not thinking:
+                kept.append(text[start : tag.start()])
+            thinking = True
+        elif thinking:
+            start, thinking = tag.end(), False
+        elif tag["close"]:  # the chat template of some models opens the block itself
+            kept, start = [], tag.end()
+    return None if thinking else "".join(kept) + text[start:]
 
 
 def parse_score(
@@ -174,10 +213,10 @@ def parse_score(
     answer = strip_thinking(text or "")
     if answer is None:
         return ParsedScore(None, reason=UNFINISHED_THINKING)
-    answer = unicodedata.normalize("NFKC", answer).replace("−", "-").replace("–", "-").replace("—", " - ").strip()
+    answer = _normalise(answer)
     if not answer:
         return ParsedScore(None, reason=TRUNCATED if truncated else EMPTY)
-    score, pattern, reason = _find_number(answer, n) if labels is None else _find_label(answer, labels)
+    score, pattern, reason = _find_number(answer, n, truncated) if labels is None else _find_label(answer, labels)
     if score is not None:
         position = None if ordering is None else list(ordering).index(score) + 1
         return ParsedScore(score, position, pattern)
@@ -186,50 +225,69 @@ def parse_score(
     return ParsedScore(None, pattern=pattern, reason=reason)
 
 
-def _find_number(answer: str, n: int) -> tuple[int | None, str | None, str | None]:
-    without_scale = _SCALE_TEXT.sub(" ", answer)
+def _normalise(answer: str) -> str:
+    """The answer in plain characters, without emphasis."""
+    answer = unicodedata.normalize("NFKC", answer.replace("½", " and a half")).translate(_SPELLINGS)
+    return _single_spaced(_ESCAPED.sub("", _EMPHASIS.sub("", answer)))
+
+
+def _single_spaced(text: str) -> str:
+    """Each run of blank space as one line end, if it holds one, or else as one space."""
+    return re.sub(r"\s+", lambda run: "\n" if "\n" in run[0] else " ", text).strip()
+
+
+def _find_number(answer: str, n: int, truncated: bool) -> tuple[int | None, str | None, str | None]:
+    beside, instruction = _own_scale(n)
+    answer = _NOT_GIVEN.sub(" ", _LIST_NUMBER.sub("", answer))
+    answer = _single_spaced(instruction.sub("…", beside.sub(" ", answer)))  # no form reads across the mark
+    truncated = truncated or _PENDING.search(answer) is not None
+    other_scale = any(int(mention["top"][:9]) != n for mention in _OTHER_SCALE.finditer(answer))
     for name, form in _FORMS:
-        matches = list(form.finditer(without_scale))
-        if matches:
-            values = {_value(match, n) for match in matches}
-            if len(values) > 1:
-                return None, name, CONFLICTING
+        if truncated and name not in _OUTRIGHT:
+            continue
+        values = {_value(match, n) for match in form.finditer(answer)}
+        if values and other_scale and name != "result":
+            return None, name, OUT_OF_RANGE
+        if len(values) > 1:
+            return None, name, CONFLICTING
+        if values:
             value = values.pop()
             return (None, name, value) if isinstance(value, str) else (value, name, None)
-    if _ECHOED.search(answer):
-        return None, None, ECHO
-    return None, None, NO_SCORE
+    return None, None, ECHO if "…" in answer else TRUNCATED if truncated else NO_SCORE
 
 
 def _value(match: re.Match, n: int) -> int | str:
     """The score that one match gives, or the reason why it gives none."""
-    groups = match.groupdict()
-    word = groups["number"].lower()
-    if re.search(r",\d{3}(?!\d)", word):  # thousands, as in 1,050
-        return OUT_OF_RANGE
-    number = float(_WORDS.get(word, word).replace(",", "."))
-    if groups.get("other") and float(_WORDS.get(groups["other"].lower(), groups["other"])) != number:
+    found = match.groupdict()
+    number, fraction = _number(found["number"])
+    if found["other"] and _number(found["other"]) != (number, fraction):
         return CONFLICTING
-    scale = groups.get("scale")
-    if scale and float(_WORDS.get(scale.lower(), scale)) != n:
+    if found.get("percent") or (found["scale"] and _number(found["scale"]) != (n, "")):
         return OUT_OF_RANGE
-    if groups.get("half") or number != int(number):
+    if fraction or found["half"]:
         return NOT_INTEGER
     return int(number) if 1 <= number <= n else OUT_OF_RANGE
 
 
+def _number(written: str) -> tuple[float, str]:
+    """Its whole part and the digits of its fraction."""
+    written = re.sub(r",(?=\d{3}(?!\d))", "", written)  # thousands, as in 1,050
+    whole, _, fraction = _WORDS.get(written.lower(), written).replace(",", ".").partition(".")
+    return float(whole), fraction.rstrip("0")
+
+
 def _find_label(answer: str, labels: Sequence[str]) -> tuple[int | None, str | None, str | None]:
     """The option that an answer picks by its label, such as `D` or `(D) Good`."""
-    one = "(?P<label>" + "|".join(map(re.escape, labels)) + r")(?!\w|['’]\w)"
+    label = "(?:" + "|".join(map(re.escape, labels)) + r")(?!\w|['’]\w)"
+    one = rf"(?P<label>{label})(?:\s*(?:[,/&-]|or\b|and\b)\s*\(?(?P<other>{label}))?"
     forms = (
         ("result", rf"\[\s*RESULTS?\s*\]{_MARKS}{one}"),
         ("named", rf"\b(?i:answer|option|choice|score|rating)\b\s*(?i:is|of)?{_MARKS}(?i:option\s+)?{one}"),
-        ("bare", rf"\A{_MARKS}{one}[\s.*_`\"'”’)\]}}!]*\Z"),
-        ("leading", rf"\A{_MARKS}{one}(?=\s*[.:,;)\]*\n])"),
+        ("own_line", rf"(?m:^{_MARKS}{one}(?=\s*[.:,;)\]]|[^\w\n]*$))"),
         ("bracketed", rf"\({one}\)"),
     )
     for name, form in forms:
-        found = {match["label"] for match in re.finditer(form, answer)}
+        found = {label for match in re.finditer(form, answer) for label in match.groups() if label}
         if len(found) == 1:
             return list(labels).index(found.pop()) + 1, name, None
         if found:

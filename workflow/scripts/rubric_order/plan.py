@@ -36,12 +36,20 @@ IDENTITY = (
 def identity(judge: Mapping) -> dict:
     """The part of a judge's settings that its answers depend on.
 
-    A local model is known by the name of its folder: the path itself is not part of any request.
+    A local model is known by the name of its folder: the path itself is not part of any request. A number is the same
+    however it is written, so that temperature 0 and 0.0 are one setting.
     """
-    kept = {key: judge[key] for key in IDENTITY if judge.get(key) is not None}
+    kept = {key: _plain(judge[key]) for key in IDENTITY if judge.get(key) is not None}
     if Path(kept["model"]).is_absolute() or kept["model"].startswith("."):
         kept["model"] = Path(kept["model"]).name
     return kept
+
+
+def _plain(value: object) -> object:
+    """A setting with whole numbers as integers."""
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def request_ids(judge: Mapping, prompts_: Iterable[str], repeats: Iterable[int], n: int) -> list[str]:
@@ -167,12 +175,12 @@ def distinct_requests(reads: pd.DataFrame, prompts_: pd.Series, *, owned_elsewhe
         owned_elsewhere: request ids that an earlier study sends.
     """
     table = reads[["request_id", "dataset", "item_id", "n", "ordering", "repeat"]].assign(prompt=prompts_)
-    table = table.drop_duplicates("request_id")
     table = table[~table["request_id"].isin(owned_elsewhere)]
     # Groups of an item stay together too: candidates share their instruction, which stands before the response.
     table["ordering_key"] = table["ordering"].map(lambda ordering: "".join(map(str, ordering)))
     table = table.sort_values(["dataset", "item_id", "n", "ordering_key", "repeat"], kind="stable")
-    return table.drop(columns="ordering_key").reset_index(drop=True)
+    # After sorting: of two items with one prompt the same one is kept, whatever the order of the reads.
+    return table.drop_duplicates("request_id").drop(columns="ordering_key").reset_index(drop=True)
 
 
 def shard_of(requests: pd.DataFrame, shard: int, shards: int) -> pd.DataFrame:

@@ -36,12 +36,12 @@ def check_levels(levels: object, where: str) -> tuple[str, ...]:
     """
     if not isinstance(levels, dict) or len(levels) < 2:
         raise InputError(f"{where}: expected a mapping of at least 2 levels to descriptions, found {levels!r:.80}")
-    top = max((level for level in levels if isinstance(level, int)), default=0)
-    unknown = [level for level in levels if not isinstance(level, int) or not 1 <= level <= MAX_LEVELS]
+    unknown = [level for level in levels if type(level) is not int or not 1 <= level <= MAX_LEVELS]
     if unknown:
         raise InputError(
             f"{where}: {unknown[0]!r} is not a level; expected whole numbers from 1 to at most {MAX_LEVELS}"
         )
+    top = max(levels)
     for level in range(1, top + 1):
         if level not in levels:
             raise InputError(f"{where}: level {level} is missing; found {sorted(levels)}, expected 1 to {top}")
@@ -74,7 +74,7 @@ def read_rubrics(path: str | Path, prefix: str) -> dict[str, Rubric]:
         prefix: put before each id to make the rubric id.
 
     Raises:
-        InputError: a field is missing or a level is wrong.
+        InputError: a field is missing or of the wrong type, an id stands twice, or a level is wrong.
     """
     entries = files.read_yaml(path)
     if not isinstance(entries, list):
@@ -85,9 +85,12 @@ def read_rubrics(path: str | Path, prefix: str) -> dict[str, Rubric]:
         for field in ("id", "name", "question", "levels"):
             if not isinstance(entry, dict) or field not in entry:
                 raise InputError(f"{where}: field {field!r} is missing")
-        where = f"{path}: rubric {number} ({entry['id']}): levels"
-        rubric = Rubric(
-            f"{prefix}_{entry['id']}", entry["id"], entry["question"].strip(), check_levels(entry["levels"], where)
-        )
-        rubrics[entry["id"]] = rubric
+        for field in ("id", "question"):
+            if not isinstance(entry[field], str) or not entry[field].strip():
+                raise InputError(f"{where}: field {field!r}: expected text, found {entry[field]!r:.60}")
+        criterion = entry["id"]
+        if criterion in rubrics:
+            raise InputError(f"{where}: id {criterion!r} is already used by an earlier rubric")
+        levels = check_levels(entry["levels"], f"{where} ({criterion}): levels")
+        rubrics[criterion] = Rubric(f"{prefix}_{criterion}", criterion, entry["question"].strip(), levels)
     return rubrics

@@ -48,7 +48,9 @@ def _parse(text, error, finish_reason, n, found, answer_prefix) -> tuple[int | N
         return None, None, MISSING
     if isinstance(error, str):
         return None, None, error.partition(":")[0]
-    parsed = parse_score(answer_prefix + text, int(n), truncated=finish_reason == "length")
+    answer = text if isinstance(text, str) else ""
+    # The prefix is ours: an answer that adds nothing to it is empty.
+    parsed = parse_score(answer_prefix + answer if answer.strip() else "", int(n), truncated=finish_reason == "length")
     return parsed.score, parsed.pattern, parsed.reason
 
 
@@ -60,15 +62,18 @@ def _add_positions(table: pd.DataFrame, block: pd.DataFrame, n: int) -> None:
     selected = place[scored, block["score"][scored].to_numpy(dtype=int) - 1]
     table.loc[block.index[scored], "position"] = selected.astype("int8")
 
-    known = block["option_logprobs"].notna().to_numpy()
-    if not known.any():
-        return
     # An option that the model gives no chance at all is stored as minus infinity, which exp turns into 0.
-    probabilities = np.exp(np.array(block["option_logprobs"][known].tolist(), dtype=float))
+    probabilities = np.full((len(block), n), np.nan)
+    known = block["option_logprobs"].notna().to_numpy()
+    if known.any():
+        probabilities[known] = np.exp(np.array(block["option_logprobs"][known].tolist(), dtype=float))
     mass = probabilities.sum(axis=1)
-    shares = probabilities / mass[:, None]
-    at_position = np.take_along_axis(shares, shown[known] - 1, axis=1)
-    rows = block.index[known]
-    table.loc[rows, "option_mass"] = mass
+    table.loc[block.index, "option_mass"] = mass
+    usable = mass > 0  # neither unknown nor without a chance for any option
+    if not usable.any():
+        return
+    shares = probabilities[usable] / mass[usable, None]
+    at_position = np.take_along_axis(shares, shown[usable] - 1, axis=1)
+    rows = block.index[usable]
     table.loc[rows, "expected_score"] = shares @ np.arange(1, n + 1)
     table.loc[rows, "position_probabilities"] = pd.Series(list(at_position), index=rows, dtype=object)

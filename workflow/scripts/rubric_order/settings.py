@@ -3,12 +3,24 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
 from rubric_order import orderings
 from rubric_order.datasets import ADAPTERS
 from rubric_order.errors import InputError
+
+# Arguments of vLLM that have a setting of their own here. As an engine argument they would win over it, unseen by the
+# hash that names requests, and old answers would be taken for new ones.
+OWN_SETTINGS = {
+    "model": "model",
+    "revision": "revision",
+    "dtype": "dtype",
+    "quantization": "quantization",
+    "max_model_len": "max_model_len",
+    "seed": "sampling/seed",
+    "tensor_parallel_size": "gpu",
+}
 
 
 def check_shape(config: Mapping, schema: Mapping) -> None:
@@ -17,9 +29,27 @@ def check_shape(config: Mapping, schema: Mapping) -> None:
     Raises:
         InputError: with the path of the offending key, what was found and what was expected.
     """
-    error = best_match(Draft202012Validator(schema).iter_errors(config))
+    for path, key in _keys(config):
+        if not isinstance(key, str):
+            raise InputError(f"config: {path or 'top level'}: expected a name as key, found {key!r}; put it in quotes")
+    error = best_match(_Validator(schema).iter_errors(config))
     if error is not None:
         raise InputError(f"config: {_explain(error)}")
+
+
+# JSON Schema takes 5.0 for an integer; numpy does not.
+_Validator = validators.extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
+)
+
+
+def _keys(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """Every key of nested mappings, with the path of the mapping it stands in."""
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield path, key
+            yield from _keys(entry, f"{path}/{key}".lstrip("/"))
 
 
 def _explain(error: ValidationError) -> str:
@@ -78,10 +108,20 @@ def _problems(config: Mapping) -> Iterator[str]:
     for name, judge in config["judges"].items():
         if judge["answer_format"] == "feedback" and judge["answer_prefix"]:
             yield f"judges/{name}/answer_prefix: it is for answer_format 'score'; a feedback begins by itself"
+        for key, own in OWN_SETTINGS.items():
+            if key in judge["engine_args"]:
+                yield f"judges/{name}/engine_args/{key}: set judges/{name}/{own} instead"
+        for other, same in config["judges"].items():
+            shared = (judge["model"], judge["dtype"]) == (same["model"], same["dtype"])
+            if other < name and shared and judge["gguf"] and same["gguf"] and judge["gguf"] != same["gguf"]:
+                yield f"judges/{name}/gguf: judge {other!r} takes model {judge['model']!r} from another file"
     for block in ("figures", "tables"):
         for name, settings in config[block].items():
             if "study" in settings and settings["study"] not in config["studies"]:
                 known = ", ".join(config["studies"])
                 yield f"{block}/{name}/study: {settings['study']!r} is not defined under studies; defined: {known}"
-            elif "n" in settings and settings["n"] not in config["studies"][settings["study"]]["scales"]:
-                yield f"{block}/{name}/n: {settings['n']} is not among the scales of study {settings['study']!r}"
+                continue
+            for key, among in (("n", "scales"), ("strategy", "strategies")):
+                if key in settings and settings[key] not in config["studies"][settings["study"]][among]:
+                    where, study = f"{block}/{name}/{key}", settings["study"]
+                    yield f"{where}: {settings[key]!r} is not among the {among} of study {study!r}"

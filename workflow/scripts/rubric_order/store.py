@@ -49,19 +49,21 @@ class Store:
     def read(self, request_ids: Iterable[str]) -> pd.DataFrame:
         """What is known of the given requests, one row each, in their order; unknown ones are left out."""
         wanted = pd.Index(request_ids)
-        tables = [table for path in sorted(self.folder.glob("*.parquet")) if (table := self._load(path)) is not None]
-        known = pa.concat_tables([SCHEMA.empty_table(), *tables]).to_pandas()
+        known = pa.concat_tables([SCHEMA.empty_table(), *self._load_all()]).to_pandas()
         known = known[known["request_id"].isin(wanted)].drop_duplicates("request_id").set_index("request_id")
         return known.reindex(wanted[wanted.isin(known.index)]).rename_axis("request_id").reset_index()
 
     def compact(self) -> None:
-        """Join the files that this object wrote into one."""
-        if len(self._written) > 1:
-            tables = [pq.read_table(path, schema=SCHEMA) for path in self._written]
-            joined = self._write(pa.concat_tables(tables).sort_by("request_id"))
-            for path in self._written:
+        """Join the files that this object wrote into one, with each request once."""
+        # A file that another job wrote too, byte for byte, may already be part of what that job joined.
+        written = [path for path in dict.fromkeys(self._written) if path.exists()]
+        if len(written) > 1:
+            table = pa.concat_tables([pq.read_table(path, schema=SCHEMA) for path in written])
+            repeated = table["request_id"].to_pandas().duplicated().to_numpy()
+            joined = self._write(table.filter(~repeated).sort_by("request_id"))
+            for path in written:
                 if path != joined:
-                    path.unlink()
+                    path.unlink(missing_ok=True)
             self._written = [joined]
 
     def _write(self, table: pa.Table) -> Path:
@@ -72,11 +74,20 @@ class Store:
         files.write_parquet(table, path)
         return path
 
+    def _load_all(self) -> list[pa.Table]:
+        while True:
+            # Names that begin with a dot are files that are being written.
+            paths = sorted(path for path in self.folder.glob("*.parquet") if path.is_file() and path.name[0] != ".")
+            try:
+                return [table for path in paths if (table := self._load(path)) is not None]
+            except FileNotFoundError:  # another job has joined it with others since the folder was listed
+                continue
+
     def _load(self, path: Path) -> pa.Table | None:
         try:
             return pq.read_table(path, schema=SCHEMA)
-        except FileNotFoundError:  # another job has joined it with others, which are read too or will be
-            return None
-        except pa.ArrowInvalid as error:  # torn by a power cut: its requests are asked again
-            log.warning("%s is not readable and is left aside: %s", path, error)
+        except FileNotFoundError:
+            raise
+        except (pa.ArrowInvalid, OSError) as error:  # torn by a power cut: its requests are asked again
+            log.warning("%s is not readable and is left aside: %s", path, " ".join(str(error).split()))
             return None

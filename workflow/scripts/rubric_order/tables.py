@@ -62,11 +62,18 @@ def position_selection_for_print(table: pd.DataFrame) -> pd.DataFrame:
             "readout": table["readout"].map(READOUT_NAMES),
             "reads": table["n_reads"],
             "chi2": [f"{value:.1f}{mark}" for value, mark in zip(table["chi2"], dagger, strict=True)],
-            "V": [f"{v:.3f} [{low:.3f}, {high:.3f}]" for v, low, high in interval],
+            "V": [_with_interval(*ends) for ends in interval],
             "Pos1 %": [f"{100 * value:.1f}" for value in table["pos1"]],
             f"Pos{last[3:]} %": [f"{100 * value:.1f}" for value in table[last]],
         }
     )
+
+
+def _with_interval(value: float, low: float, high: float) -> str:
+    """An estimate with its interval, where it has one."""
+    if pd.isna(value):
+        return "undefined"
+    return f"{value:.3f} [{low:.3f}, {high:.3f}]" if pd.notna(low) and pd.notna(high) else f"{value:.3f} [undefined]"
 
 
 def human_agreement(statistics: pd.DataFrame, *, study: str, n: int) -> pd.DataFrame:
@@ -79,7 +86,7 @@ def human_agreement(statistics: pd.DataFrame, *, study: str, n: int) -> pd.DataF
 def human_agreement_for_print(table: pd.DataFrame) -> pd.DataFrame:
     def interval(name: str) -> list[str]:
         ends = zip(table[name], table[f"{name}_low"], table[f"{name}_high"], strict=True)
-        return ["undefined" if pd.isna(v) else f"{v:.3f} [{low:.3f}, {high:.3f}]" for v, low, high in ends]
+        return [_with_interval(*row) for row in ends]
 
     printed = table[["judge", "dataset", "criterion", "strategy"]].copy()
     printed["readout"] = table["readout"].map(READOUT_NAMES)
@@ -108,9 +115,13 @@ def write(table: pd.DataFrame, printed: pd.DataFrame, stem: Path, caption: str) 
     files.write_text(_html(printed, caption), stem.with_suffix(".html"))
 
 
-_LATEX_SPECIAL = {"\\": r"\textbackslash{}", "†": r"$^\dagger$", "chi2": r"$\chi^2$", "rho": r"$\rho$"} | {
-    character: f"\\{character}" for character in "&%$#_{}"
-}
+_LATEX_NAMES = {"chi2": r"$\chi^2$", "rho": r"$\rho$"}
+_LATEX_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "†": r"$^\dagger$",
+} | {character: f"\\{character}" for character in "&%$#_{}"}
 
 
 def _latex(printed: pd.DataFrame, caption: str) -> str:
@@ -118,9 +129,9 @@ def _latex(printed: pd.DataFrame, caption: str) -> str:
 
     def cell(value: object) -> str:
         text = str(value)
-        for name in ("chi2", "rho"):
+        for name, symbol in _LATEX_NAMES.items():
             if text == name or text.endswith(f" {name}"):
-                return text.replace(name, _LATEX_SPECIAL[name])
+                return cell(text.removesuffix(name)) + symbol
         return "".join(_LATEX_SPECIAL.get(character, character) for character in text)
 
     lines = [" & ".join(map(cell, row)) + r" \\" for row in printed.itertuples(index=False)]
@@ -146,7 +157,7 @@ _STYLE = """body { font-family: system-ui, sans-serif; margin: 1.5rem; color: #2
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.9rem; }
 caption { caption-side: top; text-align: left; padding-bottom: 0.75rem; max-width: 48rem; }
 th { border-bottom: 2px solid #222; text-align: left; }
-th, td { padding: 0.25rem 0.9rem 0.25rem 0; white-space: nowrap; }
+th, td { padding: 0.25rem 0.7rem 0.25rem 0; white-space: nowrap; }
 tbody tr:nth-child(even) { background: #f4f4f4; }"""
 
 

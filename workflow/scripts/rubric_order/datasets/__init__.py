@@ -5,6 +5,7 @@ by. What every dataset must satisfy is checked here, once.
 """
 
 import importlib
+import math
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -73,10 +74,12 @@ def prepare(dataset: str, items: Iterable[Item], *, limit: int | None = None) ->
         The items (one row an item) and the rubrics that they use (one row a rubric).
 
     Raises:
-        InputError: an item is empty, repeated, or has no rubric; or there are none.
+        InputError: an item has a field that is empty or of the wrong type, is repeated, or has no rubric; or there are
+            none.
     """
     kept: list[dict] = []
     rubrics: dict[str, Rubric] = {}
+    rubric_rows: dict[str, dict] = {}
     seen: dict[str, str] = {}
     groups: set[str] = set()
     for item in items:
@@ -90,17 +93,21 @@ def prepare(dataset: str, items: Iterable[Item], *, limit: int | None = None) ->
             raise InputError(f"{item.where}: item {item.item_id!r} has no rubric")
         if rubrics.setdefault(item.rubric.rubric_id, item.rubric) != item.rubric:
             raise InputError(f"{item.where}: rubric {item.rubric.rubric_id!r} differs from an earlier one of that id")
+        if item.rubric.rubric_id not in rubric_rows:
+            rubric_rows[item.rubric.rubric_id] = _rubric_row(item.rubric, f"{item.where}: rubric")
         kept.append(_row(dataset, item))
     if not kept:
         raise InputError(f"dataset {dataset}: no items")
-    return pd.DataFrame(kept), pd.DataFrame([_rubric_row(rubric) for rubric in rubrics.values()])
+    return pd.DataFrame(kept), pd.DataFrame(list(rubric_rows.values()))
 
 
 def _row(dataset: str, item: Item) -> dict:
+    for name in ("item_id", "group_id", "candidate"):
+        clean(getattr(item, name), f"{item.where}: field {name!r}")
     instruction = clean(item.instruction, f"{item.where}: field 'instruction'")
     response = clean(item.response, f"{item.where}: field 'response'")
     reference = None if item.reference is None else clean(item.reference, f"{item.where}: field 'reference'")
-    scores = [float(score) for score in item.human_scores]
+    scores = _numbers(item.human_scores, f"{item.where}: field 'human_scores'")
     return {
         "dataset": dataset,
         "item_id": item.item_id,
@@ -114,16 +121,23 @@ def _row(dataset: str, item: Item) -> dict:
         "reference": reference,
         "human_scores": scores,
         "human_score": sum(scores) / len(scores) if scores else float("nan"),
-        "reference_labels": [float(label) for label in item.reference_labels],
+        "reference_labels": _numbers(item.reference_labels, f"{item.where}: field 'reference_labels'"),
     }
 
 
-def _rubric_row(rubric: Rubric) -> dict:
+def _numbers(values: list, where: str) -> list[float]:
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise InputError(f"{where}: expected numbers, found {value!r:.60}")
+    return [float(value) for value in values]
+
+
+def _rubric_row(rubric: Rubric, where: str) -> dict:
     return {
         "rubric_id": rubric.rubric_id,
         "criterion": rubric.criterion,
-        "question": rubric.question,
-        "levels": list(rubric.levels),
+        "question": clean(rubric.question, f"{where}: question"),
+        "levels": [clean(text, f"{where}: level {level}") for level, text in enumerate(rubric.levels, start=1)],
     }
 
 
@@ -131,7 +145,8 @@ def clean(text: object, where: str) -> str:
     """Text in Unicode form NFC with plain line ends and without blank space around it.
 
     Raises:
-        InputError: it is not text, is empty, or holds a control character other than newline and tab.
+        InputError: it is not text, is empty, or holds a control character other than newline and tab or half of a
+            surrogate pair, which no file can hold.
     """
     if not isinstance(text, str):
         raise InputError(f"{where}: expected text, found {text!r:.60}")
@@ -139,6 +154,6 @@ def clean(text: object, where: str) -> str:
     if not text:
         raise InputError(f"{where}: expected text, found nothing")
     for offset, character in enumerate(text):
-        if (character < " " and character not in "\n\t") or character == "\x7f":
-            raise InputError(f"{where}: control character {character!r} at offset {offset}")
+        if (character < " " and character not in "\n\t") or character == "\x7f" or "\ud800" <= character <= "\udfff":
+            raise InputError(f"{where}: expected text, found control character {character!r} at offset {offset}")
     return text

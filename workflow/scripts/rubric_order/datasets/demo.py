@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rubric_order import files
-from rubric_order.datasets import Item
+from rubric_order.datasets import Item, clean
 from rubric_order.errors import InputError
 from rubric_order.rubrics import Rubric, check_levels
 
@@ -23,12 +23,16 @@ def read(tasks: Path) -> Iterator[Item]:
         _require(task, ("id", "category", "instruction", "reference", "responses"), where)
         where = f"{where} ({task['id']})"
         rubric = _rubric(task, where)
+        if not isinstance(task["responses"], list) or not task["responses"]:
+            raise InputError(f"{where}: field 'responses': expected a list, found {task['responses']!r:.60}")
         for place, response in enumerate(task["responses"], start=1):
             where_response = f"{where}: response {place}"
             _require(response, ("candidate", "level", "text"), where_response)
-            if rubric is not None and response["level"] not in range(1, len(rubric.levels) + 1):
-                found = response["level"]
-                raise InputError(f"{where_response}: level {found!r}, expected 1 to {len(rubric.levels)}")
+            found = response["level"]
+            if rubric is not None and (type(found) is not int or not 1 <= found <= len(rubric.levels)):
+                raise InputError(
+                    f"{where_response}: field 'level': expected 1 to {len(rubric.levels)}, found {found!r:.60}"
+                )
             yield Item(
                 where=where_response,
                 item_id=f"{task['id']}-{response['candidate']}",
@@ -48,7 +52,7 @@ def _rubric(task: dict, where: str) -> Rubric | None:
         return None
     _require(task["rubric"], ("criterion", "levels"), f"{where}: rubric")
     levels = check_levels(task["rubric"]["levels"], f"{where}: rubric: levels")
-    return Rubric(task["id"], "quality", task["rubric"]["criterion"].strip(), levels)
+    return Rubric(task["id"], "quality", clean(task["rubric"]["criterion"], f"{where}: rubric: criterion"), levels)
 
 
 def _require(entry: object, fields: tuple[str, ...], where: str) -> None:

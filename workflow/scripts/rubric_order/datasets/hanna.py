@@ -54,10 +54,7 @@ def read(stories: Path, ratings: Path, rubrics: Path) -> Iterator[Item]:
 
 def read_stories(path: Path) -> list[tuple[str, str]]:
     """The prompts with the stories that people wrote for them, in the order of the file."""
-    rows = _rows(path)
-    for name in ("Prompt", "Human"):
-        if name not in rows[0]:
-            raise InputError(f"{path}: column {name!r} is missing; found {', '.join(rows[0])}")
+    rows = _rows(path, ("Prompt", "Human"))
     pairs = list(dict.fromkeys((row["Prompt"], row["Human"]) for row in rows))[:N_STORIES]
     if len(pairs) < N_STORIES:
         raise InputError(f"{path}: expected {N_STORIES} distinct human stories, found {len(pairs)}")
@@ -66,7 +63,8 @@ def read_stories(path: Path) -> list[tuple[str, str]]:
 
 def read_ratings(path: Path) -> dict[tuple[str, int], list[int]]:
     """Scores from 1 to 5 of each (criterion, rater), in the order of the stories."""
-    humans = [row for row in _rows(path) if row.get("Model") == "Human"]
+    columns = [f"Human {rater} {code}" for code in COLUMNS.values() for rater in RATERS]
+    humans = [row for row in _rows(path, ("Model", *columns)) if row["Model"] == "Human"]
     if len(humans) != 1:
         raise InputError(f"{path}: expected one row with Model 'Human', found {len(humans)}")
     ratings = {}
@@ -76,12 +74,10 @@ def read_ratings(path: Path) -> dict[tuple[str, int], list[int]]:
             where = f"{path}: row 'Human', column {column!r}"
             try:
                 values = ast.literal_eval(humans[0][column])
-            except KeyError:
-                raise InputError(f"{where}: no such column") from None
             except (ValueError, SyntaxError, TypeError):
                 raise InputError(f"{where}: expected a list of scores, found {humans[0][column]!r:.60}") from None
             if not isinstance(values, list) or len(values) != N_STORIES:
-                raise InputError(f"{where}: expected a list of {N_STORIES} scores")
+                raise InputError(f"{where}: expected a list of {N_STORIES} scores, found {humans[0][column]!r:.60}")
             for story, value in enumerate(values, start=1):
                 if value not in (1, 2, 3, 4, 5):
                     raise InputError(f"{where}: story {story}: expected a score from 1 to 5, found {value!r}")
@@ -89,7 +85,7 @@ def read_ratings(path: Path) -> dict[tuple[str, int], list[int]]:
     return ratings
 
 
-def _rows(path: Path) -> list[dict]:
+def _rows(path: Path, columns: tuple[str, ...]) -> list[dict]:
     csv.field_size_limit(2**24)
     try:
         rows = list(csv.DictReader(io.StringIO(files.read_text(path), newline="")))
@@ -97,4 +93,7 @@ def _rows(path: Path) -> list[dict]:
         raise InputError(f"{path}: malformed CSV: {error}") from None
     if not rows:
         raise InputError(f"{path}: no rows")
+    for name in columns:
+        if name not in rows[0]:
+            raise InputError(f"{path}: column {name!r} is missing; found {', '.join(map(str, rows[0])):.200}")
     return rows

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rubric_order import files
-from rubric_order.datasets import Item
+from rubric_order.datasets import Item, clean
 from rubric_order.errors import InputError
 from rubric_order.rubrics import Rubric, check_levels
 
@@ -35,7 +35,8 @@ def read(records: Path) -> Iterator[Item]:
             if not isinstance(record, dict) or not isinstance(record.get(name), kind):
                 found = record.get(name) if isinstance(record, dict) else record
                 raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {found!r:.60}")
-        instruction, response, reference, rubric = split_prompt(record["instruction"], where)
+        prompt = clean(record["instruction"], f"{where}: field 'instruction'")
+        instruction, response, reference, rubric = split_prompt(prompt, where)
         group = f"{record['idx']:03d}"
         yield Item(
             where=where,

@@ -16,7 +16,7 @@ QUEUE = 4  # requests waiting per running one: enough that the scheduler never i
 
 
 def load(judge: dict, *, model_folder: Path | None) -> "VllmEngine":
-    os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
     os.environ.setdefault("TQDM_DISABLE", "1")
     warnings.filterwarnings("ignore", category=FutureWarning, module="vllm")

@@ -77,7 +77,7 @@ def draw(
         axis.set_title(f"{names.get(judge, judge)}\n{READOUTS[readout]}")
         axis.set_xticks(range(1, n + 1))
     for axis in axes[:, 0]:
-        axis.set_ylabel("Share of selections (%)")
+        axis.set_ylabel("Share of each position (%)")
     figure.supxlabel("Position of the score option in the prompt")
     if panels:
         low, high = axes[0, 0].get_ylim()

@@ -1,0 +1,44 @@
+# rubric-order: set-up and the everyday commands. `make help` lists them.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+REQUIREMENTS := requirements/$(if $(shell command -v nvidia-smi),cuda,cpu).txt
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help env demo test lint clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-6s %s\n", $$1, $$2}'
+
+env: $(INSTALLED) ## set up .venv with exactly pinned versions (vLLM for CUDA where there is an NVIDIA GPU, else for the CPU)
+
+demo: env ## judge the demo, draw figures and tables, write report.html
+	$(BIN)/snakemake --cores all
+	$(BIN)/snakemake --report report.html
+	@echo "Done: report.html, results/figures/, results/tables/"
+
+test: env ## run the tests
+	$(BIN)/pytest
+
+lint: env ## check layout and style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+
+clean: ## remove all results; keeps .venv and the response store
+	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name store -exec rm -rf {} +
+	rm -rf report.html .snakemake
+
+# The list of packages is complete, so nothing is resolved. A CPU build of torch is not on the package index itself: where
+# pip does not find it, uv fetches it from PyTorch's.
+$(INSTALLED): requirements/cpu.txt requirements/cuda.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rubric-order needs Python 3.11 or newer, found " + sys.version)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --no-deps --requirement $(REQUIREMENTS) \
+	  || { $(BIN)/python -m pip install --quiet uv \
+	       && $(BIN)/uv pip install --python $(BIN)/python --no-deps --torch-backend cpu --requirement $(REQUIREMENTS); }
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@

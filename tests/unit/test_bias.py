@@ -1,0 +1,677 @@
+"""Position bias: against hand-worked cases, published numbers and slow plain versions of the same statistics."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rubric_order import bias, orderings, resampling
+from scipy import stats
+
+# No deadlines: other work on the machine is no defect.
+MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(MANY, max_examples=20)
+BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
+KEYS = ["study", "judge", "dataset", "strategy", "n"]
+COUNTS = (
+    st.integers(2, 9)
+    .flatmap(lambda n: st.lists(st.lists(st.integers(0, 12), min_size=n, max_size=n), min_size=1, max_size=12))
+    .filter(lambda rows: sum(map(sum, rows)) > 0)
+)
+
+
+def table_of(selected, *, n=5, shown=None, judge="judge", strategy="balanced", probabilities=None):
+    """Reads as `scores.score_reads` returns them.
+
+    Args:
+        selected: score of each read (columns) of each item (rows); None where there is none.
+        shown: orderings, the same for each item; `balanced` by default.
+        probabilities: of each score, for each item and read; one-hot on the selected score by default.
+    """
+    shown = orderings.balanced(n) if shown is None else np.asarray(shown)
+    rows = []
+    for item, scores in enumerate(selected):
+        for read, score in enumerate(scores):
+            ordering = shown[read].tolist()
+            if probabilities is not None:
+                options = probabilities[item][read]
+            else:
+                options = None if score is None else [float(k == score) for k in range(1, n + 1)]
+            rows.append(
+                {
+                    "study": "study",
+                    "judge": judge,
+                    "dataset": "demo",
+                    "item_id": f"item-{item:04d}",
+                    "strategy": strategy,
+                    "n": n,
+                    "ordering": np.array(ordering),
+                    "score": score,
+                    "position": None if score is None else ordering.index(score) + 1,
+                    "failure": "no_score" if score is None else None,
+                    "position_probabilities": None if options is None else np.array([options[k - 1] for k in ordering]),
+                }
+            )
+    table = pd.DataFrame(rows)
+    table["position_probabilities"] = table["position_probabilities"].astype(object)
+    return table.astype({"score": "Int8", "position": "Int8"})
+
+
+def random_table(seed, *, n_items=12, n=5, failing=0.2):
+    rng = np.random.default_rng(seed)
+    selected = rng.integers(1, n + 1, (n_items, 2 * n)).astype(object)
+    selected[rng.random(selected.shape) < failing] = None
+    return table_of(selected, n=n)
+
+
+def estimate(statistics, quantity, readout="hard", column="estimate"):
+    found = statistics[(statistics["quantity"] == quantity) & (statistics["readout"] == readout)]
+    return found[column].to_numpy(dtype=float)
+
+
+# Judges without a bias overall, as counts of each position in each item.
+
+
+def favourite_positions(rng, n_items, n, *, faithful):
+    """Every item has its own preferred position, drawn uniformly, and 2n reads that mostly select it."""
+    favourite = rng.integers(0, n, (n_items, 1))
+    selected = np.where(rng.random((n_items, 2 * n)) < faithful, favourite, rng.integers(0, n, (n_items, 2 * n)))
+    return (selected[:, :, None] == np.arange(n)).sum(axis=1)
+
+
+def independent_positions(rng, n_items, n):
+    return rng.multinomial(2 * n, np.full(n, 1 / n), size=n_items)
+
+
+def rejection_rates(draw, simulations, level=0.05):
+    """How often `cluster_test` and the chi-square test over reads reject."""
+    tables = [draw() for _ in range(simulations)]
+    return (
+        np.mean([bias.cluster_test(counts) < level for counts in tables]),
+        np.mean([bias.count_test(counts.sum(axis=0)).p < level for counts in tables]),
+    )
+
+
+# The chi-square test and Cramer's V.
+
+
+def test_position_test_of_a_hand_worked_case():
+    # Counts 4, 2, 2, 1, 1 of 10: chi2 = (4 + 0 + 0 + 1 + 1) / 2. For 4 degrees of freedom p = exp(-x/2) (1 + x/2).
+    chi2, p, cramers_v = bias.position_test([1, 1, 1, 1, 2, 2, 3, 3, 4, 5], 5)
+    assert chi2 == pytest.approx(3)
+    assert p == pytest.approx(math.exp(-1.5) * 2.5)
+    assert cramers_v == pytest.approx(math.sqrt(3 / (10 * 4)))
+
+
+@MANY
+@given(
+    st.integers(2, 9).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(1, n), min_size=1))), st.randoms()
+)
+def test_position_test_agrees_with_plain_sums_and_scipy_in_any_order(case, random):
+    n, positions = case
+    expected = len(positions) / n
+    chi2 = sum((positions.count(place) - expected) ** 2 / expected for place in range(1, n + 1))
+    found = bias.position_test(positions, n)
+    assert found.chi2 == pytest.approx(chi2)
+    assert found.p == pytest.approx(stats.chisquare([positions.count(place) for place in range(1, n + 1)]).pvalue)
+    assert found.cramers_v == pytest.approx(math.sqrt(chi2 / (len(positions) * (n - 1))))
+    assert bias.position_test(random.sample(positions, len(positions)), n) == found
+
+
+@pytest.mark.parametrize("n", range(2, 10))
+def test_cramers_v_is_0_for_uniform_and_1_for_one_position(n):
+    assert bias.position_test(list(range(1, n + 1)) * 3, n) == (0, 1, 0)
+    assert bias.position_test([n] * 20, n).cramers_v == pytest.approx(1)
+
+
+@MANY
+@given(COUNTS, st.integers(2, 50))
+def test_cramers_v_does_not_depend_on_how_many_reads_there_are(rows, factor):
+    counts = np.sum(rows, axis=0)
+    assert bias.cramers_v(counts * factor) == pytest.approx(bias.cramers_v(counts))
+    assert bias.count_test(counts * factor).chi2 == pytest.approx(factor * bias.count_test(counts).chi2)
+
+
+def test_cramers_v_takes_many_tables_at_once():
+    counts = np.array([[[4, 2, 2, 1, 1], [2, 2, 2, 2, 2]]])
+    assert bias.cramers_v(counts) == pytest.approx(np.array([[math.sqrt(3 / 40), 0]]))
+
+
+@pytest.mark.parametrize("positions", [[], [0, 1], [1, 6], [1.5], [1, np.nan], pd.Series([1, None], dtype="Int8")])
+def test_positions_off_the_range_are_refused_without_a_warning(positions):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="position"):
+            bias.position_test(positions, 5)
+
+
+def test_one_position_is_refused():
+    with pytest.raises(ValueError, match="from 1 to 1"):
+        bias.position_test([1, 1], 1)
+
+
+# Xu et al. (2026), Tables 2 and 4. Chi-square by dataset (10 reads an item), and V at n = 5, the mean of the datasets.
+N_ITEMS = {"hanna": 576, "summeval": 1600, "mt_bench": 320, "vicuna": 320}
+PUBLISHED_CHI2 = {
+    "GPT-OSS-20B": ((98.7, 302.1, 27.1, 60.1), 0.062),
+    "GPT-OSS-120B": ((9.8, 24.9, 5.5, 6.1), 0.021),
+    "Qwen3.5-9B": ((27.4, 265.9, 5.6, 21.7), 0.040),
+    "Qwen3.5-27B": ((76.3, 142.5, 23.4, 6.3), 0.042),
+    "Gemma-3-12B": ((243.2, 369.8, 29.6, 29.0), 0.069),
+    "Gemma-3-27B": ((395.3, 1691.7, 88.9, 83.7), 0.114),
+}
+PUBLISHED_INSIGNIFICANT = {
+    ("GPT-OSS-120B", "mt_bench"),
+    ("GPT-OSS-120B", "vicuna"),
+    ("Qwen3.5-9B", "mt_bench"),
+    ("Qwen3.5-27B", "vicuna"),
+}
+
+
+def counts_with(chi2, n_reads, n):
+    """Some counts with this chi-square: what the first position has too much, the second lacks."""
+    excess = math.sqrt(chi2 * n_reads / n / 2)
+    return n_reads / n + np.array([excess, -excess] + [0] * (n - 2))
+
+
+@pytest.mark.parametrize("judge", PUBLISHED_CHI2)
+def test_published_chi_squares_give_the_published_cramers_v(judge):
+    chi2, published = PUBLISHED_CHI2[judge]
+    tests = [
+        bias.count_test(counts_with(x, 10 * n_items, 5)) for x, n_items in zip(chi2, N_ITEMS.values(), strict=True)
+    ]
+    assert [test.chi2 for test in tests] == pytest.approx(chi2)
+    assert np.mean([test.cramers_v for test in tests]) == pytest.approx(published, abs=0.0005)
+    insignificant = {(judge, name) for name, test in zip(N_ITEMS, tests, strict=True) if test.p >= 0.05}
+    assert insignificant == {cell for cell in PUBLISHED_INSIGNIFICANT if cell[0] == judge}
+
+
+# The test that respects items.
+
+
+def plain_cluster_test(counts):
+    """Rao and Scott's second-order correction as it is derived, from the eigenvalues of the design-effect matrix."""
+    n = len(counts[0])
+    n_reads = sum(map(sum, counts))
+    contributions = [[x - sum(row) / n for x in row] for row in counts]
+    covariance = np.zeros((n, n))  # of the pooled shares, items being independent and their mean known under uniform
+    for row in contributions:
+        covariance += np.outer(row, row) / n_reads**2
+    # Chi-square is a sum of squared standard normals, each times an eigenvalue; the one along (1, ..., 1) is 0.
+    eigenvalues = np.linalg.eigvalsh(covariance * n_reads * n)[1:]
+    mean_eigenvalue = eigenvalues.mean()
+    variation = ((eigenvalues / mean_eigenvalue - 1) ** 2).mean()  # a squared, of n - 1 eigenvalues
+    statistic = stats.chisquare(np.sum(counts, axis=0)).statistic / (mean_eigenvalue * (1 + variation))
+    return stats.chi2.sf(statistic, (n - 1) / (1 + variation))
+
+
+def test_cluster_test_of_a_hand_worked_case():
+    # Deviations from uniform (1, -1) twice and (-1, 1) once: (1 + 1 - 1)^2 / 3 = 1/3 on 1 degree of freedom, and
+    # P(chi2_1 > x) = erfc(sqrt(x / 2)).
+    counts = np.array([[3, 1], [3, 1], [1, 3]])
+    assert bias.cluster_test(counts) == pytest.approx(math.erfc(math.sqrt(1 / 6)))
+
+
+@MANY
+@given(COUNTS)
+def test_cluster_test_agrees_with_a_plain_version(rows):
+    if all(len(set(row)) == 1 for row in rows):
+        assert bias.cluster_test(np.array(rows)) == 1
+    else:
+        assert bias.cluster_test(np.array(rows)) == pytest.approx(plain_cluster_test(rows), abs=1e-9)
+
+
+@MANY
+@given(st.lists(st.booleans(), min_size=1, max_size=200))
+def test_with_one_read_an_item_and_two_positions_both_tests_are_one(first):
+    counts = np.array([[1, 0] if is_first else [0, 1] for is_first in first])
+    assert bias.cluster_test(counts) == pytest.approx(bias.count_test(counts.sum(axis=0)).p, abs=1e-12)
+
+
+def test_with_one_read_an_item_and_many_items_both_tests_nearly_agree():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        counts = rng.multinomial(1, np.full(5, 0.2), size=5000)
+        assert bias.cluster_test(counts) == pytest.approx(bias.count_test(counts.sum(axis=0)).p, abs=0.02)
+
+
+@MANY
+@given(COUNTS, st.randoms(), st.integers(2, 20))
+def test_cluster_test_ignores_order_names_empty_items_and_repeated_reads(rows, random, factor):
+    counts = np.array(rows)
+    p = pytest.approx(bias.cluster_test(counts), abs=1e-9)
+    assert bias.cluster_test(counts[random.sample(range(len(counts)), len(counts))]) == p
+    positions = random.sample(range(counts.shape[1]), counts.shape[1])
+    assert bias.cluster_test(counts[:, positions]) == p
+    assert bias.cluster_test(np.vstack([counts, np.zeros_like(counts)])) == p
+    assert bias.cluster_test(counts * factor) == p  # the same answers again are no further evidence
+
+
+def test_cluster_test_is_1_for_exactly_uniform_items_up_to_rounding():
+    assert bias.cluster_test(np.full((80, 5), 2)) == 1
+    assert bias.cluster_test(np.full((80, 5), 0.1) * 3 + 1e-16 * np.arange(5)) == 1
+
+
+def test_cluster_test_of_unknown_counts_is_unknown():
+    assert math.isnan(bias.cluster_test(np.array([[1, np.nan], [2, 3]])))
+
+
+def test_cluster_test_finds_bias_that_does_not_vary_between_items():
+    always_first = np.tile([10, 0, 0, 0, 0], (80, 1))
+    assert bias.cluster_test(always_first) < 1e-10
+    rng = np.random.default_rng(2)
+    six_of_ten_first = np.hstack([np.full((80, 1), 6), rng.multinomial(4, [0.25] * 4, size=80)])
+    never_last = np.hstack([rng.multinomial(10, [0.25] * 4, size=80), np.zeros((80, 1), dtype=int)])
+    for counts in (six_of_ten_first, never_last):
+        assert bias.cluster_test(counts) < 1e-10
+        assert bias.cluster_test(counts) == pytest.approx(bias.cluster_test(counts[:, ::-1]))
+
+
+@pytest.mark.parametrize("n_items", [1, 2, 3])
+def test_cluster_test_never_calls_a_few_items_significant(n_items):
+    assert bias.cluster_test(np.tile([10, 0, 0, 0, 0], (n_items, 1))) > 0.05
+
+
+@pytest.mark.parametrize(("n_items", "n", "least"), [(320, 5, 0.025), (80, 5, 0.025), (80, 9, 0.015), (12, 9, 0)])
+def test_items_with_their_own_favourite_position_mislead_only_the_test_over_reads(n_items, n, least):
+    rng = np.random.default_rng(n_items)
+    cluster, naive = rejection_rates(lambda: favourite_positions(rng, n_items, n, faithful=0.95), 800)
+    assert least <= cluster <= 0.075
+    assert naive > 0.8
+
+
+@pytest.mark.parametrize("n_items", [80, 320])
+def test_both_tests_keep_their_level_when_reads_are_independent(n_items):
+    rng = np.random.default_rng(n_items)
+    cluster, naive = rejection_rates(lambda: independent_positions(rng, n_items, 5), 800)
+    assert 0.025 <= cluster <= 0.075
+    assert 0.025 <= naive <= 0.075
+
+
+def test_cluster_test_keeps_its_level_when_items_have_different_numbers_of_reads():
+    rng = np.random.default_rng(3)
+
+    def draw():
+        preferences = rng.dirichlet(np.ones(5), size=80)
+        return rng.multinomial(rng.integers(0, 11, size=80), preferences)
+
+    assert 0.02 <= rejection_rates(draw, 800)[0] <= 0.075
+
+
+def test_cluster_test_finds_a_planted_bias_and_more_so_with_more_items():
+    rng = np.random.default_rng(4)
+
+    def draw(n_items):
+        preferences = rng.dirichlet([0.5, 0.25, 0.25, 0.25, 0.25], size=n_items)  # the first position twice as often
+        return rng.multinomial(10, preferences)
+
+    few, many = (rejection_rates(lambda size=size: draw(size), 300)[0] for size in (20, 80))
+    assert 0.15 < few < 0.45
+    assert many > 0.85
+
+
+# Bias Cost.
+
+# The earlier version of Xu et al., Tables 5 and 6: selections of each score (rows) by position (columns) in percent;
+# then the ordering of least cost among the ten of `balanced`, its cost, and that of 1, 2, 3, 4, 5, in percent points.
+PUBLISHED_COSTS = {
+    "GPT-4.1-mini": (
+        """27.9 17.5 15.9 14.9 23.8
+           28.5 18.7 16.3 17.8 18.7
+           23.9 19.1 19.2 17.8 20.1
+           24.7 19.2 17.5 16.7 21.9
+           24.0 26.8 15.5 12.0 21.7""",
+        ((5, 4, 3, 2, 1), 11.7, 15.0),
+    ),
+    "GPT-4.1": (
+        """22.7 25.5 15.9 15.9 20.1
+           27.4 21.0 16.0 17.3 18.2
+           22.2 20.9 18.9 16.1 22.0
+           21.1 19.7 18.4 16.6 24.3
+           18.4 28.0 16.7 11.5 25.3""",
+        ((5, 4, 3, 2, 1), 5.8, 13.6),
+    ),
+    "Qwen3-8B": (
+        """19.5 30.2 17.2 15.2 17.9
+           30.1 20.2 14.2 17.5 18.0
+           27.4 21.2 16.9 16.9 17.6
+           35.0 17.6 15.3 14.5 17.5
+           30.3 30.4 12.7  8.8 17.8""",
+        ((1, 2, 3, 4, 5), 11.5, 11.5),
+    ),
+    "Qwen3-8B-Think": (
+        """24.4 24.4 17.2 16.0 18.1
+           30.4 18.6 18.0 17.7 15.2
+           26.9 20.4 19.5 15.0 18.2
+           29.4 18.6 18.6 14.4 19.0
+           26.3 24.7 16.5 12.4 20.1""",
+        ((1, 2, 3, 4, 5), 12.0, 12.0),
+    ),
+    "Qwen3-32B": (
+        """21.4 19.1 19.2 21.5 18.8
+           29.4 19.2 18.5 19.0 13.9
+           24.4 19.9 18.2 16.1 21.4
+           18.7 18.1 19.9 18.2 25.1
+           21.3 33.1 11.8 10.1 23.7""",
+        ((5, 4, 3, 2, 1), 7.2, 9.5),
+    ),
+    "Qwen3-32B-Think": (
+        """19.3 19.9 18.0 20.8 22.0
+           29.1 22.2 16.0 16.6 16.1
+           23.5 20.9 18.2 18.3 19.2
+           22.1 20.9 17.5 16.6 22.9
+           19.4 26.3 17.2 15.3 21.7""",
+        ((5, 4, 3, 2, 1), 8.7, 9.8),
+    ),
+    "OSS-120B": (
+        """26.1 18.0 13.5 20.1 22.2
+           20.1 20.3 20.4 20.0 19.2
+           21.9 21.5 17.9 17.6 21.2
+           20.1 19.2 20.7 19.4 20.6
+           20.3 21.3 19.5 19.5 19.3""",
+        ((4, 3, 2, 1, 5), 2.9, 9.8),
+    ),
+}
+
+
+@pytest.mark.parametrize("judge", PUBLISHED_COSTS)
+def test_published_tables_give_the_published_bias_costs_and_best_ordering(judge):
+    text, (best, least, default) = PUBLISHED_COSTS[judge]
+    table = np.array(text.split(), dtype=float).reshape(5, 5) / 100
+    # Percentages and costs are rounded to 0.1: five terms and the cost itself could differ by 0.3. They do by 0.1.
+    assert 100 * bias.bias_cost(table, best) == pytest.approx(least, abs=0.11)
+    assert 100 * bias.bias_cost(table, [1, 2, 3, 4, 5]) == pytest.approx(default, abs=0.11)
+    costs = [bias.bias_cost(table, ordering) for ordering in orderings.balanced(5)]
+    assert tuple(orderings.balanced(5)[np.argmin(costs)]) == best
+
+
+def test_bias_cost_of_a_hand_worked_case_reads_scores_as_rows():
+    table = [[0.7, 0.3], [0.4, 0.6]]
+    assert bias.bias_cost(table, [1, 2]) == pytest.approx(0.2 + 0.1)
+    assert bias.bias_cost(table, [2, 1]) == pytest.approx(0.1 + 0.2)
+    table = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [1, 0, 0]]
+    assert bias.bias_cost(table, [3, 1, 2]) == pytest.approx(abs(1 - 1 / 3) + abs(0.3 - 1 / 3) + abs(0.1 - 1 / 3))
+
+
+@MANY
+@given(st.integers(2, 6).flatmap(lambda n: st.permutations(range(1, n + 1))), st.integers(0, 100))
+def test_bias_cost_agrees_with_a_plain_sum_and_is_0_without_bias(ordering, seed):
+    n = len(ordering)
+    table = np.random.default_rng(seed).dirichlet(np.ones(n), size=n)
+    plain = sum(abs(table[score - 1][place] - 1 / n) for place, score in enumerate(ordering))
+    assert bias.bias_cost(table, ordering) == pytest.approx(plain)
+    assert bias.bias_cost(np.full((n, n), 1 / n), ordering) == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("table", "ordering"),
+    [(np.ones((2, 3)), [1, 2]), (np.eye(2), [1, 1]), (np.eye(2), [0, 1]), (np.eye(3), [1, 2])],
+)
+def test_bias_cost_refuses_what_does_not_fit(table, ordering):
+    with pytest.raises(ValueError, match="permutation"):
+        bias.bias_cost(table, ordering)
+
+
+# From reads to counts.
+
+
+def test_item_counts_are_in_the_order_of_ids_with_zeros_where_nothing_is_usable():
+    table = table_of([[1, 1], [None, None], [2, None]], n=2, shown=[[1, 2], [2, 1]])
+    table = table.iloc[::-1]
+    for readout in bias.READOUTS:
+        assert bias.item_counts(table, 2, readout).tolist() == [[1, 1], [0, 0], [0, 1]]
+
+
+def test_soft_counts_are_summed_probabilities_of_positions():
+    table = table_of([[1, 2]], n=2, shown=[[1, 2], [2, 1]], probabilities=[[[0.9, 0.1], [0.3, 0.7]]])
+    assert bias.item_counts(table, 2, "soft") == pytest.approx(np.array([[0.9 + 0.7, 0.1 + 0.3]]))
+    assert bias.item_counts(table, 2, "hard").tolist() == [[2, 0]]
+
+
+# The table of estimates.
+
+
+def test_position_selection_has_the_documented_columns_and_one_row_an_estimate():
+    result = bias.position_selection(random_table(1), **BOOTSTRAP)
+    assert list(result.columns) == [
+        *(*KEYS, "readout", "quantity", "position", "estimate", "ci_low", "ci_high", "p", "p_cluster"),
+        *("n_items", "n_reads", "n_failed", "method", "confidence", "seed"),
+    ]
+    assert not result.duplicated([*KEYS, "readout", "quantity", "position"]).any()
+    for _, rows in result.groupby("readout"):
+        assert rows["quantity"].tolist() == ["share"] * 5 + ["chi2", "cramers_v"]
+        assert rows["position"].tolist()[:5] == [1, 2, 3, 4, 5]
+        assert rows["position"].isna().tolist() == [False] * 5 + [True] * 2
+        assert rows["p"].notna().tolist() == rows["p_cluster"].notna().tolist() == [False] * 5 + [True, False]
+        assert rows["ci_low"].isna().tolist() == rows["ci_high"].isna().tolist() == [False] * 5 + [True, False]
+    assert set(result["confidence"]) == {0.95}
+    assert set(result["seed"]) == {1}
+    assert result["method"].str.contains("50 resamples").all()
+
+
+def test_position_selection_agrees_with_plain_counts():
+    table = random_table(2)
+    result = bias.position_selection(table, **BOOTSTRAP)
+    selected = [int(position) for position in table["position"] if not pd.isna(position)]
+    test = bias.position_test(selected, 5)
+    assert estimate(result, "share") == pytest.approx([selected.count(p) / len(selected) for p in range(1, 6)])
+    assert estimate(result, "chi2") == pytest.approx(stats.chisquare(np.bincount(selected)[1:]).statistic)
+    assert estimate(result, "chi2", column="p") == pytest.approx(test.p)
+    assert estimate(result, "cramers_v") == pytest.approx(test.cramers_v)
+    by_item = [
+        [sum(place == p for place in reads["position"].dropna()) for p in range(1, 6)]
+        for _, reads in table.groupby("item_id")
+    ]
+    assert estimate(result, "chi2", column="p_cluster") == pytest.approx(plain_cluster_test(by_item))
+    assert set(result["n_items"]) == {12}
+    assert set(result["n_reads"]) == {len(selected)}
+    assert set(result["n_failed"]) == {120 - len(selected)}
+
+
+def test_intervals_agree_with_a_plain_bootstrap_over_items():
+    table = random_table(3, n_items=25)
+    result = bias.position_selection(table, resamples=4000, confidence=0.9, seed=1)
+    reads_of = [reads["position"].dropna().tolist() for _, reads in table.groupby("item_id")]
+
+    def first_share(items):
+        drawn = [place for item in items for place in reads_of[int(item)]]
+        return drawn.count(1) / len(drawn)
+
+    theirs = stats.bootstrap(
+        (np.arange(25),),
+        first_share,
+        vectorized=False,
+        method="percentile",
+        n_resamples=3000,
+        confidence_level=0.9,
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    first = result[(result["readout"] == "hard") & (result["position"] == 1)].iloc[0]
+    width = theirs.high - theirs.low
+    assert first["ci_low"] == pytest.approx(theirs.low, abs=0.1 * width)
+    assert first["ci_high"] == pytest.approx(theirs.high, abs=0.1 * width)
+    assert first["ci_low"] < first["estimate"] < first["ci_high"]
+
+
+@pytest.mark.parametrize(("faithful", "n_items"), [(0.9, 80), (0.0, 80)])
+def test_intervals_of_shares_cover_them_at_about_their_nominal_rate(faithful, n_items):
+    rng = np.random.default_rng(5)
+    covered = []
+    for _ in range(200):
+        counts = favourite_positions(rng, n_items, 5, faithful=faithful)
+        resampled = resampling.bootstrap_weights(n_items, 400, rng=rng) @ counts
+        low, high = resampling.percentile_interval(resampled / resampled.sum(axis=1, keepdims=True), 0.95)
+        covered.append((low <= 0.2) & (high >= 0.2))
+    assert 0.91 < np.mean(covered) < 0.975
+
+
+@FEW
+@given(st.integers(2, 9), st.lists(st.integers(1, 9), min_size=1, max_size=6))
+def test_a_judge_that_keeps_to_its_score_has_no_position_bias_under_balanced_reads(n, scores):
+    table = table_of([[min(score, n)] * (2 * n) for score in scores], n=n)
+    result = bias.position_selection(table, **BOOTSTRAP)
+    for readout in bias.READOUTS:
+        assert estimate(result, "share", readout) == pytest.approx([1 / n] * n)
+        assert estimate(result, "chi2", readout) == pytest.approx([0])
+        assert estimate(result, "cramers_v", readout) == pytest.approx([0])
+        assert estimate(result, "chi2", readout, "p_cluster") == [1]
+
+
+def test_a_judge_that_always_answers_the_first_option_has_full_bias():
+    result = bias.position_selection(table_of([orderings.balanced(5)[:, 0].tolist()] * 30), **BOOTSTRAP)
+    assert estimate(result, "share").tolist() == [1, 0, 0, 0, 0]
+    assert estimate(result, "cramers_v") == pytest.approx([1])
+    assert estimate(result, "chi2", column="p_cluster") < 1e-6
+
+
+@FEW
+@given(st.integers(0, 1000))
+def test_one_hot_probabilities_give_the_selected_positions(seed):
+    result = bias.position_selection(random_table(seed), **BOOTSTRAP)
+    hard, soft = (result[result["readout"] == readout].reset_index(drop=True) for readout in bias.READOUTS)
+    same = ["quantity", "position", "estimate", "p", "p_cluster", "n_items", "n_reads", "n_failed"]
+    pd.testing.assert_frame_equal(hard[same], soft[same])
+
+
+@FEW
+@given(st.integers(0, 1000))
+def test_row_order_index_and_relabelled_items_change_nothing(seed):
+    table = random_table(seed)
+    result = bias.position_selection(table, **BOOTSTRAP)
+    shuffled = table.sample(frac=1, random_state=seed)  # keeps its index, which is then out of order
+    pd.testing.assert_frame_equal(bias.position_selection(shuffled, **BOOTSTRAP), result)
+    repeated = table.set_axis(np.zeros(len(table), dtype=int))
+    pd.testing.assert_frame_equal(bias.position_selection(repeated, **BOOTSTRAP), result)
+    names = np.random.default_rng(seed).permutation(table["item_id"].unique())
+    renamed = table.assign(item_id=table["item_id"].map(dict(zip(sorted(names), names, strict=True))))
+    drawn = ["ci_low", "ci_high"]  # which items a resample draws goes by their order
+    pd.testing.assert_frame_equal(
+        bias.position_selection(renamed, **BOOTSTRAP).drop(columns=drawn), result.drop(columns=drawn)
+    )
+
+
+def test_summed_probabilities_do_not_depend_on_row_order():
+    rng = np.random.default_rng(6)
+    table = table_of([[1] * 10] * 8, probabilities=rng.dirichlet(np.ones(5), size=(8, 10)).tolist())
+    result = bias.position_selection(table, **BOOTSTRAP)
+    shuffled = bias.position_selection(table.sample(frac=1, random_state=1), **BOOTSTRAP)
+    pd.testing.assert_frame_equal(shuffled, result, rtol=1e-9)
+
+
+def test_other_judges_in_the_table_change_nothing():
+    first = random_table(7)
+    both = pd.concat([random_table(8).assign(judge="another"), first])
+    result = bias.position_selection(both, **BOOTSTRAP)
+    kept = result[result["judge"] == "judge"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, bias.position_selection(first, **BOOTSTRAP))
+
+
+def test_another_seed_moves_intervals_only():
+    table = random_table(9)
+    result = bias.position_selection(table, **BOOTSTRAP)
+    other = bias.position_selection(table, **BOOTSTRAP | {"seed": 2})
+    assert not result["ci_low"].equals(other["ci_low"])
+    moved = ["ci_low", "ci_high", "seed"]
+    pd.testing.assert_frame_equal(result.drop(columns=moved), other.drop(columns=moved))
+
+
+def test_scales_and_strategies_are_kept_apart():
+    table = pd.concat(
+        [
+            random_table(10, n=3),
+            random_table(11, n=5),
+            random_table(12, n=5).assign(strategy="random"),
+        ]
+    )
+    result = bias.position_selection(table, **BOOTSTRAP)
+    groups = result[["strategy", "n"]].drop_duplicates()
+    assert list(groups.itertuples(index=False, name=None)) == [("balanced", 3), ("balanced", 5), ("random", 5)]
+
+
+@pytest.mark.parametrize("strategy", ["fixed", "single"])
+def test_strategies_that_tie_scores_to_positions_are_left_out(strategy):
+    result = bias.position_selection(random_table(13).assign(strategy=strategy), **BOOTSTRAP)
+    assert result.empty
+    assert "p_cluster" in result.columns
+
+
+def test_a_readout_without_a_usable_read_has_no_rows():
+    table = random_table(14)
+    table["position_probabilities"] = None
+    assert set(bias.position_selection(table, **BOOTSTRAP)["readout"]) == {"hard"}
+    assert bias.position_selection(table_of([[None] * 10] * 3), **BOOTSTRAP).empty
+
+
+def test_items_without_a_usable_read_are_not_counted_and_do_not_move_estimates():
+    selected = [[1, 2] * 5, [3, 4] * 5, [5, 5] * 5]
+    whole = bias.position_selection(table_of(selected), **BOOTSTRAP)
+    result = bias.position_selection(table_of([*selected, [None] * 10]), **BOOTSTRAP)
+    same = ["quantity", "position", "estimate", "p", "p_cluster", "n_items", "n_reads"]
+    pd.testing.assert_frame_equal(result[same], whole[same])
+    assert set(result["n_failed"]) == {10}
+
+
+def test_one_item_has_estimates_and_no_intervals():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = bias.position_selection(table_of([[1] * 9 + [None]]), **BOOTSTRAP)
+    assert result["estimate"].notna().all()
+    assert result[["ci_low", "ci_high"]].isna().all(axis=None)
+    assert (estimate(result, "chi2", column="p_cluster") > 0.05).all()
+
+
+# Failures.
+
+
+def plain_failures(table):
+    rows = {}
+    for read in table.itertuples():
+        place = str(read.ordering.tolist().index(read.n) + 1)
+        for position in (place, "all"):
+            for reason in {"all", read.failure} - {None}:
+                key = (read.judge, read.strategy, read.n, position, reason)
+                rows[key] = rows.get(key, 0) + (read.failure is not None)
+    return rows
+
+
+def test_parse_failures_of_a_hand_worked_case():
+    table = table_of([[1, None], [None, 2]], n=2, shown=[[1, 2], [2, 1]])
+    table.loc[1, "failure"] = "truncated"
+    result = bias.parse_failures(table)
+    assert list(result.columns) == [*KEYS, "position", "reason", "n_reads", "n_failed"]
+    assert list(result[["position", "reason", "n_reads", "n_failed"]].itertuples(index=False, name=None)) == [
+        ("1", "all", 2, 1),
+        ("1", "truncated", 2, 1),
+        ("2", "all", 2, 1),
+        ("2", "no_score", 2, 1),
+        ("all", "all", 4, 2),
+        ("all", "no_score", 4, 1),
+        ("all", "truncated", 4, 1),
+    ]
+
+
+@FEW
+@given(st.integers(0, 1000))
+def test_parse_failures_agree_with_a_plain_count_in_any_row_order(seed):
+    rng = np.random.default_rng(seed)
+    table = pd.concat([random_table(seed), random_table(seed + 1, n=3).assign(judge="another")], ignore_index=True)
+    other_reason = table["failure"].notna() & (rng.random(len(table)) < 0.3)
+    table.loc[other_reason, "failure"] = "ambiguous"
+    table["failure"] = table["failure"].astype(object).where(table["failure"].notna(), None)
+    result = bias.parse_failures(table)
+    keys = ["judge", "strategy", "n", "position", "reason"]
+    counted = dict(zip(result[keys].itertuples(index=False, name=None), result["n_failed"], strict=True))
+    assert counted == {key: count for key, count in plain_failures(table).items() if count or key[-1] == "all"}
+    shuffled = table.sample(frac=1, random_state=seed)
+    pd.testing.assert_frame_equal(bias.parse_failures(shuffled), result)
+
+
+def test_parse_failures_say_so_when_nothing_failed():
+    result = bias.parse_failures(table_of([[3] * 10] * 4))
+    assert result["reason"].tolist() == ["all"] * 6
+    assert result["position"].tolist() == ["1", "2", "3", "4", "5", "all"]
+    assert result["n_reads"].tolist() == [8] * 5 + [40]
+    assert result["n_failed"].tolist() == [0] * 6

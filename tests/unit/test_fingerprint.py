@@ -1,0 +1,158 @@
+import ast
+import os
+
+import pytest
+from rubric_order import fingerprint
+from rubric_order.fingerprint import code_version
+
+FILES = {
+    "entry_a.py": '"""Entry."""\nfrom rubric_order import plan\n\nplan.go()\n',
+    "entry_b.py": "from rubric_order.figures import bars\n\nbars.draw()\n",
+    "entry_c.py": "import json\nfrom rubric_order import engines\n\nengines.load()\n",
+    "rubric_order/__init__.py": '__version__ = "1"\n',
+    "rubric_order/plan.py": "from rubric_order import __version__\nfrom rubric_order.seeds import SEED\n\n"
+    "def go():\n    return SEED\n",
+    "rubric_order/seeds.py": "import rubric_order.deep\n\nSEED = 1\n",
+    "rubric_order/deep.py": "import rubric_order.plan\n\nVALUE = [1, 2]\n",
+    "rubric_order/unrelated.py": "X = 1\n",
+    "rubric_order/figures/__init__.py": "WIDTH = 1\n",
+    "rubric_order/figures/bars.py": "def draw():\n    return 1\n",
+    "rubric_order/figures/lines.py": "def draw():\n    return 2\n",
+    "rubric_order/engines/__init__.py": "import importlib\n\ndef load():\n    importlib.import_module('x')\n",
+    "rubric_order/engines/fast.py": "from rubric_order.engines import load\n\nSPEED = 9\n",
+}
+
+
+@pytest.fixture
+def scripts(tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def versions(scripts):
+    fingerprint._read.cache_clear()  # files are written faster here than their time stamps tell apart
+    return {name: code_version(scripts / f"entry_{name}.py") for name in "abc"}
+
+
+def changed_by(scripts, name, text):
+    """Which entries have another version after a file got another text."""
+    before = versions(scripts)
+    (scripts / name).write_text(text)
+    after = versions(scripts)
+    return "".join(entry for entry in before if before[entry] != after[entry])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# A comment.\nimport rubric_order.deep\n\n\n\nSEED = 1  # another\n",
+        '"""A docstring\n\nof three lines."""\n\nimport rubric_order.deep\nSEED = 1\n',
+        "import rubric_order.deep\nSEED = (\n    1\n)\n",
+        FILES["rubric_order/seeds.py"],
+    ],
+)
+def test_comments_docstrings_layout_and_touching_change_nothing(scripts, text):
+    assert changed_by(scripts, "rubric_order/seeds.py", text) == ""
+
+
+@pytest.mark.parametrize("head", ["def go():", "async def go():", "class go:"])
+def test_docstrings_of_functions_and_classes_change_nothing(scripts, head):
+    changed_by(scripts, "rubric_order/plan.py", f"{head}\n    x = 1\n")
+    assert changed_by(scripts, "rubric_order/plan.py", f'{head}\n    """Go."""\n    x = 1\n') == ""
+    assert changed_by(scripts, "rubric_order/plan.py", f'{head}\n    x = 1\n    """No docstring."""\n') == "a"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("x = 1", "x = 1.0"), ("x = None", "x = ''"), ("x = []", "x = [0]"), ("def f(): return", "def f(a): return")],
+)
+def test_every_change_of_what_the_code_does_counts(scripts, before, after):
+    changed_by(scripts, "rubric_order/plan.py", before)
+    assert changed_by(scripts, "rubric_order/plan.py", after) == "a"
+
+
+def test_the_version_of_a_file_is_the_same_in_every_version_of_python(scripts):
+    # Python 3.12 and 3.13 gave functions new fields and leave out empty ones; this is a hash that all of them give.
+    (scripts / "entry_d.py").write_text("def go(n, *, fast=None):\n    return [f'{n:03d}', {}]\n")
+    assert code_version(scripts / "entry_d.py") == "2bc0ac3dc475932c"
+
+
+def test_touching_a_file_changes_nothing(scripts):
+    before = versions(scripts)
+    for path in scripts.rglob("*.py"):
+        os.utime(path, (1, 1))
+    assert versions(scripts) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "entries"),
+    [
+        ("entry_a.py", "a"),
+        ("rubric_order/plan.py", "a"),
+        ("rubric_order/seeds.py", "a"),
+        ("rubric_order/deep.py", "a"),
+        ("rubric_order/unrelated.py", ""),
+        ("rubric_order/figures/bars.py", "b"),
+        ("rubric_order/figures/__init__.py", "b"),
+        ("rubric_order/figures/lines.py", ""),
+        ("rubric_order/engines/__init__.py", "c"),
+        ("rubric_order/engines/fast.py", "c"),  # it is imported by its name at run time
+    ],
+)
+def test_a_changed_constant_changes_the_entries_that_import_it_and_no_others(scripts, name, entries):
+    text = FILES[name] + "ADDED = 1\n"
+    assert changed_by(scripts, name, text) == entries
+
+
+def test_another_program_version_alone_changes_nothing(scripts):
+    assert changed_by(scripts, "rubric_order/__init__.py", '__version__ = "2"\n') == ""
+
+
+def test_a_new_engine_changes_the_entry_that_may_load_it(scripts):
+    assert changed_by(scripts, "rubric_order/engines/slow.py", "SPEED = 1\n") == "c"
+
+
+def test_a_version_does_not_depend_on_where_the_project_lies(scripts, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    for name, text in FILES.items():
+        (elsewhere / name).parent.mkdir(parents=True, exist_ok=True)
+        (elsewhere / name).write_text(text)
+    assert versions(elsewhere) == versions(scripts)
+
+
+def test_a_changed_file_is_seen_by_a_process_that_goes_on(scripts):
+    before = code_version(scripts / "entry_a.py")
+    (scripts / "rubric_order/deep.py").write_text("VALUE = [1, 3]\n")
+    os.utime(scripts / "rubric_order/deep.py", (1, 1))
+    assert code_version(scripts / "entry_a.py") != before
+
+
+def test_every_entry_script_of_the_project_has_a_version_of_its_own(root):
+    scripts = sorted((root / "workflow/scripts").glob("*.py"))
+    assert len({code_version(script) for script in scripts}) == len(scripts) >= 10
+
+
+def test_the_project_has_no_relative_imports_which_would_not_be_followed(root):
+    for path in (root / "workflow/scripts").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            assert not (isinstance(node, ast.ImportFrom) and node.level), path
+
+
+def test_no_code_that_judges_is_part_of_what_draws_a_figure_or_a_table(root):
+    root /= "workflow/scripts"
+    for script in [*root.glob("plot_*.py"), *root.glob("render_*.py")]:
+        found = {path.name for path in closure(root, script)}
+        assert not found & {"plan.py", "prompts.py", "judging.py", "store.py", "vllm_offline.py", "parsing.py"}
+
+
+def closure(root, script):
+    pending, seen = [script], set()
+    while pending:
+        path = pending.pop()
+        if path not in seen:
+            seen.add(path)
+            _, imported = fingerprint._read(path, path.stat().st_mtime_ns)
+            pending += [found for name in imported for found in fingerprint._files(root, name)]
+    return seen

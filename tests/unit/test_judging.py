@@ -1,0 +1,172 @@
+import logging
+
+import pandas as pd
+import pytest
+from rubric_order import judging
+from rubric_order.engines import Request, Response
+from rubric_order.store import Store
+
+
+class CountingEngine:
+    """Answers 3 to everything, from the last request to the first; fails after so many answers."""
+
+    def __init__(self, *, fails_after=None, unanswered=()):
+        self.asked = []
+        self.fails_after = fails_after
+        self.unanswered = unanswered
+
+    def answer(self, requests):
+        requests = list(requests)
+        self.asked += [request.request_id for request in requests]
+        for done, request in enumerate(reversed(requests)):
+            if done == self.fails_after:
+                raise MemoryError("out of GPU memory")
+            if request.prompt == "too long":
+                yield Response(request.request_id, error="prompt_too_long: 9 tokens, the model takes 8")
+            elif request.request_id not in self.unanswered:
+                yield Response(request.request_id, text="3", finish_reason="stop", prompt_tokens=10, cached_tokens=5)
+
+    def describe(self):
+        return {"engine": "counting", "engine_version": "1"}
+
+
+def no_engine():
+    raise AssertionError("an engine was started")
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def requests_of(*names, prompt="short"):
+    return pd.DataFrame({"request_id": names, "prompt": prompt, "n": 5, "repeat": range(len(names))})
+
+
+def test_responses_come_in_the_order_of_the_requests_with_what_gave_them(store):
+    engine = CountingEngine()
+    responses, description = judging.judge(requests_of("c", "a", "b"), store, lambda: engine)
+    assert responses["request_id"].tolist() == ["c", "a", "b"]
+    assert responses["text"].tolist() == ["3", "3", "3"]
+    assert engine.asked == ["c", "a", "b"]
+    assert description == {"engine": "counting", "engine_version": "1"}
+
+
+def test_an_engine_gets_the_requests_as_they_stand_in_the_table(store):
+    table = requests_of("a", "b")
+    assert list(judging.as_requests(table)) == [Request("a", "short", 5, 0), Request("b", "short", 5, 1)]
+
+
+def test_no_engine_is_started_when_nothing_is_missing(store):
+    judging.judge(requests_of("a", "b"), store, CountingEngine)
+    responses, description = judging.judge(requests_of("b", "a"), store, no_engine)
+    assert responses["request_id"].tolist() == ["b", "a"]
+    assert description == {}
+
+
+def test_no_engine_is_started_for_an_empty_shard(store):
+    responses, description = judging.judge(requests_of(), store, no_engine)
+    assert responses.empty
+    assert "option_logprobs" in responses.columns
+    assert description == {}
+
+
+def test_only_what_is_missing_is_asked(store):
+    judging.judge(requests_of("a", "b"), store, CountingEngine)
+    engine = CountingEngine()
+    responses, _ = judging.judge(requests_of("x", "a", "y", "b"), store, lambda: engine)
+    assert engine.asked == ["x", "y"]
+    assert responses["request_id"].tolist() == ["x", "a", "y", "b"]
+
+
+def test_what_an_engine_answered_before_it_failed_is_kept_and_not_asked_again(store):
+    wanted = requests_of(*"abcdef")
+    with pytest.raises(MemoryError, match="out of GPU memory"):
+        judging.judge(wanted, store, lambda: CountingEngine(fails_after=4))
+    assert sorted(store.read(list("abcdef"))["request_id"]) == ["c", "d", "e", "f"]
+    engine = CountingEngine()
+    responses, _ = judging.judge(wanted, store, lambda: engine)
+    assert engine.asked == ["a", "b"]
+    assert responses["request_id"].tolist() == list("abcdef")
+
+
+def test_an_interrupt_keeps_what_has_come(store):
+    def responses():
+        yield Response("a", text="1")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judging.keep(responses(), store)
+    assert store.read(["a"])["text"].tolist() == ["1"]
+
+
+def test_an_answer_that_says_why_there_is_none_is_kept_and_not_asked_again(store):
+    wanted = requests_of("a", "b").assign(prompt=["short", "too long"])
+    judging.judge(wanted, store, CountingEngine)
+    responses, _ = judging.judge(wanted, store, no_engine)
+    assert responses["error"].notna().tolist() == [False, True]
+    assert responses["error"][1] == "prompt_too_long: 9 tokens, the model takes 8"
+
+
+def test_an_engine_that_leaves_a_request_out_is_a_defect(store):
+    with pytest.raises(RuntimeError, match="1 requests were not answered"):
+        judging.judge(requests_of("a", "b", "c"), store, lambda: CountingEngine(unanswered={"b"}))
+    assert sorted(store.read(["a", "b", "c"])["request_id"]) == ["a", "c"]
+
+
+def test_responses_are_on_disk_in_chunks_while_the_engine_goes_on(store, monkeypatch):
+    monkeypatch.setattr(judging, "CHUNK", 3)
+    kept = []
+
+    def responses():
+        for number in range(7):
+            kept.append(len(store.read(map(str, range(7)))))
+            yield Response(str(number), text="1")
+
+    judging.keep(responses(), store)
+    assert kept == [0, 0, 0, 3, 3, 3, 6]
+    assert len(store.read(map(str, range(7)))) == 7
+
+
+def test_a_slow_engine_has_its_answers_on_disk_after_the_time_of_a_chunk(store, monkeypatch):
+    monkeypatch.setattr(judging, "CHUNK_SECONDS", -1.0)
+    kept = []
+
+    def responses():
+        for number in range(3):
+            kept.append(len(store.read(map(str, range(3)))))
+            yield Response(str(number), text="1")
+
+    judging.keep(responses(), store)
+    assert kept == [0, 1, 2]
+
+
+def test_a_run_joins_its_chunks_into_one_file(store, monkeypatch):
+    monkeypatch.setattr(judging, "CHUNK", 2)
+    judging.judge(requests_of(*"abcdefg"), store, CountingEngine)
+    assert len(list(store.folder.iterdir())) == 1
+
+
+def test_the_log_says_what_was_known_and_how_far_it_is(store, caplog):
+    caplog.set_level(logging.INFO)
+    judging.judge(requests_of("a"), store, CountingEngine)
+    caplog.clear()
+    judging.judge(requests_of("a", "b", "c").assign(prompt=["short", "short", "too long"]), store, CountingEngine)
+    assert caplog.messages[0] == "3 requests: 1 answered before, 2 to judge"
+    assert caplog.messages[-1].startswith("judged 2 / 2 requests, ")
+    assert caplog.messages[-1].endswith(" a second, 0:00:00 left, 1 failed, 50% of prompt tokens from cache")
+
+
+def test_the_log_tells_the_time_left_also_beyond_a_day(caplog, monkeypatch):
+    caplog.set_level(logging.INFO)
+    seconds = iter(range(0, 10_000, 100))
+    monkeypatch.setattr(judging.time, "monotonic", lambda: float(next(seconds)))
+    passed = judging.progress(iter([Response("a"), Response("b")]), 1001)
+    assert [response.request_id for response in passed] == ["a", "b"]
+    assert "judged 1 / 1001 requests, 0.0 a second, 1 day, 3:46:40 left" in caplog.messages[0]
+
+
+def test_progress_passes_everything_on_and_logs_now_and_then(caplog):
+    caplog.set_level(logging.INFO)
+    assert len(list(judging.progress((Response(str(k)) for k in range(500)), 500, every=3600))) == 500
+    assert len(caplog.messages) == 1

@@ -1,0 +1,320 @@
+import copy
+import hashlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rubric_order import datasets, plan, prompts
+from rubric_order.errors import InputError
+
+SETTINGS = {"scales": [5], "strategies": ["balanced", "random", "fixed"], "budget": None, "seed": 1}
+
+
+@pytest.fixture
+def make(small_dataset, judge, template):
+    """Plan the small dataset, with some settings changed."""
+
+    def plan_small(*, items=None, judge=judge, template=template, **settings):
+        table, rubrics = small_dataset
+        return plan.plan_reads(
+            table if items is None else items,
+            rubrics,
+            study="s",
+            judge_id="j",
+            judge=judge,
+            template=template,
+            **{**SETTINGS, **settings},
+        )
+
+    return plan_small
+
+
+def test_every_item_is_read_as_often_as_each_strategy_says(make):
+    reads = make(strategies=["balanced", "random", "fixed", "single"], scales=[3, 5])
+    counts = reads.groupby(["n", "strategy", "item_id"]).size().unstack(["n", "strategy"])
+    assert (counts.nunique() == 1).all()
+    assert counts.iloc[0].to_dict() == {
+        **{(3, name): 6 for name in ("balanced", "random", "fixed")},
+        **{(5, name): 10 for name in ("balanced", "random", "fixed")},
+        (3, "single"): 1,
+        (5, "single"): 1,
+    }
+    assert reads.groupby(["n", "strategy", "item_id"])["read_index"].apply(list).map(lambda x: x == sorted(x)).all()
+
+
+def test_a_read_carries_the_keys_and_the_human_score_of_its_item(make, small_dataset):
+    reads = make()
+    assert reads.columns.tolist() == [
+        *("study", "judge", "dataset", "item_id", "group_id", "candidate", "criterion", "human_score", "probe"),
+        *("strategy", "n", "read_index", "ordering", "repeat", "request_id"),
+    ]
+    assert reads[["study", "judge", "dataset", "probe"]].drop_duplicates().to_numpy().tolist() == [
+        ["s", "j", "small", "score_order"]
+    ]
+    keys = ["item_id", "group_id", "candidate", "criterion", "human_score"]
+    pd.testing.assert_frame_equal(reads[keys].drop_duplicates().reset_index(drop=True), small_dataset[0][keys])
+
+
+def test_repeats_are_counted_for_each_ordering(make):
+    reads = make(strategies=["fixed"], budget=4)
+    assert reads[reads["item_id"] == "ebb-a"]["repeat"].tolist() == [0, 1, 2, 3]
+    assert make(strategies=["balanced"])["repeat"].eq(0).all()
+    two = make(strategies=["balanced"], scales=[2])
+    assert two[two["item_id"] == "ebb-a"]["repeat"].tolist() == [0, 0, 1, 1]
+
+
+def test_repeats_of_random_count_how_often_the_ordering_came_before(make):
+    reads = make(strategies=["random"], scales=[2], budget=30)
+    for _, block in reads.groupby("item_id"):
+        seen = []
+        for ordering, repeat in zip(map(tuple, block["ordering"]), block["repeat"], strict=True):
+            assert repeat == seen.count(ordering)
+            seen.append(ordering)
+
+
+def test_fixed_and_balanced_share_the_request_of_the_canonical_ordering(make):
+    reads = make(strategies=["balanced", "fixed", "single"])
+    canonical = reads[reads["ordering"].map(lambda ordering: ordering == [1, 2, 3, 4, 5])]
+    first = canonical[canonical["repeat"] == 0]
+    assert first.groupby("item_id")["request_id"].nunique().tolist() == [1] * 4
+    assert first.groupby("item_id")["strategy"].apply(set).map(len).tolist() == [3] * 4
+    # 10 orderings, and 9 more reads of the canonical one.
+    assert reads.groupby("item_id")["request_id"].nunique().tolist() == [19] * 4
+
+
+def test_reads_that_differ_in_item_scale_ordering_or_repeat_are_different_requests(make):
+    reads = make(strategies=["all", "fixed"], scales=[2, 3])
+    key = list(zip(reads["item_id"], reads["n"], map(tuple, reads["ordering"]), reads["repeat"], strict=True))
+    assert reads["request_id"].nunique() == len(set(key))
+
+
+def test_two_items_with_one_text_share_their_requests(make, small_dataset):
+    items = small_dataset[0].copy()
+    items.loc[items["item_id"] == "ebb-b", "response"] = items["response"][items["item_id"] == "ebb-a"].item()
+    requests = make(items=items).groupby("item_id")["request_id"].apply(set)
+    assert len(requests["ebb-a"] & requests["ebb-b"]) >= 19
+    assert not requests["ebb-a"] & requests["flow-a"]
+
+
+CHANGES = {
+    "engine": "other",
+    "model": "org/other",
+    "revision": "abc",
+    "gguf": {"package": "p", "file": "f", "sha256": "0" * 64},
+    "dtype": "float16",
+    "quantization": "fp8",
+    "max_model_len": 4096,
+    "system_prompt": "You are fair.",
+    "chat_template_kwargs": {"enable_thinking": True},
+    "answer_format": "feedback",
+    "answer_prefix": "",
+    "sampling": {"temperature": 0.3},
+}
+
+
+def test_every_setting_of_identity_is_tried_below():
+    assert set(CHANGES) == set(plan.IDENTITY)
+
+
+@pytest.mark.parametrize("key", plan.IDENTITY)
+def test_request_ids_change_with_every_setting_that_changes_answers(judge, key):
+    (before,) = plan.request_ids(judge, ["prompt"], [0], 5)
+    (after,) = plan.request_ids({**judge, key: CHANGES[key]}, ["prompt"], [0], 5)
+    assert after != before
+
+
+@pytest.mark.parametrize(
+    "change", [{"temperature": 0.1}, {"top_p": 0.9}, {"max_tokens": 9}, {"seed": 1}, {"stop": ["\n"]}], ids=str
+)
+def test_request_ids_change_with_every_sampling_parameter(judge, change):
+    changed = copy.deepcopy(judge)
+    changed["sampling"].update(change)
+    assert plan.request_ids(changed, ["prompt"], [0], 5) != plan.request_ids(judge, ["prompt"], [0], 5)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"gpu": 4},
+        {"shards": 7},
+        {"mem": "1TB"},
+        {"runtime": "1h"},
+        {"engine_args": {"max_num_seqs": 3}},
+        {"sampling": {"stop": [], "seed": 0, "max_tokens": 8, "top_p": 1.0, "temperature": 0.0}},
+    ],
+    ids=str,
+)
+def test_request_ids_do_not_change_with_where_a_judge_runs_or_how_its_settings_are_written(judge, change):
+    assert plan.request_ids({**judge, **change}, ["prompt"], [0], 5) == plan.request_ids(judge, ["prompt"], [0], 5)
+
+
+@pytest.mark.parametrize("path", ["/scratch/a/llama", "/home/b/models/llama", "./llama", "../llama/"])
+def test_a_local_model_is_known_by_the_name_of_its_folder(judge, path):
+    assert plan.identity({**judge, "model": path})["model"] == "llama"
+    assert plan.identity({**judge, "model": "org/llama"})["model"] == "org/llama"
+
+
+@given(
+    st.lists(st.tuples(st.text(max_size=5), st.integers(0, 12), st.integers(2, 9)), min_size=2, max_size=8, unique=True)
+)
+def test_different_messages_repeats_and_scales_have_different_names(triples):
+    judge = {"model": "m", "engine": "vllm"}
+    names = [plan.request_ids(judge, [prompt], [repeat], n)[0] for prompt, repeat, n in triples]
+    assert len(set(names)) == len(triples)
+    assert all(len(name) == 32 for name in names)
+
+
+def test_request_ids_are_what_they_were():
+    # A change here makes every stored answer useless: it is meant to hurt.
+    judge = {"engine": "vllm", "model": "/x/m", "dtype": "bfloat16", "sampling": {"temperature": 0.5, "seed": 3}}
+    head = '[{"dtype": "bfloat16", "engine": "vllm", "model": "m", "sampling": {"seed": 3, "temperature": 0.5}}, 5]'
+    expected = hashlib.blake2b(f"{head}2\x1fhé".encode(), digest_size=16).hexdigest()
+    assert plan.request_ids(judge, ["hé"], [2], 5) == [expected]
+
+
+def test_request_ids_change_with_the_words_of_the_template(make, root):
+    other = prompts.compile_template((root / "resources/templates/score.jinja").read_text().replace("nothing", "no"))
+    assert not set(make()["request_id"]) & set(make(template=other)["request_id"])
+
+
+def keyed(reads):
+    key = ["item_id", "strategy", "n", "read_index"]
+    return reads.sort_values(key).set_index(key)[["request_id", "ordering", "repeat"]]
+
+
+def test_a_plan_does_not_depend_on_the_order_of_the_items(make, small_dataset):
+    shuffled = small_dataset[0].iloc[[2, 0, 3, 1]].reset_index(drop=True)
+    pd.testing.assert_frame_equal(keyed(make(items=shuffled)), keyed(make()))
+
+
+def test_a_plan_of_some_items_is_part_of_the_plan_of_all(make, small_dataset):
+    some = keyed(make(items=small_dataset[0].iloc[2:]))
+    pd.testing.assert_frame_equal(some, keyed(make()).loc[some.index])
+
+
+def test_the_seed_moves_the_random_orderings_and_nothing_else(make):
+    one, other = make(seed=1), make(seed=2)
+    same = one["ordering"].map(tuple) == other["ordering"].map(tuple)
+    assert same[one["strategy"] != "random"].all()
+    assert not same[one["strategy"] == "random"].all()
+
+
+def test_items_draw_different_random_orderings(make):
+    reads = make(strategies=["random"])
+    assert reads.groupby("item_id")["ordering"].apply(lambda chosen: str(list(chosen))).nunique() == 4
+
+
+def test_a_scale_that_a_rubric_does_not_have_is_an_error_that_names_study_scale_and_rubric(make):
+    with pytest.raises(InputError, match="study s: scale 4: rubric 'ebb': a rubric with 5 levels has no 4 evenly"):
+        make(scales=[4])
+
+
+def test_a_coarser_scale_shows_evenly_spaced_levels_renumbered(make, small_dataset, template):
+    items, rubrics = small_dataset
+    reads = make(scales=[3], strategies=["single"])
+    text = plan.render_reads(reads, items, rubrics, template)[0]
+    assert "Score 1: ebb level 1\nScore 2: ebb level 3\nScore 3: ebb level 5\n" in text
+
+
+def test_the_prompt_of_a_read_is_that_of_its_item_and_ordering(make, small_dataset, template):
+    items, rubrics = small_dataset
+    reads = make()
+    texts = plan.render_reads(reads, items, rubrics, template)
+    for index in (0, 25, len(reads) - 1):
+        read = reads.loc[index]
+        item = items.set_index("item_id").loc[read["item_id"]]
+        assert texts[index] == prompts.render(
+            template,
+            instruction=item["instruction"],
+            response=item["response"],
+            reference=None if item["group_id"] == "ebb" else item["reference"],
+            question=f"Is {item['group_id']} explained?",
+            levels=[f"{item['group_id']} level {k}" for k in range(1, 6)],
+            ordering=read["ordering"],
+        )
+    assert not texts[reads["group_id"] == "ebb"].str.contains("###Reference Answer").any()
+
+
+@pytest.fixture
+def requests(make, small_dataset, template):
+    reads = make()
+    return plan.distinct_requests(reads, plan.render_reads(reads, *small_dataset, template), owned_elsewhere=set())
+
+
+def test_distinct_requests_has_each_request_of_the_reads_once(make, requests):
+    assert requests["request_id"].is_unique
+    assert set(requests["request_id"]) == set(make()["request_id"])
+
+
+def test_distinct_requests_keeps_orderings_of_an_item_and_repeats_of_an_ordering_adjacent(requests):
+    items = requests["item_id"].tolist()
+    assert [item for place, item in enumerate(items) if items[place - 1] != item] == sorted(set(items))
+    for _, block in requests.groupby("item_id"):
+        shown = block["ordering"].map(tuple).tolist()
+        assert shown == sorted(shown)
+        assert block["repeat"][block["ordering"].map(lambda o: o == [1, 2, 3, 4, 5])].tolist() == list(range(10))
+
+
+def test_distinct_requests_gives_each_request_the_prompt_of_its_name(requests, judge):
+    assert plan.request_ids(judge, requests["prompt"], requests["repeat"], 5) == requests["request_id"].tolist()
+
+
+def test_distinct_requests_leaves_out_what_an_earlier_study_asks(requests, make, small_dataset, template):
+    reads = make()
+    texts = plan.render_reads(reads, *small_dataset, template)
+    owned = set(requests["request_id"][::3])
+    rest = plan.distinct_requests(reads, texts, owned_elsewhere=owned)
+    assert rest["request_id"].tolist() == [name for name in requests["request_id"] if name not in owned]
+    nothing = plan.distinct_requests(reads, texts, owned_elsewhere=set(requests["request_id"]))
+    assert nothing.empty
+    assert nothing.columns.tolist() == requests.columns.tolist()
+
+
+def test_distinct_requests_does_not_depend_on_the_order_of_the_reads(make, requests, small_dataset, template):
+    items, rubrics = small_dataset
+    items = items.assign(response="the same words")  # so that several items share a request
+    reads = make(items=items)
+    texts = plan.render_reads(reads, items, rubrics, template)
+    expected = plan.distinct_requests(reads, texts, owned_elsewhere=set())
+    assert len(expected) < len(requests)
+    shuffled = reads.sample(frac=1, random_state=5)
+    pd.testing.assert_frame_equal(plan.distinct_requests(shuffled, texts, owned_elsewhere=set()), expected)
+
+
+def table_of(sizes):
+    """Requests of items with the given numbers of requests."""
+    item = np.repeat(np.arange(len(sizes)), sizes)
+    names = [f"{number:03d}" for number in item]
+    return pd.DataFrame({"dataset": "d", "item_id": names, "request_id": [str(k) for k in range(len(item))]})
+
+
+@given(st.lists(st.integers(1, 12), max_size=12), st.integers(1, 20))
+def test_shards_partition_the_requests_in_order_and_split_no_item(sizes, shards):
+    table = table_of(sizes)
+    parts = [plan.shard_of(table, shard, shards) for shard in range(1, shards + 1)]
+    assert [name for part in parts for name in part["request_id"]] == table["request_id"].tolist()
+    owners = [item for part in parts for item in part["item_id"].unique()]
+    assert len(owners) == len(set(owners))
+    assert all(part.columns.tolist() == table.columns.tolist() for part in parts)
+
+
+@given(st.integers(1, 8), st.integers(1, 40), st.integers(1, 10))
+def test_shards_of_equal_items_differ_by_no_more_than_one_item(reads, items, shards):
+    sizes = [len(plan.shard_of(table_of([reads] * items), shard, shards)) for shard in range(1, shards + 1)]
+    assert max(sizes) - min(sizes) <= reads
+
+
+def test_items_of_one_name_in_two_datasets_are_two_items():
+    table = pd.concat([table_of([3]), table_of([3]).assign(dataset="e")], ignore_index=True)
+    assert [len(plan.shard_of(table, shard, 2)) for shard in (1, 2)] == [3, 3]
+
+
+def test_the_demo_is_planned_with_19_requests_an_item_and_those_of_random(root, judge, template):
+    tables = datasets.prepare("demo", datasets.read("demo", {"tasks": root / "resources/demo/tasks.yaml"}))
+    arguments = {"study": "s", "judge_id": "j", "judge": judge, "template": template}
+    reads = plan.plan_reads(*tables, **arguments, **SETTINGS)
+    assert len(reads) == 80 * 30
+    without = reads[reads["strategy"] != "random"]
+    assert without["request_id"].nunique() == 80 * 19

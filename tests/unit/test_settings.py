@@ -1,0 +1,226 @@
+import copy
+
+import pytest
+import yaml
+from rubric_order import settings
+from rubric_order.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def schema(pytestconfig):
+    return yaml.safe_load((pytestconfig.rootpath / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def config(root):
+    return yaml.safe_load((root / "config/config.yaml").read_text(encoding="utf-8"))
+
+
+def fill(value, schema):
+    """Put in the schema's defaults, as Snakemake does."""
+    if isinstance(value, dict):
+        for key, part in schema.get("properties", {}).items():
+            if "default" in part:
+                value.setdefault(key, copy.deepcopy(part["default"]))
+            if key in value:
+                fill(value[key], part)
+        for part in schema.get("patternProperties", {}).values():
+            for entry in value.values():
+                fill(entry, part)
+    return value
+
+
+def put(config, path, value):
+    *parents, last = path.split("/")
+    place = config
+    for key in parents:
+        place = place.setdefault(key, {})
+    if value is ...:
+        del place[last]
+    else:
+        place[last] = value
+    return config
+
+
+def problem(check, *arguments):
+    with pytest.raises(InputError) as error:
+        check(*arguments)
+    return str(error.value)
+
+
+def test_the_default_config_passes(config, schema):
+    settings.check_shape(config, schema)
+    settings.check_meaning(fill(config, schema))
+
+
+def test_every_config_of_a_paper_passes(root, schema):
+    for path in sorted((root / "config/papers").glob("*.yaml")):
+        config = yaml.safe_load((root / "config/config.yaml").read_text(encoding="utf-8"))
+        for block, entries in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+            config[block] = {**config.get(block, {}), **entries} if isinstance(entries, dict) else entries
+        settings.check_shape(config, schema)
+        settings.check_meaning(fill(config, schema))
+
+
+def test_every_setting_is_described(schema):
+    def undescribed(part, path):
+        for key, entry in {**part.get("properties", {}), **part.get("patternProperties", {})}.items():
+            if "properties" not in entry and "patternProperties" not in entry and "description" not in entry:
+                yield f"{path}/{key}"
+            yield from undescribed(entry, f"{path}/{key}")
+
+    assert list(undescribed(schema, "")) == []
+
+
+JUDGE = "judges/smollm2_135m"
+STUDY = "studies/position_bias"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        # unknown keys
+        ("studeis", {}, "top level: unknown key 'studeis'; expected dataset_mirror, datasets, judges, studies"),
+        (f"{JUDGE}/modle", "x", f"{JUDGE}: unknown key 'modle'; expected engine, model, revision"),
+        (f"{JUDGE}/sampling/temprature", 1, f"{JUDGE}/sampling: unknown key 'temprature'; expected temperature, top_p"),
+        (f"{STUDY}/stategies", [], f"{STUDY}: unknown key 'stategies'; expected probe, datasets"),
+        ("figures/budget", {}, "figures: unknown key 'budget'; expected "),
+        ("judges/SmolLM2", {"engine": "vllm", "model": "x"}, "judges: unknown key 'SmolLM2'; expected an id"),
+        ("datasets/demo/files/Tasks", {"path": "x"}, "datasets/demo/files: unknown key 'Tasks'; expected an id like"),
+        # wrong types and values
+        (f"{STUDY}/scales", 5, f"{STUDY}/scales: expected array, found 5"),
+        (f"{STUDY}/scales", ["5"], f"{STUDY}/scales/0: expected integer, found '5'"),
+        (f"{STUDY}/scales", [5.0], f"{STUDY}/scales/0: expected integer, found 5.0"),
+        (f"{STUDY}/scales", [10], f"{STUDY}/scales/0: 10 is greater than the maximum of 9"),
+        (f"{STUDY}/scales", [5, 5], f"{STUDY}/scales: [5, 5] has non-unique elements"),
+        (f"{STUDY}/budget", True, f"{STUDY}/budget: expected ['integer', 'null'], found True"),
+        (f"{STUDY}/strategies", ["sorted"], f"{STUDY}/strategies/0: 'sorted' is not one of 'balanced', 'random'"),
+        (f"{STUDY}/datasets", [], f"{STUDY}/datasets: [] "),
+        (f"{JUDGE}/engine", "gpt", f"{JUDGE}/engine: 'gpt' is not one of 'vllm'"),
+        (f"{JUDGE}/sampling", None, f"{JUDGE}/sampling: expected object, found None"),
+        (f"{JUDGE}/sampling/temperature", -1, f"{JUDGE}/sampling/temperature: -1 is less than the minimum of 0"),
+        (f"{JUDGE}/gguf/sha256", "abc", f"{JUDGE}/gguf/sha256: 'abc' does not match"),
+        ("dataset_mirror", None, "dataset_mirror: expected string, found None"),
+        ("statistics/bootstrap/resamples", 10, "statistics/bootstrap/resamples: 10 is less than the minimum of 100"),
+        ("datasets", {}, "datasets: {} "),
+        ("judges", None, "judges: expected object, found None"),
+        # keys that YAML takes for something else than text
+        ("judges", {4: {"engine": "vllm", "model": "x"}}, "judges: expected a name as key, found 4; put it in quotes"),
+        (STUDY, {True: 1}, f"{STUDY}: expected a name as key, found True; put it in quotes"),
+        # missing keys
+        ("judges", ..., "top level: key 'judges' is missing"),
+        (f"{JUDGE}/model", ..., f"{JUDGE}: key 'model' is missing"),
+        (f"{STUDY}/judges", ..., f"{STUDY}: key 'judges' is missing"),
+        ("datasets/demo/adapter", ..., "datasets/demo: key 'adapter' is missing"),
+    ],
+)  # fmt: skip
+def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config, schema, path, value, message):
+    found = problem(settings.check_shape, put(config, path, value), schema)
+    assert found.startswith(f"config: {message}")
+    assert "\n" not in found
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (
+            f"{STUDY}/judges",
+            ["gpt4"],
+            f"{STUDY}/judges: 'gpt4' is not defined under judges; defined: smollm2_135m",
+        ),
+        (
+            f"{STUDY}/datasets",
+            ["demo", "hana"],
+            f"{STUDY}/datasets: 'hana' is not defined under datasets; defined: demo",
+        ),
+        (
+            "figures/position_selection/study",
+            "none",
+            "figures/position_selection/study: 'none' is not defined under studies; defined: position_bias",
+        ),
+        (
+            "tables/parse_failures/study",
+            "none",
+            "tables/parse_failures/study: 'none' is not defined under studies; defined: position_bias",
+        ),
+        (
+            "tables/human_agreement/n",
+            3,
+            "tables/human_agreement/n: 3 is not among the scales of study 'position_bias'",
+        ),
+        (
+            "figures/position_selection/strategy",
+            "all",
+            "figures/position_selection/strategy: 'all' is not among the strategies of study 'position_bias'",
+        ),
+        (
+            "datasets/demo/adapter",
+            "csv",
+            "datasets/demo/adapter: 'csv' is not one of demo, hanna, prometheus",
+        ),
+        (
+            "datasets/demo/files/tasks",
+            {"url": "https://example.org/tasks"},
+            "datasets/demo/files/tasks: expected either 'path', or 'url' and 'sha256'",
+        ),
+        (
+            f"{JUDGE}/answer_format",
+            "feedback",
+            f"{JUDGE}/answer_prefix: it is for answer_format 'score'; a feedback begins by itself",
+        ),
+        (
+            f"{JUDGE}/engine_args/quantization",
+            "fp8",
+            f"{JUDGE}/engine_args/quantization: set {JUDGE}/quantization instead",
+        ),
+        (
+            f"{JUDGE}/engine_args/seed",
+            1,
+            f"{JUDGE}/engine_args/seed: set {JUDGE}/sampling/seed instead",
+        ),
+    ],
+)
+def test_what_a_schema_cannot_say_is_one_line_with_the_path_of_the_key(config, schema, path, value, message):
+    config = put(config, path, value)
+    settings.check_shape(config, schema)
+    assert problem(settings.check_meaning, fill(config, schema)) == f"config: {message}"
+
+
+def test_two_judges_of_one_model_name_take_their_weights_from_one_file(config, schema):
+    first = config["judges"]["smollm2_135m"]
+    config["judges"]["another"] = {**copy.deepcopy(first), "answer_format": "feedback", "answer_prefix": ""}
+    settings.check_meaning(fill(config, schema))
+    config["judges"]["another"]["gguf"]["file"] = "Other.gguf"
+    found = problem(settings.check_meaning, config)
+    assert (
+        found
+        == "config: judges/smollm2_135m/gguf: judge 'another' takes model 'SmolLM2-135M-Instruct' from another file"
+    )
+
+
+def test_all_orderings_of_nine_levels_are_too_many(config, schema):
+    put(config, f"{STUDY}/scales", [5, 9])
+    put(config, f"{STUDY}/strategies", ["all", "balanced"])
+    found = problem(settings.check_meaning, fill(config, schema))
+    assert found == (
+        f"config: {STUDY}/strategies: strategy 'all' with 9 options has 362880 orderings; use 'random' instead"
+    )
+
+
+def test_all_that_is_wrong_is_said_at_once_a_line_each(config, schema):
+    put(config, f"{STUDY}/judges", ["gpt4", "gpt5"])
+    put(config, "tables/human_agreement/n", 3)
+    lines = problem(settings.check_meaning, fill(config, schema)).split("\n")
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["config", f"{STUDY}/judges"],
+        ["config", f"{STUDY}/judges"],
+        ["config", "tables/human_agreement/n"],
+    ]
+
+
+def test_the_settings_that_engine_arguments_may_not_repeat_exist(schema):
+    judge = next(iter(schema["properties"]["judges"]["patternProperties"].values()))
+    for own in settings.OWN_SETTINGS.values():
+        place = judge
+        for key in own.split("/"):
+            place = place["properties"][key]

@@ -1,0 +1,225 @@
+import logging
+import threading
+from dataclasses import fields
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rubric_order.engines import Response
+from rubric_order.store import SCHEMA, Store
+
+
+def answer(name, text=None, **values):
+    return Response(str(name), text=f"answer {name}" if text is None else text, finish_reason="stop", **values)
+
+
+def test_the_store_keeps_every_field_of_a_response():
+    assert SCHEMA.names == [field.name for field in fields(Response)]
+
+
+def test_a_response_comes_back_as_it_was(tmp_path):
+    full = Response(
+        "a",
+        text=" 4\n\u2028é🙂 ",
+        finish_reason="stop",
+        prompt_tokens=100,
+        completion_tokens=2,
+        cached_tokens=90,
+        option_logprobs=[-0.5, float("-inf"), -1.0],
+        option_token=1,
+    )
+    failed = Response("b", error="prompt_too_long: 9 tokens, the model takes 8", prompt_tokens=9)
+    Store(tmp_path).append([full, failed])
+    table = Store(tmp_path).read(["a", "b"])
+    assert table.columns.tolist() == SCHEMA.names
+    a, b = table.to_dict("records")
+    assert {key: value for key, value in a.items() if key not in ("option_logprobs", "error")} == {
+        key: value for key, value in vars(full).items() if key not in ("option_logprobs", "error")
+    }
+    assert list(a["option_logprobs"]) == full.option_logprobs
+    assert pd.isna(a["error"])
+    assert b["error"] == failed.error
+    assert all(pd.isna(b[key]) for key in ("text", "finish_reason", "option_logprobs", "option_token"))
+
+
+def test_read_gives_what_is_known_in_the_order_that_was_asked(tmp_path):
+    store = Store(tmp_path)
+    store.append([answer("c"), answer("a")])
+    store.append([answer("b")])
+    assert store.read(["b", "x", "a", "c"])["request_id"].tolist() == ["b", "a", "c"]
+    assert store.read(pd.Series(["c"]))["text"].tolist() == ["answer c"]
+    assert store.read(["x"]).empty
+    assert store.read([]).columns.tolist() == SCHEMA.names
+
+
+def test_a_folder_that_is_not_there_yet_is_an_empty_store(tmp_path):
+    table = Store(tmp_path / "none").read(["a"])
+    assert table.empty
+    assert table.columns.tolist() == SCHEMA.names
+    assert not (tmp_path / "none").exists()
+
+
+def test_nothing_to_append_writes_nothing(tmp_path):
+    Store(tmp_path / "none").append([])
+    assert not (tmp_path / "none").exists()
+
+
+@settings(max_examples=30)
+@given(st.permutations(range(8)), st.integers(1, 8))
+def test_append_read_and_compact_keep_everything_once(tmp_path_factory, names, size):
+    folder = tmp_path_factory.mktemp("store")
+    store = Store(folder)
+    for start in range(0, 8, size):
+        store.append([answer(name) for name in names[start : start + size]])
+    before = store.read(map(str, range(8)))
+    store.compact()
+    pd.testing.assert_frame_equal(store.read(map(str, range(8))), before)
+    assert before["text"].tolist() == [f"answer {name}" for name in range(8)]
+    assert len(list(folder.iterdir())) == 1
+
+
+def rows(folder):
+    return sorted(name for path in folder.glob("*.parquet") for name in pq.read_table(path)["request_id"].to_pylist())
+
+
+def test_compact_joins_only_what_this_object_wrote_and_keeps_nothing_double(tmp_path):
+    mine, other = Store(tmp_path), Store(tmp_path)
+    other.append([answer("x")])
+    mine.append([answer("a")])
+    mine.append([answer("b"), answer("a")])
+    mine.append([answer("a")])
+    mine.compact()
+    assert rows(tmp_path) == ["a", "b", "x"]
+    assert len(list(tmp_path.iterdir())) == 2
+    mine.compact()
+    mine.append([answer("c")])
+    mine.compact()
+    assert rows(tmp_path) == ["a", "b", "c", "x"]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_compact_keeps_the_file_that_already_holds_all_that_is_joined(tmp_path):
+    store = Store(tmp_path)
+    store.append([answer("a")])
+    store.append([answer("a"), answer("b")])
+    store.compact()
+    assert rows(tmp_path) == ["a", "b"]
+
+
+def test_two_jobs_that_write_the_same_responses_lose_none_whoever_joins_them_first(tmp_path):
+    first, second = Store(tmp_path), Store(tmp_path)
+    for store in (first, second):
+        store.append([answer("a")])
+        store.append([answer("b")])
+    first.compact()
+    second.compact()
+    assert first.read(["a", "b"])["request_id"].tolist() == ["a", "b"]
+    assert rows(tmp_path) == ["a", "b"]
+
+
+def test_the_same_responses_make_the_same_file(tmp_path):
+    Store(tmp_path / "x").append([answer("a"), answer("b")])
+    Store(tmp_path / "y").append([answer("a"), answer("b")])
+    Store(tmp_path / "y").append([answer("b"), answer("a")])
+    (x,) = (tmp_path / "x").iterdir()
+    assert (tmp_path / "y" / x.name).read_bytes() == x.read_bytes()
+    assert len(list((tmp_path / "y").iterdir())) == 2
+
+
+def test_an_answer_that_was_given_twice_is_read_once(tmp_path):
+    Store(tmp_path).append([answer("a", "one"), answer("b")])
+    Store(tmp_path).append([answer("a", "two")])
+    table = Store(tmp_path).read(["a", "b"])
+    assert table["request_id"].tolist() == ["a", "b"]
+    assert table["text"][0] == Store(tmp_path).read(["a"])["text"][0]
+
+
+def test_many_jobs_that_write_read_and_join_at_once_lose_nothing(tmp_path, caplog):
+    caplog.set_level(logging.WARNING)
+    failures = []
+
+    def job(number):
+        try:
+            store = Store(tmp_path)
+            for chunk in range(6):
+                names = [f"{number}-{chunk}-{row}" for row in range(3)]
+                store.append([answer(name) for name in names])
+                assert store.read(names)["request_id"].tolist() == names
+                if (number + chunk) % 2:
+                    store.compact()
+            store.compact()
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=job, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert rows(tmp_path) == sorted(f"{n}-{chunk}-{row}" for n in range(6) for chunk in range(6) for row in range(3))
+    assert len(list(tmp_path.iterdir())) == 6
+    assert caplog.messages == []
+
+
+def test_what_another_job_joins_while_the_folder_is_read_is_not_missed(tmp_path, monkeypatch):
+    other = Store(tmp_path)
+    other.append([answer("a")])
+    other.append([answer("b")])
+    reader = Store(tmp_path)
+    load, joined = reader._load, []
+
+    def load_after_the_other_has_joined(path):
+        if not joined:
+            joined.append(other.compact())
+        return load(path)
+
+    monkeypatch.setattr(reader, "_load", load_after_the_other_has_joined)
+    assert reader.read(["a", "b"])["request_id"].tolist() == ["a", "b"]
+
+
+def test_a_file_that_is_being_written_is_not_read(tmp_path, caplog):
+    store = Store(tmp_path)
+    store.append([answer("a")])
+    (tmp_path / ".half-written.parquet").write_bytes(b"PAR1 and so on")
+    assert store.read(["a"])["request_id"].tolist() == ["a"]
+    assert caplog.messages == []
+
+
+def spoil_nothing_left(raw):
+    return b""
+
+
+def spoil_cut(raw):
+    return raw[: len(raw) // 2]
+
+
+def spoil_last_byte(raw):
+    return raw[:-1]
+
+
+def spoil_first_page(raw):
+    return bytes(200) + raw[200:]
+
+
+def spoil_footer(raw):
+    return raw[:-400] + bytes(390) + raw[-10:]
+
+
+@pytest.mark.parametrize(
+    "spoil", [spoil_nothing_left, spoil_cut, spoil_last_byte, spoil_first_page, spoil_footer], ids=lambda f: f.__name__
+)
+def test_a_torn_file_is_left_aside_with_a_warning_and_the_rest_is_read(tmp_path, caplog, spoil):
+    store = Store(tmp_path)
+    store.append([answer("a"), answer("b")])
+    (torn,) = tmp_path.iterdir()
+    store.append([answer("c")])
+    torn.write_bytes(spoil(torn.read_bytes()))
+    assert Store(tmp_path).read(["a", "b", "c"])["request_id"].tolist() == ["c"]
+    (message,) = caplog.messages
+    assert message.startswith(f"{torn} is not readable and is left aside: ")
+    assert "\n" not in message
+    store.append([answer("a"), answer("d")])
+    assert Store(tmp_path).read(["a", "c", "d"])["request_id"].tolist() == ["a", "c", "d"]

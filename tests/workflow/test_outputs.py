@@ -1,0 +1,95 @@
+"""What a run leaves behind."""
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+from rubric_order import files
+
+from .conftest import SMALL, Project
+
+RESPONSES = "results/responses/position_bias/smollm2_135m/1.parquet"
+SCORES = "results/scores/position_bias/demo/smollm2_135m.parquet"
+
+
+def test_every_read_is_answered_and_every_answer_is_kept_raw(finished: Project):
+    scores = pd.read_parquet(finished.file(SCORES))
+    responses = pd.read_parquet(finished.file(RESPONSES))
+    assert scores.groupby("strategy").size().to_dict() == {"balanced": 40, "fixed": 40, "random": 40}
+    assert set(scores["request_id"]) == set(responses["request_id"])
+    assert responses["request_id"].is_unique
+    assert responses["text"].notna().all()
+    assert (scores["score"].notna() ^ scores["failure"].notna()).all()
+
+
+def test_log_probabilities_of_all_options_are_stored(finished: Project):
+    responses = pd.read_parquet(finished.file(RESPONSES))
+    logprobs = np.array(responses["option_logprobs"].tolist())
+    assert logprobs.shape == (len(responses), 5)
+    mass = np.exp(logprobs).sum(axis=1)
+    assert ((mass > 0) & (mass <= 1 + 1e-6)).all()
+    scores = pd.read_parquet(finished.file(SCORES))
+    assert scores["expected_score"].between(1, 5).all()
+    assert np.allclose(np.stack(scores["position_probabilities"].to_list()).sum(axis=1), 1)
+
+
+def test_selected_position_is_where_the_score_stands_in_the_prompt(finished: Project):
+    scored = pd.read_parquet(finished.file(SCORES)).dropna(subset="score")
+    requests = pd.read_parquet(finished.file("results/requests/position_bias/smollm2_135m.parquet"))
+    prompt_of = requests.set_index("request_id")["prompt"]
+    for read in scored.itertuples():
+        rubric = prompt_of[read.request_id].rpartition("###Score Rubrics:")[2].strip().split("\n")
+        assert rubric[int(read.position)].startswith(f"Score {int(read.score)}: ")
+
+
+def test_reads_of_one_item_share_most_of_their_prompt_tokens(finished: Project):
+    responses = pd.read_parquet(finished.file(RESPONSES))
+    assert responses["cached_tokens"].sum() > 0.5 * responses["prompt_tokens"].sum()
+
+
+def test_responses_say_what_gave_them(finished: Project):
+    metadata = files.read_metadata(finished.file(RESPONSES))
+    assert metadata["judge"]["model"] == "SmolLM2-135M-Instruct"
+    assert metadata["engines"][0]["engine"] == "vllm"
+    assert metadata["engines"][0]["engine_version"]
+
+
+def test_tables_are_written_in_all_formats(finished: Project):
+    for table in ("position_selection", "human_agreement", "parse_failures"):
+        for ending in ("csv", "md", "tex", "html"):
+            assert finished.file(f"results/tables/{table}.{ending}").stat().st_size > 0
+    agreement = pd.read_csv(finished.file("results/tables/human_agreement.csv"))
+    assert list(agreement["strategy"].unique()) == ["balanced", "fixed", "random"]
+    assert set(agreement["readout"]) == {"hard", "soft"}
+    selection = pd.read_csv(finished.file("results/tables/position_selection.csv"))
+    shares = selection[[f"pos{position}" for position in range(1, 6)]]
+    assert np.allclose(shares.sum(axis=1), 1)
+
+
+def test_figures_have_the_same_bytes_each_time(project: Project):
+    figures = [project.file(f"results/figures/position_selection.{ending}") for ending in ("svg", "png", "pdf")]
+    before = [hashlib.sha256(figure.read_bytes()).hexdigest() for figure in figures]
+    run = project.snakemake("--forcerun", "plot_position_selection", config=SMALL)
+    assert run.returncode == 0, run.stderr
+    assert [hashlib.sha256(figure.read_bytes()).hexdigest() for figure in figures] == before
+
+
+def test_statistics_carry_method_seed_and_counts(finished: Project):
+    for name in ("position_selection", "human_agreement"):
+        table = pq.read_table(finished.file(f"results/statistics/{name}.parquet")).to_pandas()
+        assert {"method", "seed", "confidence", "n_items", "n_reads", "n_failed"} <= set(table.columns)
+        assert table["seed"].notna().all()
+
+
+def test_report_shows_figure_and_tables_with_captions(project: Project):
+    run = project.snakemake("--report", "report.html", config=SMALL)
+    assert run.returncode == 0, run.stderr
+    page = project.file("report.html").read_text()
+    for text in (
+        "Position selection",
+        "Agreement with human scores",
+        "Parse failures",
+        "bootstrap intervals over items",
+    ):
+        assert text in page
