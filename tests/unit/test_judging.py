@@ -1,3 +1,4 @@
+import json
 import logging
 
 import pandas as pd
@@ -45,11 +46,11 @@ def requests_of(*names, prompt="short"):
 
 def test_responses_come_in_the_order_of_the_requests_with_what_gave_them(store):
     engine = CountingEngine()
-    responses, description = judging.judge(requests_of("c", "a", "b"), store, lambda: engine)
+    responses = judging.judge(requests_of("c", "a", "b"), store, lambda: engine)
     assert responses["request_id"].tolist() == ["c", "a", "b"]
     assert responses["text"].tolist() == ["3", "3", "3"]
     assert engine.asked == ["c", "a", "b"]
-    assert description == {"engine": "counting", "engine_version": "1"}
+    assert [json.loads(engine) for engine in responses["engine"]] == [{"engine": "counting", "engine_version": "1"}] * 3
 
 
 def test_an_engine_gets_the_requests_as_they_stand_in_the_table(store):
@@ -59,22 +60,20 @@ def test_an_engine_gets_the_requests_as_they_stand_in_the_table(store):
 
 def test_no_engine_is_started_when_nothing_is_missing(store):
     judging.judge(requests_of("a", "b"), store, CountingEngine)
-    responses, description = judging.judge(requests_of("b", "a"), store, no_engine)
+    responses = judging.judge(requests_of("b", "a"), store, no_engine)
     assert responses["request_id"].tolist() == ["b", "a"]
-    assert description == {}
 
 
 def test_no_engine_is_started_for_an_empty_shard(store):
-    responses, description = judging.judge(requests_of(), store, no_engine)
+    responses = judging.judge(requests_of(), store, no_engine)
     assert responses.empty
     assert "option_logprobs" in responses.columns
-    assert description == {}
 
 
 def test_only_what_is_missing_is_asked(store):
     judging.judge(requests_of("a", "b"), store, CountingEngine)
     engine = CountingEngine()
-    responses, _ = judging.judge(requests_of("x", "a", "y", "b"), store, lambda: engine)
+    responses = judging.judge(requests_of("x", "a", "y", "b"), store, lambda: engine)
     assert engine.asked == ["x", "y"]
     assert responses["request_id"].tolist() == ["x", "a", "y", "b"]
 
@@ -85,7 +84,7 @@ def test_what_an_engine_answered_before_it_failed_is_kept_and_not_asked_again(st
         judging.judge(wanted, store, lambda: CountingEngine(fails_after=4))
     assert sorted(store.read(list("abcdef"))["request_id"]) == ["c", "d", "e", "f"]
     engine = CountingEngine()
-    responses, _ = judging.judge(wanted, store, lambda: engine)
+    responses = judging.judge(wanted, store, lambda: engine)
     assert engine.asked == ["a", "b"]
     assert responses["request_id"].tolist() == list("abcdef")
 
@@ -96,14 +95,14 @@ def test_an_interrupt_keeps_what_has_come(store):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        judging.keep(responses(), store)
+        judging.keep(responses(), store, "{}")
     assert store.read(["a"])["text"].tolist() == ["1"]
 
 
 def test_an_answer_that_says_why_there_is_none_is_kept_and_not_asked_again(store):
     wanted = requests_of("a", "b").assign(prompt=["short", "too long"])
     judging.judge(wanted, store, CountingEngine)
-    responses, _ = judging.judge(wanted, store, no_engine)
+    responses = judging.judge(wanted, store, no_engine)
     assert responses["error"].notna().tolist() == [False, True]
     assert responses["error"][1] == "prompt_too_long: 9 tokens, the model takes 8"
 
@@ -123,7 +122,7 @@ def test_responses_are_on_disk_in_chunks_while_the_engine_goes_on(store, monkeyp
             kept.append(len(store.read(map(str, range(7)))))
             yield Response(str(number), text="1")
 
-    judging.keep(responses(), store)
+    judging.keep(responses(), store, "{}")
     assert kept == [0, 0, 0, 3, 3, 3, 6]
     assert len(store.read(map(str, range(7)))) == 7
 
@@ -137,7 +136,7 @@ def test_a_slow_engine_has_its_answers_on_disk_after_the_time_of_a_chunk(store, 
             kept.append(len(store.read(map(str, range(3)))))
             yield Response(str(number), text="1")
 
-    judging.keep(responses(), store)
+    judging.keep(responses(), store, "{}")
     assert kept == [0, 1, 2]
 
 

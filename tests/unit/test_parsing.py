@@ -1,16 +1,6 @@
 """The parser against forms of writing a score, against text that no one wrote, and against answers that were read."""
 
-import csv
-import gzip
-import json
-import os
-import time
-from pathlib import Path
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from rubric_order.parsing import (
     CONFLICTING,
     ECHO,
@@ -18,11 +8,9 @@ from rubric_order.parsing import (
     NO_SCORE,
     NOT_INTEGER,
     OUT_OF_RANGE,
-    REASONS,
     TRUNCATED,
     UNFINISHED_THINKING,
     parse_score,
-    strip_thinking,
 )
 
 # Each group: what is written, and the score or the reason why there is none; options of `parse_score` in between.
@@ -132,7 +120,9 @@ OTHER_LABELS = [
     ("Final verdict: 4", 4),
     ("Overall, 4 out of 5.", 4),
     ("The overall rating is 4/5", 4),
-    ("Total: 4 points", 4),
+    ('{"result": 4}', 4),
+    ("<result>4</result>", 4),
+    ("Answer: 4", 4),
 ]
 BARE = [
     ("4", 4),
@@ -169,6 +159,10 @@ PROSE = [
     ("On a scale of 1 to 5, I would rate this a 4.", 4),
     ("I would rate it, on a 1-5 scale, at 4.", 4),
     ("It is a good story, four out of five", 4),
+    ("Overall, this is a solid 4.", 4),
+    ("Few flaws, making it a 4.", 4),
+    ("I rate it 4 on a scale from 1 to 5, where 1 is bad and 5 is good.", 4),
+    ("The score that I would give to this response is 4.", 4),
     ("It loses the thread, which makes it poor (1).", 1),
     ("Better than most, but that keeps it from being a perfect 5 out of 5, so a score of 4.", 4),
     ("It does not deserve a 5. I give it a 3.", 3),
@@ -195,6 +189,8 @@ OTHER_NUMBERS = [
     ("A score of 5 requires a full answer.", NO_SCORE),
     ("Worse than the reference answer, which has a score of 5.", NO_SCORE),
     ("It is not a 5.", NO_SCORE),
+    ("It falls short of a score of 5.", NO_SCORE),
+    ("Score: not 5", NO_SCORE),
     ("More detail is needed to earn a score of 5.", NO_SCORE),
     ("GPT-4 wrote it", NO_SCORE),
     ("Version 4.1.2", NO_SCORE),
@@ -250,6 +246,8 @@ SEVERAL = [
     ("[RESULT] 3 ... [RESULT] 4", CONFLICTING),
     ("[RESULT] 3/5 or 4/5", CONFLICTING),
     ("Score: 3-4/5", CONFLICTING),
+    ("[RESULT] between 3 and 4", CONFLICTING),
+    ("Score: 3 for plot, 4 for style", CONFLICTING),
     ("Score: 3\nScore: 4", CONFLICTING),
     ("3-4", CONFLICTING),
     ("3\n4\n3", CONFLICTING),

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rubric_order import datasets, plan, prompts
+from rubric_order import datasets, judges, plan, prompts
 from rubric_order.errors import InputError
 
 SETTINGS = {"scales": [5], "strategies": ["balanced", "random", "fixed"], "budget": None, "seed": 1}
@@ -115,10 +115,10 @@ CHANGES = {
 
 
 def test_every_setting_of_identity_is_tried_below():
-    assert set(CHANGES) == set(plan.IDENTITY)
+    assert set(CHANGES) == set(judges.IDENTITY)
 
 
-@pytest.mark.parametrize("key", plan.IDENTITY)
+@pytest.mark.parametrize("key", judges.IDENTITY)
 def test_request_ids_change_with_every_setting_that_changes_answers(judge, key):
     (before,) = plan.request_ids(judge, ["prompt"], [0], 5)
     (after,) = plan.request_ids({**judge, key: CHANGES[key]}, ["prompt"], [0], 5)
@@ -152,8 +152,8 @@ def test_request_ids_do_not_change_with_where_a_judge_runs_or_how_its_settings_a
 
 @pytest.mark.parametrize("path", ["/scratch/a/llama", "/home/b/models/llama", "./llama", "../llama/"])
 def test_a_local_model_is_known_by_the_name_of_its_folder(judge, path):
-    assert plan.identity({**judge, "model": path})["model"] == "llama"
-    assert plan.identity({**judge, "model": "org/llama"})["model"] == "org/llama"
+    assert judges.identity({**judge, "model": path})["model"] == "llama"
+    assert judges.identity({**judge, "model": "org/llama"})["model"] == "org/llama"
 
 
 @given(

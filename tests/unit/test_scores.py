@@ -192,7 +192,7 @@ def test_responses_of_full_and_empty_shards_are_read_from_their_files(tmp_path):
     requests = pd.DataFrame({"request_id": ["r0", "r1"], "prompt": "p", "n": 2, "repeat": 0})
     paths = []
     for shard, block in enumerate((requests.iloc[:0], requests.iloc[:1], requests.iloc[1:], requests.iloc[:0])):
-        responses, _ = judging.judge(block, store, Engine)
+        responses = judging.judge(block, store, Engine)
         paths.append(tmp_path / f"{shard}.parquet")
         files.write_parquet(responses, paths[-1])
     table = score_reads(reads_of([1, 2], [2, 1]), files.read_tables(paths))

@@ -2,7 +2,7 @@ import copy
 
 import pytest
 import yaml
-from rubric_order import settings
+from rubric_order import judges, settings
 from rubric_order.errors import InputError
 
 
@@ -220,7 +220,7 @@ def test_all_that_is_wrong_is_said_at_once_a_line_each(config, schema):
 
 def test_the_settings_that_engine_arguments_may_not_repeat_exist(schema):
     judge = next(iter(schema["properties"]["judges"]["patternProperties"].values()))
-    for own in settings.OWN_SETTINGS.values():
+    for own in judges.OWN_SETTINGS.values():
         place = judge
         for key in own.split("/"):
             place = place["properties"][key]

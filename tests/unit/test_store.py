@@ -16,7 +16,7 @@ def answer(name, text=None, **values):
 
 
 def test_the_store_keeps_every_field_of_a_response():
-    assert SCHEMA.names == [field.name for field in fields(Response)]
+    assert SCHEMA.names == [*(field.name for field in fields(Response)), "engine"]
 
 
 def test_a_response_comes_back_as_it_was(tmp_path):
@@ -31,10 +31,11 @@ def test_a_response_comes_back_as_it_was(tmp_path):
         option_token=1,
     )
     failed = Response("b", error="prompt_too_long: 9 tokens, the model takes 8", prompt_tokens=9)
-    Store(tmp_path).append([full, failed])
+    Store(tmp_path).append([full, failed], engine="vllm")
     table = Store(tmp_path).read(["a", "b"])
     assert table.columns.tolist() == SCHEMA.names
     a, b = table.to_dict("records")
+    assert a.pop("engine") == b.pop("engine") == "vllm"
     assert {key: value for key, value in a.items() if key not in ("option_logprobs", "error")} == {
         key: value for key, value in vars(full).items() if key not in ("option_logprobs", "error")
     }

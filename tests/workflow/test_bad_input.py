@@ -132,7 +132,8 @@ BAD_INPUT = {
         ),
         "results/plan/position_bias/demo/smollm2_135m.parquet",
         [
-            "error: study position_bias: scale 4: rubric 'explain_tides': a rubric with 5 levels has no 4 evenly spaced ones"
+            "error: study position_bias: scale 4: rubric 'explain_tides': ",
+            "a rubric with 5 levels has no 4 evenly spaced ones",
         ],
     ),
 }

@@ -1,6 +1,7 @@
 """What a run leaves behind."""
 
 import hashlib
+import json
 
 import numpy as np
 import pandas as pd
@@ -49,10 +50,11 @@ def test_reads_of_one_item_share_most_of_their_prompt_tokens(finished: Project):
 
 
 def test_responses_say_what_gave_them(finished: Project):
-    metadata = files.read_metadata(finished.file(RESPONSES))
-    assert metadata["judge"]["model"] == "SmolLM2-135M-Instruct"
-    assert metadata["engines"][0]["engine"] == "vllm"
-    assert metadata["engines"][0]["engine_version"]
+    assert files.read_metadata(finished.file(RESPONSES))["judge"]["model"] == "SmolLM2-135M-Instruct"
+    engine = json.loads(pd.read_parquet(finished.file(RESPONSES))["engine"].drop_duplicates().item())
+    assert engine["engine"] == "vllm"
+    assert engine["engine_version"]
+    assert engine["engine_args"]["dtype"] == "bfloat16"
 
 
 def test_tables_are_written_in_all_formats(finished: Project):

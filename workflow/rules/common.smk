@@ -3,7 +3,6 @@
 import functools
 import json
 import os
-import re
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from snakemake.utils import validate
 SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
 sys.path.insert(0, str(SCRIPTS))
 
+from rubric_order import judges
 from rubric_order import settings as checks
 from rubric_order.errors import InputError
 from rubric_order.fingerprint import code_version
@@ -28,6 +28,12 @@ try:
     checks.check_meaning(config)
 except InputError as error:
     sys.exit(f"error: {error}")
+
+# Snakemake puts what --configfile adds before the default config. A study that is added comes after those that were
+# there, so that they keep the requests that it shares with them.
+default = yaml.safe_load(Path(workflow.basedir, "config", "config.yaml").read_text(encoding="utf-8"))
+added = set(config["studies"]) - set(default["studies"])
+config["studies"] = {study: config["studies"][study] for study in sorted(config["studies"], key=added.__contains__)}
 
 ID = "[a-z0-9]+(_[a-z0-9]+)*"
 
@@ -79,6 +85,11 @@ def judge_settings(wildcards):
     """A judge's block of config without what only says where it runs."""
     judge = config["judges"][wildcards.judge]
     return as_json({key: value for key, value in judge.items() if key not in RUN_SETTINGS})
+
+
+def judge_identity(wildcards):
+    """What a judge's answers depend on."""
+    return as_json(judges.identity(config["judges"][wildcards.judge]))
 
 
 def study_settings(wildcards):
@@ -147,14 +158,11 @@ def item_settings(wildcards):
     return as_json({"adapter": dataset["adapter"], "limit": dataset["limit"]})
 
 
-def model_id(judge):
-    """Name of the folder with the converted weights of a judge; judges of one model share it."""
-    return re.sub("[^a-z0-9]+", "_", f"{judge['model']}_{judge['dtype']}".lower()).strip("_")
-
-
 def gguf_settings(wildcards):
     """What converted weights depend on."""
-    found = (judge for judge in config["judges"].values() if judge["gguf"] and model_id(judge) == wildcards.model)
+    found = (
+        judge for judge in config["judges"].values() if judge["gguf"] and judges.folder_name(judge) == wildcards.model
+    )
     judge = next(found)
     return as_json({**judge["gguf"], "dtype": judge["dtype"]})
 
@@ -184,7 +192,7 @@ def earlier_requests(wildcards):
 def model_folder(wildcards):
     """Weights that the workflow makes itself, if the judge's weights come as a GGUF file."""
     judge = config["judges"][wildcards.judge]
-    return [f"results/models/{model_id(judge)}"] if judge["gguf"] else []
+    return [f"results/models/{judges.folder_name(judge)}"] if judge["gguf"] else []
 
 
 def judge_environment(wildcards):

@@ -17,7 +17,7 @@ rule plan_reads:
     params:
         code=code("plan_reads.py"),
         entry=entry("plan_reads.py"),
-        judge=judge_settings,
+        judge=judge_identity,
         settings=study_settings,
     shell:
         "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q} --template {input.template:q}"

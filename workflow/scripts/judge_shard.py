@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 from rubric_order import engines, entry, files, judging, plan
+from rubric_order.judges import identity
 from rubric_order.store import Store
 
 
@@ -19,10 +20,10 @@ def main(
 ) -> None:
     """Ask what the store does not know, then write the responses of the shard in the order of its requests."""
     mine = plan.shard_of(pd.read_parquet(requests), shard, shards)
-    responses, engine = judging.judge(
+    responses = judging.judge(
         mine, Store(store), lambda: engines.load({**judge, "gpu": gpus}, model_folder=model_folder)
     )
-    files.write_parquet(responses, output, judge=judge, **engine)
+    files.write_parquet(responses, output, judge=identity(judge))
 
 
 if __name__ == "__main__":  # vLLM starts processes that import this file

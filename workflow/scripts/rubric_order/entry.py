@@ -4,6 +4,7 @@ import argparse
 import inspect
 import json
 import logging
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,8 @@ def run(main: Callable[..., None]) -> None:
     with one line and status 1.
     """
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", level=logging.WARNING, stream=sys.stderr)
+    # A job that is asked to end, by a scheduler or at its time limit, keeps what it has first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended on request"))
     log.setLevel(logging.INFO)  # our own progress; of libraries only what is wrong
     parser = argparse.ArgumentParser(description=inspect.getdoc(main))
     for name, parameter in inspect.signature(main).parameters.items():

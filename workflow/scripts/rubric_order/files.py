@@ -30,6 +30,8 @@ def atomic(path: str | Path) -> Iterator[Path]:
     temporary.chmod(0o644)
     try:
         yield temporary
+        with open(temporary, "rb") as file:
+            os.fsync(file)  # a power cut leaves the old file or the new one, never an empty one
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -51,7 +53,7 @@ def write_parquet(table: pd.DataFrame | pa.Table, path: str | Path, **metadata: 
     kept = table.schema.metadata or {}  # column types, as pandas writes them
     table = table.replace_schema_metadata({**kept, "rubric_order": json.dumps(provenance, sort_keys=True)})
     with atomic(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
 
 
 def read_metadata(path: str | Path) -> dict:

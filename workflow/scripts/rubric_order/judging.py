@@ -1,5 +1,6 @@
 """Answering the requests of one shard: from the store where it can, from the engine where it must."""
 
+import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -16,8 +17,8 @@ CHUNK = 256  # requests a file of the store, at most
 CHUNK_SECONDS = 30.0  # a finished request is on disk after so long, at most
 
 
-def judge(requests: pd.DataFrame, store: Store, start_engine: Callable[[], Engine]) -> tuple[pd.DataFrame, dict]:
-    """Responses to all requests, in their order, and a description of what gave them.
+def judge(requests: pd.DataFrame, store: Store, start_engine: Callable[[], Engine]) -> pd.DataFrame:
+    """Responses to all requests, in their order.
 
     Args:
         requests: one shard's requests, sorted so that neighbours share prefixes.
@@ -27,18 +28,17 @@ def judge(requests: pd.DataFrame, store: Store, start_engine: Callable[[], Engin
     done = store.read(requests["request_id"])
     missing = requests[~requests["request_id"].isin(done["request_id"])]
     log.info("%d requests: %d answered before, %d to judge", len(requests), len(done), len(missing))
-    engine = {}
     if len(missing):
         started = time.monotonic()
         loaded = start_engine()
         log.info("engine ready after %.0f s", time.monotonic() - started)
-        keep(progress(loaded.answer(as_requests(missing)), len(missing)), store)
+        engine = json.dumps(loaded.describe(), sort_keys=True)
+        keep(progress(loaded.answer(as_requests(missing)), len(missing)), store, engine)
         store.compact()
         done = store.read(requests["request_id"])
-        engine = loaded.describe()
     if len(done) != len(requests):
         raise RuntimeError(f"{len(requests) - len(done)} requests were not answered")
-    return done, engine
+    return done
 
 
 def as_requests(table: pd.DataFrame) -> Iterator[Request]:
@@ -46,7 +46,7 @@ def as_requests(table: pd.DataFrame) -> Iterator[Request]:
         yield Request(row.request_id, row.prompt, int(row.n), int(row.repeat))
 
 
-def keep(responses: Iterable[Response], store: Store) -> None:
+def keep(responses: Iterable[Response], store: Store, engine: str) -> None:
     """Write responses to the store in chunks; what has come is kept even if the engine fails."""
     chunk: list[Response] = []
     written = time.monotonic()
@@ -54,10 +54,10 @@ def keep(responses: Iterable[Response], store: Store) -> None:
         for response in responses:
             chunk.append(response)
             if len(chunk) >= CHUNK or time.monotonic() - written > CHUNK_SECONDS:
-                store.append(chunk)
+                store.append(chunk, engine=engine)
                 chunk, written = [], time.monotonic()
     finally:
-        store.append(chunk)
+        store.append(chunk, engine=engine)
 
 
 def progress(responses: Iterable[Response], total: int, *, every: float = 10.0) -> Iterator[Response]:

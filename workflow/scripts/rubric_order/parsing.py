@@ -62,11 +62,11 @@ _ALONE = (
     r"|(?:is|was|seems|would\s+be)\s+(?:\w+ly\s+|most\s+)?(?:appropriate|assigned|deserved|fair|fitting|given|justified"
     r"|merited|reasonable|suitable|warranted)\b"
     r"|(?:according|although|and|as|at|based|because|but|considering|due|for|from|given|here|if|in|instead|not|on|or"
-    r"|overall|rather|rating|score|since|so|though|to|when|while|with)\b)(?-i:[a-z]))"
+    r"|overall|rather|rating|score|since|so|though|to|when|where|while|with)\b)(?-i:[a-z]))"
 )
-# The other end of a range, or the other alternative: `3-4`, `3 to 4`, `3 or a 4`, `3, 4`.
+# The other end of a range, or the other alternative: `3-4`, `3 to 4`, `3 or a 4`, `3, 4`, `3 for plot, 4 for style`.
 _OTHER = (
-    r"(?:[^\S\n]*+(?:[-,;&|~]{1,2}|\(?or\b|to\b|and\b)?[^\S\n]*+(?:an?\s+)?"
+    r"(?:(?:\s(?:for|in|on)(?:\s[^\W\d]+){1,2})?+[^\S\n]*+(?:[-,;&|~]{1,2}|\(?or\b|to\b|and\b)?[^\S\n]*+(?:an?\s+)?"
     rf"(?P<other>{_DIGITS}|{_WORD})(?:\s*(?:/|out\s+of)\s*\d+)?(?!\w|\s*%){_ALONE})"
 )
 _TAIL = rf"{_OTHER}?(?!\w|\s*/\s*\d|[.,:]\d)(?(word){_ALONE})"
@@ -91,19 +91,19 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
         (
             "result",
             rf"(?:\[\s*RESULTS?\b\s*\]?|(?-i:\bRESULTS?\b)){_MARKS}"
-            rf"(?:(?:(?:the|an?|my|final|overall)\s+){{0,3}}{_LABEL}\b)?{_MARKS}(?:(?:{_IS}|of|an?)\s+){{0,2}}{_MARKS}{_VALUE}",
+            rf"(?:(?:(?:the|an?|my|final|overall)\s+){{0,3}}{_LABEL}\b)?{_MARKS}(?:(?:{_IS}|of|an?|between)\s+){{0,2}}{_MARKS}{_VALUE}",
         ),
         ("boxed", rf"\\boxed\s*\{{(?:\\\w+\{{)?(?:{_LABEL}\b{_MARKS}\}}?)?{_MARKS}{_VALUE}"),
         (
             "final",
-            r"(?<![^\W_])(?:final|overall|total)(?![^\W_])(?:[\s_]++(?:\w+[\s_]++)?(?:score|rating|grade|mark|evaluation"
+            r"(?<![^\W_])(?:final|overall)(?![^\W_])(?:[\s_]++(?:\w+[\s_]++)?(?:score|rating|grade|mark|evaluation"
             rf"|assessment|verdict|judge?ment|result|quality|answer(?=\s*:))\b)?(?:\s+for\s[^.:\n\d]{{1,60}})?,?"
             rf"{_MARKS}(?:[^)\n\d]{{0,30}}\){_MARKS})?(?:(?:{_IS}|of)\s)?{_MARKS}(?:an?\s+)?{_VALUE}{_ALONE}",
         ),
         (
             "score",
             rf"(?:\b{_LABEL}\b[\"']?(?:\s*\([^)\n]{{0,30}}\))?(?:\s+(?:for|on)\s[^.:\n\d]{{1,60}}?)?"
-            rf"\s*(?:[\]>}}:=|]|-\s)|\bRESULT\s*[:=]){_MARKS}{_VALUE}",
+            rf"\s*(?:[\]>}}:=|]|-\s)|\b(?:RESULT|ANSWER)[\"']?\s*[:=>]){_MARKS}{_VALUE}",
         ),
         ("own_line", rf"^(?:[^\w\n.,/+-]|-(?=\s))*+{_VALUE}\s*(?:stars?|points?)?[^\w\n]*$"),
         (
@@ -112,9 +112,13 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
         ),
         (
             "score_of",
-            rf"\b{_LABEL}s?\s+{_OTHER_WORD}{{0,6}}?(?:of|at|as|to|{_IS}){_MARKS}{_ARTICLES}{_MARKS}{_VALUE}{_ALONE}",
+            rf"\b{_LABEL}s?\s+{_OTHER_WORD}{{0,8}}?(?:of|at|as|to|{_IS}){_MARKS}{_ARTICLES}{_MARKS}{_VALUE}{_ALONE}",
         ),
         ("award", rf"\b{_VERB}\b{_MARKS}{_OBJECT}{_ARTICLES}(?:{_OTHER_WORD}of\s+)?{_MARKS}{_VALUE}{_ALONE}"),
+        (
+            "it_is",
+            rf"\b(?:(?:it|this|that)(?:\s+is|['’]s)|making\s+(?:it|this))\s+an?\s+{_OTHER_WORD}?{_VALUE}{_ALONE}",
+        ),
         ("out_of", rf"{_NUMBER}(?!\s+of\b){_OUT_OF}{_TAIL}{_ALONE}"),
         ("closing", rf"(?:\(|\[\[)\s*{_VALUE}\s*(?:\)|\]\])\W*\Z"),
     )
@@ -149,29 +153,29 @@ _LIST_NUMBER = re.compile(r"^[^\w\n(]{0,10}\d++[.)][^\S\n]++(?=\S)", re.MULTILIN
 _NOT_GIVEN = re.compile(
     r"(?:\b(?:reference|model)\s+(?:answer|response)s?(?:\W+(?:that|which|with|is|gets?|got|given|has|receive[sd]?|an?|the))*"
     r"\W+scor\w+(?:\W+of)?"
-    r"|(?:\bnot|n't|\bthan|\bfrom(?=\s+\w+ing\b)|\bto(?=\s+(?:achieve|attain|deserve|earn|get|merit|obtain|reach|receive)\b)"
+    r"|(?:\bnot|n't|\bthan|\bshort\s+of|\bfrom(?=\s+\w+ing\b)|\bto(?=\s+(?:achieve|attain|deserve|earn|get|merit|obtain|reach|receive)\b)"
     r"|\bfor(?=\s+an?\s+(?:perfect|full|higher|highest|maximum|top)\b))"
     r"(?:\s+(?:achiev|attain|award|be|deserv|earn|get|giv|merit|obtain|reach|receiv|scor|warrant)\w*)?(?:\s+(?:it|this))?"
     r"(?:\s+(?:an?|the|quite|full|perfect|higher|highest|maximum|top|score|rating|of|\w+(?=\s+(?:score|rating)\b)))*+)"
     rf"\W+(?:{_DIGITS}|{_WORD})(?:\s*(?:/|out\s+of)\s*(?:\d+|{_WORD}))?",
     re.IGNORECASE,
 )
-_OTHER_SCALE = re.compile(
-    rf"(?:\b(?:scale|range)\W+(?:(?:of|from|between)\W+)?|\b{_LABEL}\s*\()(?:[01]\s*(?:to|and|through|-)|out\s+of)\s*(?P<top>\d+)",
-    re.IGNORECASE,
-)
 
 
 @cache
-def _own_scale(n: int) -> tuple[re.Pattern, re.Pattern]:
-    """Mentions of the scale beside a score, and the prompt's words about it where the score should be."""
+def _scales(n: int) -> tuple[re.Pattern, re.Pattern, re.Pattern]:
+    """The scale mentioned beside a score, the prompt's words about it in place of a score, and any other scale."""
     span = rf"(?<![\w.,])1\s*(?:to|and|through|-)\s*{n}(?![\w/]|[.,:]\d)"
     scale = rf"scale\s+(?:(?:of|from|between|ranging\s+from)\s+)?{span}|{span}\s+scale\b|{n}[-\s]point\s+scale\b"
     beside = rf"(?:,\s)?\bon\s+(?:an?|the)\s+(?:{scale}),?"
     options = r"(?:^[^\w\n]{0,10}Score\s+\d+\s*:.*\n?){2,}"
-    return (
-        re.compile(beside, re.IGNORECASE),
-        re.compile(rf"{span}|\bwrite\s+a\s+feedback\s+for\s+criteria\b|{options}", re.IGNORECASE | re.MULTILINE),
+    other = (
+        rf"(?:\b(?:scale|range)\W+(?:(?:of|from|between)\W+)?|\b{_LABEL}\s*\()"
+        rf"(?:[01]\s*(?:to|and|through|-)\s*\d|out\s+of\s*(?!{n}\b)\d)"
+    )
+    return tuple(
+        re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+        for pattern in (beside, rf"{span}|\bwrite\s+a\s+feedback\s+for\s+criteria\b|{options}", other)
     )
 
 
@@ -237,16 +241,17 @@ def _single_spaced(text: str) -> str:
 
 
 def _find_number(answer: str, n: int, truncated: bool) -> tuple[int | None, str | None, str | None]:
-    beside, instruction = _own_scale(n)
-    answer = _NOT_GIVEN.sub(" ", _LIST_NUMBER.sub("", answer))
-    answer = _single_spaced(instruction.sub("…", beside.sub(" ", answer)))  # no form reads across the mark
+    beside, instruction, other_scale = _scales(n)
+    answer = beside.sub(" ", _LIST_NUMBER.sub("", answer))
+    answer = instruction.sub("…", answer)  # no form reads across this mark
     truncated = truncated or _PENDING.search(answer) is not None
-    other_scale = any(int(mention["top"][:9]) != n for mention in _OTHER_SCALE.finditer(answer))
+    answer = _single_spaced(_NOT_GIVEN.sub(" ", answer))
+    rescaled = other_scale.search(answer) is not None
     for name, form in _FORMS:
         if truncated and name not in _OUTRIGHT:
             continue
         values = {_value(match, n) for match in form.finditer(answer)}
-        if values and other_scale and name != "result":
+        if values and rescaled and name != "result":
             return None, name, OUT_OF_RANGE
         if len(values) > 1:
             return None, name, CONFLICTING
@@ -283,7 +288,7 @@ def _find_label(answer: str, labels: Sequence[str]) -> tuple[int | None, str | N
     forms = (
         ("result", rf"\[\s*RESULTS?\s*\]{_MARKS}{one}"),
         ("named", rf"\b(?i:answer|option|choice|score|rating)\b\s*(?i:is|of)?{_MARKS}(?i:option\s+)?{one}"),
-        ("own_line", rf"(?m:^{_MARKS}{one}(?=\s*[.:,;)\]]|[^\w\n]*$))"),
+        ("own_line", rf"(?m:^[^\w\n]{{0,10}}{one}(?=\s*[.:,;)\]]|[^\w\n]*$))"),
         ("bracketed", rf"\({one}\)"),
     )
     for name, form in forms:

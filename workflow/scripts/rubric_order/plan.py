@@ -7,7 +7,6 @@ that determines the answer, so that reads of several strategies and studies shar
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,41 +14,7 @@ from jinja2 import Template
 
 from rubric_order import orderings, prompts, resampling, rubrics
 from rubric_order.errors import InputError
-
-# Settings of a judge that determine its answers. Where it runs, and how many jobs share the work, do not.
-IDENTITY = (
-    "engine",
-    "model",
-    "revision",
-    "gguf",
-    "dtype",
-    "quantization",
-    "max_model_len",
-    "system_prompt",
-    "chat_template_kwargs",
-    "answer_format",
-    "answer_prefix",
-    "sampling",
-)
-
-
-def identity(judge: Mapping) -> dict:
-    """The part of a judge's settings that its answers depend on.
-
-    A local model is known by the name of its folder: the path itself is not part of any request. A number is the same
-    however it is written, so that temperature 0 and 0.0 are one setting.
-    """
-    kept = {key: _plain(judge[key]) for key in IDENTITY if judge.get(key) is not None}
-    if Path(kept["model"]).is_absolute() or kept["model"].startswith("."):
-        kept["model"] = Path(kept["model"]).name
-    return kept
-
-
-def _plain(value: object) -> object:
-    """A setting with whole numbers as integers."""
-    if isinstance(value, Mapping):
-        return {key: _plain(entry) for key, entry in value.items()}
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+from rubric_order.judges import identity
 
 
 def request_ids(judge: Mapping, prompts_: Iterable[str], repeats: Iterable[int], n: int) -> list[str]:

@@ -6,21 +6,9 @@ from collections.abc import Iterator, Mapping
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
-from rubric_order import orderings
+from rubric_order import judges, orderings
 from rubric_order.datasets import ADAPTERS
 from rubric_order.errors import InputError
-
-# Arguments of vLLM that have a setting of their own here. As an engine argument they would win over it, unseen by the
-# hash that names requests, and old answers would be taken for new ones.
-OWN_SETTINGS = {
-    "model": "model",
-    "revision": "revision",
-    "dtype": "dtype",
-    "quantization": "quantization",
-    "max_model_len": "max_model_len",
-    "seed": "sampling/seed",
-    "tensor_parallel_size": "gpu",
-}
 
 
 def check_shape(config: Mapping, schema: Mapping) -> None:
@@ -108,11 +96,11 @@ def _problems(config: Mapping) -> Iterator[str]:
     for name, judge in config["judges"].items():
         if judge["answer_format"] == "feedback" and judge["answer_prefix"]:
             yield f"judges/{name}/answer_prefix: it is for answer_format 'score'; a feedback begins by itself"
-        for key, own in OWN_SETTINGS.items():
+        for key, own in judges.OWN_SETTINGS.items():
             if key in judge["engine_args"]:
                 yield f"judges/{name}/engine_args/{key}: set judges/{name}/{own} instead"
         for other, same in config["judges"].items():
-            shared = (judge["model"], judge["dtype"]) == (same["model"], same["dtype"])
+            shared = judges.folder_name(judge) == judges.folder_name(same)
             if other < name and shared and judge["gguf"] and same["gguf"] and judge["gguf"] != same["gguf"]:
                 yield f"judges/{name}/gguf: judge {other!r} takes model {judge['model']!r} from another file"
     for block in ("figures", "tables"):

@@ -30,6 +30,7 @@ SCHEMA = pa.schema(
         "cached_tokens": pa.int32(),
         "option_logprobs": pa.list_(pa.float64()),  # of the scores 1..n, where the score was written
         "option_token": pa.int32(),  # index of the generated token at which they were read
+        "engine": pa.string(),  # what gave the answer: versions and arguments, as JSON
     }
 )
 
@@ -41,10 +42,11 @@ class Store:
         self.folder = Path(folder)
         self._written: list[Path] = []
 
-    def append(self, responses: list[Response]) -> None:
-        """Keep finished requests. They are on disk when this returns."""
+    def append(self, responses: list[Response], *, engine: str | None = None) -> None:
+        """Keep finished requests, with what gave them. They are on disk when this returns."""
         if responses:
-            self._written.append(self._write(pa.Table.from_pylist([vars(r) for r in responses], schema=SCHEMA)))
+            rows = [vars(response) | {"engine": engine} for response in responses]
+            self._written.append(self._write(pa.Table.from_pylist(rows, schema=SCHEMA)))
 
     def read(self, request_ids: Iterable[str]) -> pd.DataFrame:
         """What is known of the given requests, one row each, in their order; unknown ones are left out."""
@@ -58,7 +60,9 @@ class Store:
         # A file that another job wrote too, byte for byte, may already be part of what that job joined.
         written = [path for path in dict.fromkeys(self._written) if path.exists()]
         if len(written) > 1:
-            table = pa.concat_tables([pq.read_table(path, schema=SCHEMA) for path in written])
+            table = pa.concat_tables(
+                [pq.read_table(path, schema=SCHEMA, page_checksum_verification=True) for path in written]
+            )
             repeated = table["request_id"].to_pandas().duplicated().to_numpy()
             joined = self._write(table.filter(~repeated).sort_by("request_id"))
             for path in written:
@@ -85,9 +89,13 @@ class Store:
 
     def _load(self, path: Path) -> pa.Table | None:
         try:
-            return pq.read_table(path, schema=SCHEMA)
+            return _read(path)
         except FileNotFoundError:
             raise
         except (pa.ArrowInvalid, OSError) as error:  # torn by a power cut: its requests are asked again
             log.warning("%s is not readable and is left aside: %s", path, " ".join(str(error).split()))
             return None
+
+
+def _read(path: Path) -> pa.Table:
+    return pq.read_table(path, schema=SCHEMA, page_checksum_verification=True)

@@ -24,7 +24,7 @@ def load(judge: dict, *, model_folder: Path | None) -> "VllmEngine":
         # One process: a second one would take a core away from the computation.
         os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
         os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "4")
-    return VllmEngine(judge, str(model_folder or judge["model"]))
+    return VllmEngine(judge, str(model_folder or os.path.expanduser(judge["model"])))
 
 
 def _is_cpu_build() -> bool:

@@ -1,0 +1,87 @@
+"""What a judge is: the settings that its answers depend on, apart from those that say how fast or where it runs."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+# Settings of a judge that determine its answers.
+IDENTITY = (
+    "engine",
+    "model",
+    "revision",
+    "gguf",
+    "dtype",
+    "quantization",
+    "max_model_len",
+    "system_prompt",
+    "chat_template_kwargs",
+    "answer_format",
+    "answer_prefix",
+    "sampling",
+)
+
+# Arguments of vLLM that only change how fast and in how much memory it runs. Any other may change what a model answers.
+SPEED = {
+    "async_scheduling",
+    "block_size",
+    "compilation_config",
+    "data_parallel_size",
+    "disable_log_stats",
+    "distributed_executor_backend",
+    "download_dir",
+    "enable_chunked_prefill",
+    "enable_prefix_caching",
+    "enforce_eager",
+    "gpu_memory_utilization",
+    "kv_cache_memory_bytes",
+    "load_format",
+    "max_num_batched_tokens",
+    "max_num_seqs",
+    "max_parallel_loading_workers",
+    "pipeline_parallel_size",
+    "safetensors_load_strategy",
+    "scheduling_policy",
+}
+
+# Arguments of vLLM that have a setting of their own here; given twice, one would silently win.
+OWN_SETTINGS = {
+    "model": "model",
+    "revision": "revision",
+    "dtype": "dtype",
+    "quantization": "quantization",
+    "max_model_len": "max_model_len",
+    "seed": "sampling/seed",
+    "tensor_parallel_size": "gpu",
+}
+
+
+def identity(judge: Mapping) -> dict:
+    """The part of a judge's settings that its answers depend on.
+
+    A local model is known by the name of its folder: the path itself is not part of any request. A number is the same
+    however it is written, so that temperature 0 and 0.0 are one setting.
+    """
+    kept = {key: _plain(judge[key]) for key in IDENTITY if judge.get(key) is not None}
+    other = {key: _plain(value) for key, value in judge.get("engine_args", {}).items() if key not in SPEED}
+    if other:
+        kept["engine_args"] = other
+    if is_local(kept["model"]):
+        kept["model"] = Path(kept["model"]).name
+    return kept
+
+
+def is_local(model: str) -> bool:
+    """Whether a model is named by a path rather than by its id on the hub, which is ``name`` or ``owner/name``."""
+    return model.startswith((".", "/", "~")) or model.count("/") > 1
+
+
+def folder_name(judge: Mapping) -> str:
+    """An id for the converted weights of a judge; judges of one model share it."""
+    return re.sub("[^a-z0-9]+", "_", f"{judge['model']}_{judge['dtype']}".lower()).strip("_")
+
+
+def _plain(value: object) -> object:
+    """A setting with whole numbers as integers."""
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
