@@ -1,6 +1,15 @@
 """The parser against forms of writing a score, against text that no one wrote, and against answers that were read."""
 
+import csv
+import gzip
+import json
+import os
+import time
+from pathlib import Path
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rubric_order.parsing import (
     CONFLICTING,
     ECHO,
@@ -8,12 +17,14 @@ from rubric_order.parsing import (
     NO_SCORE,
     NOT_INTEGER,
     OUT_OF_RANGE,
+    REASONS,
     TRUNCATED,
     UNFINISHED_THINKING,
     parse_score,
+    strip_thinking,
 )
 
-# Each group: what is written, and the score or the reason why there is none; options of `parse_score` in between.
+# Each group: what is written, and the score or the reason why there is none; in between, options if any.
 RESULT_LABEL = [
     ("Feedback: A clear answer. [RESULT] 4", 4),
     ("[RESULT] 4", 4),
@@ -141,6 +152,7 @@ BARE = [
     ("4 - good", 4),
     ("4\nThe answer covers 3 points.", 4),
     ("The answer is good.\n\n4", 4),
+    ("Some will like it and some will not.\n\n4", 4),
 ]
 PROSE = [
     ("It is well written, scoring a 2 out of 5.", 2),
@@ -183,6 +195,7 @@ OTHER_NUMBERS = [
     ("It gives 4 reasons and gets 3 of the 5 facts.", NO_SCORE),
     ("It meets 3 out of 5 requirements.", NO_SCORE),
     ("The correct answer is 4.", NO_SCORE),
+    ("He stayed, scoring only four Sunday Cup goals.", NO_SCORE),
     ("The meeting was on 4/5/2023 at 4:30.", NO_SCORE),
     ("1. The plot is thin.\n2. The ending is weak.", NO_SCORE),
     ("1. Clear. 2. Short. 3. Kind.", NO_SCORE),
@@ -248,6 +261,7 @@ SEVERAL = [
     ("Score: 3-4/5", CONFLICTING),
     ("[RESULT] between 3 and 4", CONFLICTING),
     ("Score: 3 for plot, 4 for style", CONFLICTING),
+    ("Score: 3 for plot and 4 for style", CONFLICTING),
     ("Score: 3\nScore: 4", CONFLICTING),
     ("3-4", CONFLICTING),
     ("3\n4\n3", CONFLICTING),
@@ -368,6 +382,22 @@ CASES = [
 ]
 
 
+# Pieces of answers, from which to build text that no one wrote.
+PIECES = [
+    *("score", "final", "overall", "rating", "result", "[RESULT]", "\\boxed{", "a", "the", "not", "give", "it", "is"),
+    *("of", "out of", "or", "to", "for", "on", "scale", "from being", "reference answer that", "perfect", "stars"),
+    *("four", "one", "1", "3", "3.5", "-1", "11", "1,000", "4/5", "1-5", "1 to 5", "½", "%", "…", ":", "-", "(", ")"),
+    *("[", "]", "*", "_", "<think>", "</think>", "<|end|>", "Score 1: x\n", "\n1. ", "\n", "\r\n", "\t", '"', "'"),
+    *("|", ".", ",", "x", "=", "<"),
+]
+MIXTURES = st.one_of(
+    st.text(),
+    st.lists(st.sampled_from(PIECES)).map(" ".join),
+    st.lists(st.sampled_from(PIECES)).map("".join),
+)
+LABELS = st.sampled_from([None, "ABCDE"])
+
+
 def outcome(text, **options):
     parsed = parse_score(text, **options)
     return parsed.reason if parsed.score is None else parsed.score
@@ -376,3 +406,142 @@ def outcome(text, **options):
 @pytest.mark.parametrize(("text", "options", "expected"), CASES)
 def test_a_form_of_writing_gives_its_score_or_its_reason(text, options, expected):
     assert outcome(text, **options) == expected
+
+
+@pytest.mark.parametrize(("text", "options", "expected"), CASES)
+def test_bold_and_blank_space_around_an_answer_change_nothing(text, options, expected):
+    if text and text.strip() and not text.startswith("analysis"):  # which means thinking at the very start only
+        assert outcome(f" \n**{text}**  \r\n\n", **options) == expected
+
+
+@pytest.mark.parametrize(("text", "options", "expected"), CASES)
+def test_finished_thinking_before_an_answer_changes_nothing(text, options, expected):
+    if text and not text.startswith("analysis"):
+        assert outcome(f"<think>Perhaps [RESULT] 1, or 2?</think>\n{text}", **options) == expected
+
+
+@pytest.mark.parametrize("n", range(2, 10))
+def test_every_score_of_every_scale_is_found_and_the_next_number_is_off_it(n):
+    for score in range(1, n + 1):
+        for text in (
+            f"Fine. [RESULT] {score}",
+            f"Score: {score}/{n}",
+            f"I'd give it a {score} out of {n}.",
+            f"{score}",
+        ):
+            assert outcome(text, n=n) == score
+    assert outcome(f"[RESULT] {n + 1}", n=n) == OUT_OF_RANGE
+    assert outcome(f"[RESULT] (an integer number between 1 and {n})", n=n) == ECHO
+
+
+@pytest.mark.parametrize(
+    ("ordering", "position"), [((1, 2, 3, 4, 5), 4), ((5, 4, 3, 2, 1), 2), ((4, 1, 5, 2, 3), 1), ((2, 3, 5, 1, 4), 5)]
+)
+def test_the_selected_position_is_the_place_of_the_score_in_the_ordering(ordering, position):
+    assert parse_score("[RESULT] 4", ordering=ordering).position == position
+    assert parse_score("(D)", ordering=ordering, labels="ABCDE").position == position
+    assert parse_score("[RESULT] 6", ordering=ordering).position is None
+    assert parse_score("[RESULT] 4").position is None
+
+
+def test_the_form_that_decided_is_named_also_where_it_gives_no_score():
+    assert parse_score("Score: 3. [RESULT] 4").pattern == "result"
+    assert parse_score("Score: 3.5").pattern == "score"
+    assert parse_score("A fair text.").pattern is None
+
+
+def test_stripping_leaves_what_stands_around_the_thinking():
+    assert strip_thinking("before <think>a</think>between<thought>b</thought> after") == "before between after"
+    assert strip_thinking("opened by the template</think>after") == "after"
+    assert strip_thinking("before <think>a") is None
+
+
+@given(text=MIXTURES, n=st.integers(2, 9), labels=LABELS, truncated=st.booleans())
+@settings(max_examples=500, deadline=None)
+def test_any_text_gives_either_a_score_on_the_scale_or_one_reason(text, n, labels, truncated):
+    ordering = range(max(n, 5), 0, -1)
+    parsed = parse_score(text, n, ordering=ordering, labels=labels, truncated=truncated)
+    if parsed.score is None:
+        assert parsed.reason in REASONS
+        assert parsed.position is None
+    else:
+        assert 1 <= parsed.score <= (n if labels is None else len(labels))
+        assert parsed.reason is None
+        assert parsed.pattern is not None
+        assert ordering[parsed.position - 1] == parsed.score
+
+
+@given(text=MIXTURES, labels=LABELS, blank=st.text(" \t\r\n"))
+@settings(max_examples=300, deadline=None)
+def test_blank_space_after_any_text_changes_nothing(text, labels, blank):
+    assert parse_score(text + blank, labels=labels) == parse_score(text, labels=labels)
+
+
+@given(
+    feedback=st.lists(st.sampled_from([piece for piece in PIECES if "[" not in piece and "think" not in piece])),
+    score=st.integers(1, 5),
+)
+@settings(max_examples=300, deadline=None)
+def test_no_feedback_before_a_labelled_result_changes_its_score(feedback, score):
+    assert outcome(f"{' '.join(feedback)}\n[RESULT] {score}") == score
+
+
+@given(
+    unit=st.lists(st.sampled_from(PIECES), min_size=1, max_size=5).map(" ".join), end=st.sampled_from(["", "x", "("])
+)
+@settings(max_examples=25, deadline=None)
+def test_pieces_repeated_to_50000_characters_are_read_within_a_second(unit, end):
+    assert seconds_to_read((unit + " ") * (50_000 // (len(unit) + 1)) + end) < 1
+
+
+@pytest.mark.parametrize(
+    "unit", ["\n", " ", "\n(", "-\n", "<think>", "not a score ", "1", "1 to 5\n", "give the ", "_"]
+)
+@pytest.mark.parametrize("start", ["", "Score:", "I give it "])
+def test_repetition_that_makes_a_careless_pattern_slow_is_read_within_a_second(start, unit):
+    assert seconds_to_read(start + unit * (50_000 // len(unit)) + "x") < 1
+
+
+def seconds_to_read(text):
+    slowest = 0.0
+    for labels in (None, "ABCDE"):
+        start = time.process_time()
+        parse_score(text, labels=labels)
+        slowest = max(slowest, time.process_time() - start)
+    return slowest
+
+
+# Answers of real judges, which are not part of this repository.
+SAMPLE = Path(__file__).parents[1] / "data" / "read_answers.csv"
+
+
+@pytest.fixture(scope="module")
+def judgments():
+    folder = os.environ.get("RUBRIC_ORDER_JUDGMENTS")
+    if not folder:
+        pytest.skip("RUBRIC_ORDER_JUDGMENTS is not set")
+    return {path.name: parse_file(path) for path in sorted(Path(folder, "summeval").glob("*.jsonl.gz"))}
+
+
+def parse_file(path):
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        answers = [json.loads(line)["response"] for line in lines]
+    return [parse_score(answer, labels="ABCDE" if "_mcq" in path.name else None) for answer in answers]
+
+
+def test_real_answers_are_parsed_as_a_person_read_them(judgments):
+    with SAMPLE.open(encoding="utf-8", newline="") as rows:
+        read = [(row["file"], int(row["line"]), row["score"], row["reason"]) for row in csv.DictReader(rows)]
+    assert len(read) == 100
+    wrong = []
+    for file, line, score, reason in read:
+        parsed = judgments[file][line - 1]
+        if (str(parsed.score or ""), parsed.reason or "") != (score, reason):
+            wrong.append((file, line, score, reason, parsed))
+    assert len(wrong) <= 1, wrong
+
+
+def test_at_least_96_percent_of_the_real_answers_of_each_file_are_parsed(judgments):
+    shares = {name: sum(one.score is not None for one in parsed) / len(parsed) for name, parsed in judgments.items()}
+    assert len(shares) == 3
+    assert min(shares.values()) >= 0.96, shares

@@ -92,6 +92,11 @@ def judge_identity(wildcards):
     return as_json(judges.identity(config["judges"][wildcards.judge]))
 
 
+def answer_settings(wildcards):
+    """What reading a judge's answers depends on."""
+    return as_json({"answer_prefix": config["judges"][wildcards.judge]["answer_prefix"]})
+
+
 def study_settings(wildcards):
     """What a study's plan depends on."""
     study = config["studies"][wildcards.study]

@@ -16,7 +16,7 @@ rule parse_scores:
     params:
         code=code("parse_scores.py"),
         entry=entry("parse_scores.py"),
-        answer_prefix=lookup("judges/{judge}/answer_prefix", within=config),
+        answer=answer_settings,
     shell:
-        "python {params.entry:q} --plan {input.plan:q} --responses {input.responses:q} --answer-prefix {params.answer_prefix:q}"
+        "python {params.entry:q} --plan {input.plan:q} --responses {input.responses:q} --answer {params.answer:q}"
         " --output {output.scores:q} 2> >(tee {log:q} >&2)"

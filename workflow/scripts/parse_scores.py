@@ -7,10 +7,10 @@ from rubric_order import entry, files
 from rubric_order.scores import score_reads
 
 
-def main(plan: Path, responses: list[Path], answer_prefix: str, output: Path) -> None:
+def main(plan: Path, responses: list[Path], answer: dict, output: Path) -> None:
     """Write one row a read, with its score or the reason why it has none."""
     reads = pd.read_parquet(plan)
-    scores = score_reads(reads, files.read_tables(responses), answer_prefix=answer_prefix)
+    scores = score_reads(reads, files.read_tables(responses), **answer)
     files.write_parquet(scores, output)
     failures = scores["failure"].value_counts()
     entry.log.info("%d reads, %d without a score %s", len(scores), failures.sum(), failures.to_dict() or "")

@@ -62,11 +62,11 @@ _ALONE = (
     r"|(?:is|was|seems|would\s+be)\s+(?:\w+ly\s+|most\s+)?(?:appropriate|assigned|deserved|fair|fitting|given|justified"
     r"|merited|reasonable|suitable|warranted)\b"
     r"|(?:according|although|and|as|at|based|because|but|considering|due|for|from|given|here|if|in|instead|not|on|or"
-    r"|overall|rather|rating|score|since|so|though|to|when|where|while|with)\b)(?-i:[a-z]))"
+    r"|overall|rather|rating|score|since|so|though|to|when|where|while|with)\b)[^\W\d_])"
 )
 # The other end of a range, or the other alternative: `3-4`, `3 to 4`, `3 or a 4`, `3, 4`, `3 for plot, 4 for style`.
 _OTHER = (
-    r"(?:(?:\s(?:for|in|on)(?:\s[^\W\d]+){1,2})?+[^\S\n]*+(?:[-,;&|~]{1,2}|\(?or\b|to\b|and\b)?[^\S\n]*+(?:an?\s+)?"
+    r"(?:(?:(?:\s(?:for|in|on)(?:\s[^\W\d]+){1,2})?[^\S\n]?(?:[-,;&|~]{1,2}|\(?or\b|to\b|and\b))?[^\S\n]?(?:an?\s+)?"
     rf"(?P<other>{_DIGITS}|{_WORD})(?:\s*(?:/|out\s+of)\s*\d+)?(?!\w|\s*%){_ALONE})"
 )
 _TAIL = rf"{_OTHER}?(?!\w|\s*/\s*\d|[.,:]\d)(?(word){_ALONE})"
@@ -157,7 +157,7 @@ _NOT_GIVEN = re.compile(
     r"|\bfor(?=\s+an?\s+(?:perfect|full|higher|highest|maximum|top)\b))"
     r"(?:\s+(?:achiev|attain|award|be|deserv|earn|get|giv|merit|obtain|reach|receiv|scor|warrant)\w*)?(?:\s+(?:it|this))?"
     r"(?:\s+(?:an?|the|quite|full|perfect|higher|highest|maximum|top|score|rating|of|\w+(?=\s+(?:score|rating)\b)))*+)"
-    rf"\W+(?:{_DIGITS}|{_WORD})(?:\s*(?:/|out\s+of)\s*(?:\d+|{_WORD}))?",
+    rf"[^\w\n.:;]+(?:{_DIGITS}|{_WORD})(?:\s*(?:/|out\s+of)\s*(?:\d+|{_WORD}))?",
     re.IGNORECASE,
 )
 
