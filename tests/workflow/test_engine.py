@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from .conftest import Project
 
@@ -27,6 +28,7 @@ def test_option_log_probabilities_are_those_of_the_model(finished: Project, toke
 
     requests = pd.read_parquet(finished.file("results/requests/position_bias/smollm2_135m.parquet"))
     responses = pd.read_parquet(finished.file("results/responses/position_bias/smollm2_135m/1.parquet"))
+    prefix = yaml.safe_load(finished.file("config/config.yaml").read_text())["judges"]["smollm2_135m"]["answer_prefix"]
     model = transformers.AutoModelForCausalLM.from_pretrained(finished.file(MODEL), dtype=torch.bfloat16)
     digits = [tokenizer.encode(str(score), add_special_tokens=False) for score in range(1, 6)]
     assert all(len(tokens) == 1 for tokens in digits)
@@ -37,7 +39,7 @@ def test_option_log_probabilities_are_those_of_the_model(finished: Project, toke
         chat = tokenizer.apply_chat_template(
             [{"role": "user", "content": prompt}], tokenize=False, add_generation_prompt=True
         )
-        tokens = tokenizer(chat + "Score: ", add_special_tokens=False, return_tensors="pt")
+        tokens = tokenizer(chat + prefix, add_special_tokens=False, return_tensors="pt")
         assert tokens["input_ids"].shape[1] == row.prompt_tokens
         with torch.no_grad():
             logits = model(**tokens).logits[0, -1].float()
