@@ -27,7 +27,8 @@ CRITERIA = {
 
 
 def prepare(name, adapter, limit=None, **files):
-    return datasets.prepare(name, datasets.read(adapter, files), limit=limit)
+    tables = datasets.prepare(name, datasets.read(adapter, files), limit=limit)
+    return tables.items, tables.rubrics
 
 
 def item(item_id="x-a", group_id="x", **changes):
@@ -39,7 +40,8 @@ def item(item_id="x-a", group_id="x", **changes):
 
 
 def test_one_row_an_item_and_one_a_rubric():
-    items, rubrics = datasets.prepare("d", [item("x-a", human_scores=[2, 3]), item("y-a", "y", category="c")])
+    tables = datasets.prepare("d", [item("x-a", human_scores=[2, 3]), item("y-a", "y", category="c")])
+    items, rubrics = tables.items, tables.rubrics
     assert items["item_id"].tolist() == ["x-a", "y-a"]
     assert items["human_score"].tolist() == pytest.approx([2.5, np.nan], nan_ok=True)
     assert items["human_scores"].tolist() == [[2.0, 3.0], []]
@@ -111,15 +113,15 @@ def test_no_items_is_an_error_that_names_the_dataset():
 def test_limit_keeps_all_items_of_the_first_groups_even_if_they_are_scattered():
     order = [("x", "a"), ("y", "a"), ("z", "a"), ("x", "b"), ("z", "b"), ("y", "b")]
     rows = [item(f"{group}-{candidate}", group) for group, candidate in order]
-    items, _ = datasets.prepare("d", rows, limit=2)
+    items = datasets.prepare("d", rows, limit=2).items
     assert items["item_id"].tolist() == ["x-a", "y-a", "x-b", "y-b"]
-    assert len(datasets.prepare("d", rows, limit=9)[0]) == 6
+    assert len(datasets.prepare("d", rows, limit=9).items) == 6
 
 
 def test_limit_leaves_out_the_rubrics_of_the_other_groups():
     rubrics = [Rubric(group, "quality", "Is it good?", ("no", "yes")) for group in "xyz"]
     rows = [item(f"{rubric.rubric_id}-a", rubric.rubric_id, rubric=rubric) for rubric in rubrics]
-    assert datasets.prepare("d", rows, limit=1)[1]["rubric_id"].tolist() == ["x"]
+    assert datasets.prepare("d", rows, limit=1).rubrics["rubric_id"].tolist() == ["x"]
 
 
 def test_a_file_that_config_does_not_name_is_an_error_that_says_what_the_adapter_needs():

@@ -160,7 +160,7 @@ def named_files(wildcards):
 def item_settings(wildcards):
     """What a dataset's items depend on beside its files."""
     dataset = config["datasets"][wildcards.dataset]
-    return as_json({"adapter": dataset["adapter"], "limit": dataset["limit"]})
+    return as_json({key: dataset[key] for key in ("adapter", "limit", "options")})
 
 
 def gguf_settings(wildcards):

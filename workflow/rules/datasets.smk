@@ -27,6 +27,7 @@ rule prepare_items:
     output:
         item_table="results/items/{dataset}.parquet",
         rubric_table="results/rubrics/{dataset}.parquet",
+        pair_table="results/pairs/{dataset}.parquet",
     log:
         "results/logs/prepare_items/{dataset}.log",
     benchmark:
@@ -40,4 +41,4 @@ rule prepare_items:
         settings=item_settings,
     shell:
         "python {params.entry:q} --dataset {wildcards.dataset} --files {params.files:q} --settings {params.settings:q}"
-        " --items {output.item_table:q} --rubrics {output.rubric_table:q} 2> >(tee {log:q} >&2)"
+        " --items {output.item_table:q} --rubrics {output.rubric_table:q} --pairs {output.pair_table:q} 2> >(tee {log:q} >&2)"

@@ -6,14 +6,15 @@ from rubric_order import datasets, entry
 from rubric_order.files import write_parquet
 
 
-def main(dataset: str, files: dict[str, Path], settings: dict, items: Path, rubrics: Path) -> None:
-    """Check every item and rubric; write nothing if one is wrong."""
-    read = datasets.read(settings["adapter"], files)
-    item_table, rubric_table = datasets.prepare(dataset, read, limit=settings["limit"])
-    write_parquet(item_table, items, dataset=dataset, **settings)
-    write_parquet(rubric_table, rubrics, dataset=dataset, **settings)
-    groups = item_table["group_id"].nunique()
-    entry.log.info("%s: %d items in %d groups, %d rubrics", dataset, len(item_table), groups, len(rubric_table))
+def main(dataset: str, files: dict[str, Path], settings: dict, items: Path, rubrics: Path, pairs: Path) -> None:
+    """Check every item, rubric and pair; write nothing if one is wrong."""
+    entries = datasets.read(settings["adapter"], files, settings["options"])
+    tables = datasets.prepare(dataset, entries, limit=settings["limit"])
+    write_parquet(tables.items, items, dataset=dataset, **settings)
+    write_parquet(tables.rubrics, rubrics, dataset=dataset, **settings)
+    write_parquet(tables.pairs, pairs, dataset=dataset, **settings)
+    counts = len(tables.items), tables.items["group_id"].nunique(), len(tables.rubrics), len(tables.pairs)
+    entry.log.info("%s: %d items in %d groups, %d rubrics, %d pairs", dataset, *counts)
 
 
 if __name__ == "__main__":

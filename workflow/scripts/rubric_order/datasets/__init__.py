@@ -1,10 +1,13 @@
 """Datasets: one adapter a module, one table of items for all of them.
 
-An adapter reads a dataset's files and yields an `Item` for each text under each criterion, with the rubric it is scored
-by. What every dataset must satisfy is checked here, once.
+An adapter is a module with `FILES`, the names of the files that it needs, and `read`, which takes those files by name
+(and further files and options, if config gives them) and yields an `Item` for each text under each criterion, with the
+rubric it is scored by. Where texts are compared, it also yields a `Pair` for each two of its items; those items need no
+rubric. What every dataset must satisfy is checked here, once.
 """
 
 import importlib
+import inspect
 import math
 import unicodedata
 from collections.abc import Iterable
@@ -17,6 +20,9 @@ from rubric_order.errors import InputError
 from rubric_order.rubrics import Rubric
 
 ADAPTERS = ("demo", "hanna", "prometheus")
+PREFERENCES = ("a", "b", "tie")
+RUBRIC_COLUMNS = ["rubric_id", "criterion", "question", "levels"]
+PAIR_COLUMNS = ["dataset", "pair_id", "group_id", "criterion", "item_a", "item_b", "preference", "category"]
 
 
 @dataclass
@@ -46,12 +52,49 @@ class Item:
     category: str | None = None
 
 
-def read(adapter: str, files: dict[str, Path]) -> Iterable[Item]:
-    """Items of a dataset as its adapter reads them, unchecked.
+@dataclass
+class Pair:
+    """Two items that are compared.
+
+    Attributes:
+        where: file and row it was read from, for error messages; not stored.
+        pair_id: unique in the dataset.
+        group_id: the group of both items.
+        item_a, item_b: ids of the items.
+        preference: which one people prefer: ``a``, ``b`` or ``tie``; None where that is not known.
+        criterion: what they are compared by.
+        category: as in `Item`.
+    """
+
+    where: str
+    pair_id: str
+    group_id: str
+    item_a: str
+    item_b: str
+    preference: str | None = None
+    criterion: str = "overall"
+    category: str | None = None
+
+
+@dataclass
+class Tables:
+    """A dataset as tables: one row an item, one a rubric that items use, one a pair of items."""
+
+    items: pd.DataFrame
+    rubrics: pd.DataFrame
+    pairs: pd.DataFrame
+
+
+def read(adapter: str, files: dict[str, Path], options: dict | None = None) -> Iterable[Item | Pair]:
+    """Items, and pairs of them, as a dataset's adapter reads them, unchecked.
 
     Args:
         adapter: one of ``ADAPTERS``.
         files: path of each file that the adapter needs, by the name that config gives it.
+        options: further arguments of the adapter.
+
+    Raises:
+        InputError: config does not name a file that the adapter needs, or gives an argument that it does not know.
     """
     module = importlib.import_module(f"rubric_order.datasets.{adapter}")
     missing = [name for name in module.FILES if name not in files]
@@ -59,24 +102,56 @@ def read(adapter: str, files: dict[str, Path]) -> Iterable[Item]:
         raise InputError(
             f"adapter {adapter!r} needs files {', '.join(module.FILES)}; config does not name {missing[0]!r}"
         )
-    return module.read(**{name: files[name] for name in module.FILES})
+    arguments = files | (options or {})
+    try:
+        inspect.signature(module.read).bind(**arguments)
+    except TypeError as error:
+        raise InputError(f"adapter {adapter!r}: {error}; check the dataset's files and options") from None
+    return module.read(**arguments)
 
 
-def prepare(dataset: str, items: Iterable[Item], *, limit: int | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Check items and lay them out as tables.
+def prepare(dataset: str, entries: Iterable[Item | Pair], *, limit: int | None = None) -> Tables:
+    """Check items and pairs and lay them out as tables.
 
     Args:
         dataset: id of the dataset.
-        items: what `read` returned.
+        entries: what `read` returned.
         limit: keep only the first so many groups.
 
-    Returns:
-        The items (one row an item) and the rubrics that they use (one row a rubric).
-
     Raises:
-        InputError: an item has a field that is empty or of the wrong type, is repeated, or has no rubric; or there are
-            none.
+        InputError: an item has a field that is empty or of the wrong type, is repeated, or has neither a rubric nor a
+            pair; a pair names an item that is not there; or there are no items.
     """
+    items, pairs = [], []
+    for entry in entries:
+        (pairs if isinstance(entry, Pair) else items).append(entry)
+    item_table, rubric_table = _prepare_items(dataset, items, limit=limit, paired=bool(pairs))
+    return Tables(item_table, rubric_table, _prepare_pairs(dataset, pairs, items, set(item_table["item_id"])))
+
+
+def _prepare_pairs(dataset: str, pairs: list[Pair], items: list[Item], kept: set[str]) -> pd.DataFrame:
+    """The pairs of which both items are kept."""
+    known = {item.item_id for item in items}
+    seen: dict[str, str] = {}
+    rows = []
+    for pair in pairs:
+        if pair.pair_id in seen:
+            raise InputError(f"{pair.where}: pair id {pair.pair_id!r} is already used by {seen[pair.pair_id]}")
+        seen[pair.pair_id] = pair.where
+        for item_id in (pair.item_a, pair.item_b):
+            if item_id not in known:
+                raise InputError(f"{pair.where}: pair {pair.pair_id!r} names item {item_id!r}, which is not there")
+        if pair.preference not in (None, *PREFERENCES):
+            expected = ", ".join(PREFERENCES)
+            raise InputError(f"{pair.where}: field 'preference': expected {expected}, found {pair.preference!r}")
+        if {pair.item_a, pair.item_b} <= kept:
+            rows.append({"dataset": dataset} | {name: getattr(pair, name) for name in PAIR_COLUMNS[1:]})
+    return pd.DataFrame(rows, columns=PAIR_COLUMNS, dtype=object)
+
+
+def _prepare_items(
+    dataset: str, items: list[Item], *, limit: int | None, paired: bool
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     kept: list[dict] = []
     rubrics: dict[str, Rubric] = {}
     rubric_rows: dict[str, dict] = {}
@@ -90,7 +165,10 @@ def prepare(dataset: str, items: Iterable[Item], *, limit: int | None = None) ->
             raise InputError(f"{item.where}: item id {item.item_id!r} is already used by {seen[item.item_id]}")
         seen[item.item_id] = item.where
         if item.rubric is None:
-            raise InputError(f"{item.where}: item {item.item_id!r} has no rubric")
+            if not paired:
+                raise InputError(f"{item.where}: item {item.item_id!r} has no rubric")
+            kept.append(_row(dataset, item))
+            continue
         if rubrics.setdefault(item.rubric.rubric_id, item.rubric) != item.rubric:
             raise InputError(f"{item.where}: rubric {item.rubric.rubric_id!r} differs from an earlier one of that id")
         if item.rubric.rubric_id not in rubric_rows:
@@ -98,7 +176,7 @@ def prepare(dataset: str, items: Iterable[Item], *, limit: int | None = None) ->
         kept.append(_row(dataset, item))
     if not kept:
         raise InputError(f"dataset {dataset}: no items")
-    return pd.DataFrame(kept), pd.DataFrame(list(rubric_rows.values()))
+    return pd.DataFrame(kept), pd.DataFrame(list(rubric_rows.values()), columns=RUBRIC_COLUMNS)
 
 
 def _row(dataset: str, item: Item) -> dict:
@@ -113,8 +191,8 @@ def _row(dataset: str, item: Item) -> dict:
         "item_id": item.item_id,
         "group_id": item.group_id,
         "candidate": item.candidate,
-        "criterion": item.rubric.criterion,
-        "rubric_id": item.rubric.rubric_id,
+        "criterion": item.rubric.criterion if item.rubric else "overall",
+        "rubric_id": item.rubric.rubric_id if item.rubric else None,
         "category": item.category,
         "instruction": instruction,
         "response": response,
