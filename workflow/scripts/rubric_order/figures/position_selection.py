@@ -82,5 +82,7 @@ def draw(
     if panels:
         low, high = axes[0, 0].get_ylim()
         axes[0, 0].set_ylim(max(min(low, 100 / n - 5), 0), max(high, 100 / n + 5))
-        axes.flat[0].legend(loc="best")
+        # The first panel need not hold every dataset.
+        handles = dict(pair for axis in axes.flat for pair in zip(*axis.get_legend_handles_labels()[::-1], strict=True))
+        axes.flat[0].legend(handles.values(), handles.keys(), loc="best")
     return figure
