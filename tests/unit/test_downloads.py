@@ -14,10 +14,14 @@ SHA256 = hashlib.sha256(RIGHT).hexdigest()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Answers a path with the next of the responses that the test has set for it; the last one stays."""
+    """Answers a path with the next of the responses that the test has set for it; the last one stays.
+
+    A response is a status, a place to go to, a body with the length that is promised, or a function of the handler.
+    """
 
     def do_GET(self):
         self.server.asked.append(self.path)
+        self.server.ranges.append((self.headers.get("Range"), self.headers.get("If-Range")))
         responses = self.server.responses[self.path]
         kind = responses.pop(0) if len(responses) > 1 else responses[0]
         if isinstance(kind, int):
@@ -27,12 +31,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Location", kind)
             self.send_header("Content-Length", "0")
             self.end_headers()
+        elif callable(kind):
+            kind(self)
         else:
-            body, promised = kind
-            self.send_response(200)
-            self.send_header("Content-Length", str(promised))
-            self.end_headers()
-            self.wfile.write(body)
+            self.answer(200, *kind)
+
+    def answer(self, status, body, promised=None, **headers):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body) if promised is None else promised))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
 
     def log_message(self, *arguments):
         pass
@@ -49,10 +59,11 @@ def server(monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.asked, server.responses = [], {}
+    server.asked, server.ranges, server.responses, server.ended = [], [], {}, threading.Event()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield server
+    server.ended.set()
     server.shutdown()
     thread.join()
     server.server_close()
@@ -60,10 +71,10 @@ def server(monkeypatch):
 
 @pytest.fixture
 def fetch(server, tmp_path):
-    def fetch(*responses, sha256=SHA256):
+    def fetch(*responses, sha256=SHA256, timeout=downloads.TIMEOUT):
         server.responses["/file"] = list(responses)
         source = {"url": f"http://127.0.0.1:{server.server_port}/file", "sha256": sha256}
-        downloads.fetch(source, tmp_path / "out/file.csv", mirror=None, what="dataset d/file")
+        downloads.fetch(source, tmp_path / "out/file.csv", mirror=None, what="dataset d/file", timeout=timeout)
 
     return fetch
 
@@ -83,7 +94,7 @@ def test_a_redirect_is_followed(fetch, server, tmp_path):
     assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
 
 
-@pytest.mark.parametrize("failure", [500, 503, 429, 408, CUT], ids=str)
+@pytest.mark.parametrize("failure", [500, 503, 429, 408, CUT], ids=["500", "503", "429", "408", "cut"])
 def test_a_failure_that_may_pass_is_tried_again(fetch, server, tmp_path, failure):
     fetch(failure, failure, OK)
     assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
@@ -107,7 +118,7 @@ def test_a_failure_that_will_not_pass_is_tried_once(fetch, server, tmp_path, sta
     assert list((tmp_path / "out").iterdir()) == []
 
 
-@pytest.mark.parametrize("failure", [500, CUT], ids=str)
+@pytest.mark.parametrize("failure", [500, CUT], ids=["500", "cut"])
 def test_a_failure_that_goes_on_is_given_up_and_leaves_nothing(fetch, server, tmp_path, failure):
     assert "dataset d/file: cannot download" in error_of(fetch, failure)
     assert server.asked == ["/file"] * downloads.ATTEMPTS
@@ -118,6 +129,119 @@ def test_wrong_bytes_are_refused_with_both_checksums_and_leave_nothing(fetch, se
     found = error_of(fetch, WRONG)
     assert f"has SHA-256 {hashlib.sha256(WRONG[0]).hexdigest()}, expected {SHA256}" in found
     assert server.asked == ["/file"]
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def cut(*, at=5000, body=RIGHT, **headers):
+    """The connection ends early."""
+    return lambda handler: handler.answer(200, body[:at], len(body), **headers)
+
+
+def rest(*, body=RIGHT, at=5000, named=None, sent=None, **headers):
+    """What remains from a byte on; `named` is where the answer says that it starts."""
+    named = f"bytes {at if named is None else named}-{len(body) - 1}/{len(body)}"
+    return lambda handler: handler.answer(206, body[at:sent], len(body) - at, Content_Range=named, **headers)
+
+
+def not_satisfiable(handler):
+    handler.answer(416, b"", Content_Range=f"bytes */{len(RIGHT)}")
+
+
+OTHER = RIGHT.replace(b"right", b"wrong")
+FROM_START, FROM_CUT = (None, None), ("bytes=5000-", None)
+
+
+def test_after_a_cut_only_the_rest_is_asked_for(fetch, server, tmp_path):
+    fetch(cut(ETag='"v1"'), rest(ETag='"v1"'))
+    assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
+    assert server.ranges == [FROM_START, ("bytes=5000-", '"v1"')]
+
+
+@pytest.mark.parametrize("headers", [{}, {"ETag": 'W/"v1"'}], ids=str)
+def test_only_a_strong_etag_is_given_as_a_condition(fetch, server, tmp_path, headers):
+    fetch(cut(**headers), rest(**headers))
+    assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
+    assert server.ranges == [FROM_START, FROM_CUT]
+
+
+def test_a_rest_that_is_cut_too_is_gone_on_with(fetch, server, tmp_path):
+    fetch(cut(), rest(sent=7000), 503, rest(at=7000))
+    assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
+    assert [asked for asked, _ in server.ranges] == [None, "bytes=5000-", "bytes=7000-", "bytes=7000-"]
+
+
+@pytest.mark.parametrize(
+    ("responses", "ranges"),
+    [
+        ([cut(), OK], [FROM_START, FROM_CUT]),
+        ([cut(ETag='"v1"', body=OTHER), OK], [FROM_START, ("bytes=5000-", '"v1"')]),
+        ([cut(), rest(named=4000), OK], [FROM_START, FROM_CUT, FROM_START]),
+        ([cut(body=OTHER), rest(), OK], [FROM_START, FROM_CUT, FROM_START]),
+        ([cut(body=OTHER), not_satisfiable, OK], [FROM_START, FROM_CUT, FROM_START]),
+        ([cut(body=OTHER), rest(), cut(), OK], [FROM_START, FROM_CUT, FROM_START, FROM_START]),
+        ([cut(Content_Encoding="identity"), OK], [FROM_START, FROM_START]),
+    ],
+    ids=["no ranges", "changed", "another range", "parts do not fit", "nothing follows", "cut again", "encoded"],
+)
+def test_where_going_on_is_not_possible_the_file_is_downloaded_from_the_start(
+    fetch, server, tmp_path, responses, ranges
+):
+    fetch(*responses)
+    assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
+    assert server.ranges == ranges
+
+
+def test_parts_that_do_not_fit_and_a_whole_that_is_wrong_are_refused(fetch, server, tmp_path):
+    found = error_of(fetch, cut(body=OTHER), rest(), (OTHER, len(OTHER)))
+    assert f"has SHA-256 {hashlib.sha256(OTHER).hexdigest()}, expected {SHA256}" in found
+    assert len(server.asked) == 3
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def stall(handler):
+    handler.answer(200, RIGHT[:5000], len(RIGHT))
+    handler.server.ended.wait(20)
+
+
+def test_a_server_that_stalls_counts_as_cut(fetch, server, tmp_path):
+    fetch(stall, rest(), timeout=0.1)
+    assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
+    assert server.ranges == [FROM_START, FROM_CUT]
+
+
+def test_a_server_that_goes_on_stalling_is_given_up(fetch, server, tmp_path):
+    assert "cannot download" in error_of(fetch, lambda handler: handler.server.ended.wait(20), timeout=0.1)
+    assert len(server.asked) == downloads.ATTEMPTS
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_length_that_promises_too_much_does_not_hurt_a_right_file(fetch, server, tmp_path):
+    fetch((RIGHT, len(RIGHT) + 10), not_satisfiable)
+    assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
+    assert server.ranges == [FROM_START, (f"bytes={len(RIGHT)}-", None)]
+
+
+def test_a_length_that_promises_too_little_is_a_wrong_file(fetch, server, tmp_path):
+    assert f"expected {SHA256}" in error_of(fetch, (RIGHT, 100))
+    assert server.asked == ["/file"]
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_an_empty_body_is_a_wrong_file(fetch, server, tmp_path):
+    assert f"expected {SHA256}" in error_of(fetch, (b"", 0))
+    assert server.asked == ["/file"]
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_redirect_is_followed_again_for_the_rest(fetch, server, tmp_path):
+    server.responses["/elsewhere"] = [cut(), rest()]
+    fetch("/elsewhere")
+    assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
+    assert server.ranges == [FROM_START, FROM_START, FROM_CUT, FROM_CUT]
+
+
+def test_redirects_in_a_circle_are_an_error(fetch, tmp_path):
+    assert "cannot download" in error_of(fetch, "/file")
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -175,3 +299,16 @@ def test_a_mirror_is_held_to_the_same_checksum(tmp_path):
 def test_a_file_without_a_path_in_the_mirror_is_an_error_that_says_so(tmp_path):
     with pytest.raises(InputError, match="dataset d/file: config names no 'mirror' path for it"):
         from_mirror(tmp_path, mirror=None)
+
+
+def test_a_mirror_file_that_cannot_be_copied_is_an_error_that_names_it(tmp_path, monkeypatch):
+    (tmp_path / "mirror/sub").mkdir(parents=True)
+    (tmp_path / "mirror/sub/file.csv").write_bytes(RIGHT)
+
+    def refuse(origin, target):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(downloads.shutil, "copyfile", refuse)
+    with pytest.raises(InputError, match=r"dataset d/file: cannot copy .*/sub/file.csv: Permission denied"):
+        from_mirror(tmp_path)
+    assert list((tmp_path / "out").iterdir()) == []

@@ -17,7 +17,7 @@ def make(small_dataset, judge, template):
     """Plan the small dataset, with some settings changed."""
 
     def plan_small(*, items=None, judge=judge, template=template, **settings):
-        table, rubrics = small_dataset
+        table, rubrics = small_dataset.items, small_dataset.rubrics
         return plan.plan_reads(
             table if items is None else items,
             rubrics,
@@ -54,7 +54,7 @@ def test_a_read_carries_the_keys_and_the_human_score_of_its_item(make, small_dat
         ["s", "j", "small", "score_order"]
     ]
     keys = ["item_id", "group_id", "candidate", "criterion", "human_score"]
-    pd.testing.assert_frame_equal(reads[keys].drop_duplicates().reset_index(drop=True), small_dataset[0][keys])
+    pd.testing.assert_frame_equal(reads[keys].drop_duplicates().reset_index(drop=True), small_dataset.items[keys])
 
 
 def test_repeats_are_counted_for_each_ordering(make):
@@ -91,7 +91,7 @@ def test_reads_that_differ_in_item_scale_ordering_or_repeat_are_different_reques
 
 
 def test_two_items_with_one_text_share_their_requests(make, small_dataset):
-    items = small_dataset[0].copy()
+    items = small_dataset.items.copy()
     items.loc[items["item_id"] == "ebb-b", "response"] = items["response"][items["item_id"] == "ebb-a"].item()
     requests = make(items=items).groupby("item_id")["request_id"].apply(set)
     assert len(requests["ebb-a"] & requests["ebb-b"]) >= 19
@@ -185,12 +185,12 @@ def keyed(reads):
 
 
 def test_a_plan_does_not_depend_on_the_order_of_the_items(make, small_dataset):
-    shuffled = small_dataset[0].iloc[[2, 0, 3, 1]].reset_index(drop=True)
+    shuffled = small_dataset.items.iloc[[2, 0, 3, 1]].reset_index(drop=True)
     pd.testing.assert_frame_equal(keyed(make(items=shuffled)), keyed(make()))
 
 
 def test_a_plan_of_some_items_is_part_of_the_plan_of_all(make, small_dataset):
-    some = keyed(make(items=small_dataset[0].iloc[2:]))
+    some = keyed(make(items=small_dataset.items.iloc[2:]))
     pd.testing.assert_frame_equal(some, keyed(make()).loc[some.index])
 
 
@@ -212,14 +212,14 @@ def test_a_scale_that_a_rubric_does_not_have_is_an_error_that_names_study_scale_
 
 
 def test_a_coarser_scale_shows_evenly_spaced_levels_renumbered(make, small_dataset, template):
-    items, rubrics = small_dataset
+    items, rubrics = small_dataset.items, small_dataset.rubrics
     reads = make(scales=[3], strategies=["single"])
     text = plan.render_reads(reads, items, rubrics, template)[0]
     assert "Score 1: ebb level 1\nScore 2: ebb level 3\nScore 3: ebb level 5\n" in text
 
 
 def test_the_prompt_of_a_read_is_that_of_its_item_and_ordering(make, small_dataset, template):
-    items, rubrics = small_dataset
+    items, rubrics = small_dataset.items, small_dataset.rubrics
     reads = make()
     texts = plan.render_reads(reads, items, rubrics, template)
     for index in (0, 25, len(reads) - 1):
@@ -240,7 +240,8 @@ def test_the_prompt_of_a_read_is_that_of_its_item_and_ordering(make, small_datas
 @pytest.fixture
 def requests(make, small_dataset, template):
     reads = make()
-    return plan.distinct_requests(reads, plan.render_reads(reads, *small_dataset, template), owned_elsewhere=set())
+    texts = plan.render_reads(reads, small_dataset.items, small_dataset.rubrics, template)
+    return plan.distinct_requests(reads, texts, owned_elsewhere=set())
 
 
 def test_distinct_requests_has_each_request_of_the_reads_once(make, requests):
@@ -263,7 +264,7 @@ def test_distinct_requests_gives_each_request_the_prompt_of_its_name(requests, j
 
 def test_distinct_requests_leaves_out_what_an_earlier_study_asks(requests, make, small_dataset, template):
     reads = make()
-    texts = plan.render_reads(reads, *small_dataset, template)
+    texts = plan.render_reads(reads, small_dataset.items, small_dataset.rubrics, template)
     owned = set(requests["request_id"][::3])
     rest = plan.distinct_requests(reads, texts, owned_elsewhere=owned)
     assert rest["request_id"].tolist() == [name for name in requests["request_id"] if name not in owned]
@@ -273,7 +274,7 @@ def test_distinct_requests_leaves_out_what_an_earlier_study_asks(requests, make,
 
 
 def test_distinct_requests_does_not_depend_on_the_order_of_the_reads(make, requests, small_dataset, template):
-    items, rubrics = small_dataset
+    items, rubrics = small_dataset.items, small_dataset.rubrics
     items = items.assign(response="the same words")  # so that several items share a request
     reads = make(items=items)
     texts = plan.render_reads(reads, items, rubrics, template)
@@ -314,7 +315,7 @@ def test_items_of_one_name_in_two_datasets_are_two_items():
 def test_the_demo_is_planned_with_19_requests_an_item_and_those_of_random(root, judge, template):
     tables = datasets.prepare("demo", datasets.read("demo", {"tasks": root / "resources/demo/tasks.yaml"}))
     arguments = {"study": "s", "judge_id": "j", "judge": judge, "template": template}
-    reads = plan.plan_reads(*tables, **arguments, **SETTINGS)
+    reads = plan.plan_reads(tables.items, tables.rubrics, **arguments, **SETTINGS)
     assert len(reads) == 80 * 30
     without = reads[reads["strategy"] != "random"]
     assert without["request_id"].nunique() == 80 * 19

@@ -3,7 +3,9 @@ import copy
 import pytest
 import yaml
 from rubric_order import judges, settings
+from rubric_order.datasets import ADAPTERS
 from rubric_order.errors import InputError
+from snakemake.utils import update_config
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +56,11 @@ def test_the_default_config_passes(config, schema):
 
 
 def test_every_config_of_a_paper_passes(root, schema):
-    for path in sorted((root / "config/papers").glob("*.yaml")):
-        config = yaml.safe_load((root / "config/config.yaml").read_text(encoding="utf-8"))
-        for block, entries in yaml.safe_load(path.read_text(encoding="utf-8")).items():
-            config[block] = {**config.get(block, {}), **entries} if isinstance(entries, dict) else entries
+    papers = [path for path in (root / "config/papers").glob("*.yaml") if path.stem != "recorded"]  # needs its folder
+    for path in [*papers, *(root / "config/examples").glob("*.yaml")]:
+        config: dict = {}
+        for layer in (root / "config/config.yaml", *sorted((root / "config/datasets").glob("*.yaml")), path):
+            update_config(config, yaml.safe_load(layer.read_text(encoding="utf-8")))
         settings.check_shape(config, schema)
         settings.check_meaning(fill(config, schema))
 
@@ -80,7 +83,7 @@ STUDY = "studies/position_bias"
     ("path", "value", "message"),
     [
         # unknown keys
-        ("studeis", {}, "top level: unknown key 'studeis'; expected dataset_mirror, datasets, judges, studies"),
+        ("studeis", {}, "top level: unknown key 'studeis'; expected dataset_mirror, recorded_dir, datasets"),
         (f"{JUDGE}/modle", "x", f"{JUDGE}: unknown key 'modle'; expected engine, model, revision"),
         (f"{JUDGE}/sampling/temprature", 1, f"{JUDGE}/sampling: unknown key 'temprature'; expected temperature, top_p"),
         (f"{STUDY}/stategies", [], f"{STUDY}: unknown key 'stategies'; expected probe, datasets"),
@@ -156,7 +159,7 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
         (
             "datasets/demo/adapter",
             "csv",
-            "datasets/demo/adapter: 'csv' is not one of demo, hanna, prometheus",
+            f"datasets/demo/adapter: 'csv' is not one of {', '.join(ADAPTERS)}",
         ),
         (
             "datasets/demo/files/tasks",

@@ -12,7 +12,7 @@ from snakemake.utils import validate
 SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
 sys.path.insert(0, str(SCRIPTS))
 
-from rubric_order import judges
+from rubric_order import judges, recorded
 from rubric_order import settings as checks
 from rubric_order.errors import InputError
 from rubric_order.fingerprint import code_version
@@ -23,6 +23,7 @@ os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.ge
 
 try:
     schema = Path(workflow.basedir, "workflow", "schemas", "config.schema.yaml")
+    recorded.add_judges(config)
     checks.check_shape(config, yaml.safe_load(schema.read_text(encoding="utf-8")))
     validate(config, "../schemas/config.schema.yaml")  # fills in the defaults
     checks.check_meaning(config)
@@ -46,6 +47,9 @@ wildcard_constraints:
     shard="[0-9]+",
     file="[a-z0-9_]+",
 
+
+RECORDED = [name for name, judge in config["judges"].items() if judge["engine"] == "recorded"]
+LIVE = [name for name in config["judges"] if name not in RECORDED]
 
 # How a judge is run. These settings do not change its answers, so they do not make answers out of date.
 RUN_SETTINGS = ("gpu", "shards", "mem", "runtime")
@@ -94,7 +98,8 @@ def judge_identity(wildcards):
 
 def answer_settings(wildcards):
     """What reading a judge's answers depends on."""
-    return as_json({"answer_prefix": config["judges"][wildcards.judge]["answer_prefix"]})
+    judge = config["judges"][wildcards.judge]
+    return as_json({"answer_prefix": judge["answer_prefix"], "labels": recorded.labels_of(judge)})
 
 
 def study_settings(wildcards):
@@ -106,6 +111,22 @@ def study_settings(wildcards):
 def template(wildcards):
     """The prompt template of a judge's answer format."""
     return source(f"resources/templates/{config['judges'][wildcards.judge]['answer_format']}.jinja")
+
+
+def one_of(names):
+    """A regular expression for a wildcard: one of some names, perhaps none."""
+    return "|".join(names) or "(?!)"
+
+
+def records(wildcards):
+    """Files with a recorded judge's answers."""
+    return config["judges"][wildcards.judge]["files"]
+
+
+def described_datasets():
+    """The datasets of the data cards: those that config names, or those that studies use."""
+    used = dict.fromkeys(name for study in config["studies"].values() for name in study["datasets"])
+    return config["tables"]["datasets"]["datasets"] or list(used)
 
 
 def studies_until(study, judge):

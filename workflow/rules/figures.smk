@@ -27,3 +27,31 @@ rule plot_position_selection:
     shell:
         "python {params.entry:q} --statistics {input.statistics:q} --style {input.style:q} --figure {params.figure:q}"
         " --outputs {output:q} 2> >(tee {log:q} >&2)"
+
+
+rule plot_human_scores:
+    input:
+        statistics="results/statistics/datasets.parquet",
+        style=source("resources/rubric_order.mplstyle"),
+    output:
+        svg=report(
+            "results/figures/human_scores.svg",
+            caption="../report/human_scores_figure.rst",
+            category="Datasets",
+            labels={"result": "Human scores, figure"},
+        ),
+        png="results/figures/human_scores.png",
+        pdf="results/figures/human_scores.pdf",
+    log:
+        "results/logs/plot_human_scores.log",
+    benchmark:
+        "results/benchmarks/plot_human_scores.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("plot_human_scores.py"),
+        entry=entry("plot_human_scores.py"),
+        figure=settings("figures/human_scores"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --style {input.style:q} --figure {params.figure:q}"
+        " --outputs {output:q} 2> >(tee {log:q} >&2)"

@@ -13,6 +13,8 @@ rule judge_shard:
         "results/logs/judge_shard/{study}/{judge}/{shard}.log",
     benchmark:
         "results/benchmarks/judge_shard/{study}/{judge}/{shard}.jsonl"
+    wildcard_constraints:
+        judge=one_of(LIVE),
     conda:
         judge_environment
     threads: judge_threads

@@ -12,6 +12,8 @@ rule plan_reads:
         "results/logs/plan_reads/{study}/{dataset}/{judge}.log",
     benchmark:
         "results/benchmarks/plan_reads/{study}/{dataset}/{judge}.jsonl"
+    wildcard_constraints:
+        judge=one_of(LIVE),
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -38,6 +40,8 @@ rule collect_requests:
         "results/logs/collect_requests/{study}/{judge}.log",
     benchmark:
         "results/benchmarks/collect_requests/{study}/{judge}.jsonl"
+    wildcard_constraints:
+        judge=one_of(LIVE),
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -57,3 +57,24 @@ rule count_parse_failures:
         entry=entry("count_parse_failures.py"),
     shell:
         "python {params.entry:q} --scores {input.scores:q} --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule describe_datasets:
+    input:
+        item_tables=collect("results/items/{dataset}.parquet", dataset=described_datasets()),
+        pair_tables=collect("results/pairs/{dataset}.parquet", dataset=described_datasets()),
+    output:
+        statistics="results/statistics/datasets.parquet",
+    log:
+        "results/logs/describe_datasets.log",
+    benchmark:
+        "results/benchmarks/describe_datasets.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("describe_datasets.py"),
+        entry=entry("describe_datasets.py"),
+        bootstrap=settings("statistics/bootstrap"),
+    shell:
+        "python {params.entry:q} --items {input.item_tables:q} --pairs {input.pair_tables:q}"
+        " --bootstrap {params.bootstrap:q} --output {output.statistics:q} 2> >(tee {log:q} >&2)"

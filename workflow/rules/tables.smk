@@ -83,3 +83,29 @@ rule render_parse_failures:
     shell:
         "python {params.entry:q} --statistics {input.statistics:q} --table {params.table:q} --output {output.csv:q}"
         " 2> >(tee {log:q} >&2)"
+
+
+rule render_datasets:
+    input:
+        statistics="results/statistics/datasets.parquet",
+    output:
+        csv="results/tables/datasets.csv",
+        markdown="results/tables/datasets.md",
+        latex="results/tables/datasets.tex",
+        html=report(
+            "results/tables/datasets.html",
+            caption="../report/datasets_table.rst",
+            category="Datasets",
+            labels={"result": "Data cards, table"},
+        ),
+    log:
+        "results/logs/render_datasets.log",
+    benchmark:
+        "results/benchmarks/render_datasets.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_datasets.py"),
+        entry=entry("render_datasets.py"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"

@@ -189,7 +189,7 @@ def position_selection(scores: pd.DataFrame, *, resamples: int, confidence: floa
 
 
 def parse_failures(scores: pd.DataFrame) -> pd.DataFrame:
-    """Reads without a score, by reason and by where the highest score stood in the prompt.
+    """Reads without a score, by reason and by where the highest score stood in the prompt, where that is known.
 
     Returns:
         One row a judge, dataset, strategy, scale, `position` of the highest score (``all`` for the pooled row) and
@@ -198,7 +198,10 @@ def parse_failures(scores: pd.DataFrame) -> pd.DataFrame:
     keys = ["study", "judge", "dataset", "strategy", "n"]
     table = scores[[*keys, "failure"]].copy()
     table["position"] = [str(list(o).index(n) + 1) for o, n in zip(scores["ordering"], scores["n"], strict=True)]
-    table = pd.concat([table, table.assign(position="all")])
+    # What is recorded without its ordering has the canonical one as a stand-in, which says nothing about places.
+    varied = scores.groupby(keys)["ordering"].transform(lambda orderings: orderings.map(tuple).nunique()) > 1
+    placed = table[(scores["strategy"] != "recorded") | varied]
+    table = pd.concat([placed, table.assign(position="all")])
     keys = [*keys, "position"]
     reads = table.groupby(keys, as_index=False).size().rename(columns={"size": "n_reads"})
     failed = table[table["failure"].notna()].rename(columns={"failure": "reason"})

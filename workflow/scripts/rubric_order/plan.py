@@ -58,6 +58,12 @@ def plan_reads(
     Raises:
         InputError: a rubric has no such scale, or a strategy has too many orderings.
     """
+    unscored = items[items["rubric_id"].isna()]
+    if len(unscored):
+        item = unscored.iloc[0]
+        raise InputError(
+            f"study {study}: item {item['item_id']!r} of dataset {item['dataset']!r} has no rubric: it is for pairs"
+        )
     parts = []
     for n in scales:
         levels = {}

@@ -39,14 +39,14 @@ def check_levels(levels: object, where: str) -> tuple[str, ...]:
     unknown = [level for level in levels if type(level) is not int or not 1 <= level <= MAX_LEVELS]
     if unknown:
         raise InputError(
-            f"{where}: {unknown[0]!r} is not a level; expected whole numbers from 1 to at most {MAX_LEVELS}"
+            f"{where}: {unknown[0]!r:.60} is not a level; expected whole numbers from 1 to at most {MAX_LEVELS}"
         )
     top = max(levels)
     for level in range(1, top + 1):
         if level not in levels:
             raise InputError(f"{where}: level {level} is missing; found {sorted(levels)}, expected 1 to {top}")
         if not isinstance(levels[level], str) or not levels[level].strip():
-            raise InputError(f"{where}: level {level} has no description; found {levels[level]!r}")
+            raise InputError(f"{where}: level {level} has no description; found {levels[level]!r:.60}")
     descriptions = tuple(" ".join(levels[level].split()) for level in range(1, top + 1))
     if len(set(descriptions)) < top:
         raise InputError(f"{where}: two levels have the same description")
@@ -90,7 +90,7 @@ def read_rubrics(path: str | Path, prefix: str) -> dict[str, Rubric]:
                 raise InputError(f"{where}: field {field!r}: expected text, found {entry[field]!r:.60}")
         criterion = entry["id"]
         if criterion in rubrics:
-            raise InputError(f"{where}: id {criterion!r} is already used by an earlier rubric")
-        levels = check_levels(entry["levels"], f"{where} ({criterion}): levels")
+            raise InputError(f"{where}: id {criterion!r:.60} is already used by an earlier rubric")
+        levels = check_levels(entry["levels"], f"{where} ({files.listed([criterion])}): levels")
         rubrics[criterion] = Rubric(f"{prefix}_{criterion}", criterion, entry["question"].strip(), levels)
     return rubrics

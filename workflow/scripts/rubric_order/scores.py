@@ -9,13 +9,16 @@ from rubric_order.parsing import parse_score
 MISSING = "no_response"
 
 
-def score_reads(reads: pd.DataFrame, responses: pd.DataFrame, *, answer_prefix: str = "") -> pd.DataFrame:
+def score_reads(
+    reads: pd.DataFrame, responses: pd.DataFrame, *, answer_prefix: str = "", labels: str | None = None
+) -> pd.DataFrame:
     """The score of every read, by the option that it selects and by the probabilities of all options.
 
     Args:
         reads: a plan, see `plan.plan_reads`.
         responses: see `store.SCHEMA`; each request once.
         answer_prefix: what the judge's answer was made to begin with.
+        labels: how the options were named, lowest score first, if not by their numbers.
 
     Returns:
         The reads with `score` (null where the answer gives none), `position` (the selected position), `pattern` (the
@@ -25,7 +28,7 @@ def score_reads(reads: pd.DataFrame, responses: pd.DataFrame, *, answer_prefix: 
     """
     table = reads.merge(responses, on="request_id", how="left", validate="many_to_one", indicator="_found")
     parsed = [
-        _parse(*row, answer_prefix)
+        _parse(*row, answer_prefix, labels)
         for row in zip(
             table["text"], table["error"], table["finish_reason"], table["n"], table["_found"] == "both", strict=True
         )
@@ -43,14 +46,19 @@ def score_reads(reads: pd.DataFrame, responses: pd.DataFrame, *, answer_prefix: 
     return table[[*columns, "expected_score", "option_mass", "position_probabilities"]]
 
 
-def _parse(text, error, finish_reason, n, found, answer_prefix) -> tuple[int | None, str | None, str | None]:
+def _parse(text, error, finish_reason, n, found, answer_prefix, labels) -> tuple[int | None, str | None, str | None]:
     if not found:
         return None, None, MISSING
     if isinstance(error, str):
         return None, None, error.partition(":")[0]
     answer = text if isinstance(text, str) else ""
     # The prefix is ours: an answer that adds nothing to it is empty.
-    parsed = parse_score(answer_prefix + answer if answer.strip() else "", int(n), truncated=finish_reason == "length")
+    parsed = parse_score(
+        answer_prefix + answer if answer.strip() else "",
+        int(n),
+        labels=None if labels is None else labels[: int(n)],
+        truncated=finish_reason == "length",
+    )
     return parsed.score, parsed.pattern, parsed.reason
 
 

@@ -103,6 +103,17 @@ def _problems(config: Mapping) -> Iterator[str]:
             shared = judges.folder_name(judge) == judges.folder_name(same)
             if other < name and shared and judge["gguf"] and same["gguf"] and judge["gguf"] != same["gguf"]:
                 yield f"judges/{name}/gguf: judge {other!r} takes model {judge['model']!r} from another file"
+    for name, study in config["studies"].items():
+        for judge in study["judges"]:
+            recorded = config["judges"].get(judge, {}).get("engine") == "recorded"
+            if judge in config["judges"] and recorded != (study["strategies"] == ["recorded"]):
+                yield f"studies/{name}: judge {judge!r} is recorded, or the strategy is; expected both or neither"
+    for name, judge in config["judges"].items():
+        if judge["engine"] == "recorded" and not judge.get("files"):
+            yield f"judges/{name}/files: a recorded judge needs the files with its answers"
+    for name in config["tables"]["datasets"]["datasets"] or []:
+        if name not in config["datasets"]:
+            yield f"tables/datasets/datasets: {name!r} is not defined under datasets"
     for block in ("figures", "tables"):
         for name, settings in config[block].items():
             if "study" in settings and settings["study"] not in config["studies"]:

@@ -8,9 +8,11 @@ rubric. What every dataset must satisfy is checked here, once.
 
 import importlib
 import inspect
-import math
+import logging
+import re
+import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,10 +21,27 @@ import pandas as pd
 from rubric_order.errors import InputError
 from rubric_order.rubrics import Rubric
 
-ADAPTERS = ("demo", "hanna", "prometheus")
+ADAPTERS = (
+    "autoj",
+    "biggen",
+    "custom",
+    "demo",
+    "devbench_pairs",
+    "flask",
+    "hanna",
+    "hhh",
+    "mtbench_pairs",
+    "prometheus",
+    "summeval",
+)
+CHANGES = ("Unicode form", "line ends", "surrounding space")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 PREFERENCES = ("a", "b", "tie")
 RUBRIC_COLUMNS = ["rubric_id", "criterion", "question", "levels"]
 PAIR_COLUMNS = ["dataset", "pair_id", "group_id", "criterion", "item_a", "item_b", "preference", "category"]
+
+log = logging.getLogger(__name__)
+_changed: dict[str, set[str]] = {change: set() for change in CHANGES}  # texts as they were, since `prepare` began
 
 
 @dataclass
@@ -85,7 +104,18 @@ class Tables:
     pairs: pd.DataFrame
 
 
-def read(adapter: str, files: dict[str, Path], options: dict | None = None) -> Iterable[Item | Pair]:
+@dataclass
+class Entries:
+    """What an adapter yields, and the files that it reads."""
+
+    entries: Iterator[Item | Pair]
+    paths: list[Path]
+
+    def __iter__(self) -> Iterator[Item | Pair]:
+        return iter(self.entries)
+
+
+def read(adapter: str, files: dict[str, Path], options: dict | None = None) -> Entries:
     """Items, and pairs of them, as a dataset's adapter reads them, unchecked.
 
     Args:
@@ -107,26 +137,47 @@ def read(adapter: str, files: dict[str, Path], options: dict | None = None) -> I
         inspect.signature(module.read).bind(**arguments)
     except TypeError as error:
         raise InputError(f"adapter {adapter!r}: {error}; check the dataset's files and options") from None
-    return module.read(**arguments)
+    return Entries(module.read(**arguments), list(files.values()))
 
 
 def prepare(dataset: str, entries: Iterable[Item | Pair], *, limit: int | None = None) -> Tables:
-    """Check items and pairs and lay them out as tables.
+    """Check items and pairs and lay them out as tables; log how many texts `clean` changed, if any.
 
     Args:
         dataset: id of the dataset.
-        entries: what `read` returned.
+        entries: what `read` returned, or items and pairs from elsewhere.
         limit: keep only the first so many groups.
 
     Raises:
         InputError: an item has a field that is empty or of the wrong type, is repeated, or has neither a rubric nor a
             pair; a pair names an item that is not there; or there are no items.
     """
+    for texts in _changed.values():
+        texts.clear()
     items, pairs = [], []
-    for entry in entries:
+    for entry in entries:  # adapters clean texts too, while they are read from here
+        _clean_ids(entry)
         (pairs if isinstance(entry, Pair) else items).append(entry)
+    if not items:
+        origin = f" in {', '.join(map(str, entries.paths))}" if isinstance(entries, Entries) else ""
+        raise InputError(f"dataset {dataset}: no items{origin}")
     item_table, rubric_table = _prepare_items(dataset, items, limit=limit, paired=bool(pairs))
-    return Tables(item_table, rubric_table, _prepare_pairs(dataset, pairs, items, set(item_table["item_id"])))
+    pair_table = _prepare_pairs(dataset, pairs, items, set(item_table["item_id"]))
+    if any(_changed.values()):
+        counts = (f"{len(texts)} by {change}" for change, texts in _changed.items())
+        log.info("%s: texts changed: %s", dataset, ", ".join(counts))
+    return Tables(item_table, rubric_table, pair_table)
+
+
+def _clean_ids(entry: Item | Pair) -> None:
+    """Clean the short texts by which entries are told apart and grouped, before they are compared."""
+    ids = ("item_id", "group_id", "candidate")
+    if isinstance(entry, Pair):
+        ids = ("pair_id", "group_id", "item_a", "item_b", "criterion")
+    for name in ids:
+        setattr(entry, name, clean(getattr(entry, name), f"{entry.where}: field {name!r}"))
+    if entry.category is not None:
+        entry.category = clean(entry.category, f"{entry.where}: field 'category'")
 
 
 def _prepare_pairs(dataset: str, pairs: list[Pair], items: list[Item], kept: set[str]) -> pd.DataFrame:
@@ -136,14 +187,16 @@ def _prepare_pairs(dataset: str, pairs: list[Pair], items: list[Item], kept: set
     rows = []
     for pair in pairs:
         if pair.pair_id in seen:
-            raise InputError(f"{pair.where}: pair id {pair.pair_id!r} is already used by {seen[pair.pair_id]}")
+            raise InputError(f"{pair.where}: pair id {pair.pair_id!r:.60} is already used by {seen[pair.pair_id]}")
         seen[pair.pair_id] = pair.where
         for item_id in (pair.item_a, pair.item_b):
             if item_id not in known:
-                raise InputError(f"{pair.where}: pair {pair.pair_id!r} names item {item_id!r}, which is not there")
+                raise InputError(
+                    f"{pair.where}: pair {pair.pair_id!r:.60} names item {item_id!r:.60}, which is not there"
+                )
         if pair.preference not in (None, *PREFERENCES):
             expected = ", ".join(PREFERENCES)
-            raise InputError(f"{pair.where}: field 'preference': expected {expected}, found {pair.preference!r}")
+            raise InputError(f"{pair.where}: field 'preference': expected {expected}, found {pair.preference!r:.60}")
         if {pair.item_a, pair.item_b} <= kept:
             rows.append({"dataset": dataset} | {name: getattr(pair, name) for name in PAIR_COLUMNS[1:]})
     return pd.DataFrame(rows, columns=PAIR_COLUMNS, dtype=object)
@@ -162,15 +215,17 @@ def _prepare_items(
             continue
         groups.add(item.group_id)
         if item.item_id in seen:
-            raise InputError(f"{item.where}: item id {item.item_id!r} is already used by {seen[item.item_id]}")
+            raise InputError(f"{item.where}: item id {item.item_id!r:.60} is already used by {seen[item.item_id]}")
         seen[item.item_id] = item.where
         if item.rubric is None:
             if not paired:
-                raise InputError(f"{item.where}: item {item.item_id!r} has no rubric")
+                raise InputError(f"{item.where}: item {item.item_id!r:.60} has no rubric")
             kept.append(_row(dataset, item))
             continue
         if rubrics.setdefault(item.rubric.rubric_id, item.rubric) != item.rubric:
-            raise InputError(f"{item.where}: rubric {item.rubric.rubric_id!r} differs from an earlier one of that id")
+            raise InputError(
+                f"{item.where}: rubric {item.rubric.rubric_id!r:.60} differs from an earlier one of that id"
+            )
         if item.rubric.rubric_id not in rubric_rows:
             rubric_rows[item.rubric.rubric_id] = _rubric_row(item.rubric, f"{item.where}: rubric")
         kept.append(_row(dataset, item))
@@ -180,8 +235,6 @@ def _prepare_items(
 
 
 def _row(dataset: str, item: Item) -> dict:
-    for name in ("item_id", "group_id", "candidate"):
-        clean(getattr(item, name), f"{item.where}: field {name!r}")
     instruction = clean(item.instruction, f"{item.where}: field 'instruction'")
     response = clean(item.response, f"{item.where}: field 'response'")
     reference = None if item.reference is None else clean(item.reference, f"{item.where}: field 'reference'")
@@ -205,7 +258,8 @@ def _row(dataset: str, item: Item) -> dict:
 
 def _numbers(values: list, where: str) -> list[float]:
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not abs(value) <= sys.float_info.max:  # also where it is not a number at all, or is infinite
             raise InputError(f"{where}: expected numbers, found {value!r:.60}")
     return [float(value) for value in values]
 
@@ -228,10 +282,15 @@ def clean(text: object, where: str) -> str:
     """
     if not isinstance(text, str):
         raise InputError(f"{where}: expected text, found {text!r:.60}")
-    text = unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
-    if not text:
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    composed = unicodedata.normalize("NFC", plain)
+    cleaned = composed.strip()
+    if not cleaned:
         raise InputError(f"{where}: expected text, found nothing")
-    for offset, character in enumerate(text):
-        if (character < " " and character not in "\n\t") or character == "\x7f" or "\ud800" <= character <= "\udfff":
-            raise InputError(f"{where}: expected text, found control character {character!r} at offset {offset}")
-    return text
+    if control := CONTROL.search(cleaned):
+        found = f"control character {control[0]!r} at offset {control.start()}"
+        raise InputError(f"{where}: expected text, found {found}")
+    for change, before, after in zip(CHANGES, (plain, text, composed), (composed, plain, cleaned), strict=True):
+        if before != after:
+            _changed[change].add(text)
+    return cleaned

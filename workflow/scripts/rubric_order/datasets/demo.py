@@ -21,7 +21,7 @@ def read(tasks: Path) -> Iterator[Item]:
     for number, task in enumerate(entries, start=1):
         where = f"{tasks}: task {number}"
         _require(task, ("id", "category", "instruction", "reference", "responses"), where)
-        where = f"{where} ({task['id']})"
+        where = f"{where} ({files.listed([str(task['id'])])})"
         rubric = _rubric(task, where)
         if not isinstance(task["responses"], list) or not task["responses"]:
             raise InputError(f"{where}: field 'responses': expected a list, found {task['responses']!r:.60}")

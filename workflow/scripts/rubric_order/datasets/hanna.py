@@ -1,14 +1,12 @@
 """HANNA: 96 stories written by people for a prompt, three raters, six criteria.
 
-The stories are the first 96 distinct (prompt, human story) pairs of the stories file; row `Human` of the ratings file
+The stories are the 96 distinct (prompt, human story) pairs of the stories file; row `Human` of the ratings file
 holds each rater's scores in the same order, as a list literal in a cell. Rubrics are ours.
 
 Source: Chhun et al. (2022, 2024), github.com/dig-team/hanna-benchmark-asg.
 """
 
 import ast
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,7 +34,7 @@ def read(stories: Path, ratings: Path, rubrics: Path) -> Iterator[Item]:
     scale = read_rubrics(rubrics, "hanna")
     absent = [criterion for criterion in COLUMNS if criterion not in scale]
     if absent:
-        raise InputError(f"{rubrics}: no rubric for criterion {absent[0]!r}; found {', '.join(scale)}")
+        raise InputError(f"{rubrics}: no rubric for criterion {absent[0]!r}; found {files.listed(scale)}")
     scores = read_ratings(ratings)
     for number, (prompt, story) in enumerate(read_stories(stories)):
         for criterion in COLUMNS:
@@ -54,9 +52,9 @@ def read(stories: Path, ratings: Path, rubrics: Path) -> Iterator[Item]:
 
 def read_stories(path: Path) -> list[tuple[str, str]]:
     """The prompts with the stories that people wrote for them, in the order of the file."""
-    rows = _rows(path, ("Prompt", "Human"))
-    pairs = list(dict.fromkeys((row["Prompt"], row["Human"]) for row in rows))[:N_STORIES]
-    if len(pairs) < N_STORIES:
+    rows = files.read_csv(path, ("Prompt", "Human"))
+    pairs = list(dict.fromkeys((row["Prompt"], row["Human"]) for _, row in rows))
+    if len(pairs) != N_STORIES:  # with one more, the ratings may belong to other stories
         raise InputError(f"{path}: expected {N_STORIES} distinct human stories, found {len(pairs)}")
     return pairs
 
@@ -64,7 +62,7 @@ def read_stories(path: Path) -> list[tuple[str, str]]:
 def read_ratings(path: Path) -> dict[tuple[str, int], list[int]]:
     """Scores from 1 to 5 of each (criterion, rater), in the order of the stories."""
     columns = [f"Human {rater} {code}" for code in COLUMNS.values() for rater in RATERS]
-    humans = [row for row in _rows(path, ("Model", *columns)) if row["Model"] == "Human"]
+    humans = [row for _, row in files.read_csv(path, ("Model", *columns)) if row["Model"] == "Human"]
     if len(humans) != 1:
         raise InputError(f"{path}: expected one row with Model 'Human', found {len(humans)}")
     ratings = {}
@@ -74,26 +72,12 @@ def read_ratings(path: Path) -> dict[tuple[str, int], list[int]]:
             where = f"{path}: row 'Human', column {column!r}"
             try:
                 values = ast.literal_eval(humans[0][column])
-            except (ValueError, SyntaxError, TypeError):
+            except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
                 raise InputError(f"{where}: expected a list of scores, found {humans[0][column]!r:.60}") from None
             if not isinstance(values, list) or len(values) != N_STORIES:
                 raise InputError(f"{where}: expected a list of {N_STORIES} scores, found {humans[0][column]!r:.60}")
             for story, value in enumerate(values, start=1):
-                if value not in (1, 2, 3, 4, 5):
-                    raise InputError(f"{where}: story {story}: expected a score from 1 to 5, found {value!r}")
+                if type(value) is not int or not 1 <= value <= 5:
+                    raise InputError(f"{where}: story {story}: expected a score from 1 to 5, found {value!r:.60}")
             ratings[criterion, rater] = values
     return ratings
-
-
-def _rows(path: Path, columns: tuple[str, ...]) -> list[dict]:
-    csv.field_size_limit(2**24)
-    try:
-        rows = list(csv.DictReader(io.StringIO(files.read_text(path), newline="")))
-    except csv.Error as error:
-        raise InputError(f"{path}: malformed CSV: {error}") from None
-    if not rows:
-        raise InputError(f"{path}: no rows")
-    for name in columns:
-        if name not in rows[0]:
-            raise InputError(f"{path}: column {name!r} is missing; found {', '.join(map(str, rows[0])):.200}")
-    return rows

@@ -22,7 +22,7 @@ RESPONSE = "###Response to evaluate:"
 REFERENCE = "###Reference Answer (Score 5):"
 RUBRIC = "###Score Rubrics:"
 FEEDBACK = "###Feedback:"
-LEVEL = re.compile(r"^Score (\d+): ?(.*)$")
+LEVEL = re.compile(r"^Score ([0-9]{1,3}): ?(.*)$")
 
 
 def read(records: Path) -> Iterator[Item]:
@@ -32,11 +32,11 @@ def read(records: Path) -> Iterator[Item]:
     for number, record in enumerate(entries, start=1):
         where = f"{records}: record {number}"
         for name, kind in {"idx": int, "response_source": str, "instruction": str, "gpt4_score": list}.items():
-            if not isinstance(record, dict) or not isinstance(record.get(name), kind):
+            if not isinstance(record, dict) or type(record.get(name)) is not kind:
                 found = record.get(name) if isinstance(record, dict) else record
                 raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {found!r:.60}")
         prompt = clean(record["instruction"], f"{where}: field 'instruction'")
-        instruction, response, reference, rubric = split_prompt(prompt, where)
+        instruction, response, reference, rubric = split_prompt(prompt, f"{where}: field 'instruction'")
         group = f"{record['idx']:03d}"
         yield Item(
             where=where,
@@ -52,8 +52,10 @@ def read(records: Path) -> Iterator[Item]:
         )
 
 
-def split_prompt(prompt: str, where: str) -> tuple[str, str, str, str]:
+def split_prompt(prompt: str, where: str, *, reference: bool = True) -> tuple[str, str, str | None, str]:
     """Instruction, response, reference answer and rubric sections of a Prometheus prompt.
+
+    Without `reference`, the prompt has no such section, and that heading is text like any other.
 
     Raises:
         InputError: a heading is missing or stands in another order.
@@ -61,7 +63,9 @@ def split_prompt(prompt: str, where: str) -> tuple[str, str, str, str]:
     _, found, rest = prompt.partition(INSTRUCTION)
     rest, found_feedback, _ = rest.rpartition(FEEDBACK)
     rest, found_rubric, rubric = rest.rpartition(RUBRIC)
-    rest, found_reference, reference = rest.rpartition(REFERENCE)
+    answer, found_reference = None, True
+    if reference:
+        rest, found_reference, answer = rest.rpartition(REFERENCE)
     instruction, found_response, response = rest.partition(RESPONSE)
     for heading, present in (
         (INSTRUCTION, found),
@@ -71,8 +75,8 @@ def split_prompt(prompt: str, where: str) -> tuple[str, str, str, str]:
         (RESPONSE, found_response),
     ):
         if not present:
-            raise InputError(f"{where}: field 'instruction': section {heading!r} not found where it was expected")
-    return instruction.strip(), response.strip(), reference.strip(), rubric.strip()
+            raise InputError(f"{where}: section {heading!r} not found where it was expected")
+    return instruction.strip(), response.strip(), answer and answer.strip(), rubric.strip()
 
 
 def parse_rubric(section: str, group: str, where: str) -> Rubric:

@@ -78,11 +78,14 @@ def draw(
         axis.set_xticks(range(1, n + 1))
     for axis in axes[:, 0]:
         axis.set_ylabel("Share of each position (%)")
+    if not panels:
+        axes[0, 0].set_axis_off()
+        figure.text(0.5, 0.5, f"No reads in which every score meets every position (strategy: {strategy})", ha="center")
+        return figure
     figure.supxlabel("Position of the score option in the prompt")
-    if panels:
-        low, high = axes[0, 0].get_ylim()
-        axes[0, 0].set_ylim(max(min(low, 100 / n - 5), 0), max(high, 100 / n + 5))
-        # The first panel need not hold every dataset.
-        handles = dict(pair for axis in axes.flat for pair in zip(*axis.get_legend_handles_labels()[::-1], strict=True))
-        axes.flat[0].legend(handles.values(), handles.keys(), loc="best")
+    low, high = axes[0, 0].get_ylim()
+    axes[0, 0].set_ylim(max(min(low, 100 / n - 5), 0), max(high, 100 / n + 5))
+    # The first panel need not hold every dataset.
+    handles = dict(pair for axis in axes.flat for pair in zip(*axis.get_legend_handles_labels()[::-1], strict=True))
+    axes.flat[0].legend(handles.values(), handles.keys(), loc="best")
     return figure

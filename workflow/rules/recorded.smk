@@ -1,0 +1,46 @@
+"""Judges whose answers exist already, in files: they become reads and responses like those of a live judge."""
+
+
+rule plan_recorded:
+    input:
+        item_table="results/items/{dataset}.parquet",
+        records=records,
+    output:
+        plan="results/plan/{study}/{dataset}/{judge}.parquet",
+    log:
+        "results/logs/plan_recorded/{study}/{dataset}/{judge}.log",
+    benchmark:
+        "results/benchmarks/plan_recorded/{study}/{dataset}/{judge}.jsonl"
+    wildcard_constraints:
+        judge=one_of(RECORDED),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("plan_recorded.py"),
+        entry=entry("plan_recorded.py"),
+        judge=judge_settings,
+    shell:
+        "python {params.entry:q} --items {input.item_table:q} --records {input.records:q} --study {wildcards.study}"
+        " --judge-id {wildcards.judge} --judge {params.judge:q} --output {output.plan:q} 2> >(tee {log:q} >&2)"
+
+
+rule read_recorded:
+    input:
+        records=records,
+    output:
+        responses="results/responses/{study}/{judge}/{shard}.parquet",
+    log:
+        "results/logs/read_recorded/{study}/{judge}/{shard}.log",
+    benchmark:
+        "results/benchmarks/read_recorded/{study}/{judge}/{shard}.jsonl"
+    wildcard_constraints:
+        judge=one_of(RECORDED),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("read_recorded.py"),
+        entry=entry("read_recorded.py"),
+        judge=judge_settings,
+    shell:
+        "python {params.entry:q} --records {input.records:q} --judge {params.judge:q} --output {output.responses:q}"
+        " 2> >(tee {log:q} >&2)"

@@ -1,0 +1,22 @@
+"""Plan the reads that a recorded judge's answers stand for."""
+
+from pathlib import Path
+
+import pandas as pd
+from rubric_order import entry, files, recorded
+
+
+def main(items: Path, records: list[Path], study: str, judge_id: str, judge: dict, output: Path) -> None:
+    """Write one row a recorded answer."""
+    answers = recorded.read_records(
+        records, judge=judge["model"], prompt_style=judge["prompt_style"], duplicates=judge["duplicates"]
+    )
+    reads = recorded.plan_recorded(
+        pd.read_parquet(items), answers, study=study, judge_id=judge_id, n=judge["n"], unknown=judge["unknown"]
+    )
+    files.write_parquet(reads, output, study=study, judge=judge_id)
+    entry.log.info("%s by %s: %d recorded answers", study, judge_id, len(reads))
+
+
+if __name__ == "__main__":
+    entry.run(main)

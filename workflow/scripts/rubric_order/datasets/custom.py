@@ -1,0 +1,263 @@
+"""Your own texts: a table with one item a row, as CSV, JSON Lines or Parquet.
+
+A rubric stands in the columns of its row, or in a YAML file that rows refer to. The columns: ``docs/custom_data.md``.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rubric_order import files
+from rubric_order.datasets import Item, clean
+from rubric_order.errors import InputError
+from rubric_order.rubrics import MAX_LEVELS, Rubric, check_levels, read_rubrics
+
+FILES = ("items",)
+
+FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
+REQUIRED = ("item_id", "instruction", "response")
+WHOLE = (*REQUIRED, "group_id", "candidate", "criterion", "rubric_id", "question")  # filled in every row or absent
+SPARSE = ("reference", "category")
+LEVELS = tuple(f"level_{level}" for level in range(1, MAX_LEVELS + 1))
+RATER = re.compile(r"human_score_[1-9][0-9]{0,2}")
+KNOWN = (*WHOLE, *SPARSE, "human_score", "human_scores", "human_score_1, ...", f"level_1 ... {LEVELS[-1]}")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+@dataclass
+class Table:
+    """Rows as (where, column -> value), and the columns that any row has."""
+
+    path: Path
+    columns: list[str]
+    rows: list[tuple[str, dict]]
+
+
+def read(items: Path, rubrics: Path | None = None, format: str | None = None) -> Iterator[Item]:
+    """Items of a table.
+
+    Args:
+        items: the table.
+        rubrics: YAML file of rubrics, where rows do not bring their own.
+        format: ``csv``, ``jsonl`` or ``parquet``; by default the file's ending says it.
+    """
+    table = read_table(items, format)
+    check_columns(table)
+    raters = rater_columns(table)
+    scales = None if rubrics is None else read_scales(rubrics)
+    check_rubric_source(table, rubrics)
+    groups: dict[str, str] = {}
+    candidates: dict[tuple[str, str], str] = {}
+    own_rubrics: dict[tuple, str] = {}
+    for where, row in table.rows:
+        text = texts(row, table.columns, where)
+        item_id, instruction, response = (text[name] for name in REQUIRED)
+        group_id = text.get("group_id") or groups.setdefault(instruction, item_id)
+        candidate = text.get("candidate") or candidates.setdefault((group_id, response), item_id)
+        if scales is None:
+            criterion = text.get("criterion", "overall")
+            levels = own_levels(row, where)
+            rubric_id = text.get("rubric_id") or own_rubrics.setdefault((criterion, text["question"], levels), item_id)
+            rubric = Rubric(rubric_id, criterion, text["question"], levels)
+        else:
+            column = "rubric_id" if "rubric_id" in table.columns else "criterion"
+            if text[column] not in scales:
+                known = files.listed(scales)
+                raise InputError(
+                    f"{where}: field {column!r}: no rubric {text[column]!r:.60} in {rubrics}; found {known}"
+                )
+            question, levels = scales[text[column]]
+            rubric = Rubric(text[column], text.get("criterion", text[column]), question, levels)
+        yield Item(
+            where=where,
+            item_id=item_id,
+            group_id=group_id,
+            candidate=candidate,
+            instruction=instruction,
+            response=response,
+            rubric=rubric,
+            reference=text.get("reference"),
+            human_scores=human_scores(row, raters, where),
+            category=text.get("category"),
+        )
+
+
+def read_table(path: Path, format: str | None) -> Table:
+    if format is None:
+        format = FORMATS.get(Path(path).suffix.lower())
+        if format is None:
+            raise InputError(f"{path}: expected a file that ends in {', '.join(FORMATS)}, or option 'format'")
+    readers = {"csv": _read_csv, "jsonl": _read_json_lines, "parquet": _read_parquet}
+    if not isinstance(format, str) or format not in readers:
+        raise InputError(f"adapter 'custom': option 'format': expected {', '.join(readers)}, found {format!r:.60}")
+    table = readers[format](path)
+    if not table.rows:
+        raise InputError(f"{path}: no rows")
+    return table
+
+
+def _read_csv(path: Path) -> Table:
+    lines = files.read_csv(path, ())
+    return Table(path, list(lines[0][1]), [(f"{path}: line {number}", row) for number, row in lines])
+
+
+def _read_json_lines(path: Path) -> Table:
+    columns: dict[str, None] = {}
+    rows = []
+    for number, record in files.read_json_lines(path):
+        where = f"{path}: line {number}"
+        if not isinstance(record, dict):
+            raise InputError(f"{where}: expected a mapping, found {record!r:.60}")
+        columns |= dict.fromkeys(record)
+        rows.append((where, record))
+    return Table(path, list(columns), rows)
+
+
+def _read_parquet(path: Path) -> Table:
+    try:
+        with pq.ParquetFile(path) as file:
+            table = file.read()
+        twice = [name for name in table.column_names if table.column_names.count(name) > 1]
+        if twice:
+            raise InputError(f"{path}: column {twice[0]!r:.60} stands twice; expected once")
+        records = table.to_pylist()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as Parquet: {' '.join(str(error).split()):.200}") from None
+    rows = [(f"{path}: row {number}", record) for number, record in enumerate(records, start=1)]
+    return Table(path, table.column_names, rows)
+
+
+def check_columns(table: Table) -> None:
+    """Check that there is every required column and none that is not known."""
+    for name in table.columns:
+        if name not in (*WHOLE, *SPARSE, *LEVELS, "human_score", "human_scores") and not RATER.fullmatch(name):
+            raise InputError(f"{table.path}: unknown column {name!r:.60}; known: {', '.join(KNOWN)}")
+    for name in REQUIRED:
+        if name not in table.columns:
+            raise InputError(f"{table.path}: column {name!r} is missing; found {files.listed(table.columns)}")
+
+
+def rater_columns(table: Table) -> list[str]:
+    """The columns with human scores: one score, one list, or one column a rater."""
+    raters = sorted((name for name in table.columns if RATER.fullmatch(name)), key=lambda name: int(name[12:]))
+    for number, name in enumerate(raters, start=1):
+        if name != f"human_score_{number}":
+            raise InputError(f"{table.path}: column 'human_score_{number}' is missing; found {name!r}")
+    ways = [*raters[:1], *(name for name in ("human_score", "human_scores") if name in table.columns)]
+    if len(ways) > 1:
+        raise InputError(f"{table.path}: human scores stand in {ways[0]!r} and in {ways[1]!r}; expected one of them")
+    return raters or ways
+
+
+def check_rubric_source(table: Table, rubrics: Path | None) -> None:
+    """Check that rubrics stand either in columns or in a file that rows refer to."""
+    own = [name for name in ("question", *LEVELS) if name in table.columns]
+    if rubrics is None:
+        for name in ("question", "level_1", "level_2"):
+            if name not in own:
+                raise InputError(
+                    f"{table.path}: column {name!r} is missing; a rubric stands in columns question, level_1, level_2"
+                    ", ..., or in a file that config names 'rubrics'"
+                )
+    elif own:
+        raise InputError(f"{table.path}: column {own[0]!r}: rubrics stand in {rubrics} already; expected one of them")
+    elif not {"rubric_id", "criterion"} & set(table.columns):
+        raise InputError(
+            f"{table.path}: column 'rubric_id' or 'criterion' is missing; it says which rubric of {rubrics} is meant"
+        )
+
+
+def texts(row: dict, columns: list[str], where: str) -> dict[str, str]:
+    """The cells that hold text, checked; those of ``SPARSE`` only where they are not empty."""
+    found = {}
+    for name in columns:
+        value = row.get(name)
+        if name in WHOLE:
+            value = "" if value is None else value  # "found nothing", whatever the format calls an empty cell
+        elif name not in SPARSE or _is_empty(value):
+            continue
+        found[name] = clean(value, f"{where}: field {name!r}")
+    return found
+
+
+def own_levels(row: dict, where: str) -> tuple[str, ...]:
+    """Descriptions of the levels in a row; empty cells after the last one are levels that its rubric does not have."""
+    levels = {level: row.get(name) for level, name in enumerate(LEVELS, start=1) if not _is_empty(row.get(name))}
+    for level, value in levels.items():
+        clean(value, f"{where}: field 'level_{level}'")
+    return check_levels(levels, f"{where}: fields 'level_1', ...")
+
+
+def human_scores(row: dict, columns: list[str], where: str) -> list[float]:
+    """Scores of the raters who gave one; only the last ones can be missing."""
+    scores = []
+    empty = None
+    for name in columns:
+        value = row.get(name)
+        if _is_empty(value):
+            empty = empty or name
+            continue
+        field = f"{where}: field {name!r}"
+        if empty:  # a rater is known by the place in the list
+            raise InputError(
+                f"{where}: field {empty!r}: expected a number before {name!r}, found nothing; where any of the raters"
+                " can be missing, give their scores as a list, human_scores"
+            )
+        if name != "human_scores":
+            scores.append(number(value, field))
+            continue
+        found = f"expected a list such as [3, 4], found {value!r:.60}"
+        if isinstance(value, str):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                raise InputError(f"{field}: {found}") from None
+        if not isinstance(value, list) or any(isinstance(score, list | dict) for score in value):
+            raise InputError(f"{field}: {found}")
+        scores += [number(score, field) for score in value]
+    return scores
+
+
+def number(value: object, where: str) -> float:
+    """A finite number, also where a CSV cell holds it as text."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        text = repr(value)
+    else:
+        text = value.strip() if isinstance(value, str) else ""
+    if not NUMBER.fullmatch(text) or abs(float(text)) == float("inf"):
+        raise InputError(f"{where}: expected a number, found {value!r:.60}")
+    return float(text)
+
+
+def read_scales(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Question and levels of each rubric of a file, by its id.
+
+    The file is a list like ``resources/rubrics/hanna.yaml``, or a mapping of id to question and levels.
+    """
+    entries = files.read_yaml(path)
+    if isinstance(entries, list):
+        return {key: (rubric.question, rubric.levels) for key, rubric in read_rubrics(path, "custom").items()}
+    if not isinstance(entries, dict) or not entries:
+        raise InputError(f"{path}: expected a list of rubrics or a mapping of them, found {entries!r:.60}")
+    scales = {}
+    for key, entry in entries.items():
+        where = f"{path}: rubric {key!r:.60}"
+        if not isinstance(key, str):
+            raise InputError(f"{where}: expected text as id, found {key!r:.60}; put it in quotes")
+        if not isinstance(entry, dict) or set(entry) != {"question", "levels"}:
+            found = files.listed(map(str, entry)) if isinstance(entry, dict) else repr(entry)
+            raise InputError(f"{where}: expected fields question, levels; found {found:.60}")
+        question = clean(entry["question"], f"{where}: question")
+        scales[clean(key, where)] = (question, check_levels(entry["levels"], f"{where}: levels"))
+    return scales
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())

@@ -1,0 +1,85 @@
+"""How the scores of each dataset are distributed."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from rubric_order.agreement import POOLED
+from rubric_order.cards import NO_SCORES, SCORES
+
+# They differ in lightness, so that grey printing keeps them apart.
+COLOURS = {"human": "#0072b2", "reference": "#e69f00"}
+
+
+def draw(
+    statistics: pd.DataFrame, *, width_in: float, panel_height_in: float, columns: int, names: dict[str, str]
+) -> Figure:
+    """Share of each score among all raters' scores, with their mean: one panel a dataset, source and criterion.
+
+    Args:
+        statistics: see `cards.describe`; a dataset without scores is left out.
+        width_in, panel_height_in: width of the figure and height of a panel in inches.
+        columns: panels a row, at most.
+        names: how to write the ids of datasets and criteria.
+    """
+    scored = statistics[(statistics["source"] != NO_SCORES) & (statistics["n_scores"] > 0)]
+    several, single = [], []
+    for _, block in scored.groupby(["dataset", "source"], sort=False):
+        # Pooled scores are drawn where a dataset has one criterion only.
+        criteria = block[block["criterion"] != POOLED] if len(block) > 1 else block
+        (several if len(criteria) > 1 else single).append(list(criteria.itertuples()))
+    blocks = [*several, [panel for block in single for panel in block]]
+    panels = [panel for block in blocks for panel in block]
+    columns = min(columns, max(1, *map(len, blocks)))
+    # Each dataset of several criteria starts a row; those of one criterion share the last rows.
+    cells, rows = {}, 0
+    for block in blocks:
+        cells |= {(rows + place // columns, place % columns): panel for place, panel in enumerate(block)}
+        rows += -(-len(block) // columns)
+    rows = max(rows, 1)
+    figure, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(width_in, panel_height_in * rows),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for cell, axis in np.ndenumerate(axes):
+        axis.set_visible(cell in cells)
+    highest = max((100 * getattr(panel, f"share_{score}") for panel in panels for score in SCORES), default=0)
+    others = any(panel.share_other > 0 for panel in panels)
+    top = (highest or 100) * (1.6 if others else 1.4)  # room above the bars for what is written there
+    axes[0, 0].set_ylim(0, top)
+    axes[0, 0].set_yticks([tick for tick in range(0, 101, 20) if tick < top])
+    for (row, column), panel in cells.items():
+        axis = axes[row, column]
+        shares = [100 * getattr(panel, f"share_{score}") for score in SCORES]
+        bars = axis.bar(SCORES, shares, width=0.78, color=COLOURS[panel.source], edgecolor="0.15", linewidth=0.5)
+        axis.bar_label(
+            bars, ["<1" if 0 < share < 0.5 else f"{share:.0f}" for share in shares], padding=1, fontsize="x-small"
+        )
+        axis.set_title(_title(panel, names))
+        note = f"mean {panel.score_mean:.2f}, n = {panel.n_scores}"
+        if panel.share_other > 0:
+            note += f"\n{100 * panel.share_other:.1f}% other scores, not drawn"
+        axis.text(0.03, 0.98, note, transform=axis.transAxes, va="top", fontsize="small")
+        axis.grid(False)  # the bars say their height, and lines would cross the text
+        axis.set_xticks(SCORES)
+        axis.tick_params(axis="x", length=0, labelbottom=(row + 1, column) not in cells)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("Share of scores (%)")
+    figure.supxlabel("Score")
+    return figure
+
+
+def _title(panel: tuple, names: dict[str, str]) -> str:
+    """Dataset; below it the criterion, where there are several, and whether people gave the scores."""
+    details = []
+    if panel.criterion != POOLED:
+        details.append(names.get(panel.criterion, panel.criterion.replace("_", " ").capitalize()))
+    if panel.source == "reference":
+        details.append("reference labels")
+    return "\n".join([names.get(panel.dataset, panel.dataset), *([", ".join(details)] if details else [])])
