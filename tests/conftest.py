@@ -7,6 +7,7 @@ from pathlib import Path
 import hypothesis
 import pandas as pd
 import pytest
+
 from rubric_order import datasets, prompts
 from rubric_order.rubrics import Rubric
 

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rubric_order import agreement, resampling
 from scipy import stats
+
+from rubric_order import agreement, resampling
 
 # No deadlines: other work on the machine is no defect.
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

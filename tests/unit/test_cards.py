@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
+
 from rubric_order import cards, datasets, files, tables
 from rubric_order.datasets import Item, Pair
 from rubric_order.rubrics import Rubric
-from scipy import stats
 
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
 FEW = settings(max_examples=50)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+
 from rubric_order import datasets
 from rubric_order.datasets import Item, hanna, prometheus
 from rubric_order.errors import InputError

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+
 from rubric_order import datasets, settings
 from rubric_order.datasets import custom
 from rubric_order.errors import InputError

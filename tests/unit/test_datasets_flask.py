@@ -4,6 +4,7 @@ import re
 
 import pytest
 import yaml
+
 from rubric_order import datasets
 from rubric_order.errors import InputError
 

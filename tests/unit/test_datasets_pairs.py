@@ -9,6 +9,7 @@ from datetime import datetime
 import openpyxl
 import pytest
 import yaml
+
 from rubric_order import datasets, files
 from rubric_order.errors import InputError
 

@@ -6,6 +6,7 @@ import statistics
 
 import pytest
 import yaml
+
 from rubric_order import datasets
 from rubric_order.datasets import summeval
 from rubric_order.errors import InputError

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 import tenacity
+
 from rubric_order import downloads
 from rubric_order.errors import InputError
 

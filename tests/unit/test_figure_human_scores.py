@@ -7,6 +7,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+
 from rubric_order.figures import human_scores
 
 LAYOUT = {"width_in": 6.5, "panel_height_in": 1.75, "columns": 3, "names": {"hanna": "HANNA"}}

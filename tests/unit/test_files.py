@@ -6,6 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 import rubric_order
 from rubric_order import files
 from rubric_order.errors import InputError

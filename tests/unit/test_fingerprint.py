@@ -2,6 +2,7 @@ import ast
 import os
 
 import pytest
+
 from rubric_order import fingerprint
 from rubric_order.fingerprint import code_version
 

@@ -3,6 +3,7 @@ import logging
 
 import pandas as pd
 import pytest
+
 from rubric_order import judging
 from rubric_order.engines import Request, Response
 from rubric_order.store import Store

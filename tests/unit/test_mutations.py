@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+
 from rubric_order import datasets
 from rubric_order.errors import InputError
 from rubric_order.files import write_parquet
@@ -518,18 +519,7 @@ def try_all(name: str, folder: Path) -> Iterator[tuple[str, str, str, str | None
         write(paths[file], contents[file])
 
 
-DEFECTS = {
-    "flask": "a line that is a bare number from 1 passes for a record, and ends in an AttributeError",
-}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(reason=DEFECTS[name], strict=True) if name in DEFECTS else ())
-        for name in DATASETS
-    ],
-)
+@pytest.mark.parametrize("name", DATASETS)
 def test_a_damaged_file_gives_whole_tables_or_one_error_that_names_it(name, tmp_path):
     outcomes = list(try_all(name, tmp_path))
     assert len(outcomes) >= 40

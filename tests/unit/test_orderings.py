@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rubric_order import orderings, resampling
 
 ns = st.integers(2, 9)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from rubric_order.parsing import (
     CONFLICTING,
     ECHO,

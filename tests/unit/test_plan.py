@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rubric_order import datasets, judges, plan, prompts
 from rubric_order.errors import InputError
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rubric_order import orderings, prompts
 
 LEVELS = ("Wrong.", "Poor.", "Fair.", "Good.", "Excellent.")

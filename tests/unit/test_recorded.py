@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+
 from rubric_order import agreement, bias, datasets, plan, recorded, resampling, scores
 from rubric_order.errors import InputError
 from rubric_order.rubrics import Rubric

@@ -3,6 +3,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rubric_order import rubrics
 from rubric_order.errors import InputError
 

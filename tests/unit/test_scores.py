@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rubric_order import files, judging
 from rubric_order.engines import Response
 from rubric_order.scores import MISSING, score_reads

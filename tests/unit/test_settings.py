@@ -2,10 +2,11 @@ import copy
 
 import pytest
 import yaml
+from snakemake.utils import update_config
+
 from rubric_order import judges, settings
 from rubric_order.datasets import ADAPTERS
 from rubric_order.errors import InputError
-from snakemake.utils import update_config
 
 
 @pytest.fixture(scope="module")

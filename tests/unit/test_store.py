@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from rubric_order.engines import Response
 from rubric_order.store import SCHEMA, Store
 

@@ -3,6 +3,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+
 from rubric_order import agreement, bias, tables
 
 AGREEMENT = [

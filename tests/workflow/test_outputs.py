@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
+
 from rubric_order import files
 
 from .conftest import SMALL, Project

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pandas as pd
+
 from rubric_order import engines, entry, files, judging, plan
 from rubric_order.judges import identity
 from rubric_order.store import Store

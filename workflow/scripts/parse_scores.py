@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pandas as pd
+
 from rubric_order import entry, files
 from rubric_order.scores import score_reads
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import matplotlib
 import pandas as pd
+
 from rubric_order import entry, files
 from rubric_order.figures import position_selection
 

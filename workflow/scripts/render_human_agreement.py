@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pandas as pd
+
 from rubric_order import entry, tables
 
 

@@ -286,7 +286,7 @@ def _find_label(answer: str, labels: Sequence[str]) -> tuple[int | None, str | N
     label = "(?:" + "|".join(map(re.escape, labels)) + r")(?!\w|['’]\w)"
     one = rf"(?P<label>{label})(?:\s*(?:[,/&-]|or\b|and\b)\s*\(?(?P<other>{label}))?"
     forms = (
-        ("result", rf"\[\s*RESULTS?\s*\]{_MARKS}{one}"),
+        ("result", rf"\[\s*RESULTS?\s*\]{_MARKS}{one}|\[\[\s*(?P<verdict>{label})\s*\]\]"),
         ("named", rf"\b(?i:answer|option|choice|score|rating)\b\s*(?i:is|of)?{_MARKS}(?i:option\s+)?{one}"),
         ("own_line", rf"(?m:^[^\w\n]{{0,10}}{one}(?=\s*[.:,;)\]]|[^\w\n]*$))"),
         ("bracketed", rf"\({one}\)"),

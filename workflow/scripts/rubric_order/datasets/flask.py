@@ -128,7 +128,9 @@ def labels(values: list) -> list[str]:
 
 
 def _number(record: object, name: str, where: str) -> int:
-    found = record.get(name) if isinstance(record, dict) else record
+    if not isinstance(record, dict):
+        raise InputError(f"{where}: expected a record, found {record!r:.60}")
+    found = record.get(name)
     if type(found) is not int or found < 1:
         raise InputError(f"{where}: field {name!r}: expected a whole number from 1, found {found!r:.60}")
     return found
