@@ -121,9 +121,11 @@ def test_judges_are_found_by_name_and_prompt_style_whatever_file_they_stand_in(t
         "prompt_style": "rts",
         "n": 5,
         "formats": ["summeval"],
+        "adapters": ["summeval"],
         "files": [str(tmp_path / "a.jsonl.gz"), str(tmp_path / "b.jsonl")],
     }
     assert judges["own_judge"]["n"] == 2
+    assert judges["own_judge"]["adapters"] is None
     assert judges["own_judge"]["prompt_style"] is None
 
 
@@ -425,10 +427,35 @@ def test_a_record_of_no_item_is_an_error_or_left_out_and_counted(tmp_path, caplo
         recorded.plan_recorded(items, records.iloc[1:], study="s", judge_id="j", unknown="skip")
 
 
-def test_comparisons_are_not_taken_for_scores(tmp_path, small):
-    records = recorded.read_records(write(tmp_path / "a.jsonl", comparison()))
+def test_comparisons_are_not_mixed_with_scores(tmp_path, small):
+    paths = [write(tmp_path / "a.jsonl", comparison()), write(tmp_path / "b.jsonl", summary())]
+    records = recorded.read_records(paths)
     with pytest.raises(InputError, match="line 1: format 'pairwise' compares two answers"):
         recorded.plan_recorded(small.items, records, study="s", judge_id="j")
+
+
+def test_comparisons_are_parsed_by_their_letters_and_have_no_human_score(tmp_path, small):
+    rows = [comparison(response="Good. [[B]]"), comparison(response="Neither", repetition=1)]
+    records = recorded.read_records(write(tmp_path / "a.jsonl", *rows))
+    reads = recorded.plan_recorded(small.items, records, study="s", judge_id="j")
+    n = len(rows[0]["options"])
+    labels = recorded.labels_of({"compares": True, "n": n})
+    scored = scores.score_reads(reads, recorded.responses_of(records), labels=labels)
+    assert scored["score"].tolist()[0] == 2
+    assert scored["failure"].tolist()[1] == "no_score"
+    assert scored["human_score"].isna().all()
+    assert agreement.human_agreement(scored, resamples=100, confidence=0.95, seed=0).empty
+    assert bias.parse_failures(scored).query("reason == 'all'")[["n_reads", "n_failed"]].values.tolist() == [[2, 1]]
+
+
+def test_a_record_belongs_to_the_dataset_of_its_format_or_benchmark(tmp_path):
+    rows = [comparison(benchmark="MTBench"), comparison(benchmark="DevBench")]
+    paths = [write(tmp_path / "a.jsonl", *rows), write(tmp_path / "b.jsonl", summary())]
+    records = recorded.read_records(paths)
+    for adapter, kept in (("mtbench_pairs", 1), ("devbench_pairs", 1), ("summeval", 1), ("hanna", 0)):
+        assert len(recorded.about(records, adapter)) == kept
+    with pytest.raises(InputError, match="line 1: field 'benchmark': expected MTBench, DevBench, found 'Other'"):
+        recorded.discover(write(tmp_path / "b" / "a.jsonl", comparison(benchmark="Other")).parent)
 
 
 # --- from answers to statistics

@@ -125,7 +125,7 @@ def records(wildcards):
 
 def described_datasets():
     """The datasets of the data cards: those that config names, or those that studies use."""
-    used = dict.fromkeys(name for study in config["studies"].values() for name in study["datasets"])
+    used = dict.fromkeys(dataset for study in config["studies"] for dataset, _ in judged(study))
     return config["tables"]["datasets"]["datasets"] or list(used)
 
 
@@ -140,13 +140,22 @@ def shards(judge):
     return range(1, config["judges"][judge]["shards"] + 1)
 
 
+def judged(study):
+    """The datasets of a study with the judges that have answers about them: live ones always have."""
+    block = config["studies"][study]
+    for dataset in block["datasets"]:
+        for judge in block["judges"]:
+            adapters = config["judges"][judge]["adapters"]
+            if adapters is None or config["datasets"][dataset]["adapter"] in adapters:
+                yield dataset, judge
+
+
 def score_files(wildcards):
     """The scores of every study, dataset and judge."""
     return [
         f"results/scores/{study}/{dataset}/{judge}.parquet"
-        for study, block in config["studies"].items()
-        for dataset in block["datasets"]
-        for judge in block["judges"]
+        for study in config["studies"]
+        for dataset, judge in judged(study)
     ]
 
 

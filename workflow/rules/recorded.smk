@@ -19,8 +19,9 @@ rule plan_recorded:
         code=code("plan_recorded.py"),
         entry=entry("plan_recorded.py"),
         judge=judge_settings,
+        adapter=lookup("datasets/{dataset}/adapter", within=config),
     shell:
-        "python {params.entry:q} --items {input.item_table:q} --records {input.records:q} --study {wildcards.study}"
+        "python {params.entry:q} --items {input.item_table:q} --records {input.records:q} --adapter {params.adapter} --study {wildcards.study}"
         " --judge-id {wildcards.judge} --judge {params.judge:q} --output {output.plan:q} 2> >(tee {log:q} >&2)"
 
 

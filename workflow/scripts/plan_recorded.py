@@ -7,11 +7,12 @@ import pandas as pd
 from rubric_order import entry, files, recorded
 
 
-def main(items: Path, records: list[Path], study: str, judge_id: str, judge: dict, output: Path) -> None:
-    """Write one row a recorded answer."""
+def main(items: Path, records: list[Path], adapter: str, study: str, judge_id: str, judge: dict, output: Path) -> None:
+    """Write one row a recorded answer about the dataset."""
     answers = recorded.read_records(
         records, judge=judge["model"], prompt_style=judge["prompt_style"], duplicates=judge["duplicates"]
     )
+    answers = recorded.about(answers, adapter)
     reads = recorded.plan_recorded(
         pd.read_parquet(items), answers, study=study, judge_id=judge_id, n=judge["n"], unknown=judge["unknown"]
     )

@@ -226,6 +226,13 @@ FORMATS: dict[str, _Format] = {
     ),
 }
 COMPARISONS = ("pairwise", "summeval_pairwise")
+# The adapter of the dataset that answers are about, by their format or benchmark; general records can be about any.
+ADAPTERS = {
+    "summeval": "summeval",
+    "summeval_pairwise": "summeval",
+    "MTBench": "mtbench_pairs",
+    "DevBench": "devbench_pairs",
+}
 
 
 # --- finding judges
@@ -240,7 +247,8 @@ def discover(folder: str | Path) -> dict[str, dict]:
 
     Returns:
         Settings by judge id, sorted: ``engine`` (``recorded``), ``model`` (the judge's name in the files),
-        ``prompt_style`` (or None), ``n`` (number of scores or options), ``formats`` and ``files`` (sorted). A judge
+        ``prompt_style`` (or None), ``n`` (number of scores or options), ``formats``, ``adapters`` (of the
+        datasets that the answers are about; None for any) and ``files`` (sorted). A judge
         with two prompt styles is two judges.
 
     Raises:
@@ -261,6 +269,7 @@ def discover(folder: str | Path) -> dict[str, dict]:
                 (record["judge"], record["prompt_style"]),
                 {
                     "formats": set(),
+                    "adapters": set(),
                     "files": {},
                     "ordering": set(),
                     "options": set(),
@@ -268,6 +277,7 @@ def discover(folder: str | Path) -> dict[str, dict]:
                 },
             )
             judge["formats"].add(record["format"])
+            judge["adapters"].add(adapter_of(record))
             judge["files"][str(path)] = None
             # Comparisons have options of their own, which say nothing about a scale.
             sized = "options" if record["format"] in COMPARISONS else "ordering"
@@ -288,28 +298,44 @@ def discover(folder: str | Path) -> dict[str, dict]:
             "prompt_style": style,
             "n": _size(entry),
             "formats": sorted(entry["formats"]),
+            "adapters": None if None in entry["adapters"] else sorted(entry["adapters"]),
             "files": list(entry["files"]),
         }
     return dict(sorted(judges.items()))
 
 
 def add_judges(config: dict) -> None:
-    """Put the judges of config's `recorded_dir` into it, and into each study whose one strategy is `recorded`.
-
-    Judges that only compare answers have no scores to analyse; they are named in the log and left out.
-    """
+    """Put the judges of config's `recorded_dir` into it, and into each study whose one strategy is `recorded`."""
     if not config.get("recorded_dir"):
         return
     judges = {}
     for judge_id, found in discover(config["recorded_dir"]).items():
-        if set(found["formats"]) <= set(COMPARISONS):
-            log.warning("recorded judge %s only compares answers; it is left to studies of pairs", judge_id)
-        else:
-            judges[judge_id] = {key: value for key, value in found.items() if key != "formats"}
+        compares = set(found.pop("formats")) <= set(COMPARISONS)
+        judges[judge_id] = found | {"compares": compares}
     config.setdefault("judges", {}).update(judges)
     for study in config.get("studies", {}).values():
         if study.get("strategies") == [STRATEGY]:
             study["judges"] = [*study.get("judges", []), *judges]
+
+
+def adapter_of(record: Mapping) -> str | None:
+    """The adapter of the dataset that a record is about; None where it can be about any.
+
+    Raises:
+        InputError: it is about a benchmark that no adapter reads.
+    """
+    if record["format"] == "general":
+        return None
+    key = record["benchmark"] if record["format"] == "pairwise" else record["format"]
+    if key not in ADAPTERS:
+        known = ", ".join(name for name in ADAPTERS if name not in FORMATS)
+        raise InputError(f"{_place(record)}: field 'benchmark': expected {known}, found {key!r:.60}")
+    return ADAPTERS[key]
+
+
+def about(records: pd.DataFrame, adapter: str) -> pd.DataFrame:
+    """The records that are about a dataset of the given adapter."""
+    return records[[adapter_of(record) in (None, adapter) for record in records.to_dict("records")]]
 
 
 def _size(entry: Mapping) -> int:
@@ -332,7 +358,7 @@ def id_of(judge: str, prompt_style: str | None = None, where: str = "judge") -> 
 
 def labels_of(settings: Mapping) -> str | None:
     """How the options of a judge were named, lowest score first, or None where by their numbers."""
-    if settings.get("prompt_style") not in LETTERED_STYLES:
+    if settings.get("prompt_style") not in LETTERED_STYLES and not settings.get("compares"):
         return None
     return LETTERS[: settings.get("n", SCALE)]
 
@@ -537,16 +563,19 @@ def plan_recorded(
         ``recorded``. Items without a record have no row; the log says how many they are.
 
     Raises:
-        InputError: a record is of no item, an ordering index has no ordering, the records compare two answers instead
-            of scoring one, or no record is left.
+        InputError: a record is of no item, an ordering index has no ordering, only some of the records compare two
+            answers, or no record is left.
     """
     _check_option("unknown", unknown, UNKNOWN)
-    compared = records[records["format"].isin(COMPARISONS)]
-    if len(compared):
-        first = compared.iloc[0]
-        raise InputError(
-            f"{_place(first)}: format {first['format']!r} compares two answers; expected scores of single items"
-        )
+    compares = records["format"].isin(COMPARISONS)
+    if compares.any():
+        if not compares.all():
+            first = records[compares].iloc[0]
+            raise InputError(
+                f"{_place(first)}: format {first['format']!r} compares two answers, other records score single ones; "
+                "give them prompt styles, so that they are two judges"
+            )
+        return _plan_comparisons(records, study=study, judge_id=judge_id, dataset=str(items["dataset"].iloc[0]))
     known = records.assign(item_id=_item_ids(items, records))
     absent = known["item_id"].isna()
     if absent.any():
@@ -574,6 +603,35 @@ def plan_recorded(
     reads["request_id"] = reads["request_id"].astype("str")
     columns = ["study", "judge", "dataset", "item_id", "group_id", "candidate", "criterion", "human_score", "probe"]
     return reads[[*columns, "strategy", "n", "read_index", "ordering", "repeat", "request_id"]]
+
+
+def _plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, dataset: str) -> pd.DataFrame:
+    """Answers that compare two texts as reads: their `score` is the place of the option that they choose.
+
+    They have no human score here, so they are parsed and their failures counted, and that is all.
+    """
+    names = ["group_id", "criterion", "shown_first", "shown_second"]
+    pair = records[names].astype(str).agg(" ".join, axis=1)
+    reads = pd.DataFrame(
+        {
+            "study": study,
+            "judge": judge_id,
+            "dataset": dataset,
+            "item_id": pair.to_numpy(),
+            "group_id": records["group_id"].to_numpy(),
+            "candidate": records["shown_first"].to_numpy(),
+            "criterion": records["criterion"].to_numpy(),
+            "human_score": float("nan"),
+            "probe": "pair_order",
+            "strategy": STRATEGY,
+            "n": records["options"].map(len).to_numpy(dtype="int64"),
+            "read_index": records.groupby(pair).cumcount().to_numpy(dtype="int64"),
+            "ordering": [list(range(1, len(options) + 1)) for options in records["options"]],
+            "repeat": records["repeat"].to_numpy(),
+            "request_id": records["request_id"].astype("str").to_numpy(),
+        }
+    )
+    return reads.sort_values(["n", "item_id", "read_index"], kind="stable").reset_index(drop=True)
 
 
 def _item_ids(items: pd.DataFrame, records: pd.DataFrame) -> list[str | None]:

@@ -1,0 +1,40 @@
+"""A folder of answers that exist already, from files to tables."""
+
+import json
+
+import pandas as pd
+
+from .conftest import Project
+
+
+def test_recorded_answers_go_through_the_same_parsing_and_statistics(fresh: Project):
+    items = fresh.file("items.csv")
+    levels = ",".join(f"Description of level {level}" for level in range(1, 6))
+    rows = [f'item_{k},Say hello.,"Hello, {k}.",Is it a greeting?,{levels},{k}' for k in range(1, 5)]
+    header = "item_id,instruction,response,question,level_1,level_2,level_3,level_4,level_5,human_score"
+    items.write_text("\n".join([header, *rows]) + "\n")
+    folder = fresh.file("answers")
+    folder.mkdir()
+    answers = [{"judge": "Old Judge", "item_id": f"item_{k}", "response": f"Fine. [RESULT] {k}"} for k in range(1, 4)]
+    answers.append({"judge": "Old Judge", "item_id": "item_4", "response": "Either 3.5 or nothing"})
+    (folder / "answers.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    config = {
+        "recorded_dir": "answers",
+        "datasets": {"mine": {"adapter": "custom", "files": {"items": {"path": "items.csv"}}}},
+        "studies": {"position_bias": {"datasets": ["mine"], "judges": [], "strategies": ["recorded"]}},
+        "figures": {"position_selection": {"strategy": "recorded"}},
+        "tables": {"position_selection": {"strategy": "recorded"}},
+        "statistics": {"bootstrap": {"resamples": 100}},
+    }
+    run = fresh.snakemake(config=config)
+    assert run.returncode == 0, run.stdout + run.stderr
+    agreement = pd.read_csv(fresh.file("results/tables/human_agreement.csv"))
+    assert agreement[["judge", "dataset", "criterion", "strategy", "readout"]].values.tolist() == [
+        ["old_judge", "mine", "all", "recorded", "hard"]
+    ]
+    assert agreement["n_items"].item() == 3
+    assert agreement["n_failed"].item() == 1
+    assert agreement["pearson"].item() == 1
+    failures = pd.read_csv(fresh.file("results/tables/parse_failures.csv"))
+    assert failures.query("reason == 'all'")["n_failed"].tolist() == [1]
+    assert not fresh.file("results/store").exists()  # no model was asked
