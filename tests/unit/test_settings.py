@@ -228,3 +228,27 @@ def test_the_settings_that_engine_arguments_may_not_repeat_exist(schema):
         place = judge
         for key in own.split("/"):
             place = place["properties"][key]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "value"),
+    [
+        ("datasets/demo/limit", "2", 2),
+        ("datasets/demo/limit", "null", None),
+        ("datasets/demo/limit", "many", "many"),
+        ("datasets/demo/limit", "2.5", "2.5"),
+        ("judges/smollm2_135m/sampling/temperature", "0.3", 0.3),
+        ("studies/position_bias/scales", "[2, 3]", [2, 3]),
+        ("judges/smollm2_135m/model", "5", "5"),
+        ("judges/smollm2_135m/answer_format", "score", "score"),
+    ],
+)
+def test_a_text_of_the_command_line_is_read_where_the_schema_wants_no_text(config, schema, path, text, value):
+    *blocks, key = path.split("/")
+    block = config
+    for name in blocks:
+        block = block[name]
+    block[key] = text
+    settings.read_texts(config, schema)
+    assert block[key] == value
+    assert type(block[key]) is type(value)

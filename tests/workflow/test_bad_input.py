@@ -39,7 +39,7 @@ def records(text: str) -> Callable[[Project], dict]:
 
     def prepare(project: Project) -> dict:
         project.file("records.json").write_text(text)
-        return {"datasets": {"demo": {"adapter": "prometheus", "files": {"records": {"path": "records.json"}}}}}
+        return {"datasets": {"mine": {"adapter": "prometheus", "files": {"records": {"path": "records.json"}}}}}
 
     return prepare
 
@@ -96,7 +96,7 @@ BAD_INPUT = {
     ),
     "malformed JSON": (
         records('[\n{"idx": 1,\n"response_source" "a"}\n]\n'),
-        "results/items/demo.parquet",
+        "results/items/mine.parquet",
         ["error: records.json: line 3, column 19: malformed JSON"],
     ),
     "malformed YAML": (
@@ -106,7 +106,7 @@ BAD_INPUT = {
     ),
     "duplicate item ids": (
         records(json.dumps([RECORD, RECORD])),
-        "results/items/demo.parquet",
+        "results/items/mine.parquet",
         ["error: records.json: record 2: item id '001-a_model' is already used by records.json: record 1"],
     ),
     "item without a rubric": (

@@ -24,7 +24,8 @@ os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.ge
 try:
     schema = Path(workflow.basedir, "workflow", "schemas", "config.schema.yaml")
     recorded.add_judges(config)
-    checks.check_shape(config, yaml.safe_load(schema.read_text(encoding="utf-8")))
+    shape = yaml.safe_load(schema.read_text(encoding="utf-8"))
+    checks.check_shape(checks.read_texts(config, shape), shape)
     validate(config, "../schemas/config.schema.yaml")  # fills in the defaults
     checks.check_meaning(config)
 except InputError as error:

@@ -3,12 +3,37 @@
 import re
 from collections.abc import Iterator, Mapping
 
+import yaml
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
 from rubric_order import judges, orderings
 from rubric_order.datasets import ADAPTERS
 from rubric_order.errors import InputError
+
+
+def read_texts(value: object, schema: Mapping) -> object:
+    """A config in which a text stands for what it says where the schema wants no text.
+
+    Snakemake hands on the values of ``--config 'datasets={"hanna": {"limit": 2}}'`` as texts. What does not become
+    what the schema wants is left as it is, for `check_shape` to name.
+    """
+    if isinstance(value, Mapping):
+        known = schema.get("properties", {})
+        patterns = schema.get("patternProperties", {})
+        for key in value:
+            matching = [part for pattern, part in patterns.items() if isinstance(key, str) and re.search(pattern, key)]
+            part = known.get(key, matching[0] if matching else {})
+            value[key] = read_texts(value[key], part)
+        return value
+    kinds = schema.get("type", "string" if "enum" in schema else None)
+    if isinstance(value, str) and kinds is not None and "string" not in kinds:
+        try:
+            read = yaml.safe_load(value)
+        except yaml.YAMLError:
+            return value
+        return read if _Validator({"type": kinds}).is_valid(read) else value
+    return value
 
 
 def check_shape(config: Mapping, schema: Mapping) -> None:
