@@ -167,7 +167,7 @@ def test_a_skill_without_a_rubric_is_an_error_that_names_the_file_of_rubrics(tmp
         (output("2"), "line 2: field 'question_id': expected a whole number from 1, found '2'"),
         (output(True), "line 2: field 'question_id': expected a whole number from 1, found True"),
         (output(1), "line 2: question_id 1 stands on an earlier line too; expected once"),
-        (["x"], "line 2: field 'question_id': expected a whole number from 1, found ['x']"),
+        (["x"], "line 2: expected a record, found ['x']"),
         (output(2, text=" "), "question_id 2: field 'response': expected text, found nothing"),
         (output(2, text="a\x07b"), "question_id 2: field 'response': expected text, found control character"),
     ],

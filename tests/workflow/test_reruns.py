@@ -42,9 +42,12 @@ def test_editing_a_figure_setting_plans_that_figure_alone(project: Project):
 def test_editing_the_bootstrap_plans_statistics_and_what_shows_them(project: Project):
     config = changed(statistics={"bootstrap": {"resamples": 200}})
     assert project.planned(config=config) == [
+        "describe_datasets",
         "estimate_human_agreement",
         "estimate_position_selection",
+        "plot_human_scores",
         "plot_position_selection",
+        "render_datasets",
         "render_human_agreement",
         "render_position_selection",
     ]
