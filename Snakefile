@@ -3,20 +3,12 @@
 #   datasets -> items -> plan -> requests -> responses -> scores -> statistics -> figures, tables, report
 #
 # Results depend on config and inputs alone; where jobs run is said by profiles.
-from pathlib import Path
-
 from snakemake.utils import min_version
 
 min_version("9.25")
 
 
-# The demo, and the datasets that we know; config/README.md says what a config file adds to them.
 configfile: f"{workflow.basedir}/config/config.yaml"
-
-
-for dataset in sorted(Path(workflow.basedir, "config", "datasets").glob("*.yaml")):
-
-    configfile: str(dataset)
 
 
 include: "workflow/rules/common.smk"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import yaml
-from snakemake.utils import validate
+from snakemake.utils import update_config, validate
 
 SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
 sys.path.insert(0, str(SCRIPTS))
@@ -20,6 +20,13 @@ from rubric_order.fingerprint import code_version
 # Commands find the Python that runs Snakemake, also where its environment is not activated; with --sdm conda the
 # environment of a rule comes before it.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
+
+# The datasets that we know, under what config says of them.
+known = {}
+for path in sorted(Path(workflow.basedir, "config", "datasets").glob("*.yaml")):
+    update_config(known, yaml.safe_load(path.read_text(encoding="utf-8")))
+update_config(known, config)
+config.update(known)
 
 try:
     schema = Path(workflow.basedir, "workflow", "schemas", "config.schema.yaml")

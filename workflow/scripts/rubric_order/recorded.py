@@ -306,15 +306,16 @@ def discover(folder: str | Path) -> dict[str, dict]:
 
 def add_judges(config: dict) -> None:
     """Put the judges of config's `recorded_dir` into it, and into each study whose one strategy is `recorded`."""
-    if not config.get("recorded_dir"):
-        return
+    folder = config.get("recorded_dir")
+    if not isinstance(folder, str) or not folder or not isinstance(config.get("studies"), Mapping):
+        return  # the check of the config's shape says what is wrong with it
     judges = {}
-    for judge_id, found in discover(config["recorded_dir"]).items():
+    for judge_id, found in discover(folder).items():
         compares = set(found.pop("formats")) <= set(COMPARISONS)
         judges[judge_id] = found | {"compares": compares}
     config.setdefault("judges", {}).update(judges)
-    for study in config.get("studies", {}).values():
-        if study.get("strategies") == [STRATEGY]:
+    for study in config["studies"].values():
+        if isinstance(study, dict) and study.get("strategies") == [STRATEGY]:
             study["judges"] = [*study.get("judges", []), *judges]
 
 
