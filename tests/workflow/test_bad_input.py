@@ -171,6 +171,14 @@ def test_a_prompt_longer_than_the_context_fails_alone(finished: Project, project
     assert counted == too_long.sum()
 
 
+def test_an_engine_argument_that_vllm_lacks_is_one_clear_error(project: Project):
+    run = project.snakemake(config=SMALL | {"judges": {"smollm2_135m": {"engine_args": {"enforce_eagerly": True}}}})
+    said = run.stdout + run.stderr
+    assert run.returncode != 0
+    assert "error: judge: engine_args: vLLM has no argument 'enforce_eagerly'; expected enforce_eager" in said
+    assert "Traceback" not in said
+
+
 def test_a_failed_rule_shows_its_error_in_its_log_too(fresh: Project):
     prepare, target, expected = BAD_INPUT["level missing from a rubric"]
     fresh.snakemake(target, config=prepare(fresh))

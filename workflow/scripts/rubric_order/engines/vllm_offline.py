@@ -1,5 +1,7 @@
 """vLLM inside the job: one engine, fed continuously, answers taken as they finish."""
 
+import dataclasses
+import difflib
 import functools
 import importlib.metadata
 import os
@@ -56,10 +58,15 @@ class VllmEngine:
             **judge["engine_args"],
         }
         self.arguments = {key: value for key, value in arguments.items() if value is not None}
+        known = {field.name for field in dataclasses.fields(EngineArgs)}
+        for name in judge["engine_args"]:
+            if name not in known:
+                near = ", ".join(difflib.get_close_matches(name, known)) or "see vLLM's engine arguments"
+                raise InputError(f"judge: engine_args: vLLM has no argument {name!r}; expected {near}")
         try:
             self.engine = LLMEngine.from_engine_args(EngineArgs(**self.arguments))
         except (OSError, ValueError) as error:
-            raise InputError(f"judge: vLLM cannot load model {model!r}: {str(error).strip()}") from error
+            raise InputError(f"judge: vLLM cannot load model {model!r}: {' '.join(str(error).split())}") from error
         self.tokenizer = self.engine.get_tokenizer()
         self.max_model_len = self.engine.vllm_config.model_config.max_model_len
         self.queue = QUEUE * self.engine.vllm_config.scheduler_config.max_num_seqs
