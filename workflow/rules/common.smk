@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import yaml
+from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config, validate
 
 SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
@@ -87,8 +88,11 @@ def settings(dpath):
     """Params function: one block of config as JSON."""
 
     def block(wildcards):
-        keys = dpath.format(**wildcards).split("/")
-        return as_json(functools.reduce(lambda value, key: value[key], keys, config))
+        path = dpath.format(**wildcards)
+        try:
+            return as_json(functools.reduce(lambda value, key: value[key], path.split("/"), config))
+        except KeyError:
+            raise WorkflowError(f"config: {path}: not there; name it ({{}} takes its defaults)") from None
 
     return block
 
@@ -134,7 +138,7 @@ def records(wildcards):
 def described_datasets():
     """The datasets of the data cards: those that config names, or those that studies use."""
     used = dict.fromkeys(dataset for study in config["studies"] for dataset, _ in judged(study))
-    return config["tables"]["datasets"]["datasets"] or list(used)
+    return config["tables"].get("datasets", {}).get("datasets") or list(used)
 
 
 def studies_until(study, judge):

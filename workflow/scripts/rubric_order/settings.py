@@ -136,7 +136,7 @@ def _problems(config: Mapping) -> Iterator[str]:
     for name, judge in config["judges"].items():
         if judge["engine"] == "recorded" and not judge.get("files"):
             yield f"judges/{name}/files: a recorded judge needs the files with its answers"
-    for name in config["tables"]["datasets"]["datasets"] or []:
+    for name in config["tables"].get("datasets", {}).get("datasets") or []:
         if name not in config["datasets"]:
             yield f"tables/datasets/datasets: {name!r} is not defined under datasets"
     for block in ("figures", "tables"):

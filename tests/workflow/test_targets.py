@@ -1,0 +1,31 @@
+"""Which figures and tables a config makes."""
+
+import yaml
+
+from .conftest import Project
+
+
+def config_without(project: Project, *blocks: str) -> None:
+    path = project.file("config/config.yaml")
+    config = yaml.safe_load(path.read_text())
+    for block in blocks:
+        del config[block]
+    path.write_text(yaml.safe_dump(config, sort_keys=False))
+
+
+def ends(jobs: list[str]) -> list[str]:
+    return [job for job in jobs if job.startswith(("plot_", "render_"))]
+
+
+def test_a_config_makes_the_figures_and_tables_that_it_names_and_no_others(fresh: Project):
+    config_without(fresh, "figures", "tables")
+    named = {"figures": {"human_scores": {}}, "tables": {"parse_failures": {"study": "position_bias"}}}
+    assert ends(fresh.planned(config=named)) == ["plot_human_scores", "render_parse_failures"]
+    assert fresh.planned() == []
+
+
+def test_a_figure_that_is_asked_for_but_not_named_is_one_clear_error(fresh: Project):
+    config_without(fresh, "figures")
+    run = fresh.snakemake("--dry-run", "results/figures/human_scores.svg")
+    assert run.returncode != 0
+    assert "config: figures/human_scores: not there" in run.stdout + run.stderr
