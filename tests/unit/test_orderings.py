@@ -43,6 +43,65 @@ def test_balanced_never_repeats_an_ordering_of_three_or_more_scores(n):
     assert distinct == (2 if n == 2 else 2 * n)
 
 
+def predecessor_counts(rows):
+    """How often each option (column, 1..n) comes right before each other (row, 1..n), counted one by one."""
+    n = len(rows[0])
+    counts = np.zeros((n, n), dtype=int)
+    for row in rows.tolist():
+        for before, after in pairwise(row):
+            counts[after - 1, before - 1] += 1
+    return counts
+
+
+def test_williams_design_of_four_by_hand():
+    assert orderings.williams(4).tolist() == [[1, 2, 4, 3], [2, 3, 1, 4], [3, 4, 2, 1], [4, 1, 3, 2]]
+
+
+def test_williams_design_of_three_by_hand():
+    rows = [[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 3, 2], [2, 1, 3], [3, 2, 1]]
+    assert orderings.williams(3).tolist() == rows
+
+
+@pytest.mark.parametrize("n", range(2, 10))
+def test_williams_designs_balance_positions_and_predecessors(n):
+    for rows, times in ((orderings.williams(n), 1 + n % 2), (orderings.balanced_williams(n), 2)):
+        assert rows.shape == (times * n, n)
+        assert np.sort(rows, axis=1).tolist() == [list(range(1, n + 1))] * len(rows)
+        for position in range(n):
+            assert np.bincount(rows[:, position], minlength=n + 1).tolist() == [0] + [times] * n
+        assert predecessor_counts(rows).tolist() == (times * (1 - np.eye(n, dtype=int))).tolist()
+
+
+@pytest.mark.parametrize("n", range(4, 10))
+def test_rotations_balance_positions_but_put_each_option_after_two_others_only(n):
+    counts = predecessor_counts(orderings.balanced(n))
+    assert ((counts > 0).sum(axis=1) == 2).all()
+    assert ((counts > 0).sum(axis=0) == 2).all()
+
+
+@pytest.mark.parametrize("n", range(3, 10))
+def test_the_williams_design_of_the_budget_of_balanced_repeats_no_ordering(n):
+    assert len({tuple(row) for row in orderings.balanced_williams(n).tolist()}) == 2 * n
+
+
+@pytest.mark.parametrize("n", [1, 0, -3])
+def test_fewer_than_two_options_have_no_williams_design(n):
+    with pytest.raises(ValueError, match=f"at least 2 options, got {n}"):
+        orderings.williams(n)
+
+
+def test_predecessors_says_what_comes_right_before_each_option():
+    rows = np.array([[3, 1, 2], [1, 2, 3]])
+    assert orderings.predecessors(rows).tolist() == [[3, 1, 0], [0, 1, 2]]
+
+
+@given(st.permutations(range(1, 10)))
+def test_predecessors_agree_with_the_ordering_read_from_left_to_right(ordering):
+    found = orderings.predecessors(np.array(ordering))
+    for place, option in enumerate(ordering):
+        assert found[option - 1] == (ordering[place - 1] if place else 0)
+
+
 @given(ns)
 def test_rotations_are_an_integer_square_in_which_each_row_is_the_last_one_turned_by_one(n):
     rows = orderings.rotations(n)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-STRATEGIES = ("balanced", "random", "fixed", "single", "all")
+STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams")
 MAX_ORDERINGS = 5040  # 7!: beyond it, `all` is a mistake rather than a plan
 
 
@@ -37,6 +37,37 @@ def balanced(n: int) -> np.ndarray:
     Source: Xu et al. (2026), Section 3.1, in the order given there.
     """
     return np.vstack([rotations(n), n + 1 - rotations(n)])
+
+
+def williams(n: int) -> np.ndarray:
+    """The smallest Williams design: balanced for position and for which option comes right before.
+
+    Returns:
+        Shape (n, n) where n is even, (2n, n) where it is odd, for which no such square is known in general. Every
+        option stands equally often in every position, and right after every other option.
+
+    Raises:
+        ValueError: n is below 2.
+
+    Source: Williams (1949), Section 2: rotations of the sequence 1, 2, n, 3, n - 1, ... and, for odd n, of its mirror
+    image.
+    """
+    return balanced_williams(n)[: n if n % 2 == 0 else 2 * n]
+
+
+def balanced_williams(n: int) -> np.ndarray:
+    """A Williams design with as many rows as `balanced`.
+
+    Returns:
+        Shape (2n, n): every option stands exactly twice in every position, and exactly twice right after every other
+        option. For even n the two halves are different Williams squares; for n = 2 they are the same.
+    """
+    if n < 2:
+        raise ValueError(f"an ordering needs at least 2 options, got {n}")
+    # 0, 1, -1, 2, -2, ...: neighbours differ by 1, -2, 3, -4, ..., and in the mirror image by -1, 2, -3, 4, ...
+    zigzag = np.array([(place + 1) // 2 * (1 if place % 2 else -1) for place in range(n)])
+    turns = np.arange(n)[:, None]
+    return np.vstack([(turns + zigzag) % n, (turns - zigzag) % n]) + 1
 
 
 def random_orderings(n: int, reads: int, *, rng: np.random.Generator) -> np.ndarray:
@@ -85,7 +116,18 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
             return fixed(n, 1)
         case "all":
             return all_orderings(n)
+        case "balanced_williams":
+            return balanced_williams(n)
     raise ValueError(f"unknown strategy {strategy!r}; expected one of {', '.join(STRATEGIES)}")
+
+
+def predecessors(orderings: np.ndarray) -> np.ndarray:
+    """Which option comes right before: entry k - 1 of a row is the one before option k, 0 where k is the first.
+
+    Same shape as the input.
+    """
+    before = np.concatenate([np.zeros_like(orderings[..., :1]), orderings[..., :-1]], axis=-1)
+    return np.take_along_axis(before, np.argsort(orderings, axis=-1), axis=-1)
 
 
 def positions_of(orderings: np.ndarray) -> np.ndarray:
