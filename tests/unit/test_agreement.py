@@ -16,7 +16,7 @@ from rubric_order import agreement, resampling
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FEW = settings(MANY, max_examples=20)
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
-KEYS = ["study", "judge", "dataset", "strategy", "n"]
+KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
 # Scores as judges give them, with many ties.
 PAIRS = st.lists(st.tuples(st.integers(1, 5), st.integers(3, 15).map(lambda total: total / 3)), min_size=2, max_size=40)
 
@@ -38,6 +38,7 @@ def table_of(selected, human, *, criteria=("quality",), expected=None):
                 {
                     "study": "study",
                     "judge": "judge",
+                    "profile": "default",
                     "dataset": "demo",
                     "item_id": f"item-{item:04d}",
                     "criterion": criteria[item % len(criteria)],

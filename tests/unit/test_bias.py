@@ -16,7 +16,7 @@ from rubric_order import bias, orderings, resampling
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FEW = settings(MANY, max_examples=20)
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
-KEYS = ["study", "judge", "dataset", "strategy", "n"]
+KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
 COUNTS = (
     st.integers(2, 9)
     .flatmap(lambda n: st.lists(st.lists(st.integers(0, 12), min_size=n, max_size=n), min_size=1, max_size=12))
@@ -45,6 +45,7 @@ def table_of(selected, *, n=5, shown=None, judge="judge", strategy="balanced", p
                 {
                     "study": "study",
                     "judge": judge,
+                    "profile": "default",
                     "dataset": "demo",
                     "item_id": f"item-{item:04d}",
                     "strategy": strategy,

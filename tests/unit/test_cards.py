@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order import cards, datasets, files, tables
+from rubric_order import cards, datasets, files
 from rubric_order.datasets import Item, Pair
 from rubric_order.rubrics import Rubric
+from rubric_order.tables import datasets as datasets_table
 
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
 FEW = settings(max_examples=50)
@@ -322,9 +323,9 @@ def test_the_printed_table_has_one_row_a_dataset_and_source_and_the_csv_every_cr
             describe([[], []]).assign(dataset="unrated"),
         ]
     )
-    table = tables.datasets(statistics)
+    table = datasets_table.table(statistics)
     assert table["criterion"].tolist() == ["all", "coherence", "empathy", "all", "all"]
-    printed = tables.datasets_for_print(table).set_index("dataset")
+    printed = datasets_table.for_print(table).set_index("dataset")
     assert printed["scored by"].to_dict() == {"d": "2 raters", "one": "1 rater", "unrated": "none"}
     assert printed.loc["d", ["items", "groups", "criteria", "pairs"]].tolist() == [4, 2, 2, 0]
     assert printed["% of scores 1 to 5"].tolist() == ["12 / 38 / 25 / 0 / 25", "50 / 0 / 0 / 50 / 0", ""]

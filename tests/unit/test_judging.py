@@ -6,6 +6,7 @@ import pytest
 
 from rubric_order import judging
 from rubric_order.engines import Request, Response
+from rubric_order.errors import InputError
 from rubric_order.store import Store
 
 
@@ -14,6 +15,7 @@ class CountingEngine:
 
     def __init__(self, *, fails_after=None, unanswered=()):
         self.asked = []
+        self.closed = 0
         self.fails_after = fails_after
         self.unanswered = unanswered
 
@@ -25,11 +27,16 @@ class CountingEngine:
                 raise MemoryError("out of GPU memory")
             if request.prompt == "too long":
                 yield Response(request.request_id, error="prompt_too_long: 9 tokens, the model takes 8")
+            elif request.prompt == "busy":
+                yield Response(request.request_id, error="rate_limited: 429 five times", attempts=5)
             elif request.request_id not in self.unanswered:
                 yield Response(request.request_id, text="3", finish_reason="stop", prompt_tokens=10, cached_tokens=5)
 
     def describe(self):
         return {"engine": "counting", "engine_version": "1"}
+
+    def close(self):
+        self.closed += 1
 
 
 def no_engine():
@@ -42,7 +49,19 @@ def store(tmp_path):
 
 
 def requests_of(*names, prompt="short"):
-    return pd.DataFrame({"request_id": names, "prompt": prompt, "n": 5, "repeat": range(len(names))})
+    return pd.DataFrame(
+        {
+            "request_id": names,
+            "prompt": prompt,
+            "n": 5,
+            "repeat": range(len(names)),
+            "profile": "default",
+            "criteria": None,
+            "dataset": "d",
+            "item_id": "i",
+            "ordering": [[1, 2, 3, 4, 5]] * len(names),
+        }
+    )
 
 
 def test_responses_come_in_the_order_of_the_requests_with_what_gave_them(store):
@@ -56,7 +75,13 @@ def test_responses_come_in_the_order_of_the_requests_with_what_gave_them(store):
 
 def test_an_engine_gets_the_requests_as_they_stand_in_the_table(store):
     table = requests_of("a", "b")
-    assert list(judging.as_requests(table)) == [Request("a", "short", 5, 0), Request("b", "short", 5, 1)]
+    asked = {"dataset": "d", "item_id": "i", "ordering": (1, 2, 3, 4, 5)}
+    assert list(judging.as_requests(table)) == [
+        Request("a", "short", 5, 0, **asked),
+        Request("b", "short", 5, 1, **asked),
+    ]
+    table["criteria"] = [["plot", "style"], None]
+    assert [request.criteria for request in judging.as_requests(table)] == [("plot", "style"), ()]
 
 
 def test_no_engine_is_started_when_nothing_is_missing(store):
@@ -106,6 +131,46 @@ def test_an_answer_that_says_why_there_is_none_is_kept_and_not_asked_again(store
     responses = judging.judge(wanted, store, no_engine)
     assert responses["error"].notna().tolist() == [False, True]
     assert responses["error"][1] == "prompt_too_long: 9 tokens, the model takes 8"
+
+
+def test_a_failure_that_may_pass_ends_the_job_with_one_error_and_is_asked_again(store):
+    busy = requests_of("a", "b", "c").assign(prompt=["short", "busy", "busy"])
+    engine = CountingEngine()
+    with pytest.raises(InputError, match=r"2 of 3 requests failed for reasons that may pass \(2 rate_limited\)"):
+        judging.judge(busy, store, lambda: engine)
+    assert engine.closed == 1
+    again = CountingEngine()
+    responses = judging.judge(busy.assign(prompt="short"), store, lambda: again)
+    assert again.asked == ["b", "c"]
+    assert responses["text"].tolist() == ["3", "3", "3"]
+
+
+def test_failures_that_may_pass_are_final_where_config_says_so(store):
+    busy = requests_of("a", "b").assign(prompt=["short", "busy"])
+    responses = judging.judge(busy, store, CountingEngine, accept_failures=True)
+    assert responses["error"].tolist()[1] == "rate_limited: 429 five times"
+
+
+def test_what_failed_for_good_is_asked_again_only_where_config_says_so(store):
+    wanted = requests_of("a", "b").assign(prompt=["short", "too long"])
+    judging.judge(wanted, store, CountingEngine)
+    engine = CountingEngine()
+    responses = judging.judge(wanted.assign(prompt="short"), store, lambda: engine, retry_failed=True)
+    assert engine.asked == ["b"]
+    assert responses["text"].tolist() == ["3", "3"]
+
+
+def test_how_an_answer_was_got_is_kept_in_the_store_and_left_out_of_the_responses(store):
+    responses = judging.judge(requests_of("a"), store, CountingEngine)
+    assert not {"cached_tokens", "attempts", "cost"} & set(responses)
+    assert store.read(["a"])["cached_tokens"].tolist() == [5]
+
+
+def test_an_engine_is_closed_when_it_fails(store):
+    engine = CountingEngine(fails_after=1)
+    with pytest.raises(MemoryError):
+        judging.judge(requests_of("a", "b"), store, lambda: engine)
+    assert engine.closed == 1
 
 
 def test_an_engine_that_leaves_a_request_out_is_a_defect(store):

@@ -48,7 +48,8 @@ def test_every_item_is_read_as_often_as_each_strategy_says(make):
 def test_a_read_carries_the_keys_and_the_human_score_of_its_item(make, small_dataset):
     reads = make()
     assert reads.columns.tolist() == [
-        *("study", "judge", "dataset", "item_id", "group_id", "candidate", "criterion", "human_score", "probe"),
+        *("study", "judge", "profile", "dataset", "item_id", "group_id", "candidate", "criterion", "human_score"),
+        "probe",
         *("strategy", "n", "read_index", "ordering", "repeat", "request_id"),
     ]
     assert reads[["study", "judge", "dataset", "probe"]].drop_duplicates().to_numpy().tolist() == [
@@ -214,19 +215,16 @@ def test_a_scale_that_a_rubric_does_not_have_is_an_error_that_names_study_scale_
 
 def test_a_coarser_scale_shows_evenly_spaced_levels_renumbered(make, small_dataset, template):
     items, rubrics = small_dataset.items, small_dataset.rubrics
-    reads = make(scales=[3], strategies=["single"])
-    text = plan.render_reads(reads, items, rubrics, template)[0]
+    requests = plan.distinct_requests(make(scales=[3], strategies=["single"]), owned_elsewhere=set())
+    text = plan.render_requests(requests, items, rubrics, template, probe="score_order")["prompt"][0]
     assert "Score 1: ebb level 1\nScore 2: ebb level 3\nScore 3: ebb level 5\n" in text
 
 
-def test_the_prompt_of_a_read_is_that_of_its_item_and_ordering(make, small_dataset, template):
-    items, rubrics = small_dataset.items, small_dataset.rubrics
-    reads = make()
-    texts = plan.render_reads(reads, items, rubrics, template)
-    for index in (0, 25, len(reads) - 1):
-        read = reads.loc[index]
-        item = items.set_index("item_id").loc[read["item_id"]]
-        assert texts[index] == prompts.render(
+def test_the_prompt_of_a_request_is_that_of_its_item_and_ordering(requests, small_dataset, template):
+    items = small_dataset.items.set_index("item_id")
+    for read in (requests.loc[index] for index in (0, 25, len(requests) - 1)):
+        item = items.loc[read["item_id"]]
+        assert read["prompt"] == prompts.render(
             template,
             instruction=item["instruction"],
             response=item["response"],
@@ -235,14 +233,13 @@ def test_the_prompt_of_a_read_is_that_of_its_item_and_ordering(make, small_datas
             levels=[f"{item['group_id']} level {k}" for k in range(1, 6)],
             ordering=read["ordering"],
         )
-    assert not texts[reads["group_id"] == "ebb"].str.contains("###Reference Answer").any()
+    assert not requests["prompt"][requests["item_id"].str.startswith("ebb")].str.contains("###Reference Answer").any()
 
 
 @pytest.fixture
 def requests(make, small_dataset, template):
-    reads = make()
-    texts = plan.render_reads(reads, small_dataset.items, small_dataset.rubrics, template)
-    return plan.distinct_requests(reads, texts, owned_elsewhere=set())
+    table = plan.distinct_requests(make(), owned_elsewhere=set())
+    return plan.render_requests(table, small_dataset.items, small_dataset.rubrics, template, probe="score_order")
 
 
 def test_distinct_requests_has_each_request_of_the_reads_once(make, requests):
@@ -263,26 +260,57 @@ def test_distinct_requests_gives_each_request_the_prompt_of_its_name(requests, j
     assert plan.request_ids(judge, requests["prompt"], requests["repeat"], 5) == requests["request_id"].tolist()
 
 
-def test_distinct_requests_leaves_out_what_an_earlier_study_asks(requests, make, small_dataset, template):
+def test_distinct_requests_leaves_out_what_an_earlier_study_asks(requests, make):
     reads = make()
-    texts = plan.render_reads(reads, small_dataset.items, small_dataset.rubrics, template)
     owned = set(requests["request_id"][::3])
-    rest = plan.distinct_requests(reads, texts, owned_elsewhere=owned)
+    rest = plan.distinct_requests(reads, owned_elsewhere=owned)
     assert rest["request_id"].tolist() == [name for name in requests["request_id"] if name not in owned]
-    nothing = plan.distinct_requests(reads, texts, owned_elsewhere=set(requests["request_id"]))
+    nothing = plan.distinct_requests(reads, owned_elsewhere=set(requests["request_id"]))
     assert nothing.empty
-    assert nothing.columns.tolist() == requests.columns.tolist()
+    assert nothing.columns.tolist() == rest.columns.tolist()
 
 
-def test_distinct_requests_does_not_depend_on_the_order_of_the_reads(make, requests, small_dataset, template):
-    items, rubrics = small_dataset.items, small_dataset.rubrics
-    items = items.assign(response="the same words")  # so that several items share a request
+def test_distinct_requests_does_not_depend_on_the_order_of_the_reads(make, requests, small_dataset):
+    items = small_dataset.items.assign(response="the same words")  # so that several items share a request
     reads = make(items=items)
-    texts = plan.render_reads(reads, items, rubrics, template)
-    expected = plan.distinct_requests(reads, texts, owned_elsewhere=set())
+    expected = plan.distinct_requests(reads, owned_elsewhere=set())
     assert len(expected) < len(requests)
     shuffled = reads.sample(frac=1, random_state=5)
-    pd.testing.assert_frame_equal(plan.distinct_requests(shuffled, texts, owned_elsewhere=set()), expected)
+    pd.testing.assert_frame_equal(plan.distinct_requests(shuffled, owned_elsewhere=set()), expected)
+
+
+@pytest.fixture
+def warm(judge):
+    """A judge with a profile of another temperature."""
+    return judge | {"profiles": {"warm": {"sampling": {"temperature": 0.6}}}}
+
+
+def test_each_profile_reads_the_same_orderings_by_requests_of_its_own(make, warm):
+    reads = make(judge=warm, profiles=["default", "warm"])
+    one, other = (block.reset_index(drop=True) for _, block in reads.groupby("profile"))
+    assert one["ordering"].tolist() == other["ordering"].tolist()
+    assert not set(one["request_id"]) & set(other["request_id"])
+    assert one["request_id"].tolist() == make()["request_id"].tolist()
+
+
+def test_a_profile_is_the_judge_with_its_settings(make, warm, judge):
+    judge["sampling"]["temperature"] = 0.6
+    expected = make(judge=judge)["request_id"].tolist()
+    assert make(judge=warm, profiles=["warm"])["request_id"].tolist() == expected
+
+
+def test_greedy_repeats_are_one_request_where_they_are_declared_equal(make, warm):
+    reuse = warm | {"greedy_repeats": "reuse"}
+    reads = make(judge=reuse, profiles=["default", "warm"], strategies=["fixed"])
+    assert reads.groupby(["profile", "item_id"])["request_id"].nunique().groupby("profile").first().to_dict() == {
+        "default": 1,
+        "warm": 10,
+    }
+    assert reads["repeat"].max() == 9
+    asked = plan.distinct_requests(reads, owned_elsewhere=set(), greedy={"default"})
+    assert asked[asked["profile"] == "default"]["repeat"].tolist() == [0] * 4
+    first = plan.distinct_requests(make(strategies=["single"]), owned_elsewhere=set())["request_id"]
+    assert set(first) == set(asked[asked["profile"] == "default"]["request_id"])
 
 
 def table_of(sizes):

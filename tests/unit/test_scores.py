@@ -189,8 +189,12 @@ def test_responses_of_full_and_empty_shards_are_read_from_their_files(tmp_path):
         def describe(self):
             return {}
 
+        def close(self):
+            pass
+
     store = Store(tmp_path / "store")
-    requests = pd.DataFrame({"request_id": ["r0", "r1"], "prompt": "p", "n": 2, "repeat": 0})
+    requests = pd.DataFrame({"request_id": ["r0", "r1"], "prompt": "p", "n": 2, "repeat": 0, "profile": "default"})
+    requests = requests.assign(criteria=None, dataset="d", item_id="i", ordering=[[1, 2], [2, 1]])
     paths = []
     for shard, block in enumerate((requests.iloc[:0], requests.iloc[:1], requests.iloc[1:], requests.iloc[:0])):
         responses = judging.judge(block, store, Engine)

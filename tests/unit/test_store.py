@@ -30,6 +30,12 @@ def test_a_response_comes_back_as_it_was(tmp_path):
         cached_tokens=90,
         option_logprobs=[-0.5, float("-inf"), -1.0],
         option_token=1,
+        reasoning="Hm.",
+        refusal="No.",
+        constrained_text="5",
+        attempts=2,
+        cost=0.25,
+        model="m-2026",
     )
     failed = Response("b", error="prompt_too_long: 9 tokens, the model takes 8", prompt_tokens=9)
     Store(tmp_path).append([full, failed], engine="vllm")
@@ -173,10 +179,10 @@ def test_what_another_job_joins_while_the_folder_is_read_is_not_missed(tmp_path,
     reader = Store(tmp_path)
     load, joined = reader._load, []
 
-    def load_after_the_other_has_joined(path):
+    def load_after_the_other_has_joined(path, columns):
         if not joined:
             joined.append(other.compact())
-        return load(path)
+        return load(path, columns)
 
     monkeypatch.setattr(reader, "_load", load_after_the_other_has_joined)
     assert reader.read(["a", "b"])["request_id"].tolist() == ["a", "b"]

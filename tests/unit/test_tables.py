@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from rubric_order import agreement, bias, tables
+from rubric_order.tables import human_agreement, parse_failures, position_selection
 
 AGREEMENT = [
     *("judge", "dataset", "criterion", "strategy", "readout", "n_items", "n_failed"),
@@ -27,6 +28,7 @@ def scores():
                     {
                         "study": "s",
                         "judge": judge,
+                        "profile": "default",
                         "dataset": "d",
                         "item_id": f"i{item}",
                         "criterion": "quality",
@@ -47,15 +49,15 @@ def scores():
 
 def everything(scores):
     """Each table, its printed form and its caption, by name, made from the given scores."""
-    selection = tables.position_selection(
+    selection = position_selection.table(
         bias.position_selection(scores, **BOOTSTRAP), study="s", strategy="balanced", n=2
     )
-    correlation = tables.human_agreement(agreement.human_agreement(scores, **BOOTSTRAP), study="s", n=2)
-    failures = tables.parse_failures(bias.parse_failures(scores), study="s")
+    correlation = human_agreement.table(agreement.human_agreement(scores, **BOOTSTRAP), study="s", n=2)
+    failures = parse_failures.table(bias.parse_failures(scores), study="s")
     return {
-        "position_selection": (selection, tables.position_selection_for_print(selection)),
-        "human_agreement": (correlation, tables.human_agreement_for_print(correlation)),
-        "parse_failures": (failures, tables.parse_failures_for_print(failures)),
+        "position_selection": (selection, position_selection.for_print(selection)),
+        "human_agreement": (correlation, human_agreement.for_print(correlation)),
+        "parse_failures": (failures, parse_failures.for_print(failures)),
     }
 
 
@@ -129,21 +131,21 @@ def test_an_empty_table_still_has_its_header(scores, tmp_path):
 def test_rows_of_other_studies_scales_and_strategies_are_left_out(scores):
     everything_else = [scores.assign(study="t"), scores.assign(strategy="random"), scores]
     statistics = bias.position_selection(pd.concat(everything_else), **BOOTSTRAP)
-    assert len(tables.position_selection(statistics, study="s", strategy="balanced", n=2)) == 2
-    assert tables.position_selection(statistics, study="s", strategy="balanced", n=5).empty
-    assert tables.position_selection(statistics, study="u", strategy="balanced", n=2).empty
+    assert len(position_selection.table(statistics, study="s", strategy="balanced", n=2)) == 2
+    assert position_selection.table(statistics, study="s", strategy="balanced", n=5).empty
+    assert position_selection.table(statistics, study="u", strategy="balanced", n=2).empty
     correlations = agreement.human_agreement(pd.concat(everything_else), **BOOTSTRAP)
-    assert len(tables.human_agreement(correlations, study="s", n=2)) == 4
-    assert tables.human_agreement(correlations, study="u", n=2).empty
+    assert len(human_agreement.table(correlations, study="s", n=2)) == 4
+    assert human_agreement.table(correlations, study="u", n=2).empty
     failures = bias.parse_failures(pd.concat(everything_else))
-    assert set(tables.parse_failures(failures, study="s")["strategy"]) == {"balanced", "random"}
-    assert set(tables.parse_failures(failures, study="t")["strategy"]) == {"balanced"}
+    assert set(parse_failures.table(failures, study="s")["strategy"]) == {"balanced", "random"}
+    assert set(parse_failures.table(failures, study="t")["strategy"]) == {"balanced"}
 
 
 def test_a_dagger_marks_what_the_test_over_items_does_not_find(scores):
     table, _ = everything(scores)["position_selection"]
     table = pd.concat([table, table], ignore_index=True).assign(p_cluster=[0.2, 0.01, np.nan, 0.05])
-    printed = tables.position_selection_for_print(table)
+    printed = position_selection.for_print(table)
     assert [text.endswith("†") for text in printed["chi2"]] == [True, False, True, True]
 
 
@@ -159,7 +161,7 @@ def test_an_estimate_is_printed_with_its_interval_or_says_that_there_is_none(end
     row = dict.fromkeys(AGREEMENT, "x") | {"n_items": 3, "n_failed": 0, "readout": "hard"}
     row |= dict(zip(["pearson", "pearson_low", "pearson_high"], ends, strict=True))
     row |= {"spearman": 1.0, "spearman_low": 0.9, "spearman_high": 1.0}
-    assert tables.human_agreement_for_print(pd.DataFrame([row]))["Pearson r"].tolist() == [text]
+    assert human_agreement.for_print(pd.DataFrame([row]))["Pearson r"].tolist() == [text]
 
 
 def test_latex_escapes_every_special_character(tmp_path):

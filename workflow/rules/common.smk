@@ -61,7 +61,7 @@ RECORDED = [name for name, judge in config["judges"].items() if judge["engine"] 
 LIVE = [name for name in config["judges"] if name not in RECORDED]
 
 # How a judge is run. These settings do not change its answers, so they do not make answers out of date.
-RUN_SETTINGS = ("gpu", "shards", "mem", "runtime")
+RUN_SETTINGS = ("gpu", "shards", "mem", "runtime", "greedy_repeats")
 
 
 def source(path):
@@ -97,15 +97,33 @@ def settings(dpath):
     return block
 
 
+def used_profiles(wildcards):
+    """The profiles of a study that a judge has."""
+    known = config["judges"][wildcards.judge]["profiles"]
+    return [name for name in config["studies"][wildcards.study]["profiles"] if name == "default" or name in known]
+
+
+def with_profiles(judge, wildcards):
+    """Some of a judge's settings, with its profiles that a study uses."""
+    profiles = config["judges"][wildcards.judge]["profiles"]
+    used = {name: profiles[name] for name in used_profiles(wildcards) if name != "default"}
+    return {**judge, "profiles": used} if used else judge
+
+
 def judge_settings(wildcards):
-    """A judge's block of config without what only says where it runs."""
+    """A judge's block of config without what only says where it runs, and with the profiles of the study alone."""
     judge = config["judges"][wildcards.judge]
-    return as_json({key: value for key, value in judge.items() if key not in RUN_SETTINGS})
+    kept = {key: value for key, value in judge.items() if key not in {*RUN_SETTINGS, "profiles"}}
+    return as_json(with_profiles(kept, wildcards))
 
 
 def judge_identity(wildcards):
     """What a judge's answers depend on."""
-    return as_json(judges.identity(config["judges"][wildcards.judge]))
+    judge = config["judges"][wildcards.judge]
+    kept = judges.identity(judge)
+    if judge["greedy_repeats"] == "reuse":
+        kept["greedy_repeats"] = "reuse"
+    return as_json(with_profiles(kept, wildcards))
 
 
 def answer_settings(wildcards):
@@ -117,12 +135,14 @@ def answer_settings(wildcards):
 def study_settings(wildcards):
     """What a study's plan depends on."""
     study = config["studies"][wildcards.study]
-    return as_json({key: study[key] for key in ("scales", "strategies", "budget", "seed")})
+    profiles = {"profiles": used} if (used := used_profiles(wildcards)) != ["default"] else {}
+    return as_json({key: study[key] for key in ("scales", "strategies", "budget", "seed", "probe")} | profiles)
 
 
 def template(wildcards):
-    """The prompt template of a judge's answer format."""
-    return source(f"resources/templates/{config['judges'][wildcards.judge]['answer_format']}.jinja")
+    """The prompt template of a study's probe, or of the judge's answer format where the probe has one for each."""
+    name = {"score_order": config["judges"][wildcards.judge]["answer_format"]}
+    return source(f"resources/templates/{name[config['studies'][wildcards.study]['probe']]}.jinja")
 
 
 def one_of(names):
@@ -162,13 +182,18 @@ def judged(study):
                 yield dataset, judge
 
 
-def score_files(wildcards):
-    """The scores of every study, dataset and judge."""
-    return [
-        f"results/scores/{study}/{dataset}/{judge}.parquet"
-        for study in config["studies"]
-        for dataset, judge in judged(study)
-    ]
+def score_files_of(probe):
+    """Input function: the scores of every study of a probe, its datasets and judges."""
+
+    def paths(wildcards):
+        return [
+            f"results/scores/{study}/{dataset}/{judge}.parquet"
+            for study, block in config["studies"].items()
+            for dataset, judge in judged(study)
+            if block["probe"] == probe
+        ]
+
+    return paths
 
 
 def file_source(wildcards):

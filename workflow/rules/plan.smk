@@ -47,6 +47,8 @@ rule collect_requests:
     params:
         code=code("collect_requests.py"),
         entry=entry("collect_requests.py"),
+        judge=judge_identity,
+        probe=lookup("studies/{study}/probe", within=config),
     shell:
         "python {params.entry:q} --plans {input.plans:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
-        " --earlier {input.earlier:q} --template {input.template:q} --output {output.requests:q} 2> >(tee {log:q} >&2)"
+        " --earlier {input.earlier:q} --template {input.template:q} --probe {params.probe} --judge {params.judge:q} --output {output.requests:q} 2> >(tee {log:q} >&2)"

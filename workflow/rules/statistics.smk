@@ -3,7 +3,7 @@
 
 rule estimate_position_selection:
     input:
-        scores=score_files,
+        scores=score_files_of("score_order"),
     output:
         statistics="results/statistics/position_selection.parquet",
     log:
@@ -23,7 +23,7 @@ rule estimate_position_selection:
 
 rule estimate_human_agreement:
     input:
-        scores=score_files,
+        scores=score_files_of("score_order"),
     output:
         statistics="results/statistics/human_agreement.parquet",
     log:
@@ -43,7 +43,7 @@ rule estimate_human_agreement:
 
 rule count_parse_failures:
     input:
-        scores=score_files,
+        scores=score_files_of("score_order"),
     output:
         statistics="results/statistics/parse_failures.parquet",
     log:

@@ -22,7 +22,11 @@ def main(
     """Ask what the store does not know, then write the responses of the shard in the order of its requests."""
     mine = plan.shard_of(pd.read_parquet(requests), shard, shards)
     responses = judging.judge(
-        mine, Store(store), lambda: engines.load({**judge, "gpu": gpus}, model_folder=model_folder)
+        mine,
+        Store(store),
+        lambda: engines.load({**judge, "gpu": gpus}, model_folder=model_folder),
+        accept_failures=judge["accept_failures"],
+        retry_failed=judge["retry_failed"],
     )
     files.write_parquet(responses, output, judge=identity(judge))
 

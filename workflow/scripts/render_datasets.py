@@ -5,12 +5,13 @@ from pathlib import Path
 import pandas as pd
 
 from rubric_order import entry, tables
+from rubric_order.tables import datasets
 
 
 def main(statistics: Path, output: Path) -> None:
     """Write CSV, Markdown, LaTeX and HTML beside each other."""
-    rows = tables.datasets(pd.read_parquet(statistics))
-    tables.write(rows, tables.datasets_for_print(rows), output.with_suffix(""), tables.DATASETS_CAPTION)
+    rows = datasets.table(pd.read_parquet(statistics))
+    tables.write(rows, datasets.for_print(rows), output.with_suffix(""), datasets.CAPTION)
 
 
 if __name__ == "__main__":

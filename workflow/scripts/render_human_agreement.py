@@ -5,12 +5,13 @@ from pathlib import Path
 import pandas as pd
 
 from rubric_order import entry, tables
+from rubric_order.tables import human_agreement
 
 
 def main(statistics: Path, table: dict, output: Path) -> None:
     """Write CSV, Markdown, LaTeX and HTML beside each other."""
-    rows = tables.human_agreement(pd.read_parquet(statistics), **table)
-    tables.write(rows, tables.human_agreement_for_print(rows), output.with_suffix(""), tables.HUMAN_AGREEMENT_CAPTION)
+    rows = human_agreement.table(pd.read_parquet(statistics), **table)
+    tables.write(rows, human_agreement.for_print(rows), output.with_suffix(""), human_agreement.CAPTION)
 
 
 if __name__ == "__main__":

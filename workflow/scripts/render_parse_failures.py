@@ -5,12 +5,13 @@ from pathlib import Path
 import pandas as pd
 
 from rubric_order import entry, tables
+from rubric_order.tables import parse_failures
 
 
 def main(statistics: Path, table: dict, output: Path) -> None:
     """Write CSV, Markdown, LaTeX and HTML beside each other."""
-    rows = tables.parse_failures(pd.read_parquet(statistics), **table)
-    tables.write(rows, tables.parse_failures_for_print(rows), output.with_suffix(""), tables.PARSE_FAILURES_CAPTION)
+    rows = parse_failures.table(pd.read_parquet(statistics), **table)
+    tables.write(rows, parse_failures.for_print(rows), output.with_suffix(""), parse_failures.CAPTION)
 
 
 if __name__ == "__main__":

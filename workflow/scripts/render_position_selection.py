@@ -5,14 +5,13 @@ from pathlib import Path
 import pandas as pd
 
 from rubric_order import entry, tables
+from rubric_order.tables import position_selection
 
 
 def main(statistics: Path, table: dict, output: Path) -> None:
     """Write CSV, Markdown, LaTeX and HTML beside each other."""
-    rows = tables.position_selection(pd.read_parquet(statistics), **table)
-    tables.write(
-        rows, tables.position_selection_for_print(rows), output.with_suffix(""), tables.POSITION_SELECTION_CAPTION
-    )
+    rows = position_selection.table(pd.read_parquet(statistics), **table)
+    tables.write(rows, position_selection.for_print(rows), output.with_suffix(""), position_selection.CAPTION)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from rubric_order import resampling
+from rubric_order.keys import KEYS
 
 POOLED = "all"
 VALUES = {"hard": "score", "soft": "expected_score"}
@@ -52,7 +53,7 @@ def human_agreement(scores: pd.DataFrame, *, resamples: int, confidence: float, 
     Source: Xu et al. (2026), Section 4.4.
     """
     rows = []
-    keys = ["study", "judge", "dataset", "strategy", "n"]
+    keys = KEYS
     rated = scores[scores["human_score"].notna()]
     for key, reads in rated.groupby(keys):
         blocks = [(POOLED, reads)]

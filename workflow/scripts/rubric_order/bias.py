@@ -13,6 +13,7 @@ import pandas as pd
 from scipy import stats
 
 from rubric_order import resampling
+from rubric_order.keys import KEYS
 
 READOUTS = ("hard", "soft")
 # Strategies in which every score meets every position. Under the others, position and score are one thing.
@@ -148,7 +149,7 @@ def position_selection(scores: pd.DataFrame, *, resamples: int, confidence: floa
         `soft`, chi-square is computed from summed probabilities, which vary less than selections: its `p` is not exact.
     """
     rows = []
-    keys = ["study", "judge", "dataset", "strategy", "n"]
+    keys = KEYS
     for key, reads in scores[scores["strategy"].isin(CROSSED)].groupby(keys):
         for readout in READOUTS:
             n = int(key[-1])
@@ -195,7 +196,7 @@ def parse_failures(scores: pd.DataFrame) -> pd.DataFrame:
         One row a judge, dataset, strategy, scale, `position` of the highest score (``all`` for the pooled row) and
         `reason` (``all`` for any, which is there also when nothing failed), with `n_reads` and `n_failed`.
     """
-    keys = ["study", "judge", "dataset", "strategy", "n"]
+    keys = KEYS
     table = scores[[*keys, "failure"]].copy()
     table["position"] = [str(list(o).index(n) + 1) for o, n in zip(scores["ordering"], scores["n"], strict=True)]
     # What is recorded without its ordering has the canonical one as a stand-in, which says nothing about places.

@@ -1,7 +1,7 @@
 """What a judge is: the settings that its answers depend on, apart from those that say how fast or where it runs."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 # Settings of a judge that determine its answers.
@@ -19,6 +19,8 @@ IDENTITY = (
     "answer_prefix",
     "sampling",
 )
+
+DEFAULT_PROFILE = "default"
 
 # Arguments of vLLM that only change how fast and in how much memory it runs. Any other may change what a model answers.
 SPEED = {
@@ -68,6 +70,29 @@ def identity(judge: Mapping) -> dict:
     if is_local(kept["model"]):
         kept["model"] = Path(kept["model"]).name
     return kept
+
+
+def with_profile(judge: Mapping, profile: str) -> dict:
+    """A judge's settings under one of its profiles; `DEFAULT_PROFILE` changes nothing.
+
+    Raises:
+        KeyError: the judge has no such profile.
+    """
+    merged = dict(judge)
+    if profile != DEFAULT_PROFILE:
+        for key, value in judge["profiles"][profile].items():
+            merged[key] = {**(judge.get(key) or {}), **value} if isinstance(value, Mapping) else value
+    return merged
+
+
+def reuses_greedy(judge: Mapping) -> bool:
+    """Whether repeats of one prompt are declared equal: at temperature 0, and if the judge's config says so."""
+    return judge.get("greedy_repeats") == "reuse" and judge["sampling"]["temperature"] == 0
+
+
+def greedy_profiles(judge: Mapping, profiles: Iterable[str]) -> set[str]:
+    """The profiles under which repeats are declared equal."""
+    return {profile for profile in profiles if reuses_greedy(with_profile(judge, profile))}
 
 
 def is_local(model: str) -> bool:

@@ -9,7 +9,8 @@ from datetime import timedelta
 import pandas as pd
 
 from rubric_order.engines import Engine, Request, Response
-from rubric_order.store import Store
+from rubric_order.errors import InputError
+from rubric_order.store import Store, may_pass
 
 log = logging.getLogger(__name__)
 
@@ -17,33 +18,76 @@ CHUNK = 256  # requests a file of the store, at most
 CHUNK_SECONDS = 30.0  # a finished request is on disk after so long, at most
 
 
-def judge(requests: pd.DataFrame, store: Store, start_engine: Callable[[], Engine]) -> pd.DataFrame:
+# What says how an answer was got, not what it is: kept in the store, and left out of the responses, which are then the
+# same however often a job was interrupted.
+RUN_COLUMNS = ["cached_tokens", "attempts", "cost"]
+
+
+def judge(
+    requests: pd.DataFrame,
+    store: Store,
+    start_engine: Callable[[], Engine],
+    *,
+    accept_failures: bool = False,
+    retry_failed: bool = False,
+) -> pd.DataFrame:
     """Responses to all requests, in their order.
 
     Args:
         requests: one shard's requests, sorted so that neighbours share prefixes.
         store: where finished requests are found and kept.
         start_engine: loads the model; not called when nothing is missing.
+        accept_failures: take failures for reasons that may pass for final.
+        retry_failed: ask again what failed for good.
+
+    Raises:
+        InputError: some requests failed for a reason that may pass. All that was answered is in the store.
     """
-    done = store.read(requests["request_id"])
-    missing = requests[~requests["request_id"].isin(done["request_id"])]
-    log.info("%d requests: %d answered before, %d to judge", len(requests), len(done), len(missing))
+    done = store.read(requests["request_id"], ["request_id"])
+    failed = done["error"].notna() if retry_failed else done["error"].map(may_pass).astype(bool)
+    missing = requests[~requests["request_id"].isin(done["request_id"][~failed])]
+    log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
     if len(missing):
         started = time.monotonic()
-        loaded = start_engine()
-        log.info("engine ready after %.0f s", time.monotonic() - started)
-        engine = json.dumps(loaded.describe(), sort_keys=True)
-        keep(progress(loaded.answer(as_requests(missing)), len(missing)), store, engine)
+        engine = start_engine()
+        try:
+            log.info("engine ready after %.0f s", time.monotonic() - started)
+            keep(
+                progress(engine.answer(as_requests(missing)), len(missing)),
+                store,
+                json.dumps(engine.describe(), sort_keys=True),
+            )
+        finally:
+            engine.close()
         store.compact()
-        done = store.read(requests["request_id"])
+    done = store.read(requests["request_id"])
     if len(done) != len(requests):
         raise RuntimeError(f"{len(requests) - len(done)} requests were not answered")
-    return done
+    passing = done["error"][done["error"].map(may_pass).astype(bool)]
+    if len(passing) and not accept_failures:
+        reasons = passing.str.partition(":")[0].value_counts()
+        counts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+        raise InputError(
+            f"{len(passing)} of {len(requests)} requests failed for reasons that may pass ({counts}); the others are"
+            " kept, and running again asks only these; accept_failures: true takes them for final"
+        )
+    return done.drop(columns=RUN_COLUMNS)
 
 
 def as_requests(table: pd.DataFrame) -> Iterator[Request]:
+    """The requests of a table with the columns of `plan.distinct_requests` and `plan.render_requests`."""
     for row in table.itertuples():
-        yield Request(row.request_id, row.prompt, int(row.n), int(row.repeat))
+        yield Request(
+            row.request_id,
+            row.prompt,
+            int(row.n),
+            int(row.repeat),
+            profile=row.profile,
+            criteria=() if row.criteria is None else tuple(row.criteria),
+            dataset=row.dataset,
+            item_id=row.item_id,
+            ordering=tuple(map(int, row.ordering)),
+        )
 
 
 def keep(responses: Iterable[Response], store: Store, engine: str) -> None:

@@ -6,27 +6,40 @@ that determines the answer, so that reads of several strategies and studies shar
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from jinja2 import Template
 
-from rubric_order import orderings, prompts, resampling, rubrics
+from rubric_order import judges, orderings, probes, resampling
 from rubric_order.errors import InputError
-from rubric_order.judges import identity
+from rubric_order.probes import Unit
+
+COLUMNS = ["study", "judge", "profile", "dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]
+COLUMNS += ["probe", "strategy", "n", "read_index", "ordering", "repeat", "request_id"]
+
+
+def request_names(judge: Mapping, n: int):
+    """A function that names the requests of one judge and scale.
+
+    Names are hashes over the judge's identity, the number of levels, the repeat index and the message.
+    """
+    head = hashlib.blake2b(json.dumps([judges.identity(judge), n], sort_keys=True).encode(), digest_size=16)
+
+    def name(prompt: bytes, repeat: int) -> str:
+        digest = head.copy()
+        digest.update(b"%d\x1f" % repeat)
+        digest.update(prompt)
+        return digest.hexdigest()
+
+    return name
 
 
 def request_ids(judge: Mapping, prompts_: Iterable[str], repeats: Iterable[int], n: int) -> list[str]:
-    """Names of requests: hashes over the judge's identity, the message, the options and the repeat index."""
-    head = hashlib.blake2b(json.dumps([identity(judge), n], sort_keys=True).encode(), digest_size=16)
-    names = []
-    for prompt, repeat in zip(prompts_, repeats, strict=True):
-        name = head.copy()
-        name.update(b"%d\x1f" % repeat)
-        name.update(prompt.encode())
-        names.append(name.hexdigest())
-    return names
+    """Names of requests, see `request_names`."""
+    name = request_names(judge, n)
+    return [name(prompt.encode(), repeat) for prompt, repeat in zip(prompts_, repeats, strict=True)]
 
 
 def plan_reads(
@@ -41,6 +54,8 @@ def plan_reads(
     strategies: list[str],
     budget: int | None,
     seed: int,
+    probe: str = "score_order",
+    profiles: Sequence[str] = (judges.DEFAULT_PROFILE,),
 ) -> pd.DataFrame:
     """Every read of a study's items by one judge.
 
@@ -48,8 +63,10 @@ def plan_reads(
         items, rubric_table: the tables of one dataset.
         scales: numbers of score levels.
         strategies: see `orderings.choose`.
-        budget: reads per item of `random` and `fixed`; by default 2n.
+        budget: reads per item of `random` and `fixed`; by default as many as `balanced` has.
         seed: of the random orderings; they also depend on dataset, item and scale, and on nothing else.
+        probe: what is permuted, see `probes`.
+        profiles: the judge's profiles; each reads the same orderings.
 
     Returns:
         One row a read, in the order of the items: the study's keys, `strategy`, `n`, `read_index` within the item,
@@ -58,100 +75,119 @@ def plan_reads(
     Raises:
         InputError: a rubric has no such scale, or a strategy has too many orderings.
     """
-    unscored = items[items["rubric_id"].isna()]
-    if len(unscored):
-        item = unscored.iloc[0]
-        raise InputError(
-            f"study {study}: item {item['item_id']!r} of dataset {item['dataset']!r} has no rubric: it is for pairs"
-        )
+    module = probes.load(probe)
+    keys = module.keys(items)
+    dataset = str(items["dataset"].iloc[0]) if len(items) else ""
+    settings = [judges.with_profile(judge, profile) for profile in profiles]
     parts = []
     for n in scales:
-        levels = {}
-        for rubric in rubric_table.itertuples():
-            try:
-                levels[rubric.rubric_id] = rubrics.at_scale(tuple(rubric.levels), n)
-            except ValueError as error:
-                raise InputError(f"study {study}: scale {n}: rubric {rubric.rubric_id!r}: {error}") from None
-        for strategy in strategies:
-            rows = []
-            for item in items.itertuples():
-                rng = resampling.generator(seed, "random orderings", item.dataset, item.item_id, n)
-                try:
-                    chosen = orderings.choose(strategy, n, budget=budget, rng=rng)
-                except ValueError as error:
-                    raise InputError(f"study {study}: {error}") from None
-                rows.append(_reads_of_item(item.item_id, chosen))
-            parts.append(pd.concat(rows, ignore_index=True).assign(strategy=strategy, n=n))
-    reads = pd.concat(parts, ignore_index=True)
-    texts = render_reads(reads, items, rubric_table, template)
-    reads["request_id"] = ""
-    for n, block in reads.groupby("n"):
-        reads.loc[block.index, "request_id"] = request_ids(judge, texts[block.index], block["repeat"], n)
-    keys = items[["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]]
+        namers = [(request_names(each, n), judges.reuses_greedy(each)) for each in settings]
+        try:
+            for unit in module.units(items, rubric_table, n=n, template=template):
+                rng_key = ("random orderings", dataset, unit.item_id, n)
+                chosen = {
+                    strategy: orderings.choose(
+                        strategy, unit.options, budget=budget, rng=resampling.generator(seed, *rng_key)
+                    ).tolist()
+                    for strategy in strategies
+                }
+                parts.append((n, unit.item_id, chosen, _name_requests(unit, chosen, namers)))
+        except (InputError, ValueError) as error:
+            raise InputError(f"study {study}: {error}") from None
+    reads = _as_table(parts, profiles, strategies)
     reads = reads.merge(keys, on="item_id", validate="many_to_one")
-    reads.insert(0, "study", study)
-    reads.insert(1, "judge", judge_id)
-    reads["probe"] = "score_order"
-    columns = ["study", "judge", "dataset", "item_id", "group_id", "candidate", "criterion", "human_score", "probe"]
-    return reads[[*columns, "strategy", "n", "read_index", "ordering", "repeat", "request_id"]]
+    return reads.assign(study=study, judge=judge_id, probe=probe)[COLUMNS]
 
 
-def _reads_of_item(item_id: str, chosen: np.ndarray) -> pd.DataFrame:
-    rows = [tuple(row) for row in chosen.tolist()]
+def _name_requests(unit: Unit, chosen: Mapping[str, list], namers: list) -> dict[tuple, list[str]]:
+    """The names of the requests of one unit, a list over profiles for each ordering and repeat."""
+    names: dict[tuple, list[str]] = {}
+    for rows in chosen.values():
+        for row, repeat in zip(rows, _repeats(rows), strict=True):
+            if (key := (tuple(row), repeat)) not in names:
+                prompt = unit.prompt(row).encode()
+                names[key] = [name(prompt, 0 if reuses else repeat) for name, reuses in namers]
+    return names
+
+
+def _repeats(rows: list[list[int]]) -> Iterator[int]:
+    """How often each row came before."""
     seen: dict[tuple, int] = {}
-    repeats = []
-    for row in rows:
-        repeats.append(seen.get(row, 0))
-        seen[row] = repeats[-1] + 1
-    return pd.DataFrame(
-        {"item_id": item_id, "read_index": range(len(rows)), "ordering": [list(row) for row in rows], "repeat": repeats}
-    )
+    for row in map(tuple, rows):
+        yield seen.get(row, 0)
+        seen[row] = seen.get(row, 0) + 1
 
 
-def render_reads(reads: pd.DataFrame, items: pd.DataFrame, rubric_table: pd.DataFrame, template: Template) -> pd.Series:
-    """The prompt of each read; equal (item, scale, ordering) are rendered once."""
-    item_of = items.set_index("item_id").to_dict("index")
-    rubric_of = rubric_table.set_index("rubric_id").to_dict("index")
-    rendered: dict[tuple, str] = {}
-
-    def prompt(item_id: str, n: int, ordering: list[int]) -> str:
-        key = (item_id, n, tuple(ordering))
-        if key not in rendered:
-            item = item_of[item_id]
-            rubric = rubric_of[item["rubric_id"]]
-            rendered[key] = prompts.render(
-                template,
-                instruction=item["instruction"],
-                response=item["response"],
-                reference=item["reference"] if isinstance(item["reference"], str) else None,
-                question=rubric["question"],
-                levels=rubrics.at_scale(tuple(rubric["levels"]), n),
-                ordering=ordering,
-            )
-        return rendered[key]
-
-    triples = zip(reads["item_id"], reads["n"], reads["ordering"], strict=True)
-    return pd.Series([prompt(*triple) for triple in triples], index=reads.index, dtype=object)
+def _as_table(parts: list[tuple], profiles: Sequence[str], strategies: Sequence[str]) -> pd.DataFrame:
+    """Reads sorted by profile, scale and strategy, then as the units stand."""
+    columns: dict[str, list] = {name: [] for name in ("item_id", "read_index", "ordering", "repeat", "request_id")}
+    varied: dict[str, list] = {"profile": [], "strategy": [], "n": []}
+    for place, profile in enumerate(profiles):
+        for n in dict.fromkeys(n for n, *_ in parts):
+            for strategy in strategies:
+                for scale, item_id, chosen, names in parts:
+                    if scale != n:
+                        continue
+                    rows = chosen[strategy]
+                    repeats = list(_repeats(rows))
+                    columns["item_id"] += [item_id] * len(rows)
+                    columns["read_index"] += range(len(rows))
+                    columns["ordering"] += rows
+                    columns["repeat"] += repeats
+                    columns["request_id"] += [
+                        names[tuple(row), repeat][place] for row, repeat in zip(rows, repeats, strict=True)
+                    ]
+                    for name, value in (("profile", profile), ("strategy", strategy), ("n", n)):
+                        varied[name] += [value] * len(rows)
+    return pd.DataFrame(columns | varied)
 
 
-def distinct_requests(reads: pd.DataFrame, prompts_: pd.Series, *, owned_elsewhere: set[str]) -> pd.DataFrame:
-    """The requests that reads need and no earlier study asks for, each once.
+def distinct_requests(
+    reads: pd.DataFrame, *, owned_elsewhere: set[str], greedy: set[str] = frozenset()
+) -> pd.DataFrame:
+    """The requests that reads need and no earlier study asks for, each once, without their prompts.
 
     They are sorted so that what prompts share is computed once: all orderings of an item are neighbours, and among them
     those with the longest common prefix.
 
     Args:
         reads: plans of one study and judge.
-        prompts_: the prompt of each read, on the same index.
         owned_elsewhere: request ids that an earlier study sends.
+        greedy: profiles whose repeats are declared equal: they are one request, with repeat 0.
     """
-    table = reads[["request_id", "dataset", "item_id", "n", "ordering", "repeat"]].assign(prompt=prompts_)
+    table = reads[["request_id", "profile", "dataset", "item_id", "n", "ordering", "repeat"]]
     table = table[~table["request_id"].isin(owned_elsewhere)]
+    # Of the reads that share a request the same one is kept, whatever their order: the first after sorting.
     # Groups of an item stay together too: candidates share their instruction, which stands before the response.
-    table["ordering_key"] = table["ordering"].map(lambda ordering: "".join(map(str, ordering)))
-    table = table.sort_values(["dataset", "item_id", "n", "ordering_key", "repeat"], kind="stable")
-    # After sorting: of two items with one prompt the same one is kept, whatever the order of the reads.
+    ordering_key = table["ordering"].map(lambda ordering: bytes(map(int, ordering)))
+    repeat = table["repeat"].where(~table["profile"].isin(greedy), 0)
+    table = table.assign(ordering_key=ordering_key, repeat=repeat)
+    table = table.sort_values(["dataset", "item_id", "n", "ordering_key", "profile", "repeat"], kind="stable")
     return table.drop_duplicates("request_id").drop(columns="ordering_key").reset_index(drop=True)
+
+
+def render_requests(
+    requests: pd.DataFrame, items: pd.DataFrame, rubric_table: pd.DataFrame, template: Template, *, probe: str
+) -> pd.DataFrame:
+    """Requests about one dataset, with `prompt` and `criteria` (names as the prompt asks them; null for one score)."""
+    module = probes.load(probe)
+    asked = [""] * len(requests)
+    criteria: list[list[str] | None] = [None] * len(requests)
+    rows_of = dict(iter(requests.reset_index(drop=True).groupby(["n", "item_id"])))
+    for n in requests["n"].unique():
+        for unit in module.units(items, rubric_table, n=int(n), template=template):
+            block = rows_of.get((n, unit.item_id))
+            if block is None:
+                continue
+            previous, text = None, ""
+            for place, ordering in zip(block.index, block["ordering"], strict=True):
+                row = list(ordering)
+                if row != previous:
+                    previous, text = row, unit.prompt(row)
+                asked[place] = text
+                if unit.criteria:
+                    criteria[place] = [unit.criteria[option - 1] for option in row]
+    return requests.assign(prompt=asked, criteria=criteria)
 
 
 def shard_of(requests: pd.DataFrame, shard: int, shards: int) -> pd.DataFrame:

@@ -4,7 +4,7 @@ Templates are files; texts of datasets are only ever values. The sandboxed engin
 values, so an item that contains ``{{ 7*7 }}`` or ``###Score Rubrics:`` is shown as it stands.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -35,6 +35,43 @@ def option_lines(levels: Sequence[str], ordering: Sequence[int]) -> list[str]:
     return [f"Score {score}: {levels[score - 1]}" for score in ordering]
 
 
+class Frame:
+    """A prompt with gaps for its options, rendered once for all orderings of them."""
+
+    def __init__(self, pieces: Sequence[str]) -> None:
+        self.pieces = pieces
+
+    def fill(self, options: Sequence[str]) -> str:
+        """The prompt with these options, one a gap."""
+        between = zip(options, self.pieces[1:], strict=True)
+        return self.pieces[0] + "".join(option + piece for option, piece in between)
+
+
+def frame(template: Template, *, n: int, **values: object) -> Frame:
+    """Render a template but for its n options, which it writes once each and in order, as `options`.
+
+    Args:
+        template: a compiled file of ``resources/templates/``.
+        values: what else the template takes; texts of datasets are shown as they stand.
+    """
+    mark = _mark(values)
+    marks = [f"{mark}{index}{mark}" for index in range(n)]
+    text = template.render(options=marks, n=n, **values)
+    pieces = []
+    for each in marks:
+        before, found, text = text.partition(each)
+        if not found:
+            raise ValueError("the template does not write its options once each and in order")
+        pieces.append(before)
+    return Frame([*pieces, text])
+
+
+def _mark(values: Mapping[str, object]) -> str:
+    """A character that no value holds."""
+    texts = [value for value in values.values() if isinstance(value, str)]
+    return next(mark for mark in map(chr, range(0xE000, 0xF8FF)) if not any(mark in text for text in texts))
+
+
 def render(
     template: Template,
     *,
@@ -56,11 +93,5 @@ def render(
 
     Source: Xu et al. (2026), Appendix B, Figure 5.
     """
-    return template.render(
-        instruction=instruction,
-        response=response,
-        reference=reference,
-        question=question,
-        options=option_lines(levels, ordering),
-        n=len(levels),
-    )
+    values = {"instruction": instruction, "response": response, "reference": reference, "question": question}
+    return frame(template, n=len(levels), **values).fill(option_lines(levels, ordering))

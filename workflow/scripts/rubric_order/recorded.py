@@ -20,6 +20,8 @@ import pyarrow.parquet as pq
 
 from rubric_order import orderings
 from rubric_order.errors import InputError
+from rubric_order.judges import DEFAULT_PROFILE
+from rubric_order.plan import COLUMNS as PLAN_COLUMNS
 from rubric_order.store import SCHEMA
 
 log = logging.getLogger(__name__)
@@ -602,8 +604,7 @@ def plan_recorded(
     reads = reads.merge(keys, on="item_id", validate="many_to_one")
     reads["study"], reads["judge"], reads["probe"], reads["strategy"] = study, judge_id, "score_order", STRATEGY
     reads["request_id"] = reads["request_id"].astype("str")
-    columns = ["study", "judge", "dataset", "item_id", "group_id", "candidate", "criterion", "human_score", "probe"]
-    return reads[[*columns, "strategy", "n", "read_index", "ordering", "repeat", "request_id"]]
+    return reads.assign(profile=DEFAULT_PROFILE)[PLAN_COLUMNS]
 
 
 def _plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, dataset: str) -> pd.DataFrame:
@@ -617,6 +618,7 @@ def _plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, datas
         {
             "study": study,
             "judge": judge_id,
+            "profile": DEFAULT_PROFILE,
             "dataset": dataset,
             "item_id": pair.to_numpy(),
             "group_id": records["group_id"].to_numpy(),

@@ -133,7 +133,14 @@ def _problems(config: Mapping) -> Iterator[str]:
             recorded = config["judges"].get(judge, {}).get("engine") == "recorded"
             if judge in config["judges"] and recorded != (study["strategies"] == ["recorded"]):
                 yield f"studies/{name}: judge {judge!r} is recorded, or the strategy is; expected both or neither"
+        for profile in set(study["profiles"]) - {judges.DEFAULT_PROFILE}:
+            if not any(
+                profile in config["judges"][judge]["profiles"] for judge in study["judges"] if judge in config["judges"]
+            ):
+                yield f"studies/{name}/profiles: none of the study's judges has a profile {profile!r}"
     for name, judge in config["judges"].items():
+        if judges.DEFAULT_PROFILE in judge["profiles"]:
+            yield f"judges/{name}/profiles: {judges.DEFAULT_PROFILE!r} is the judge as it stands; use another name"
         if judge["engine"] == "recorded" and not judge.get("files"):
             yield f"judges/{name}/files: a recorded judge needs the files with its answers"
     for name in config["tables"].get("datasets", {}).get("datasets") or []:

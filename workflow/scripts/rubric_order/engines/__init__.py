@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-ENGINES = {"vllm": "vllm_offline"}
+from rubric_order.judges import DEFAULT_PROFILE
+
+ENGINES = {"vllm": "vllm_offline", "openai": "openai_api", "simulated": "simulated"}
+
+# Reasons of errors that may pass: such a request is asked again on the next run.
+PASSING = frozenset({"rate_limited", "server_error", "timeout", "connection", "malformed", "budget", "stopped"})
 
 
 @dataclass(frozen=True)
@@ -18,12 +23,21 @@ class Request:
         prompt: the user's message.
         n: the scores are 1..n; their log-probabilities are read in answer format `score`.
         repeat: 0 for the first read of a prompt, then 1, 2, ...
+        profile: the judge's profile, see `judges.with_profile`.
+        criteria: names of the criteria in the order in which the prompt asks for their scores, where it asks for
+            several; else empty.
+        dataset, item_id, ordering: what was asked. A real judge sees the prompt alone.
     """
 
     request_id: str
     prompt: str
     n: int
     repeat: int
+    profile: str = DEFAULT_PROFILE
+    criteria: tuple[str, ...] = ()
+    dataset: str = ""
+    item_id: str = ""
+    ordering: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,12 @@ class Response:
     cached_tokens: int | None = None
     option_logprobs: list[float] | None = None
     option_token: int | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    constrained_text: str | None = None
+    attempts: int | None = None
+    cost: float | None = None
+    model: str | None = None
 
 
 class Engine(Protocol):
@@ -49,6 +69,9 @@ class Engine(Protocol):
 
     def describe(self) -> dict:
         """Versions and settings, for the metadata of the responses."""
+
+    def close(self) -> None:
+        """Give back what the engine holds. Called once, also when answering failed."""
 
 
 def load(judge: dict, *, model_folder: Path | None = None) -> Engine:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rubric_order import judges
 from rubric_order.engines import Request, Response
 from rubric_order.errors import InputError
 
@@ -45,6 +46,7 @@ class VllmEngine:
         from vllm.v1.engine.llm_engine import LLMEngine
 
         self.judge = judge
+        self.profiles: dict[str, dict] = {}
         arguments = {
             "model": model,
             "revision": judge.get("revision"),
@@ -77,6 +79,9 @@ class VllmEngine:
         arguments = {**self.arguments, "model": Path(self.arguments["model"]).name}
         return {"engine": "vllm", "engine_version": vllm.__version__, "engine_args": arguments}
 
+    def close(self) -> None:
+        """Nothing to do: the engine ends with the job."""
+
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         waiting = iter(requests)
         running: dict[str, Request] = {}
@@ -97,26 +102,33 @@ class VllmEngine:
 
     def _start(self, request: Request) -> Response | None:
         """Hand a request to the engine, or say why it cannot be answered."""
-        tokens = self.encode(request.prompt)
+        tokens = self.encode(request.prompt, request.profile)
         if len(tokens) >= self.max_model_len:
             error = f"prompt_too_long: {len(tokens)} tokens, the model takes {self.max_model_len}"
             return Response(request.request_id, error=error, prompt_tokens=len(tokens))
         self.engine.add_request(request.request_id, {"prompt_token_ids": tokens}, self._sampling(request))
         return None
 
-    def encode(self, prompt: str) -> list[int]:
+    def settings(self, profile: str) -> dict:
+        """The judge's settings under one of its profiles."""
+        if profile not in self.profiles:
+            self.profiles[profile] = judges.with_profile(self.judge, profile)
+        return self.profiles[profile]
+
+    def encode(self, prompt: str, profile: str = judges.DEFAULT_PROFILE) -> list[int]:
         """Tokens of a chat whose user says `prompt`, up to and including the prefix of the answer.
 
         Where the prompt holds one of the tokenizer's special tokens as text, that text is split into ordinary tokens:
         an item cannot end the user's turn.
         """
+        settings = self.settings(profile)
         messages = [{"role": "user", "content": prompt}]
-        if self.judge.get("system_prompt"):
-            messages.insert(0, {"role": "system", "content": self.judge["system_prompt"]})
+        if settings.get("system_prompt"):
+            messages.insert(0, {"role": "system", "content": settings["system_prompt"]})
         chat = self.tokenizer.apply_chat_template(
-            messages, tokenize=False, add_generation_prompt=True, **self.judge["chat_template_kwargs"]
+            messages, tokenize=False, add_generation_prompt=True, **settings["chat_template_kwargs"]
         )
-        chat += self.judge["answer_prefix"]
+        chat += settings["answer_prefix"]
         if not any(special in prompt for special in self.tokenizer.all_special_tokens):
             return self.tokenizer.encode(chat, add_special_tokens=False)
         before, found, after = chat.partition(prompt)
@@ -144,7 +156,7 @@ class VllmEngine:
     def _sampling(self, request: Request):
         from vllm import SamplingParams
 
-        sampling = self.judge["sampling"]
+        sampling = self.settings(request.profile)["sampling"]
         ids = None
         if self.judge["answer_format"] == "score":
             ids = sorted({token for tokens in self.option_tokens(request.n) for token in tokens})

@@ -29,12 +29,13 @@ def draw(
     panel_height_in: float,
     columns: int,
     names: dict[str, str],
+    profile: str = "default",
 ) -> Figure:
     """Share of each position: one panel a judge and readout, one line a dataset, with intervals and the uniform line.
 
     Args:
         statistics: see `bias.position_selection`.
-        study, strategy, n: which reads to draw.
+        study, strategy, n, profile: which reads to draw.
         readouts: ``hard``, ``soft`` or both; a readout that a judge lacks is left out.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most.
@@ -42,7 +43,8 @@ def draw(
 
     Source: after Xu et al. (2026), Figure 4.
     """
-    chosen = statistics.query("study == @study and strategy == @strategy and n == @n and quantity == 'share'")
+    reads = "study == @study and profile == @profile and strategy == @strategy and n == @n"
+    chosen = statistics.query(f"{reads} and quantity == 'share'")
     present = set(zip(chosen["judge"], chosen["readout"], strict=True))
     panels = [(j, r) for j in chosen["judge"].unique() for r in readouts if (j, r) in present]
     datasets = list(chosen["dataset"].unique())

@@ -1,0 +1,81 @@
+"""Tables for reading and for papers: each as CSV (every digit), Markdown, LaTeX and HTML (rounded).
+
+One module a table: `table` chooses and lays out its rows, `for_print` rounds them, `CAPTION` says what they are.
+"""
+
+import html
+from pathlib import Path
+
+import pandas as pd
+
+from rubric_order import files
+
+READOUT_NAMES = {"hard": "selected option", "soft": "option probabilities"}
+SIGNIFICANT = 0.05
+
+
+def with_interval(value: float, low: float, high: float) -> str:
+    """An estimate with its interval, where it has one."""
+    if pd.isna(value):
+        return "undefined"
+    return f"{value:.3f} [{low:.3f}, {high:.3f}]" if pd.notna(low) and pd.notna(high) else f"{value:.3f} [undefined]"
+
+
+def write(table: pd.DataFrame, printed: pd.DataFrame, stem: Path, caption: str) -> None:
+    """Write `table` as ``stem.csv`` and `printed` as ``stem.md``, ``stem.tex`` and ``stem.html``."""
+    files.write_text(table.to_csv(index=False), stem.with_suffix(".csv"))
+    files.write_text(printed.to_markdown(index=False, disable_numparse=True) + "\n", stem.with_suffix(".md"))
+    files.write_text(_latex(printed, caption), stem.with_suffix(".tex"))
+    files.write_text(_html(printed, caption), stem.with_suffix(".html"))
+
+
+_LATEX_NAMES = {"chi2": r"$\chi^2$", "rho": r"$\rho$"}
+_LATEX_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "†": r"$^\dagger$",
+} | {character: f"\\{character}" for character in "&%$#_{}"}
+
+
+def _latex(printed: pd.DataFrame, caption: str) -> str:
+    """A booktabs table; no LaTeX package is needed beyond that one."""
+
+    def cell(value: object) -> str:
+        text = str(value)
+        for name, symbol in _LATEX_NAMES.items():
+            if text == name or text.endswith(f" {name}"):
+                return cell(text.removesuffix(name)) + symbol
+        return "".join(_LATEX_SPECIAL.get(character, character) for character in text)
+
+    lines = [" & ".join(map(cell, row)) + r" \\" for row in printed.itertuples(index=False)]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{cell(caption)}}}",
+            rf"\begin{{tabular}}{{{'l' * len(printed.columns)}}}",
+            r"\toprule",
+            " & ".join(map(cell, printed.columns)) + r" \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+_STYLE = """body { font-family: system-ui, sans-serif; margin: 1.5rem; color: #222; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.9rem; }
+caption { caption-side: top; text-align: left; padding-bottom: 0.75rem; max-width: 48rem; }
+th { border-bottom: 2px solid #222; text-align: left; }
+th, td { padding: 0.25rem 0.7rem 0.25rem 0; white-space: nowrap; }
+tbody tr:nth-child(even) { background: #f4f4f4; }"""
+
+
+def _html(printed: pd.DataFrame, caption: str) -> str:
+    body = printed.to_html(index=False, border=0, escape=True)
+    body = body.replace("<thead>", f"<caption>{html.escape(caption)}</caption>\n  <thead>", 1)
+    return f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<style>\n{_STYLE}\n</style>\n{body}\n</html>\n'
