@@ -50,6 +50,7 @@ _WORDS = {
     )
 }
 _WORD = rf"\b(?:{'|'.join(_WORDS)})\b"
+NUMBER_AHEAD = rf"(?=[-+]?(?:\d|{_WORD}))"
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d++(?:[.,]\d++)?+)"
 _NUMBER = rf"(?<!\bout\sof\s)(?P<number>(?<![\w.,/+-])[-+]?{_DIGITS}|(?P<word>{_WORD}))(?P<half>\s+and\s+a\s+half\b)?"
 _OUT_OF = (
@@ -124,6 +125,9 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
     )
 )
 
+# After a label, a score may also stand before a new sentence: `4 The story flows`.
+_LEADING = re.compile(rf"\A{_MARKS}{_VALUE}(?:{_ALONE}|(?=[^\S\n]+(?-i:[A-Z])))", re.IGNORECASE)
+
 # Forms that give a score outright. Prose before the point where an answer was cut is not its verdict.
 _OUTRIGHT = ("result", "boxed", "final", "own_line", "leading")
 _PENDING = re.compile(
@@ -148,7 +152,7 @@ _EMPHASIS = re.compile(
     r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|</?(?:b|i|u|em|strong)>|[\u200b-\u200f\u2060\ufe0f\u20e3\ufeff]"
 )
 _ESCAPED = re.compile(r"\\(?=[\[\]()])")
-_LIST_NUMBER = re.compile(r"^[^\w\n(]{0,10}\d++[.)][^\S\n]++(?=\S)", re.MULTILINE)
+LIST_NUMBER = re.compile(r"^[^\w\n(]{0,10}\d++[.)][^\S\n]++(?=\S)", re.MULTILINE)
 # The best answer of the prompt, and scores that an answer does not give: `prevents it from being a perfect 5 out of 5`.
 _NOT_GIVEN = re.compile(
     r"(?:\b(?:reference|model)\s+(?:answer|response)s?(?:\W+(?:that|which|with|is|gets?|got|given|has|receive[sd]?|an?|the))*"
@@ -217,7 +221,7 @@ def parse_score(
     answer = strip_thinking(text or "")
     if answer is None:
         return ParsedScore(None, reason=UNFINISHED_THINKING)
-    answer = _normalise(answer)
+    answer = normalise(answer)
     if not answer:
         return ParsedScore(None, reason=TRUNCATED if truncated else EMPTY)
     score, pattern, reason = _find_number(answer, n, truncated) if labels is None else _find_label(answer, labels)
@@ -229,7 +233,21 @@ def parse_score(
     return ParsedScore(None, pattern=pattern, reason=reason)
 
 
-def _normalise(answer: str) -> str:
+def parse_leading(text: str, n: int = 5) -> ParsedScore | None:
+    """The score that a text begins with, as after a label; None where it does not begin with a number.
+
+    Args:
+        text: see `normalise`; ornament before the number is passed over.
+        n: number of scores on the scale, 1 to n.
+    """
+    match = _LEADING.match(text)
+    if match is None:
+        return None
+    value = _value(match, n)
+    return ParsedScore(None, reason=value) if isinstance(value, str) else ParsedScore(value)
+
+
+def normalise(answer: str) -> str:
     """The answer in plain characters, without emphasis."""
     answer = unicodedata.normalize("NFKC", answer.replace("½", " and a half")).translate(_SPELLINGS)
     return _single_spaced(_ESCAPED.sub("", _EMPHASIS.sub("", answer)))
@@ -242,7 +260,7 @@ def _single_spaced(text: str) -> str:
 
 def _find_number(answer: str, n: int, truncated: bool) -> tuple[int | None, str | None, str | None]:
     beside, instruction, other_scale = _scales(n)
-    answer = beside.sub(" ", _LIST_NUMBER.sub("", answer))
+    answer = beside.sub(" ", LIST_NUMBER.sub("", answer))
     answer = instruction.sub("…", answer)  # no form reads across this mark
     truncated = truncated or _PENDING.search(answer) is not None
     answer = _single_spaced(_NOT_GIVEN.sub(" ", answer))
