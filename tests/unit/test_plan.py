@@ -113,6 +113,7 @@ CHANGES = {
     "answer_format": "feedback",
     "answer_prefix": "",
     "sampling": {"temperature": 0.3},
+    "simulation": {"preference": "first"},
 }
 
 

@@ -1,4 +1,5 @@
 import copy
+import dataclasses
 
 import pytest
 import yaml
@@ -7,6 +8,7 @@ from snakemake.utils import update_config
 from rubric_order import judges, settings
 from rubric_order.datasets import ADAPTERS
 from rubric_order.errors import InputError
+from rubric_order.simulation import Simulation
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +190,65 @@ def test_what_a_schema_cannot_say_is_one_line_with_the_path_of_the_key(config, s
     config = put(config, path, value)
     settings.check_shape(config, schema)
     assert problem(settings.check_meaning, fill(config, schema)) == f"config: {message}"
+
+
+SIMULATION = {
+    "seed": 1,
+    "preference": [0, 0.5, 1],
+    "interaction": [[0, 1], [1, 0]],
+    "criterion_position": -0.5,
+    "failure_rate": [0, 0.1],
+    "seconds_per_request": 0.5,
+}
+
+
+def test_a_simulated_judge_is_described_by_its_parameters(config, schema):
+    config[JUDGE.split("/")[0]]["planted"] = {"engine": "simulated", "model": "planted", "simulation": SIMULATION}
+    settings.check_shape(config, schema)
+    settings.check_meaning(fill(config, schema))
+    filled = config["judges"]["planted"]["simulation"]
+    assert Simulation(**filled) == Simulation(**SIMULATION)  # the schema's defaults are those of the model
+    assert set(filled) == {field.name for field in dataclasses.fields(Simulation)}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("bias", 1, "judges/planted/simulation: unknown key 'bias'; expected seed, leniency, spread"),
+        ("tolerance", 0, "judges/planted/simulation/tolerance: 0 is less than or equal to the minimum of 0"),
+        ("preference", "middle", "judges/planted/simulation/preference: 'middle' does not match '^(none|first|last|"),
+        ("failure_rate", 1.5, "judges/planted/simulation/failure_rate: 1.5 is greater than the maximum of 1"),
+        ("failure_rate", [0, 2], "judges/planted/simulation/failure_rate/1: 2 is greater than the maximum of 1"),
+        ("interaction", [[0, 1], 2], "judges/planted/simulation/interaction/1: expected array, found 2"),
+    ],
+)
+def test_a_parameter_of_a_simulated_judge_that_is_wrong_is_one_line(config, schema, key, value, message):
+    config["judges"]["planted"] = {"engine": "simulated", "model": "planted", "simulation": {key: value}}
+    assert problem(settings.check_shape, config, schema).startswith(f"config: {message}")
+
+
+def test_an_interaction_is_a_rectangle(config, schema):
+    config["judges"]["planted"] = {
+        "engine": "simulated",
+        "model": "p",
+        "simulation": {"interaction": [[0], [1, 2]]},
+    }
+    found = problem(settings.check_meaning, fill(config, schema))
+    assert found == "config: judges/planted/simulation/interaction: expected rows of one length, found lengths 1, 2"
+
+
+def test_a_simulation_is_for_simulated_judges(config, schema):
+    found = problem(settings.check_meaning, fill(put(config, f"{JUDGE}/simulation", {"seed": 1}), schema))
+    assert found == f"config: {JUDGE}/simulation: it is for engine 'simulated', found engine 'vllm'"
+
+
+def test_how_long_a_simulated_answer_takes_is_not_part_of_a_judges_identity(judge):
+    def identity(**simulation):
+        return judges.identity({**judge, "engine": "simulated", "simulation": simulation})
+
+    assert identity(seconds_per_request=1.0, preference=[1.0, 0]) == identity(seconds_per_request=0, preference=[1, 0])
+    assert identity(preference=[1, 0]) != identity(preference=[0, 1])
+    assert "simulation" not in judges.identity({**judge, "simulation": None})
 
 
 def test_two_judges_of_one_model_name_take_their_weights_from_one_file(config, schema):

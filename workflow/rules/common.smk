@@ -268,13 +268,19 @@ def model_folder(wildcards):
 
 
 def judge_environment(wildcards):
-    """Where the judge runs decides which build of vLLM it needs; paths are relative to this file."""
-    return "../../envs/judge.yaml" if config["judges"][wildcards.judge]["gpu"] else "../../envs/judge_cpu.yaml"
+    """Where the judge runs decides which build of vLLM it needs, if any; paths are relative to this file."""
+    judge = config["judges"][wildcards.judge]
+    if judge["engine"] == "simulated":
+        return "../../envs/analysis.yaml"
+    return "../../envs/judge.yaml" if judge["gpu"] else "../../envs/judge_cpu.yaml"
 
 
 def judge_threads(wildcards):
-    """All cores where the model runs on them; a few where it runs on a GPU."""
-    return 4 if config["judges"][wildcards.judge]["gpu"] else workflow.cores or 1
+    """All cores where a model runs on them; a few where it runs on a GPU."""
+    judge = config["judges"][wildcards.judge]
+    if judge["engine"] == "simulated":
+        return 1
+    return 4 if judge["gpu"] else workflow.cores or 1
 
 
 def responses(wildcards):

@@ -8,7 +8,7 @@ from rubric_order.files import write_parquet
 
 def main(dataset: str, files: dict[str, Path], settings: dict, items: Path, rubrics: Path, pairs: Path) -> None:
     """Check every item, rubric and pair; write nothing if one is wrong."""
-    entries = datasets.read(settings["adapter"], files, settings["options"])
+    entries = datasets.read(settings["adapter"], files, settings["options"], dataset=dataset)
     tables = datasets.prepare(dataset, entries, limit=settings["limit"])
     write_parquet(tables.items, items, dataset=dataset, **settings)
     write_parquet(tables.rubrics, rubrics, dataset=dataset, **settings)

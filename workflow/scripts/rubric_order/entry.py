@@ -26,7 +26,8 @@ def run(main: Callable[..., None]) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended on request"))
     log.setLevel(logging.INFO)  # our own progress; of libraries only what is wrong
     parser = argparse.ArgumentParser(description=inspect.getdoc(main))
-    for name, parameter in inspect.signature(main).parameters.items():
+    parameters = inspect.signature(main).parameters
+    for name, parameter in parameters.items():
         required = parameter.default is inspect.Parameter.empty
         default = None if required else parameter.default
         parser.add_argument(
@@ -34,7 +35,8 @@ def run(main: Callable[..., None]) -> None:
         )
     options = vars(parser.parse_args())
     try:
-        main(**{name: dict(value) if _is_named(value) else value for name, value in options.items()})
+        named = {name: dict(options[name]) for name in parameters if parameters[name].annotation == dict[str, Path]}
+        main(**options | named)
     except InputError as error:
         sys.exit(f"error: {error}")
 
@@ -56,7 +58,3 @@ def _optional_path(text: str) -> Path | None:
 def _named_path(text: str) -> tuple[str, Path]:
     name, _, path = text.partition("=")
     return name, Path(path)
-
-
-def _is_named(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(entry, tuple) for entry in value)

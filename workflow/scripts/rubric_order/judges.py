@@ -18,6 +18,7 @@ IDENTITY = (
     "answer_format",
     "answer_prefix",
     "sampling",
+    "simulation",
 )
 
 DEFAULT_PROFILE = "default"
@@ -67,6 +68,8 @@ def identity(judge: Mapping) -> dict:
     other = {key: _plain(value) for key, value in judge.get("engine_args", {}).items() if key not in SPEED}
     if other:
         kept["engine_args"] = other
+    if "simulation" in kept:  # how long an answer takes changes none
+        kept["simulation"] = {k: v for k, v in kept["simulation"].items() if k != "seconds_per_request"}
     if is_local(kept["model"]):
         kept["model"] = Path(kept["model"]).name
     return kept
@@ -109,4 +112,6 @@ def _plain(value: object) -> object:
     """A setting with whole numbers as integers."""
     if isinstance(value, Mapping):
         return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -121,6 +121,14 @@ def _problems(config: Mapping) -> Iterator[str]:
     for name, judge in config["judges"].items():
         if judge["answer_format"] == "feedback" and judge["answer_prefix"]:
             yield f"judges/{name}/answer_prefix: it is for answer_format 'score'; a feedback begins by itself"
+        if judge.get("simulation") is not None and judge["engine"] != "simulated":
+            yield f"judges/{name}/simulation: it is for engine 'simulated', found engine {judge['engine']!r}"
+        rows = (judge.get("simulation") or {}).get("interaction")
+        if isinstance(rows, list) and len(lengths := {len(row): None for row in rows}) > 1:
+            yield (
+                f"judges/{name}/simulation/interaction: expected rows of one length, found lengths"
+                f" {', '.join(map(str, lengths))}"
+            )
         for key, own in judges.OWN_SETTINGS.items():
             if key in judge["engine_args"]:
                 yield f"judges/{name}/engine_args/{key}: set judges/{name}/{own} instead"

@@ -32,6 +32,7 @@ ADAPTERS = (
     "hhh",
     "mtbench_pairs",
     "prometheus",
+    "simulated",
     "summeval",
 )
 CHANGES = ("Unicode form", "line ends", "surrounding space")
@@ -115,13 +116,14 @@ class Entries:
         return iter(self.entries)
 
 
-def read(adapter: str, files: dict[str, Path], options: dict | None = None) -> Entries:
+def read(adapter: str, files: dict[str, Path], options: dict | None = None, *, dataset: str = "") -> Entries:
     """Items, and pairs of them, as a dataset's adapter reads them, unchecked.
 
     Args:
         adapter: one of ``ADAPTERS``.
         files: path of each file that the adapter needs, by the name that config gives it.
         options: further arguments of the adapter.
+        dataset: id of the dataset, for adapters whose items depend on it.
 
     Raises:
         InputError: config does not name a file that the adapter needs, or gives an argument that it does not know.
@@ -133,8 +135,11 @@ def read(adapter: str, files: dict[str, Path], options: dict | None = None) -> E
             f"adapter {adapter!r} needs files {', '.join(module.FILES)}; config does not name {missing[0]!r}"
         )
     arguments = files | (options or {})
+    signature = inspect.signature(module.read)
+    if "dataset" in signature.parameters:
+        arguments["dataset"] = dataset
     try:
-        inspect.signature(module.read).bind(**arguments)
+        signature.bind(**arguments)
     except TypeError as error:
         raise InputError(f"adapter {adapter!r}: {error}; check the dataset's files and options") from None
     return Entries(module.read(**arguments), list(files.values()))

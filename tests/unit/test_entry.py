@@ -1,0 +1,54 @@
+"""Command lines made from signatures."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from rubric_order import entry
+from rubric_order.errors import InputError
+
+
+@pytest.fixture
+def called(monkeypatch):
+    """What `main` is called with by a command line."""
+
+    def run(*arguments):
+        calls = []
+
+        def main(number: int, settings: dict, paths: list[Path], files: dict[str, Path], model: Path | None) -> None:
+            calls.append({"number": number, "settings": settings, "paths": paths, "files": files, "model": model})
+
+        monkeypatch.setattr(sys, "argv", ["script", *arguments])
+        entry.run(main)
+        return calls[0]
+
+    return run
+
+
+def test_options_are_read_as_the_signature_says(called):
+    found = called(
+        *("--number", "3", "--settings", '{"a": null}', "--paths", "x", "y", "--files", "one=a=b", "--model", "m")
+    )
+    assert found == {
+        "number": 3,
+        "settings": {"a": None},
+        "paths": [Path("x"), Path("y")],
+        "files": {"one": Path("a=b")},
+        "model": Path("m"),
+    }
+
+
+def test_several_can_be_none(called):
+    found = called("--number", "3", "--settings", "{}", "--paths", "--files", "--model")
+    assert (found["paths"], found["files"], found["model"]) == ([], {}, None)
+
+
+def test_a_users_mistake_ends_the_program_with_one_line(monkeypatch):
+    def main() -> None:
+        raise InputError("table.csv: line 3: no")
+
+    monkeypatch.setattr(sys, "argv", ["script"])
+    with pytest.raises(SystemExit) as ended:
+        entry.run(main)
+    assert ended.value.code == "error: table.csv: line 3: no"

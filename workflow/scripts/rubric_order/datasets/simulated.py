@@ -1,0 +1,77 @@
+"""Items whose quality is known, see `simulation.latent_quality`: for the simulated judge, which knows it too."""
+
+from collections.abc import Iterator, Sequence
+
+from rubric_order import simulation
+from rubric_order.datasets import Item
+from rubric_order.errors import InputError
+from rubric_order.rubrics import MAX_LEVELS, Rubric
+
+FILES = ()
+
+
+def read(
+    *,
+    dataset: str,
+    n_groups: int = 40,
+    n_candidates: int = 8,
+    criteria: Sequence[str] = ("quality",),
+    levels: int = MAX_LEVELS,
+    raters: int = 3,
+    rater_noise: float = 0.75,
+) -> Iterator[Item]:
+    """Items of simulated groups, candidates and criteria.
+
+    Args:
+        dataset: id of the dataset; it decides what the qualities are.
+        n_groups, n_candidates: every candidate responds in every group.
+        criteria: ids of the criteria that each response is judged under.
+        levels: of the rubrics; a scale chooses among them.
+        raters: simulated people who score each item from 1 to 5; 0 for none.
+        rater_noise: standard deviation of a rater's error, in standard deviations of quality.
+
+    Raises:
+        InputError: an option is of the wrong kind or size.
+    """
+    where = f"dataset {dataset}: options"
+    for name, value, low in (("n_groups", n_groups, 1), ("n_candidates", n_candidates, 1), ("raters", raters, 0)):
+        if type(value) is not int or value < low:
+            raise InputError(f"{where}: {name}: expected a whole number from {low}, found {value!r:.60}")
+    if type(levels) is not int or not 2 <= levels <= MAX_LEVELS:
+        raise InputError(f"{where}: levels: expected a whole number from 2 to {MAX_LEVELS}, found {levels!r:.60}")
+    if type(rater_noise) not in (int, float) or not 0 <= rater_noise < float("inf"):
+        raise InputError(f"{where}: rater_noise: expected a number from 0, found {rater_noise!r:.60}")
+    if isinstance(criteria, str) or not criteria or not all(_is_id(name) for name in criteria):
+        raise InputError(f"{where}: criteria: expected a list of ids without hyphens, found {criteria!r:.60}")
+    rubrics = {name: _rubric(name, levels) for name in criteria}
+    places = [
+        (f"g{group:04d}", f"c{candidate:02d}", criterion)
+        for group in range(1, n_groups + 1)
+        for candidate in range(1, n_candidates + 1)
+        for criterion in criteria
+    ]
+    ids = ["-".join(place) for place in places]
+    quality = simulation.latent_quality(dataset, ids)
+    rater_keys = simulation.keys(f"raters\x1f{dataset}\x1f{item_id}" for item_id in ids)
+    scores = simulation.human_scores(quality, rater_keys, raters=raters, rater_noise=rater_noise)
+    for (group, candidate, criterion), item_id, row in zip(places, ids, scores.tolist(), strict=True):
+        yield Item(
+            where=f"dataset {dataset}: item {item_id}",
+            item_id=item_id,
+            group_id=group,
+            candidate=candidate,
+            instruction=f"Task {group} of {dataset}.",
+            response=f"What {candidate} responds to task {group}.",
+            rubric=rubrics[criterion],
+            human_scores=row,
+        )
+
+
+def _is_id(name: object) -> bool:
+    return isinstance(name, str) and name.replace("_", "").isalnum()
+
+
+def _rubric(criterion: str, levels: int) -> Rubric:
+    name = criterion.replace("_", " ")
+    texts = (f"It reaches level {level} of {levels} in {name}." for level in range(1, levels + 1))
+    return Rubric(f"simulated_{criterion}_{levels}", criterion, f"How good is the response in {name}?", tuple(texts))

@@ -1,0 +1,265 @@
+"""A judge whose bias is known by construction.
+
+An item has a latent quality. The judge sees it with an error, and gives each option of the prompt a log-weight
+
+    -(v_s - m_i)^2 / (2 tolerance^2) + b_p + g_sp + item effects + prompt effect
+
+for score s at position p, where v_s is the value of the score (1 to 5, whatever the number of levels), m_i what the
+judge thinks of item i, b the preference for positions and g the interaction of score and position. The softmax of the
+weights gives the probabilities of the options. At temperature 0 the judge selects the most probable option, so that
+repeats of a prompt are one read; at temperature T it draws from the softmax of weight / T.
+
+Every random number is a hash of what it belongs to (an item, a prompt, a read): results do not depend on the order, the
+chunks or the shards in which requests are answered.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+# Shapes of the preference for positions, by the place of a position between 0 (first) and 1 (last).
+SHAPES = {
+    "none": lambda place: 0 * place,
+    "first": lambda place: 1 - place,
+    "last": lambda place: place,
+    "u_shaped": lambda place: (2 * place - 1) ** 2,
+}
+LOW, HIGH = 1.0, 5.0  # values of the lowest and the highest score, on every scale
+GROUP_SHARE, TEXT_SHARE = 0.25, 0.5  # of the variance of quality; the rest belongs to the criterion
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+# What the random numbers of a key are for.
+_GROUP, _TEXT, _CRITERION, _ERROR, _ITEM_SCORES, _ITEM_POSITIONS, _PROMPT, _SELECT, _FAIL, _RATERS = range(1, 11)
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Parameters of a simulated judge.
+
+    Log-weights are natural logarithms: 1 makes an option e times as probable. Values are those of a five-level scale.
+
+    Attributes:
+        seed: of the judge's own errors and effects.
+        leniency: added to what the judge thinks of every item, in values.
+        spread: values a standard deviation of quality.
+        item_error: standard deviation of the judge's error about an item's quality, in standard deviations of quality.
+            All reads of an item share it.
+        tolerance: how far from its opinion the judge's probabilities reach, in values.
+        preference: log-weight of each position, one of ``SHAPES`` or a list from the first to the last position. A list
+            is interpolated where the scale has another length.
+        preference_strength: what `preference` is multiplied with.
+        interaction: log-weight of score and position together. A number gives the highest score at the first position,
+            and the lowest at the last, that log-weight, the opposite corners minus as much, and 0 in the middle. A list
+            of lists has one row a score and one column a position.
+        item_scores, item_positions: standard deviations of the log-weight that an item has for each score, and for each
+            position: what the reads of one item share.
+        prompts: standard deviation of the log-weight of each option of one prompt: what only its repeats share.
+        criterion_position: what the place of a criterion among several adds to the opinion, in values: a list, or a
+            number for the last place (0 for the first).
+        carry_over: the share of the preceding criterion's score, less the middle of the scale, that is added to the
+            opinion on the next.
+        failure_rate: probability that an answer has no score, by the position of the option that it would have
+            selected: a number, or a list from the first to the last position.
+        seconds_per_request: how long an answer takes. It changes no answer.
+    """
+
+    seed: int = 0
+    leniency: float = 0.0
+    spread: float = 1.0
+    item_error: float = 0.5
+    tolerance: float = 0.75
+    preference: str | Sequence[float] = "none"
+    preference_strength: float = 1.0
+    interaction: float | Sequence[Sequence[float]] = 0.0
+    item_scores: float = 0.0
+    item_positions: float = 0.0
+    prompts: float = 0.0
+    criterion_position: float | Sequence[float] = 0.0
+    carry_over: float = 0.0
+    failure_rate: float | Sequence[float] = 0.0
+    seconds_per_request: float = 0.0
+
+    @classmethod
+    def of(cls, judge: Mapping) -> "Simulation":
+        """The parameters in a judge's block of config."""
+        return cls(**(judge.get("simulation") or {}))
+
+    def position_weights(self, n: int) -> np.ndarray:
+        """Log-weight of each position, shape (n,)."""
+        if isinstance(self.preference, str):
+            return self.preference_strength * SHAPES[self.preference](np.linspace(0, 1, n))
+        return self.preference_strength * _stretched(self.preference, n)
+
+    def interaction_weights(self, n: int) -> np.ndarray:
+        """Log-weight of each score (rows) at each position (columns), shape (n, n)."""
+        if isinstance(self.interaction, int | float):
+            centred = np.linspace(-1, 1, n)
+            return -self.interaction * np.outer(centred, centred)
+        rows = np.array([_stretched(row, n) for row in self.interaction])
+        return np.array([_stretched(column, n) for column in rows.T]).T
+
+    def failure_rates(self, n: int) -> np.ndarray:
+        """Probability of an answer without a score, by selected position, shape (n,)."""
+        return _stretched(np.atleast_1d(self.failure_rate), n)
+
+    def criterion_shifts(self, n: int) -> np.ndarray:
+        """What each place among n criteria adds to the judge's opinion, shape (n,)."""
+        if isinstance(self.criterion_position, int | float):
+            return self.criterion_position * np.linspace(0, 1, n)
+        return _stretched(self.criterion_position, n)
+
+
+class Selection(NamedTuple):
+    """What the judge does with each of some prompts.
+
+    Attributes:
+        position: 1-based position of the selected option, shape (reads,).
+        failed: whether the answer has no score, shape (reads,).
+        probabilities: that the option at each position is written as the score, shape (reads, n). Failures take the
+            rest of the probability.
+    """
+
+    position: np.ndarray
+    failed: np.ndarray
+    probabilities: np.ndarray
+
+
+def _stretched(values: Sequence[float], n: int) -> np.ndarray:
+    """Values from the first to the last of n places, interpolated where they are not n."""
+    values = np.asarray(values, dtype=float)
+    return np.interp(np.linspace(0, 1, n), np.linspace(0, 1, len(values)), values)
+
+
+def values(n: int) -> np.ndarray:
+    """Value of each of n scores, shape (n,)."""
+    return np.linspace(LOW, HIGH, n)
+
+
+def keys(parts: Iterable[str]) -> np.ndarray:
+    """A 64-bit hash of each text."""
+    digests = b"".join(hashlib.blake2b(part.encode(), digest_size=8).digest() for part in parts)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def joined(key: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """One key for two."""
+    with np.errstate(over="ignore"):
+        return _mixed(key + _GOLDEN * _mixed(np.asarray(other, dtype=np.uint64)))
+
+
+def _mixed(key: np.ndarray) -> np.ndarray:
+    """The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): every bit of a key depends on every other."""
+    with np.errstate(over="ignore"):
+        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return key ^ (key >> np.uint64(31))
+
+
+def uniforms(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
+    """Independent uniform numbers in (0, 1) of each key and purpose. Shape (keys, count)."""
+    with np.errstate(over="ignore"):
+        start = _mixed(np.asarray(key, dtype=np.uint64) + _GOLDEN * np.uint64(purpose))
+        bits = _mixed(start[:, None] + _GOLDEN * np.arange(1, count + 1, dtype=np.uint64))
+    return ((bits >> np.uint64(12)).astype(float) + 0.5) / 2.0**52
+
+
+def normals(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
+    """Independent standard normal numbers of each key and purpose. Shape (keys, count)."""
+    return special.ndtri(uniforms(key, purpose, count))
+
+
+def latent_quality(dataset: str, item_ids: Sequence[str]) -> np.ndarray:
+    """Quality of items, standard normal over many groups. Shape (items,).
+
+    The parts of an id are joined by hyphens. Items with the same first part (a group) share a quarter of the variance;
+    items that differ in the last part alone (one text under several criteria) share another half.
+    """
+    groups = [item.partition("-")[0] for item in item_ids]
+    texts = [item.rpartition("-")[0] if item.count("-") > 1 else item for item in item_ids]
+    return quality_of(*(_quality_keys(dataset, names) for names in (groups, texts, item_ids)))
+
+
+def _quality_keys(dataset: str, names: Sequence[str]) -> np.ndarray:
+    return keys(f"quality\x1f{dataset}\x1f{name}" for name in names)
+
+
+def quality_of(group: np.ndarray, text: np.ndarray, item: np.ndarray) -> np.ndarray:
+    """Quality of items, from the keys of their groups, of their texts and of themselves. Shape (items,)."""
+    parts = (
+        (group, _GROUP, GROUP_SHARE),
+        (text, _TEXT, TEXT_SHARE),
+        (item, _CRITERION, 1 - GROUP_SHARE - TEXT_SHARE),
+    )
+    return sum(np.sqrt(share) * normals(key, purpose, 1)[:, 0] for key, purpose, share in parts)
+
+
+def human_scores(quality: np.ndarray, item: np.ndarray, *, raters: int, rater_noise: float) -> np.ndarray:
+    """Whole scores 1 to 5 that simulated people give.
+
+    Args:
+        quality: of each item, shape (items,).
+        item: key of each item.
+        raters: people an item.
+        rater_noise: standard deviation of a person's error, in standard deviations of quality.
+
+    Returns:
+        Shape (items, raters).
+    """
+    opinion = quality[:, None] + rater_noise * normals(item, _RATERS, raters)
+    return np.clip(np.rint((LOW + HIGH) / 2 + opinion), LOW, HIGH)
+
+
+def opinions(simulation: Simulation, quality: np.ndarray, item: np.ndarray) -> np.ndarray:
+    """What the judge thinks of items, in values. Shape (items,)."""
+    seen = quality + simulation.item_error * normals(item, _ERROR, 1)[:, 0]
+    return (LOW + HIGH) / 2 + simulation.leniency + simulation.spread * seen
+
+
+def select(
+    simulation: Simulation,
+    shown: np.ndarray,
+    *,
+    opinion: np.ndarray,
+    item: np.ndarray,
+    read: np.ndarray,
+    temperature: float,
+) -> Selection:
+    """Select an option in each read.
+
+    Args:
+        shown: the score at each position, shape (reads, n).
+        opinion: what the judge thinks of the item, shape (reads,); see `opinions`.
+        item, read: keys of the item and of the read, shape (reads,). A prompt is an item and an ordering.
+        temperature: 0 selects the most probable option.
+    """
+    n = shown.shape[1]
+    scores = shown - 1
+    weights = -((values(n)[scores] - opinion[:, None]) ** 2) / (2 * simulation.tolerance**2)
+    weights += simulation.position_weights(n) + simulation.interaction_weights(n)[scores, np.arange(n)]
+    at_scale = joined(item, np.full(len(item), n)) if simulation.item_scores or simulation.item_positions else item
+    if simulation.item_scores:
+        effect = normals(at_scale, _ITEM_SCORES, n)
+        weights += simulation.item_scores * np.take_along_axis(effect, scores, axis=1)
+    if simulation.item_positions:
+        weights += simulation.item_positions * normals(at_scale, _ITEM_POSITIONS, n)
+    if simulation.prompts:
+        prompt = joined(item, shown @ 10 ** np.arange(n))
+        weights += simulation.prompts * normals(prompt, _PROMPT, n)
+    weights -= weights.max(axis=1, keepdims=True)
+    probabilities = _shares(np.exp(weights))
+    if temperature == 0:
+        selected = weights.argmax(axis=1)
+    else:
+        cumulated = np.cumsum(_shares(np.exp(weights / temperature)), axis=1)
+        selected = (uniforms(read, _SELECT, 1) > cumulated[:, :-1]).sum(axis=1)
+    rates = simulation.failure_rates(n)
+    failed = uniforms(read, _FAIL, 1)[:, 0] < rates[selected]
+    return Selection(selected + 1, failed, probabilities * (1 - rates))
+
+
+def _shares(weights: np.ndarray) -> np.ndarray:
+    return weights / weights.sum(axis=1, keepdims=True)
