@@ -161,8 +161,22 @@ def test_several_criteria_are_answered_a_line_each_in_the_order_asked():
     assert (np.array(response.option_logprobs).reshape(3, 5).argmax(axis=1) + 1).tolist() == list(
         lines(response).values()
     )
-    (single,) = answers(judge, [request(2, item="g1-c1-Style")])
+    (single,) = answers(judge, [request(2, item="g1-c1-style")])
     assert lines(response)["Style"] == int(single.text)  # the same text under the same criterion
+
+
+def test_levels_in_a_crossed_prompt_have_positions_and_levels_that_are_not_listed_have_none():
+    requests = [several(k, CRITERIA, item=f"g{k}-c1") for k in range(300)]
+    reverse = [dataclasses.replace(each, ordering=(1, 2, 3, 5, 4, 3, 2, 1)) for each in requests]
+    forward = [dataclasses.replace(each, ordering=(1, 2, 3, 1, 2, 3, 4, 5)) for each in requests]
+    plain, biased = judge_of(temperature=0), judge_of(temperature=0, preference="first", preference_strength=3.0)
+    means = [
+        np.mean([list(lines(response).values()) for response in answers(judge, asked)])
+        for judge, asked in ((plain, requests), (biased, requests), (biased, forward), (biased, reverse))
+    ]
+    assert means[0] == means[1]
+    assert means[2] < means[0] - 0.3
+    assert means[3] > means[0] + 0.3
 
 
 def test_without_order_effects_a_criterion_gets_the_same_score_wherever_it_stands():

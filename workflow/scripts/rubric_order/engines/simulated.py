@@ -1,5 +1,6 @@
 """A judge that computes its answers, see `simulation`: no model, no network, and a bias that is known."""
 
+import dataclasses
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -61,7 +62,7 @@ class SimulatedEngine:
         while batch := list(itertools.islice(waiting, BATCH)):
             # What is computed together has one shape and one temperature.
             batch.sort(key=_kind)
-            for (n, criteria, profile), alike in itertools.groupby(batch, key=_kind):
+            for (n, criteria, _, profile), alike in itertools.groupby(batch, key=_kind):
                 sampling = judges.with_profile(self.judge, profile)["sampling"]
                 answers = self._answer_criteria if criteria else self._answer_score
                 for response in answers(list(alike), n, sampling["temperature"]):
@@ -71,8 +72,8 @@ class SimulatedEngine:
 
     def _answer_score(self, requests: Sequence[Request], n: int, temperature: float) -> Iterator[Response]:
         shown = np.array([request.ordering for request in requests], dtype=int).reshape(len(requests), n)
-        item_ids = [(request.dataset, request.item_id) for request in requests]
-        selection = self._select(requests, item_ids, shown, temperature, shift=0.0)
+        items = [(request.dataset, request.item_id) for request in requests]
+        selection = self._select(self.simulation, requests, items, shown, temperature, shift=0.0)
         scores = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
         logprobs = _by_score(selection, shown)
         remarks = _remarks(requests)
@@ -89,23 +90,32 @@ class SimulatedEngine:
             )
 
     def _answer_criteria(self, requests: Sequence[Request], n: int, temperature: float) -> Iterator[Response]:
-        """Answers about several criteria: a line each, left out where the judge fails to give its score."""
+        """Answers about several criteria: a line each, left out where the judge fails to give its score.
+
+        The ordering of a crossed design says behind the order of the criteria that of the levels. Without it the prompt
+        lists no levels, and no position of theirs can be preferred.
+        """
         places = len(requests[0].criteria)
-        shown = np.tile(np.arange(1, n + 1), (len(requests), 1))
+        crossed = len(requests[0].ordering) == places + n
+        order = [request.ordering[places:] if crossed else range(1, n + 1) for request in requests]
+        shown = np.array(order, dtype=int).reshape(len(requests), n)
+        listed = {} if crossed else {"preference": "none", "interaction": 0.0, "item_positions": 0.0}
+        judge = dataclasses.replace(self.simulation, **listed)
         lines: list[list[str]] = [[] for _ in requests]
         logprobs = []
         carried = np.zeros(len(requests))
         for place, shift in enumerate(self.simulation.criterion_shifts(places)):
-            item_ids = [(request.dataset, f"{request.item_id}-{request.criteria[place]}") for request in requests]
-            selection = self._select(requests, item_ids, shown, temperature, shift=shift + carried, place=place)
+            items = [(request.dataset, _item_of(request, place)) for request in requests]
+            selection = self._select(judge, requests, items, shown, temperature, shift=shift + carried, place=place)
+            scores = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
             logprobs.append(_by_score(selection, shown))
             for line, request, score, failed in zip(
-                lines, requests, selection.position.tolist(), selection.failed.tolist(), strict=True
+                lines, requests, scores.tolist(), selection.failed.tolist(), strict=True
             ):
                 if not failed:
                     line.append(f"[{request.criteria[place]}] {score}")
             middle = (simulation.LOW + simulation.HIGH) / 2
-            carried = self.simulation.carry_over * (simulation.values(n)[selection.position - 1] - middle)
+            carried = self.simulation.carry_over * (simulation.values(n)[scores - 1] - middle)
         known = self.judge["answer_format"] == "score"
         for request, line, options in zip(requests, lines, np.hstack(logprobs), strict=True):
             text = "\n".join(line if known else [f"Feedback: {_REMARKS[0]}", *line])
@@ -115,6 +125,7 @@ class SimulatedEngine:
 
     def _select(
         self,
+        judge: Simulation,
         requests: Sequence[Request],
         items: Sequence[tuple[str, str]],
         shown: np.ndarray,
@@ -123,7 +134,7 @@ class SimulatedEngine:
         shift: float | np.ndarray,
         place: int = 0,
     ) -> Selection:
-        """What the judge does with requests, each about one item (dataset and id)."""
+        """What a judge does with requests, each about one item (dataset and id)."""
         index = {item: number for number, item in enumerate(dict.fromkeys(items))}
         of_item = np.array([index[item] for item in items])
         head = f"judge\x1f{self.judge['model']}\x1f{self.simulation.seed}"
@@ -133,9 +144,9 @@ class SimulatedEngine:
             rows = [number for (name, _), number in index.items() if name == dataset]
             quality[rows] = simulation.latent_quality(dataset, [item for name, item in index if name == dataset])
         read_keys = simulation.keys(f"read\x1f{place}\x1f{request.request_id}" for request in requests)
-        opinion = simulation.opinions(self.simulation, quality, item_keys)[of_item] + shift
+        opinion = simulation.opinions(judge, quality, item_keys)[of_item] + shift
         return simulation.select(
-            self.simulation,
+            judge,
             shown,
             opinion=opinion,
             item=item_keys[of_item],
@@ -155,8 +166,13 @@ class SimulatedEngine:
         return text.format(remark=_REMARKS[0], half=f"{n - 1}.5", above=n + 1), reason
 
 
-def _kind(request: Request) -> tuple[int, int, str]:
-    return request.n, len(request.criteria), request.profile
+def _kind(request: Request) -> tuple[int, int, int, str]:
+    return request.n, len(request.criteria), len(request.ordering), request.profile
+
+
+def _item_of(request: Request, place: int) -> str:
+    """The item that a request is about at one place: its text, and the name of the criterion in small letters."""
+    return f"{request.item_id}-{request.criteria[place].lower().replace(' ', '_')}"
 
 
 def _by_score(selection: Selection, shown: np.ndarray) -> np.ndarray:
