@@ -58,14 +58,81 @@ def test_the_default_config_passes(config, schema):
     settings.check_meaning(fill(config, schema))
 
 
+def with_ready_made(root, *layers):
+    """A config as Snakemake puts it together: files over each other, and under them what is ready-made."""
+    config, whole = {}, {}
+    for layer in (root / "config/config.yaml", *layers):
+        update_config(config, yaml.safe_load(layer.read_text(encoding="utf-8")))
+    for path in settings.ready_made(root / "config", config):
+        update_config(whole, yaml.safe_load(path.read_text(encoding="utf-8")))
+    update_config(whole, config)
+    return whole
+
+
 def test_every_config_of_a_paper_passes(root, schema):
     papers = [path for path in (root / "config/papers").glob("*.yaml") if path.stem != "recorded"]  # needs its folder
     for path in [*papers, *(root / "config/examples").glob("*.yaml")]:
-        config: dict = {}
-        for layer in (root / "config/config.yaml", *sorted((root / "config/datasets").glob("*.yaml")), path):
-            update_config(config, yaml.safe_load(layer.read_text(encoding="utf-8")))
+        config = with_ready_made(root, path)
         settings.check_shape(config, schema)
         settings.check_meaning(fill(config, schema))
+
+
+# Ready-made judges.
+
+
+def named(judges_, studies):
+    return {"judges": judges_, "studies": {name: {"judges": listed} for name, listed in studies.items()}}
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    """A folder of ready-made datasets and judges."""
+    for kind, names in (("datasets", ("one", "two")), ("judges", ("alpha", "beta", "gamma"))):
+        (tmp_path / kind).mkdir()
+        for name in names:
+            (tmp_path / kind / f"{name}.yaml").write_text(f"{kind}: {{{name}: {{}}}}\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("config", "judge_files"),
+    [
+        ({}, []),
+        (named({}, {"a": ["beta"], "b": ["other", "alpha"]}), ["alpha", "beta"]),
+        (named({"gamma": {"gpu": 2}}, {"a": ["mine"]}), ["gamma"]),
+        # What the check of the shape will name must not stop here.
+        ({"judges": None, "studies": None}, []),
+        ({"judges": [], "studies": {"a": None, "b": {"judges": "alpha"}}}, []),
+        (named({}, {"a": [["alpha"], None, "beta"]}), ["beta"]),
+    ],
+)  # fmt: skip
+def test_of_the_ready_made_judges_those_that_are_named_are_read(shelf, config, judge_files):
+    found = settings.ready_made(shelf, config)
+    assert [path.stem for path in found if path.parent.name == "judges"] == judge_files
+    assert [path.stem for path in found if path.parent.name == "datasets"] == ["one", "two"]
+
+
+def test_an_unknown_judge_is_answered_with_those_that_are_defined_and_those_that_are_ready_made(config, schema):
+    put(config, f"{STUDY}/judges", ["smollm2_135m", "gpt_9"])
+    found = problem(settings.check_meaning, fill(config, schema), ["gpt_4o", "smollm2_135m", "qwen3_8b"])
+    assert found == (
+        f"config: {STUDY}/judges: 'gpt_9' is not defined under judges; defined: smollm2_135m; "
+        "ready-made in config/judges: gpt_4o, qwen3_8b"
+    )
+
+
+def test_what_config_says_of_a_ready_made_judge_goes_over_it(root, schema, tmp_path):
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(
+        "judges: {qwen3_8b: {gpu: 4, sampling: {seed: 7}}}\nstudies: {position_bias: {judges: [qwen3_8b]}}\n"
+    )
+    config = with_ready_made(root, mine)
+    settings.check_meaning(fill(config, schema))
+    judge = config["judges"]["qwen3_8b"]
+    ready = yaml.safe_load((root / "config/judges/qwen3_8b.yaml").read_text(encoding="utf-8"))["judges"]["qwen3_8b"]
+    assert (judge["gpu"], judge["sampling"]["seed"]) == (4, 7)
+    assert judge["model"] == ready["model"]
+    assert judge["sampling"]["temperature"] == ready["sampling"]["temperature"]
 
 
 def test_every_setting_is_described(schema):

@@ -31,6 +31,7 @@ def test_checks_are_clean(command: list[str]):
 def keys(schema: dict, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Paths of all keys that hold a value; ids in the path are written as in config/README.md."""
     names = {"datasets": "{dataset}", "judges": "{judge}", "studies": "{study}", "files": "{file}"}
+    names["profiles"] = "{profile}"
     for name, part in schema.get("properties", {}).items():
         if "properties" not in part and "patternProperties" not in part:
             yield (*path, name)

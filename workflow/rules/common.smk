@@ -22,20 +22,20 @@ from rubric_order.fingerprint import code_version
 # environment of a rule comes before it.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
 
-# The datasets that we know, under what config says of them.
-known = {}
-for path in sorted(Path(workflow.basedir, "config", "datasets").glob("*.yaml")):
-    update_config(known, yaml.safe_load(path.read_text(encoding="utf-8")))
-update_config(known, config)
-config.update(known)
-
 try:
     schema = Path(workflow.basedir, "workflow", "schemas", "config.schema.yaml")
-    recorded.add_judges(config)
     shape = yaml.safe_load(schema.read_text(encoding="utf-8"))
-    checks.check_shape(checks.read_texts(config, shape), shape)
+    checks.read_texts(config, shape)
+    # The datasets that we know, and of the judges that we know those that are named, under what config says of them.
+    known = {}
+    for path in checks.ready_made(Path(workflow.basedir, "config"), config):
+        update_config(known, yaml.safe_load(path.read_text(encoding="utf-8")))
+    update_config(known, config)
+    config.update(known)
+    recorded.add_judges(config)
+    checks.check_shape(config, shape)
     validate(config, "../schemas/config.schema.yaml")  # fills in the defaults
-    checks.check_meaning(config)
+    checks.check_meaning(config, checks.ready_judges(Path(workflow.basedir, "config")))
 except InputError as error:
     sys.exit(f"error: {error}")
 

@@ -37,6 +37,7 @@ SPEED = {
     "enforce_eager",
     "gpu_memory_utilization",
     "kv_cache_memory_bytes",
+    "language_model_only",  # no prompt holds an image
     "load_format",
     "max_num_batched_tokens",
     "max_num_seqs",

@@ -1,7 +1,8 @@
 """Checking a config: its shape against the schema, and then what a schema cannot say."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 
 import yaml
 from jsonschema import Draft202012Validator, validators
@@ -10,6 +11,34 @@ from jsonschema.exceptions import ValidationError, best_match
 from rubric_order import judges, orderings
 from rubric_order.datasets import ADAPTERS
 from rubric_order.errors import InputError
+
+
+def ready_judges(folder: Path) -> dict[str, Path]:
+    """The judges that a study may name without defining them: a file ``judges/X.yaml`` of `folder` defines judge X."""
+    return {path.stem: path for path in sorted((folder / "judges").glob("*.yaml"))}
+
+
+def ready_made(folder: Path, config: Mapping) -> list[Path]:
+    """Files of `folder` that belong under a config: every dataset that we know, and the judges that the config names.
+
+    A judge's file is read where a study names the judge or `config` has settings of it: what nobody uses costs nothing.
+
+    Args:
+        folder: with the folders ``datasets`` and ``judges``.
+        config: as the user wrote it, unchecked.
+    """
+    named = set(_block(config, "judges"))
+    for study in _block(config, "studies").values():
+        listed = study.get("judges") if isinstance(study, Mapping) else None
+        named |= {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+    judge_files = [path for name, path in ready_judges(folder).items() if name in named]
+    return [*sorted((folder / "datasets").glob("*.yaml")), *judge_files]
+
+
+def _block(config: Mapping, key: str) -> Mapping:
+    """A block of a config that nobody has checked."""
+    block = config.get(key)
+    return block if isinstance(block, Mapping) else {}
 
 
 def read_texts(value: object, schema: Mapping) -> object:
@@ -84,21 +113,22 @@ def _explain(error: ValidationError) -> str:
     return f"{path}: {error.message:.300}"
 
 
-def check_meaning(config: Mapping) -> None:
+def check_meaning(config: Mapping, ready: Collection[str] = ()) -> None:
     """Check what a schema cannot say: that names refer to something and that numbers fit each other.
 
     Args:
         config: of the right shape, with its defaults filled in.
+        ready: judges that a study may name without defining them, see `ready_judges`.
 
     Raises:
         InputError: one line for each thing that is wrong.
     """
-    problems = list(_problems(config))
+    problems = list(_problems(config, ready))
     if problems:
         raise InputError("config: " + "\nconfig: ".join(problems))
 
 
-def _problems(config: Mapping) -> Iterator[str]:
+def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
     for name, dataset in config["datasets"].items():
         if dataset["adapter"] not in ADAPTERS:
             yield f"datasets/{name}/adapter: {dataset['adapter']!r} is not one of {', '.join(ADAPTERS)}"
@@ -110,6 +140,8 @@ def _problems(config: Mapping) -> Iterator[str]:
             for entry in study[kind]:
                 if entry not in config[kind]:
                     known = ", ".join(config[kind]) or "none"
+                    others = [judge for judge in ready if judge not in config[kind]] if kind == "judges" else []
+                    known += f"; ready-made in config/judges: {', '.join(others)}" if others else ""
                     yield f"studies/{name}/{kind}: {entry!r} is not defined under {kind}; defined: {known}"
         for strategy in study["strategies"]:
             for n in study["scales"]:

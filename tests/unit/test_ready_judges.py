@@ -1,0 +1,130 @@
+"""The ready-made judges: each passes, says where each of its settings comes from, and its arithmetic is right."""
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from snakemake.utils import validate
+
+from rubric_order import judges, settings
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
+FILES = settings.ready_judges(ROOT / "config")
+SOURCE = r"(xu2026|xu2026_v1|li2025|shi2025) [\w., ]+|card|size|ours|pin it"
+ID = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
+
+
+def read(name):
+    return yaml.safe_load(FILES[name].read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+
+
+def test_the_judges_of_the_papers_are_there():
+    papers = {"gpt_oss_20b", "gpt_oss_120b", "qwen3_5_9b", "qwen3_5_27b", "gemma_3_12b", "gemma_3_27b"}
+    papers |= {"qwen3_8b", "qwen3_32b", "mistral_small_24b", "deepseek_v3", "llama_3_1_8b", "llama_3_3_70b"}
+    papers |= {"prometheus_2_7b", "prometheus_2_8x7b"}
+    assert papers <= set(FILES)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_defines_the_one_judge_that_it_is_named_after_and_passes_the_checks(name, schema):
+    content = read(name)
+    assert list(content) == ["judges"]
+    assert list(content["judges"]) == [name]
+    assert ID.fullmatch(name)
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
+    config["judges"] |= content["judges"]
+    config["studies"]["position_bias"] |= {
+        "judges": [name],
+        "profiles": ["default", *content["judges"][name].get("profiles", {})],
+    }
+    settings.check_shape(config, schema)
+    validate(config, str(SCHEMA))  # fills in the defaults
+    settings.check_meaning(config)
+    judge = config["judges"][name]
+    if judge["engine"] == "vllm":
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+", judge["model"])
+        assert not judges.is_local(judge["model"])
+        assert judge["gpu"] >= 1
+    for profile in judge["profiles"]:
+        assert ID.fullmatch(profile)
+        assert judges.with_profile(judge, profile)["sampling"]["max_tokens"] < (judge["max_model_len"] or 2**20)
+
+
+def settings_with_comments(text):
+    """Each line that holds a setting, with the comment after it or right above it."""
+    above = ""
+    for line in text.partition("judges:")[2].splitlines()[2:]:
+        if line.strip().startswith("#"):
+            above += " " + line.strip().removeprefix("#").strip()
+            continue
+        setting, _, comment = line.partition(" # ")
+        if not re.search(r":$", setting):  # not only the name of a block
+            yield setting.strip(), comment or above.strip()
+        above = ""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_setting_says_where_it_comes_from(name):
+    found = list(settings_with_comments(FILES[name].read_text(encoding="utf-8")))
+    assert len(found) >= 10
+    unsourced = [setting for setting, comment in found if not re.match(SOURCE, comment)]
+    assert unsourced == []
+
+
+def test_a_setting_without_a_source_is_found():
+    lines = ["judges:", "  x:", "    a: 1 # ours", "    # card: why", "    b: 2", "    c: 3", "    d: 4 # somewhere"]
+    text = "\n".join([*lines, "    e:", "      f: 5 # li2025 Setup", ""])
+    unsourced = [setting for setting, comment in settings_with_comments(text) if not re.match(SOURCE, comment)]
+    assert unsourced == ["c: 3", "d: 4"]
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if read(name)["judges"][name]["engine"] == "vllm"])
+def test_the_arithmetic_of_memory_is_right(name):
+    head = FILES[name].read_text(encoding="utf-8").partition("judges:")[0]
+    head = " ".join(line.removeprefix("# ") for line in head.splitlines())
+    weights = re.search(r"([\d.]+) billion parameters(?: with the vision encoder)? x (\d) bytes? = (\d+) GiB", head)
+    if weights:
+        params, size, gib = map(float, weights.groups())
+        assert params * 1e9 * size / 2**30 == pytest.approx(gib, abs=1)
+    factors, kib = re.search(r"KV cache[^:]*: (.*?) = (\d+) KiB a token", head).groups()
+    layers = re.match(r"(\d+) layers x (\d+) heads x (\d+) x 2 \(K, V\) x 2 bytes", factors)
+    tokens = int(layers[1]) * int(layers[2]) * int(layers[3]) * 4 if layers else 61 * (512 + 64) * 2
+    assert tokens / 1024 == pytest.approx(int(kib), abs=0.7)
+    left = re.search(r"Of (one|two|four|eight) GPUs? of 80 GiB, 0.9 are used: (\d+) - ([\d.]+) - about (\d+)", head)
+    if left:
+        gpus = {"one": 1, "two": 2, "four": 4, "eight": 8}[left[1]]
+        used, held, working = map(float, left.groups()[1:])
+        assert used == 0.9 * 80 * gpus
+        assert gpus == read(name)["judges"][name]["gpu"]
+        remains, fit = re.search(r"leaves (\d+) GiB, some ([\d,]+) tokens", head).groups()
+        assert used - held - working == pytest.approx(float(remains), abs=0.9)
+        assert int(fit.replace(",", "")) == pytest.approx(int(remains) * 2**20 / int(kib), rel=0.03)
+
+
+def test_the_medium_effort_of_gpt_oss_is_the_judge_as_it_stands():
+    for name in ("gpt_oss_20b", "gpt_oss_120b"):
+        judge = read(name)["judges"][name] | {"engine_args": {}}
+        assert judges.identity(judges.with_profile(judge, "medium")) == judges.identity(judge)
+        assert judges.identity(judges.with_profile(judge, "high")) != judges.identity(judge)
+
+
+def test_engine_arguments_are_arguments_of_vllm():
+    """Read from vLLM's source: importing it takes longer than all other tests of this file."""
+    package = importlib.util.find_spec("vllm")
+    if package is None:
+        pytest.skip("vLLM is not installed")
+    source = Path(package.origin).parent / "engine/arg_utils.py"
+    classes = {node.name: node for node in ast.parse(source.read_text()).body if isinstance(node, ast.ClassDef)}
+    known = {node.target.id for node in classes["EngineArgs"].body if isinstance(node, ast.AnnAssign)}
+    assert "tensor_parallel_size" in known
+    for name in FILES:
+        assert set(read(name)["judges"][name].get("engine_args", {})) <= known
