@@ -32,7 +32,6 @@ def test_a_response_comes_back_as_it_was(tmp_path):
         option_token=1,
         reasoning="Hm.",
         refusal="No.",
-        constrained_text="5",
         attempts=2,
         cost=0.25,
         model="m-2026",

@@ -74,3 +74,27 @@ def test_special_tokens_in_a_text_are_plain_text(finished: Project, tmp_path: Pa
     counts, literal = json.loads(run.stdout.strip().splitlines()[-1])
     assert counts[0] == counts[1]
     assert literal
+
+
+def test_an_answer_without_a_score_gets_a_second_request_that_allows_a_score_alone(project: Project):
+    """The judge may say one word, and it does not say a number. Its weights are those of the finished run."""
+    config = {
+        "datasets": {"demo": {"limit": 1}},
+        "judges": {"smollm2_135m": {"answer_prefix": "In one word: ", "sampling": {"max_tokens": 1}}},
+        "studies": {"position_bias": {"strategies": ["single"]}},
+    }
+    config["judges"]["smollm2_135m"]["second_request"] = True
+    target = "results/scores/position_bias/demo/smollm2_135m.parquet"
+    run = project.snakemake(target, config=config)
+    assert run.returncode == 0, run.stdout + run.stderr
+    scores = pd.read_parquet(project.file(target))
+    responses = pd.read_parquet(project.file("results/responses/position_bias/smollm2_135m/1.parquet"))
+    assert scores["score"].between(1, 5).all()
+    assert (scores["pattern"] == "constrained").any()
+    asked = responses["constrained_text"].notna()
+    assert asked.sum() == (scores["pattern"] == "constrained").sum()
+    assert set(responses["constrained_text"][asked]) <= set("12345")
+    assert responses["option_logprobs"].notna().all()
+    weights = {json.loads(engine)["weights_index"] for engine in responses["engine"]}
+    assert len(weights) == 1
+    assert len(weights.pop()) == 64

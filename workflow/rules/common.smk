@@ -39,6 +39,14 @@ try:
 except InputError as error:
     sys.exit(f"error: {error}")
 
+# A chat template is part of a prompt: its words count, not its path.
+for judge in config["judges"].values():
+    if judge["chat_template"] is not None:
+        try:
+            judge["chat_template"] = Path(workflow.basedir, judge["chat_template"]).read_text(encoding="utf-8")
+        except OSError as error:
+            sys.exit(f"error: config: chat_template: cannot read {judge['chat_template']!r}: {error.strerror}")
+
 # Snakemake puts what --configfile adds before the default config. A study that is added comes after those that were
 # there, so that they keep the requests that it shares with them.
 default = yaml.safe_load(Path(workflow.basedir, "config", "config.yaml").read_text(encoding="utf-8"))

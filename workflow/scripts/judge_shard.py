@@ -1,10 +1,12 @@
 """Answer the requests of one shard of a judge."""
 
+import functools
 from pathlib import Path
 
 import pandas as pd
 
 from rubric_order import engines, entry, files, judging, plan
+from rubric_order.constrained import second_requests
 from rubric_order.judges import identity
 from rubric_order.store import Store
 
@@ -27,6 +29,7 @@ def main(
         lambda: engines.load({**judge, "gpu": gpus}, model_folder=model_folder),
         accept_failures=judge["accept_failures"],
         retry_failed=judge["retry_failed"],
+        second_requests=functools.partial(second_requests, judge=judge) if judge["second_request"] else None,
     )
     files.write_parquet(responses, output, judge=identity(judge))
 

@@ -14,7 +14,10 @@ IDENTITY = (
     "quantization",
     "max_model_len",
     "system_prompt",
+    "chat_template",
     "chat_template_kwargs",
+    "reasoning_end",
+    "batch_invariant",
     "answer_format",
     "answer_prefix",
     "sampling",
@@ -65,7 +68,7 @@ def identity(judge: Mapping) -> dict:
     A local model is known by the name of its folder: the path itself is not part of any request. A number is the same
     however it is written, so that temperature 0 and 0.0 are one setting.
     """
-    kept = {key: _plain(judge[key]) for key in IDENTITY if judge.get(key) is not None}
+    kept = {key: _plain(judge[key]) for key in IDENTITY if judge.get(key) is not None and judge[key] is not False}
     other = {key: _plain(value) for key, value in judge.get("engine_args", {}).items() if key not in SPEED}
     if other:
         kept["engine_args"] = other

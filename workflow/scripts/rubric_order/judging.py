@@ -1,5 +1,7 @@
 """Answering the requests of one shard: from the store where it can, from the engine where it must."""
 
+import contextlib
+import functools
 import json
 import logging
 import time
@@ -30,6 +32,7 @@ def judge(
     *,
     accept_failures: bool = False,
     retry_failed: bool = False,
+    second_requests: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None,
 ) -> pd.DataFrame:
     """Responses to all requests, in their order.
 
@@ -39,30 +42,23 @@ def judge(
         start_engine: loads the model; not called when nothing is missing.
         accept_failures: take failures for reasons that may pass for final.
         retry_failed: ask again what failed for good.
+        second_requests: makes second requests of the first ones and their responses, see `constrained`; None for none.
+
+    Returns:
+        The columns of the store but `RUN_COLUMNS`; with second requests also `constrained_text`, null where none was
+        sent.
 
     Raises:
         InputError: some requests failed for a reason that may pass. All that was answered is in the store.
     """
-    done = store.read(requests["request_id"], ["request_id"])
-    failed = done["error"].notna() if retry_failed else done["error"].map(may_pass).astype(bool)
-    missing = requests[~requests["request_id"].isin(done["request_id"][~failed])]
-    log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
-    if len(missing):
-        started = time.monotonic()
-        engine = start_engine()
-        try:
-            log.info("engine ready after %.0f s", time.monotonic() - started)
-            keep(
-                progress(engine.answer(as_requests(missing)), len(missing)),
-                store,
-                json.dumps(engine.describe(), sort_keys=True),
-            )
-        finally:
-            engine.close()
-        store.compact()
-    done = store.read(requests["request_id"])
-    if len(done) != len(requests):
-        raise RuntimeError(f"{len(requests) - len(done)} requests were not answered")
+    with contextlib.ExitStack() as started:
+        engine = functools.cache(lambda: _start(start_engine, started))
+        ask = functools.partial(_ask, store=store, engine=engine, retry_failed=retry_failed)
+        done = ask(requests)
+        if second_requests is not None:
+            second = second_requests(requests, done)
+            texts = ask(second)["text"].to_numpy()
+            done["constrained_text"] = done["request_id"].map(dict(zip(second["first_id"], texts, strict=True)))
     passing = done["error"][done["error"].map(may_pass).astype(bool)]
     if len(passing) and not accept_failures:
         reasons = passing.str.partition(":")[0].value_counts()
@@ -72,6 +68,30 @@ def judge(
             " kept, and running again asks only these; accept_failures: true takes them for final"
         )
     return done.drop(columns=RUN_COLUMNS)
+
+
+def _start(start_engine: Callable[[], Engine], started: contextlib.ExitStack) -> Engine:
+    begun = time.monotonic()
+    engine = start_engine()
+    started.callback(engine.close)
+    log.info("engine ready after %.0f s", time.monotonic() - begun)
+    return engine
+
+
+def _ask(requests: pd.DataFrame, *, store: Store, engine: Callable[[], Engine], retry_failed: bool) -> pd.DataFrame:
+    """Responses to requests, in their order; what the store lacks is asked."""
+    done = store.read(requests["request_id"], ["request_id"])
+    failed = done["error"].notna() if retry_failed else done["error"].map(may_pass).astype(bool)
+    missing = requests[~requests["request_id"].isin(done["request_id"][~failed])]
+    log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
+    if len(missing):
+        answers = progress(engine().answer(as_requests(missing)), len(missing))
+        keep(answers, store, json.dumps(engine().describe(), sort_keys=True))
+        store.compact()
+    done = store.read(requests["request_id"])
+    if len(done) != len(requests):
+        raise RuntimeError(f"{len(requests) - len(done)} requests were not answered")
+    return done
 
 
 def as_requests(table: pd.DataFrame) -> Iterator[Request]:
@@ -87,6 +107,7 @@ def as_requests(table: pd.DataFrame) -> Iterator[Request]:
             dataset=row.dataset,
             item_id=row.item_id,
             ordering=tuple(map(int, row.ordering)),
+            begun=getattr(row, "begun", None),
         )
 
 

@@ -1,5 +1,6 @@
 """Weights that a Python package ships as a GGUF file, made loadable for vLLM."""
 
+import hashlib
 import importlib.util
 import json
 import logging
@@ -72,3 +73,31 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     log.info("%s: %.0f million parameters as %s", output, model.num_parameters() / 1e6, dtype)
+
+
+def weights_index(model: str, revision: str | None = None) -> str | None:
+    """SHA-256 of what lists a model's weights: its index file, or the header of its one file of weights.
+
+    Args:
+        model: a folder, or the id of a model that the hub's cache holds.
+
+    Returns:
+        None where there are no safetensors weights.
+    """
+    index, single = (_model_file(model, revision, f"model.safetensors{end}") for end in (".index.json", ""))
+    if index is not None:
+        return files.sha256(index)
+    if single is None:
+        return None
+    with single.open("rb") as weights:  # 8 bytes say how long the header is
+        return hashlib.sha256(weights.read(int.from_bytes(weights.read(8), "little"))).hexdigest()
+
+
+def _model_file(model: str, revision: str | None, name: str) -> Path | None:
+    if Path(model).is_dir():
+        found: object = Path(model, name)
+    else:
+        import huggingface_hub
+
+        found = huggingface_hub.try_to_load_from_cache(model, name, revision=revision)
+    return Path(found) if isinstance(found, str | Path) and Path(found).is_file() else None

@@ -7,6 +7,7 @@ from rubric_order import orderings
 from rubric_order.parsing import parse_score
 
 MISSING = "no_response"
+CONSTRAINED = "constrained"  # the form of a score that was given only to a second, constrained request
 
 
 def score_reads(
@@ -22,17 +23,16 @@ def score_reads(
 
     Returns:
         The reads with `score` (null where the answer gives none), `position` (the selected position), `pattern` (the
-        form that the parser found), `failure` (the reason where there is no score); and where the log-probabilities of
-        the options are known `expected_score` (sum of k times p_k), `option_mass` (the probability that the judge wrote
-        any score at all) and `position_probabilities` (list: the probability of each position, summing to 1).
+        form that the parser found, or `CONSTRAINED`), `failure` (the reason where there is no score); and where the
+        log-probabilities of the options are known `expected_score` (sum of k times p_k), `option_mass` (the probability
+        that the judge wrote any score at all) and `position_probabilities` (list: the probability of each position,
+        summing to 1).
     """
     table = reads.merge(responses, on="request_id", how="left", validate="many_to_one", indicator="_found")
-    parsed = [
-        _parse(*row, answer_prefix, labels)
-        for row in zip(
-            table["text"], table["error"], table["finish_reason"], table["n"], table["_found"] == "both", strict=True
-        )
-    ]
+    found = table["_found"] == "both"
+    second = table["constrained_text"] if "constrained_text" in table else [None] * len(table)
+    answers = zip(table["text"], table["error"], table["finish_reason"], table["n"], found, second, strict=True)
+    parsed = [_parse(*row, answer_prefix, labels) for row in answers]
     table["score"] = pd.array([score for score, _, _ in parsed], dtype="Int8")
     table["pattern"] = [pattern for _, pattern, _ in parsed]
     table["failure"] = [failure for _, _, failure in parsed]
@@ -46,20 +46,33 @@ def score_reads(
     return table[[*columns, "expected_score", "option_mass", "position_probabilities"]]
 
 
-def _parse(text, error, finish_reason, n, found, answer_prefix, labels) -> tuple[int | None, str | None, str | None]:
+def _parse(text, error, finish_reason, n, found, second, answer_prefix, labels):
+    """Score, form and reason of one read."""
     if not found:
         return None, None, MISSING
     if isinstance(error, str):
         return None, None, error.partition(":")[0]
+    parsed = parse_answer(text, finish_reason, n, answer_prefix, labels)
+    if parsed.score is None and isinstance(second, str):
+        # What was allowed was a score and nothing else; anything else is a failure as before.
+        last = parse_answer(second, None, n, labels=labels)
+        if last.score is not None:
+            return last.score, CONSTRAINED, None
+    return parsed.score, parsed.pattern, parsed.reason
+
+
+def parse_answer(text: object, finish_reason: object, n: int, answer_prefix: str = "", labels: str | None = None):
+    """What the parser makes of an answer, `parsing.Parsed`; null text is an empty answer.
+
+    The prefix is ours: an answer that adds nothing to it is empty.
+    """
     answer = text if isinstance(text, str) else ""
-    # The prefix is ours: an answer that adds nothing to it is empty.
-    parsed = parse_score(
+    return parse_score(
         answer_prefix + answer if answer.strip() else "",
         int(n),
         labels=None if labels is None else labels[: int(n)],
         truncated=finish_reason == "length",
     )
-    return parsed.score, parsed.pattern, parsed.reason
 
 
 def _add_positions(table: pd.DataFrame, block: pd.DataFrame, n: int) -> None:

@@ -33,7 +33,6 @@ SCHEMA = pa.schema(
         "option_token": pa.int32(),  # index of the generated token at which they were read
         "reasoning": pa.string(),  # what the judge thought, where that is kept apart from the answer
         "refusal": pa.string(),  # what an endpoint says where the model refuses
-        "constrained_text": pa.string(),  # answer to a second request that allows scores alone
         "attempts": pa.int32(),  # calls that were sent for it
         "cost": pa.float64(),  # in the currency of the judge's prices
         "model": pa.string(),  # who says to have answered

@@ -26,6 +26,7 @@ class Request:
         profile: the judge's profile, see `judges.with_profile`.
         criteria: names of the criteria in the order in which the prompt asks for their scores, where it asks for
             several; else empty.
+        begun: the beginning of an answer that is to be ended by a score and nothing else; None for a free answer.
         dataset, item_id, ordering: what was asked. A real judge sees the prompt alone.
     """
 
@@ -38,6 +39,7 @@ class Request:
     dataset: str = ""
     item_id: str = ""
     ordering: tuple[int, ...] = ()
+    begun: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,6 @@ class Response:
     option_token: int | None = None
     reasoning: str | None = None
     refusal: str | None = None
-    constrained_text: str | None = None
     attempts: int | None = None
     cost: float | None = None
     model: str | None = None

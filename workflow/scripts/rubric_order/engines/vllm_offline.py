@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rubric_order import judges
+from rubric_order import judges, models
 from rubric_order.engines import Request, Response
 from rubric_order.errors import InputError
 
@@ -23,8 +23,11 @@ def load(judge: dict, *, model_folder: Path | None) -> "VllmEngine":
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
     os.environ.setdefault("TQDM_DISABLE", "1")
     warnings.filterwarnings("ignore", category=FutureWarning, module="vllm")
+    if judge["batch_invariant"]:
+        os.environ["VLLM_BATCH_INVARIANT"] = "1"
     if _is_cpu_build():
-        # One process: a second one would take a core away from the computation.
+        # One process: a second one would take a core away from the computation. It runs on the cores that the job may
+        # use, as many threads as OMP_NUM_THREADS says, which Snakemake sets to the threads of the job.
         os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
         os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "4")
     return VllmEngine(judge, str(model_folder or os.path.expanduser(judge["model"])))
@@ -46,14 +49,13 @@ class VllmEngine:
         from vllm.v1.engine.llm_engine import LLMEngine
 
         self.judge = judge
-        self.profiles: dict[str, dict] = {}
         arguments = {
             "model": model,
             "revision": judge.get("revision"),
             "dtype": judge["dtype"],
             "quantization": judge.get("quantization"),
             "max_model_len": judge.get("max_model_len"),
-            "tensor_parallel_size": max(judge.get("gpu", 0), 1),
+            "tensor_parallel_size": tensor_parallel_size(judge),
             "seed": judge["sampling"]["seed"],
             "enable_prefix_caching": True,
             "disable_log_stats": True,
@@ -76,8 +78,15 @@ class VllmEngine:
     def describe(self) -> dict:
         import vllm
 
-        arguments = {**self.arguments, "model": Path(self.arguments["model"]).name}
-        return {"engine": "vllm", "engine_version": vllm.__version__, "engine_args": arguments}
+        model = self.arguments["model"]
+        config = self.engine.vllm_config.model_config.hf_config
+        return {
+            "engine": "vllm",
+            "engine_version": vllm.__version__,
+            "engine_args": {**self.arguments, "model": Path(model).name if judges.is_local(model) else model},
+            "model_revision": getattr(config, "_commit_hash", None),
+            "weights_index": models.weights_index(model, self.arguments.get("revision")),
+        }
 
     def close(self) -> None:
         """Nothing to do: the engine ends with the job."""
@@ -102,21 +111,22 @@ class VllmEngine:
 
     def _start(self, request: Request) -> Response | None:
         """Hand a request to the engine, or say why it cannot be answered."""
-        tokens = self.encode(request.prompt, request.profile)
+        tokens = self.encode(request.prompt, request.profile, begun=request.begun)
         if len(tokens) >= self.max_model_len:
             error = f"prompt_too_long: {len(tokens)} tokens, the model takes {self.max_model_len}"
             return Response(request.request_id, error=error, prompt_tokens=len(tokens))
         self.engine.add_request(request.request_id, {"prompt_token_ids": tokens}, self._sampling(request))
         return None
 
+    @functools.cache  # noqa: B019 - one engine lives as long as the job
     def settings(self, profile: str) -> dict:
         """The judge's settings under one of its profiles."""
-        if profile not in self.profiles:
-            self.profiles[profile] = judges.with_profile(self.judge, profile)
-        return self.profiles[profile]
+        return judges.with_profile(self.judge, profile)
 
-    def encode(self, prompt: str, profile: str = judges.DEFAULT_PROFILE) -> list[int]:
+    def encode(self, prompt: str, profile: str = judges.DEFAULT_PROFILE, *, begun: str | None = None) -> list[int]:
         """Tokens of a chat whose user says `prompt`, up to and including the prefix of the answer.
+
+        An answer that has `begun` takes the place of the prefix.
 
         Where the prompt holds one of the tokenizer's special tokens as text, that text is split into ordinary tokens:
         an item cannot end the user's turn.
@@ -126,9 +136,13 @@ class VllmEngine:
         if settings.get("system_prompt"):
             messages.insert(0, {"role": "system", "content": settings["system_prompt"]})
         chat = self.tokenizer.apply_chat_template(
-            messages, tokenize=False, add_generation_prompt=True, **settings["chat_template_kwargs"]
+            messages,
+            tokenize=False,
+            add_generation_prompt=True,
+            chat_template=settings.get("chat_template"),
+            **settings["chat_template_kwargs"],
         )
-        chat += settings["answer_prefix"]
+        chat += settings["answer_prefix"] if begun is None else begun
         if not any(special in prompt for special in self.tokenizer.all_special_tokens):
             return self.tokenizer.encode(chat, add_special_tokens=False)
         before, found, after = chat.partition(prompt)
@@ -155,8 +169,18 @@ class VllmEngine:
 
     def _sampling(self, request: Request):
         from vllm import SamplingParams
+        from vllm.sampling_params import StructuredOutputsParams
 
         sampling = self.settings(request.profile)["sampling"]
+        seed = sampling["seed"] + request.repeat
+        if request.begun is not None:
+            choices = [str(score) for score in range(1, request.n + 1)]
+            return SamplingParams(
+                temperature=sampling["temperature"],
+                max_tokens=8,
+                seed=seed,
+                structured_outputs=StructuredOutputsParams(choice=choices),
+            )
         ids = None
         if self.judge["answer_format"] == "score":
             ids = sorted({token for tokens in self.option_tokens(request.n) for token in tokens})
@@ -165,18 +189,28 @@ class VllmEngine:
             top_p=sampling["top_p"],
             max_tokens=sampling["max_tokens"],
             stop=sampling["stop"] or None,
-            seed=sampling["seed"] + request.repeat,
+            seed=seed,
             logprob_token_ids=ids,
+            # The mark that ends the reasoning can be a special token.
+            skip_special_tokens=not self.judge["reasoning_end"],
         )
 
     def _response(self, request: Request, output) -> Response:
         completion = output.outputs[0]
+        text, reasoning, start = completion.text, None, 0
+        if self.judge["reasoning_end"] and request.begun is None:
+            reasoning, text = split_reasoning(text, self.judge["reasoning_end"], self.tokenizer.all_special_tokens)
+            mark = self.tokenizer.encode(self.judge["reasoning_end"], add_special_tokens=False)
+            start = end_of(list(completion.token_ids), mark)
         logprobs, token = None, None
-        if completion.logprobs:
-            logprobs, token = read_options(completion.token_ids, completion.logprobs, self.option_tokens(request.n))
+        if completion.logprobs and start is not None and start < len(completion.token_ids):
+            variants = self.option_tokens(request.n)
+            logprobs, token = read_options(completion.token_ids[start:], completion.logprobs[start:], variants)
+            token += start
         return Response(
             request.request_id,
-            text=completion.text,
+            text=text,
+            reasoning=reasoning,
             finish_reason=completion.finish_reason,
             prompt_tokens=len(output.prompt_token_ids),
             completion_tokens=len(completion.token_ids),
@@ -184,6 +218,38 @@ class VllmEngine:
             option_logprobs=logprobs,
             option_token=token,
         )
+
+
+def tensor_parallel_size(judge: dict) -> int:
+    """Over how many GPUs each layer is spread: all that the job has, shared among the stages of the pipeline.
+
+    Raises:
+        InputError: the stages of the pipeline do not divide the GPUs.
+    """
+    gpus, stages = max(judge.get("gpu", 0), 1), judge["engine_args"].get("pipeline_parallel_size", 1)
+    if gpus % stages:
+        raise InputError(f"judge: gpu: {gpus} GPUs cannot be shared among {stages} stages of a pipeline")
+    return gpus // stages
+
+
+def split_reasoning(text: str, end: str, special_tokens: list[str]) -> tuple[str, str]:
+    """What a judge thought, and what it answered after the mark that ends the reasoning.
+
+    An answer without that mark has only been thought about: it is empty. Special tokens around the answer are taken
+    off; they were left in the text so that the mark can be seen.
+    """
+    reasoning, found, answer = text.partition(end)
+    if not found:
+        return reasoning, ""
+    for token in special_tokens:
+        answer = answer.replace(token, "")
+    return reasoning, answer.lstrip("\n")
+
+
+def end_of(tokens: list[int], mark: list[int]) -> int | None:
+    """Index of the token after the first occurrence of `mark`, None where there is none."""
+    width = len(mark)
+    return next((at + width for at in range(len(tokens) - width + 1) if tokens[at : at + width] == mark), None)
 
 
 def read_options(token_ids: list[int], logprobs: list[dict], variants: list[list[int]]) -> tuple[list[float], int]:

@@ -1,0 +1,88 @@
+import pandas as pd
+import pytest
+
+from rubric_order import judging
+from rubric_order.constrained import second_id, second_requests
+from rubric_order.engines import Response
+from rubric_order.scores import score_reads
+from rubric_order.store import Store
+
+ANSWERS = {"a": "4", "b": "a fine answer", "c": "", "d": "7"}
+
+
+def requests_of(*names):
+    table = pd.DataFrame({"request_id": names, "prompt": "p", "n": 5, "repeat": 0, "profile": "default"})
+    return table.assign(criteria=None, dataset="d", item_id="i", ordering=[[1, 2, 3, 4, 5]] * len(names))
+
+
+class Engine:
+    """Answers as ``ANSWERS`` say, and 2 where the answer has begun."""
+
+    def __init__(self):
+        self.asked = []
+
+    def answer(self, requests):
+        for request in requests:
+            self.asked.append((request.request_id, request.begun))
+            text = ANSWERS[request.request_id] if request.begun is None else "2"
+            yield Response(request.request_id, text=text, finish_reason="stop")
+
+    def describe(self):
+        return {}
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def run(tmp_path, judge):
+    """Judge four requests into one store, with second requests."""
+
+    def judge_again(**settings):
+        engine = Engine()
+        table = judging.judge(
+            requests_of(*ANSWERS),
+            Store(tmp_path),
+            lambda: engine,
+            second_requests=lambda *tables: second_requests(*tables, judge | settings),
+        )
+        return table, engine
+
+    return judge_again
+
+
+def test_only_answers_without_a_score_are_followed_by_a_second_request(run):
+    table, engine = run()
+    second = [(second_id(name), "Score: ") for name in ("b", "c", "d")]
+    assert engine.asked == [(name, None) for name in ANSWERS] + second
+    assert table["constrained_text"].fillna("none").tolist() == ["none", "2", "2", "2"]
+    assert table["text"].tolist() == list(ANSWERS.values())
+
+
+def test_a_feedback_is_kept_and_its_result_is_asked_for(run):
+    _, engine = run(answer_format="feedback", answer_prefix="")
+    assert (second_id("b"), "a fine answer\n[RESULT] ") in engine.asked
+
+
+def test_second_requests_are_not_repeated(run):
+    run()
+    table, engine = run()
+    assert engine.asked == []
+    assert table["constrained_text"].notna().sum() == 3
+
+
+def test_what_failed_or_scores_several_criteria_is_not_asked_a_second_time(judge):
+    responses = pd.DataFrame({"request_id": ["a", "b"], "text": [None, "x"], "error": ["prompt_too_long: 9", None]})
+    requests = requests_of("a", "b")
+    requests["criteria"] = [None, ["plot", "style"]]
+    assert second_requests(requests, responses.assign(finish_reason="stop"), judge).empty
+
+
+def test_a_score_that_only_the_second_request_gave_says_so():
+    reads = pd.DataFrame({"request_id": ["a", "b"], "n": 5, "ordering": [[1, 2, 3, 4, 5]] * 2})
+    responses = pd.DataFrame({"request_id": ["a", "b"], "text": ["4", "well"], "constrained_text": [None, "2"]})
+    responses = responses.assign(error=None, finish_reason="stop", option_logprobs=None)
+    table = score_reads(reads, responses)
+    assert table["score"].tolist() == [4, 2]
+    assert table["pattern"].tolist()[1] == "constrained"
+    assert table["failure"].isna().all()

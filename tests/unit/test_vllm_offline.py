@@ -1,0 +1,33 @@
+import pytest
+
+from rubric_order.engines.vllm_offline import end_of, split_reasoning, tensor_parallel_size
+from rubric_order.errors import InputError
+
+
+def test_what_a_judge_thought_is_kept_apart_from_its_answer():
+    assert split_reasoning("<think>3 or 4?</think>\n\n4", "</think>", []) == ("<think>3 or 4?", "4")
+
+
+def test_a_judge_that_only_thought_has_answered_nothing():
+    assert split_reasoning("Is it a 5? Or a", "</think>", []) == ("Is it a 5? Or a", "")
+
+
+def test_special_tokens_are_taken_off_the_answer():
+    text = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>4<|return|>"
+    reasoning, answer = split_reasoning(text, "<|channel|>final<|message|>", ["<|return|>", "<|end|>"])
+    assert answer == "4"
+    assert "Hm." in reasoning
+
+
+def test_log_probabilities_are_read_after_the_mark():
+    assert end_of([1, 2, 3, 4], [2, 3]) == 3
+    assert end_of([1, 2, 3], [3]) == 3
+    assert end_of([1, 2], [3]) is None
+    assert end_of([], [3]) is None
+
+
+def test_gpus_are_shared_among_the_stages_of_a_pipeline():
+    assert tensor_parallel_size({"gpu": 0, "engine_args": {}}) == 1
+    assert tensor_parallel_size({"gpu": 8, "engine_args": {"pipeline_parallel_size": 2}}) == 4
+    with pytest.raises(InputError, match="3 GPUs cannot be shared among 2 stages"):
+        tensor_parallel_size({"gpu": 3, "engine_args": {"pipeline_parallel_size": 2}})
