@@ -81,7 +81,7 @@ def test_an_answer_without_a_score_gets_a_second_request_that_allows_a_score_alo
     config = {
         "datasets": {"demo": {"limit": 1}},
         "judges": {"smollm2_135m": {"answer_prefix": "In one word: ", "sampling": {"max_tokens": 1}}},
-        "studies": {"position_bias": {"strategies": ["single"]}},
+        "studies": {"position_bias": {"strategies": ["balanced"]}},
     }
     config["judges"]["smollm2_135m"]["second_request"] = True
     target = "results/scores/position_bias/demo/smollm2_135m.parquet"
