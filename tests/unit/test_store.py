@@ -91,20 +91,47 @@ def rows(folder):
     return sorted(name for path in folder.glob("*.parquet") for name in pq.read_table(path)["request_id"].to_pylist())
 
 
-def test_compact_joins_only_what_this_object_wrote_and_keeps_nothing_double(tmp_path):
-    mine, other = Store(tmp_path), Store(tmp_path)
-    other.append([answer("x")])
+def test_compact_joins_what_anyone_left_behind_and_keeps_nothing_double(tmp_path):
+    killed, mine = Store(tmp_path), Store(tmp_path)
+    killed.append([answer("x"), answer("b")])
     mine.append([answer("a")])
     mine.append([answer("b"), answer("a")])
     mine.append([answer("a")])
     mine.compact()
     assert rows(tmp_path) == ["a", "b", "x"]
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.iterdir())) == 1
     mine.compact()
     mine.append([answer("c")])
     mine.compact()
     assert rows(tmp_path) == ["a", "b", "c", "x"]
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_compact_leaves_large_files_as_they_are(tmp_path, monkeypatch):
+    monkeypatch.setattr("rubric_order.store.LARGE", 3)
+    store = Store(tmp_path)
+    for names in ("abc", "de", "f"):
+        store.append([answer(name) for name in names])
+    large = next(path for path in tmp_path.iterdir() if pq.read_metadata(path).num_rows == 3)
+    store.compact()
+    assert rows(tmp_path) == list("abcdef")
+    assert large.exists()
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_compact_keeps_failed_calls_that_were_paid_for_once_each(tmp_path):
+    store = Store(tmp_path)
+    failed = Response("a", error="malformed: no JSON", attempts=6, cost=0.5)
+    store.append([failed, Response("b", error="timeout", attempts=6)])
+    store.append([failed])  # a copy, as two jobs that join the same files leave it
+    store.append([Response("c", error="stopped")])
+    store.append([answer("a", attempts=1, cost=0.1), answer("b", attempts=1), answer("c")])
+    store.compact()
+    (path,) = tmp_path.iterdir()
+    table = pq.read_table(path).to_pandas()
+    assert table["request_id"].tolist() == ["a", "a", "b", "b", "c"]
+    assert table["cost"].sum() == pytest.approx(0.6)
+    assert store.read(["a", "b", "c"])["error"].isna().all()
 
 
 def test_compact_keeps_the_file_that_already_holds_all_that_is_joined(tmp_path):
@@ -166,8 +193,9 @@ def test_many_jobs_that_write_read_and_join_at_once_lose_nothing(tmp_path, caplo
     for thread in threads:
         thread.join()
     assert failures == []
+    Store(tmp_path).compact()
     assert rows(tmp_path) == sorted(f"{n}-{chunk}-{row}" for n in range(6) for chunk in range(6) for row in range(3))
-    assert len(list(tmp_path.iterdir())) == 6
+    assert len(list(tmp_path.iterdir())) == 1
     assert caplog.messages == []
 
 
@@ -185,6 +213,24 @@ def test_what_another_job_joins_while_the_folder_is_read_is_not_missed(tmp_path,
 
     monkeypatch.setattr(reader, "_load", load_after_the_other_has_joined)
     assert reader.read(["a", "b"])["request_id"].tolist() == ["a", "b"]
+
+
+def test_what_another_job_joins_while_this_one_joins_is_not_missed(tmp_path, monkeypatch):
+    other, mine = Store(tmp_path), Store(tmp_path)
+    for name in "abc":
+        other.append([answer(name)])
+    paths, joined = mine._paths, []
+
+    def paths_before_the_other_has_joined():
+        found = paths()
+        joined.append(other.compact())
+        other.append([answer("d")])
+        return found
+
+    monkeypatch.setattr(mine, "_paths", paths_before_the_other_has_joined)
+    mine.compact()
+    assert joined
+    assert rows(tmp_path) == list("abcd")
 
 
 def test_a_file_that_is_being_written_is_not_read(tmp_path, caplog):
@@ -207,6 +253,10 @@ def spoil_last_byte(raw):
     return raw[:-1]
 
 
+def spoil_all(raw):
+    return bytes(len(raw))
+
+
 def spoil_first_page(raw):
     return bytes(200) + raw[200:]
 
@@ -216,7 +266,9 @@ def spoil_footer(raw):
 
 
 @pytest.mark.parametrize(
-    "spoil", [spoil_nothing_left, spoil_cut, spoil_last_byte, spoil_first_page, spoil_footer], ids=lambda f: f.__name__
+    "spoil",
+    [spoil_nothing_left, spoil_cut, spoil_last_byte, spoil_all, spoil_first_page, spoil_footer],
+    ids=lambda function: function.__name__,
 )
 def test_a_torn_file_is_left_aside_with_a_warning_and_the_rest_is_read(tmp_path, caplog, spoil):
     store = Store(tmp_path)
@@ -229,4 +281,6 @@ def test_a_torn_file_is_left_aside_with_a_warning_and_the_rest_is_read(tmp_path,
     assert message.startswith(f"{torn} is not readable and is left aside: ")
     assert "\n" not in message
     store.append([answer("a"), answer("d")])
+    store.compact()
+    assert torn.exists()
     assert Store(tmp_path).read(["a", "c", "d"])["request_id"].tolist() == ["a", "c", "d"]

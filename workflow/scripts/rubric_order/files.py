@@ -36,6 +36,11 @@ def atomic(path: str | Path) -> Iterator[Path]:
         with open(temporary, "rb") as file:
             os.fsync(file)  # a power cut leaves the old file or the new one, never an empty one
         os.replace(temporary, path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # and it leaves the new one from here on
+        finally:
+            os.close(folder)
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -1,14 +1,17 @@
 """The response store: finished requests, kept from the moment they are finished.
 
 A judge's store is a folder of small Parquet files, each named by the hash of its content and never changed. Several
-jobs can write to it at once, and a job that is killed loses at most the requests that were not finished.
+jobs can write to it and join its files at once, and a job that is killed loses at most the requests that were not
+finished. A file is removed only when another one on disk holds all of its rows.
 """
 
+import contextlib
 import hashlib
 import logging
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,6 +22,8 @@ from rubric_order import files
 from rubric_order.engines import PASSING, Response
 
 log = logging.getLogger(__name__)
+
+LARGE = 16_384  # rows of a file that is not joined with others any more
 
 SCHEMA = pa.schema(
     {
@@ -46,13 +51,12 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._written: list[Path] = []
 
     def append(self, responses: list[Response], *, engine: str | None = None) -> None:
         """Keep finished requests, with what gave them. They are on disk when this returns."""
         if responses:
             rows = [vars(response) | {"engine": engine} for response in responses]
-            self._written.append(self._write(pa.Table.from_pylist(rows, schema=SCHEMA)))
+            self._write(pa.Table.from_pylist(rows, schema=SCHEMA))
 
     def read(self, request_ids: Iterable[str], columns: list[str] | None = None) -> pd.DataFrame:
         """What is known of the given requests, one row each, in their order; unknown ones are left out.
@@ -65,28 +69,31 @@ class Store:
         wanted = pd.Index(request_ids)
         names = [name for name in SCHEMA.names if columns is None or name in {*columns, "request_id", "error"}]
         ids = pa.array(wanted, pa.string())
-        parts = [table.select(names).filter(pc.is_in(table["request_id"], ids)) for table in self._load_all(names)]
-        known = pa.concat_tables([SCHEMA.empty_table().select(names), *parts]).to_pandas()
-        rank = known["error"].map(_rank)
-        known = known.loc[rank.sort_values(kind="stable").index].drop_duplicates("request_id").set_index("request_id")
+        parts = [table.filter(pc.is_in(table["request_id"], ids)) for table in self._load_all(names)]
+        known = pa.concat_tables([SCHEMA.empty_table().select(names), *parts])
+        known = _best_first(known).to_pandas().drop_duplicates("request_id").set_index("request_id")
         return known.reindex(wanted[wanted.isin(known.index)]).rename_axis("request_id").reset_index()
 
     def compact(self) -> None:
-        """Join the files that this object wrote into one, with each request once."""
-        # A file that another job wrote too, byte for byte, may already be part of what that job joined.
-        written = [path for path in dict.fromkeys(self._written) if path.exists()]
-        if len(written) > 1:
-            table = pa.concat_tables(
-                [pq.read_table(path, schema=SCHEMA, page_checksum_verification=True) for path in written]
-            )
-            rank = table["error"].to_pandas().map(_rank).sort_values(kind="stable")
-            table = table.take(pa.array(rank.index))
-            repeated = table["request_id"].to_pandas().duplicated().to_numpy()
-            joined = self._write(table.filter(~repeated).sort_by("request_id"))
-            for path in written:
-                if path != joined:
-                    path.unlink(missing_ok=True)
-            self._written = [joined]
+        """Join the small files of this store into one, with each request once.
+
+        That takes in what killed jobs left behind and what others are writing, who may do the same at the same time.
+        A failed call that was paid for stays beside the answer that came later.
+        """
+        small = {}
+        for path in self._paths():
+            # What another job has joined since the folder was listed is in that job's file; what is torn stays.
+            with contextlib.suppress(pa.ArrowInvalid, OSError):
+                if pq.read_metadata(path).num_rows < LARGE:
+                    small[path] = _read(path, SCHEMA.names)
+        if len(small) > 1:
+            table = _best_first(pa.concat_tables(small.values()))
+            rows = table.select(["request_id", "text", "error", "attempts", "cost"]).to_pandas()
+            paid = rows["attempts"].notna() & ~rows.duplicated()
+            kept = (~rows["request_id"].duplicated() | paid).to_numpy()
+            joined = self._write(table.filter(kept).sort_by("request_id"))
+            for path in small.keys() - {joined}:
+                path.unlink(missing_ok=True)
 
     def _write(self, table: pa.Table) -> Path:
         digest = hashlib.blake2b(digest_size=16)
@@ -96,10 +103,13 @@ class Store:
         files.write_parquet(table, path)
         return path
 
+    def _paths(self) -> list[Path]:
+        # Names that begin with a dot are files that are being written.
+        return sorted(path for path in self.folder.glob("*.parquet") if path.is_file() and path.name[0] != ".")
+
     def _load_all(self, columns: list[str]) -> list[pa.Table]:
         while True:
-            # Names that begin with a dot are files that are being written.
-            paths = sorted(path for path in self.folder.glob("*.parquet") if path.is_file() and path.name[0] != ".")
+            paths = self._paths()
             try:
                 return [table for path in paths if (table := self._load(path, columns)) is not None]
             except FileNotFoundError:  # another job has joined it with others since the folder was listed
@@ -120,9 +130,16 @@ def _read(path: Path, columns: list[str]) -> pa.Table:
     return pq.read_table(path, schema=SCHEMA, columns=columns, page_checksum_verification=True)
 
 
-def _rank(error: str | None) -> int:
-    """Answers first, then failures for good, then failures that may pass."""
-    return 0 if not isinstance(error, str) else 2 if may_pass(error) else 1
+def _best_first(table: pa.Table) -> pa.Table:
+    """Rows in order: answers, then failures for good, then failures that may pass."""
+    passing = pc.is_in(_reasons(table["error"]), pa.array(sorted(PASSING)))
+    rank = np.where(pc.is_null(table["error"]), 0, np.where(passing, 2, 1))
+    return table.take(np.argsort(rank, kind="stable"))
+
+
+def _reasons(errors: pa.ChunkedArray) -> pa.ChunkedArray:
+    """What stands before the colon."""
+    return pc.replace_substring_regex(errors, "(?s):.*", "")
 
 
 def may_pass(error: object) -> bool:

@@ -1,0 +1,230 @@
+"""Judge jobs as processes of their own, killed, torn and run side by side: nothing is lost, nothing is asked twice."""
+
+import collections
+import itertools
+import json
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from rubric_order import engines, files, judging, plan
+from rubric_order.store import Store
+
+CHUNK = 8
+KILLS = 20
+
+# Jobs are forked from a process that has imported what they need: a real process each, without its start-up time.
+processes = multiprocessing.get_context("forkserver")
+processes.set_forkserver_preload(["judge_shard", "rubric_order.engines.simulated"])
+
+SIMULATED = {
+    "engine": "simulated",
+    "model": "simulated",
+    "answer_prefix": "",
+    "sampling": {"temperature": 1, "top_p": 1, "max_tokens": 8, "seed": 0, "stop": []},
+    "simulation": {"preference": "first", "failure_rate": 0.1},
+}
+
+
+@pytest.fixture(autouse=True)
+def library_of_this_project(root, monkeypatch):
+    """Jobs import the library beside the tests."""
+    monkeypatch.setenv("PYTHONPATH", str(root / "workflow/scripts"))
+
+
+def run_job(folder: Path, *, judge: dict, shard: int, shards: int, delay: float, output: str) -> None:
+    """One judge job, as the workflow runs it, which also notes every request that its engine answers."""
+    import judge_shard
+
+    judging.CHUNK = CHUNK
+    load = engines.load
+
+    def load_noting(judge, *, model_folder=None):
+        engine = load(judge, model_folder=model_folder)
+        answer = engine.answer
+        log = os.open(folder / "asked.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+        def answer_noting(requests):
+            for response in answer(requests):
+                os.write(log, f"{response.request_id}\n".encode())
+                yield response
+
+        engine.answer = answer_noting
+        return engine
+
+    engines.load = load_noting
+    judge = {**judge, "simulation": {**judge["simulation"], "seconds_per_request": delay}}
+    options = {"judge": judge, "model_folder": None, "gpus": 0, "store": folder / "store", "output": folder / output}
+    judge_shard.main(folder / "requests.parquet", shard, shards, **options)
+
+
+class Jobs:
+    """Judge jobs over the requests in a folder, and what they leave there."""
+
+    def __init__(self, folder: Path, judge: dict, requests: pd.DataFrame) -> None:
+        self.folder, self.judge = folder, judge
+        folder.mkdir()
+        files.write_parquet(requests, folder / "requests.parquet")
+        self.ids = requests["request_id"].tolist()
+
+    def start(self, *, shard: int = 1, shards: int = 1, delay: float = 0.0, output: str = "responses.parquet"):
+        options = {"judge": self.judge, "shard": shard, "shards": shards, "delay": delay, "output": output}
+        job = processes.Process(target=run_job, args=(self.folder,), kwargs=options)
+        job.start()
+        return job
+
+    def finish(self, **options) -> bytes:
+        """The responses of a job that is let run to its end."""
+        job = self.start(**options)
+        job.join()
+        assert job.exitcode == 0
+        return (self.folder / options.get("output", "responses.parquet")).read_bytes()
+
+    def kill(self, answers: int, seconds: float, **options) -> bool:
+        """Kill a job some time after so many answers of its engine; whether it was still running then."""
+        already = len(self.asked())
+        job = self.start(**options)
+        while job.is_alive() and len(self.asked()) < already + answers:
+            time.sleep(0.001)
+        time.sleep(seconds)
+        os.kill(job.pid, signal.SIGKILL)
+        job.join()
+        return job.exitcode == -signal.SIGKILL
+
+    def asked(self) -> list[str]:
+        log = self.folder / "asked.log"
+        return log.read_text().split() if log.exists() else []
+
+    def known(self) -> set[str]:
+        return set(Store(self.folder / "store").read(self.ids, ["request_id"])["request_id"])
+
+    def chunks(self) -> list[Path]:
+        """Files of the store, the newest last."""
+        return sorted((self.folder / "store").glob("[!.]*.parquet"), key=lambda path: path.stat().st_mtime_ns)
+
+
+@pytest.fixture
+def make_jobs(judge):
+    """Jobs over 400 requests about 40 items, in a new folder."""
+    judge |= SIMULATED
+    orderings = [list(ordering) for ordering in itertools.islice(itertools.permutations(range(1, 6)), 10)]
+    rows = [(f"item-{item:02d}", ordering) for item in range(40) for ordering in orderings]
+    prompts = [f"{item} {ordering}" for item, ordering in rows]
+    requests = pd.DataFrame(
+        {
+            "request_id": plan.request_ids(judge, prompts, itertools.repeat(0, len(rows)), 5),
+            "profile": "default",
+            "dataset": "d",
+            "item_id": [item for item, _ in rows],
+            "n": 5,
+            "ordering": [ordering for _, ordering in rows],
+            "repeat": 0,
+            "prompt": prompts,
+            "criteria": None,
+        }
+    )
+    return lambda folder: Jobs(folder, judge, requests)
+
+
+@pytest.fixture
+def jobs(make_jobs, tmp_path) -> Jobs:
+    return make_jobs(tmp_path / "jobs")
+
+
+@pytest.fixture
+def uninterrupted(make_jobs, tmp_path) -> bytes:
+    """The responses of a job that nothing disturbed."""
+    jobs = make_jobs(tmp_path / "uninterrupted")
+    responses = jobs.finish()
+    assert collections.Counter(jobs.asked()) == dict.fromkeys(jobs.ids, 1)
+    return responses
+
+
+def test_a_job_killed_at_any_moment_loses_less_than_a_chunk_and_asks_nothing_twice(jobs, uninterrupted):
+    rng = np.random.default_rng(20261122)
+    asked_before = 0
+    for answers, seconds in zip(rng.integers(0, 36, KILLS).tolist(), rng.uniform(0, 0.02, KILLS), strict=True):
+        known = jobs.known()
+        assert jobs.kill(answers, seconds, delay=0.005)
+        asked, asked_before = jobs.asked()[asked_before:], len(jobs.asked())
+        assert known.isdisjoint(asked)
+        assert len(set(asked) - jobs.known()) <= CHUNK
+        assert not (jobs.folder / "responses.parquet").exists()
+    known = jobs.known()
+    assert 0 < len(known) < len(jobs.ids)
+    assert jobs.finish() == uninterrupted
+    assert sorted(jobs.asked()[asked_before:]) == sorted(set(jobs.ids) - known)
+
+
+def test_a_job_killed_while_it_joins_its_files_or_writes_its_output_changes_nothing(make_jobs, tmp_path, uninterrupted):
+    """These jobs have no delay: they are killed anywhere between their last answers and their end."""
+    killed = 0
+    for number, seconds in enumerate(np.random.default_rng(7).uniform(0, 0.1, 6)):
+        jobs = make_jobs(tmp_path / f"{number}")
+        killed += jobs.kill(len(jobs.ids) - 1, seconds)
+        known, asked = jobs.known(), len(jobs.asked())
+        assert jobs.finish() == uninterrupted
+        assert known.isdisjoint(jobs.asked()[asked:])
+    assert killed
+
+
+@pytest.mark.parametrize(
+    "tear",
+    [lambda raw: raw[: len(raw) // 2], lambda raw: bytes(len(raw)), lambda raw: b""],
+    ids=["cut", "zeros", "empty"],
+)
+def test_a_last_chunk_torn_by_a_power_cut_is_asked_again_and_nothing_else_is(jobs, uninterrupted, tear):
+    jobs.kill(3 * CHUNK, 0, delay=0.005)
+    *_, last = jobs.chunks()
+    lost = set(pq.read_table(last)["request_id"].to_pylist())
+    whole = jobs.known() - lost
+    assert lost
+    assert whole
+    last.write_bytes(tear(last.read_bytes()))
+    asked = len(jobs.asked())
+    assert jobs.finish() == uninterrupted
+    assert set(jobs.asked()[asked:]) == set(jobs.ids) - whole
+
+
+def test_four_jobs_on_one_store_lose_nothing_and_ask_nothing_twice(jobs, uninterrupted, tmp_path):
+    started = [jobs.start(shard=k, shards=4, delay=0.001, output=f"{k}.parquet") for k in range(1, 5)]
+    for job in started:
+        job.join()
+        assert job.exitcode == 0
+    assert collections.Counter(jobs.asked()) == dict.fromkeys(jobs.ids, 1)
+    parts = [pd.read_parquet(jobs.folder / f"{k}.parquet") for k in range(1, 5)]
+    (tmp_path / "whole.parquet").write_bytes(uninterrupted)
+    pd.testing.assert_frame_equal(pd.concat(parts, ignore_index=True), pd.read_parquet(tmp_path / "whole.parquet"))
+    Store(jobs.folder / "store").compact()
+    (path,) = jobs.chunks()
+    assert pq.read_table(path)["request_id"].to_pylist() == sorted(jobs.ids)
+    assert jobs.finish() == uninterrupted
+    assert len(jobs.asked()) == len(jobs.ids)
+
+
+def test_four_jobs_that_are_given_the_same_requests_leave_each_answer_once(jobs, uninterrupted):
+    """As happens when a controller dies and its jobs are submitted again while they still run."""
+    started = [jobs.start(delay=0.001, output=f"{k}.parquet") for k in range(4)]
+    for job in started:
+        job.join()
+        assert job.exitcode == 0
+    assert {(jobs.folder / f"{k}.parquet").read_bytes() for k in range(4)} == {uninterrupted}
+    Store(jobs.folder / "store").compact()
+    (path,) = jobs.chunks()
+    assert pq.read_table(path)["request_id"].to_pylist() == sorted(jobs.ids)
+
+
+def test_what_gave_an_answer_is_known_of_each_and_the_same_however_often_a_job_was_killed(
+    jobs, uninterrupted, tmp_path
+):
+    jobs.kill(2 * CHUNK + 1, 0, delay=0.005)
+    assert jobs.finish() == uninterrupted
+    engine = pd.read_parquet(jobs.folder / "responses.parquet")["engine"]
+    assert json.loads(engine.drop_duplicates().item())["engine"] == "simulated"
