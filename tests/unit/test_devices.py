@@ -1,0 +1,218 @@
+import os
+import signal
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from processes import Holder
+
+from rubric_order import devices
+from rubric_order.errors import InputError
+
+CLAIM = """
+import logging, sys
+from rubric_order import devices
+logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+devices.POLL = 0.05
+with devices.claim({count}):
+    sys.stdin.readline()
+"""
+
+# As vLLM does: a child process without exec, which does not see that its parent has ended.
+CLAIM_AND_FORK = """
+import os, sys, time
+from rubric_order import devices
+with devices.claim(1):
+    child = os.fork()
+    if child == 0:
+        time.sleep(600)
+    print("forked", child)
+    sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """Start processes that claim among pretend devices; those that are left are killed."""
+    for name in (devices.VISIBLE, "CUDA_DEVICE_ORDER", "SLURM_JOB_ID", "SLURM_STEP_ID", "RUBRIC_ORDER_DEVICES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("RUBRIC_ORDER_LOCK_DIR", str(tmp_path / "locks"))
+    monkeypatch.setattr(devices, "POLL", 0.05)
+    started = []
+
+    def start(count=1, code=CLAIM, **environment):
+        environment = {"RUBRIC_ORDER_LOCK_DIR": str(tmp_path / "locks"), "RUBRIC_ORDER_DEVICES": "0,1,2"} | environment
+        started.append(Holder(code.format(count=count), **environment))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+
+
+def claimed(process):
+    return set(process.line("claimed GPU").removeprefix("claimed GPU ").split(", "))
+
+
+def test_jobs_claim_devices_of_their_own_and_wait_when_none_is_free(machine):
+    jobs = [machine() for _ in range(3)]
+    assert sorted(min(claimed(job)) for job in jobs) == ["0", "1", "2"]
+    late = machine()
+    assert late.line("waiting") == "waiting for 1 of GPU 0, 1, 2: 0 free"
+    assert late.is_silent()
+    assert jobs[1].end() == 0
+    assert claimed(late) == set(jobs[1].line("released").removeprefix("released GPU ").split())
+
+
+def test_two_jobs_that_want_two_of_three_devices_go_one_after_the_other(machine):
+    jobs = [machine(2), machine(2)]
+    said = [job.line().split()[0] for job in jobs]
+    assert sorted(said) == ["claimed", "waiting"]
+    first, second = (jobs[said.index(word)] for word in ("claimed", "waiting"))
+    assert second.is_silent()
+    assert first.end() == 0
+    assert len(claimed(second)) == 2
+    assert second.end() == 0
+
+
+def test_devices_are_never_shared_among_many_jobs(machine, tmp_path):
+    code = """
+import os, random, sys, time
+from rubric_order import devices
+devices.POLL = 0.01
+for _ in range(20):
+    with devices.claim({count}) as mine:
+        for device in mine:
+            os.close(os.open(f"{folder}/{{device}}", os.O_CREAT | os.O_EXCL))
+        time.sleep(0.002)
+        for device in mine:
+            os.unlink(f"{folder}/{{device}}")
+print("done")
+""".replace("{folder}", str(tmp_path))
+    jobs = [machine(count, code) for count in (1, 1, 2, 2, 3)]
+    assert [job.end() for job in jobs] == [0] * 5
+    assert [path.name for path in (tmp_path / "locks").iterdir()] == ["all.lock"]
+
+
+def test_a_killed_jobs_device_is_taken_over_at_once(machine):
+    killed = machine(RUBRIC_ORDER_DEVICES="0")
+    assert claimed(killed) == {"0"}
+    killed.kill()
+    next_one = machine(RUBRIC_ORDER_DEVICES="0")
+    assert next_one.line() == "claimed GPU 0"  # without waiting
+
+
+def test_an_engine_process_left_over_by_a_killed_job_keeps_the_device_until_the_next_job_ends_it(machine):
+    killed = machine(code=CLAIM_AND_FORK, RUBRIC_ORDER_DEVICES="0")
+    child = int(killed.line("forked").split()[1])
+    bystander = machine(code="import sys; print('up'); sys.stdin.readline()")
+    bystander.line("up")
+    waiting = machine(RUBRIC_ORDER_DEVICES="0")
+    assert "0 free" in waiting.line()
+    assert waiting.is_silent()  # the job is alive
+    killed.kill()
+    assert waiting.line() == f"GPU 0: ending process {child}, left over by a job that has ended"
+    assert claimed(waiting) == {"0"}
+    while Path(f"/proc/{child}").exists():  # until it is reaped
+        time.sleep(0.01)
+    assert bystander.process.poll() is None
+
+
+def test_an_engine_process_that_is_still_ending_keeps_the_device_after_the_job_let_go(machine):
+    job = machine(code=CLAIM_AND_FORK.replace("    sys.stdin.readline()", "") + "sys.stdin.readline()")
+    child = int(job.line("forked").split()[1])
+    waiting = machine(RUBRIC_ORDER_DEVICES="0")
+    assert "0 free" in waiting.line()
+    os.kill(child, signal.SIGKILL)
+    assert claimed(waiting) == {"0"}
+
+
+@pytest.mark.parametrize("ids", ["3,1", "GPU-8932f937,GPU-0a1b2c3d", "MIG-1c2d/1/0,MIG-1c2d/2/0"])
+def test_devices_that_are_visible_already_are_divided(machine, ids):
+    jobs = [machine(CUDA_VISIBLE_DEVICES=ids) for _ in range(2)]
+    assert set.union(*(claimed(job) for job in jobs)) == set(ids.split(","))
+
+
+def test_a_device_is_one_whether_named_by_number_or_by_uuid(machine, tmp_path):
+    program = tmp_path / "bin/nvidia-smi"
+    program.parent.mkdir()
+    program.write_text(
+        "#!/bin/sh\necho 'GPU 0: NVIDIA A (UUID: GPU-aaaa1111-22)'\necho 'GPU 1: NVIDIA A (UUID: GPU-bbbb3333-44)'\n"
+    )
+    program.chmod(0o755)
+    path = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
+    assert claimed(machine(CUDA_VISIBLE_DEVICES="GPU-bbbb", **path)) == {"GPU-bbbb"}
+    assert claimed(machine(RUBRIC_ORDER_DEVICES="1,0", **path)) == {"0"}
+
+
+def test_the_claimed_devices_are_visible_inside_the_block_alone(machine, monkeypatch):
+    monkeypatch.setenv("RUBRIC_ORDER_DEVICES", "4,7")
+    with devices.claim(2) as mine:
+        assert mine == ["4", "7"]
+        assert os.environ[devices.VISIBLE] == "4,7"
+        assert os.environ["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
+    assert devices.VISIBLE not in os.environ
+    assert "CUDA_DEVICE_ORDER" not in os.environ
+    monkeypatch.setenv(devices.VISIBLE, "5,6,7")
+    with devices.claim(1):
+        assert os.environ[devices.VISIBLE] == "5"
+    assert os.environ[devices.VISIBLE] == "5,6,7"
+    with devices.claim(3):  # all are free again
+        pass
+
+
+@pytest.mark.parametrize(
+    ("visible", "message"),
+    [
+        ("0", "gpu: the judge asks for 2, this job can use only 0 (CUDA_VISIBLE_DEVICES=0); 0 runs on the CPU"),
+        ("", "gpu: the judge asks for 2, this job can use none (CUDA_VISIBLE_DEVICES=); 0 runs on the CPU"),
+        ("NoDevFiles", "none (CUDA_VISIBLE_DEVICES=NoDevFiles)"),
+        ("1,-1,2", "only 1 (CUDA_VISIBLE_DEVICES=1,-1,2)"),
+        ("1, 1", "only 1 (CUDA_VISIBLE_DEVICES=1, 1)"),
+    ],
+)
+def test_more_devices_than_there_are_is_the_users_mistake(machine, monkeypatch, visible, message):
+    monkeypatch.setenv(devices.VISIBLE, visible)
+    with pytest.raises(InputError) as error, devices.claim(2):
+        pass
+    assert message in str(error.value)
+
+
+def test_a_machine_without_nvidia_smi_has_no_device(machine, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(InputError, match=r"can use none \(nvidia-smi -L\)"), devices.claim(1):
+        pass
+
+
+def test_in_a_slurm_job_the_devices_are_those_that_slurm_gave(machine, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "37")
+    with pytest.raises(InputError, match="no GPU was asked of SLURM"), devices.claim(1):
+        pass
+    monkeypatch.setenv(devices.VISIBLE, "2,3")
+    with devices.claim(2) as mine:
+        assert mine == ["2", "3"]
+
+
+def test_slurm_jobs_whose_devices_have_the_same_number_do_not_wait_for_each_other(machine):
+    jobs = [machine(CUDA_VISIBLE_DEVICES="0", SLURM_JOB_ID=job, SLURM_STEP_ID="0") for job in ("37", "38")]
+    assert [claimed(job) for job in jobs] == [{"0"}, {"0"}]
+    within = machine(CUDA_VISIBLE_DEVICES="0", SLURM_JOB_ID="37", SLURM_STEP_ID="0")
+    assert "0 free" in within.line()
+    assert jobs[0].end() == 0
+    assert claimed(within) == {"0"}
+
+
+def test_locks_are_in_a_folder_of_the_users_own(machine, monkeypatch, tmp_path):
+    monkeypatch.setenv("RUBRIC_ORDER_DEVICES", "0")
+    with devices.claim(1):
+        assert stat.S_IMODE((tmp_path / "locks").stat().st_mode) == 0o700
+    file = tmp_path / "file"
+    file.touch()
+    monkeypatch.setenv("RUBRIC_ORDER_LOCK_DIR", str(file))
+    with pytest.raises(InputError, match="RUBRIC_ORDER_LOCK_DIR"), devices.claim(1):
+        pass
+    if os.getuid() != Path("/").stat().st_uid:
+        monkeypatch.setenv("RUBRIC_ORDER_LOCK_DIR", "/")
+        with pytest.raises(InputError, match="of this user's own"), devices.claim(1):
+            pass

@@ -1,0 +1,131 @@
+"""One writer of an output at a time, also when two runs of the workflow do not know of each other.
+
+Outputs are written under a temporary name and renamed, so that a second writer never spoils one. But where a run of
+Snakemake was killed, its jobs go on, on a cluster for hours, and the next run starts the same jobs again: both would
+ask, and pay for, the same requests. The job that comes second waits, and then finds all answers in the response store.
+
+The lock is a POSIX record lock. It ends with its process, however that ends, is not shared with child processes, and is
+kept by the server of a network file system (NFSv4; NFSv3 with its lock service; Lustre, GPFS and CephFS as commonly
+mounted), so that it holds between the nodes of a cluster. The file says who holds it. Where a file system keeps locks
+apart on each node, or has none, that is what is left: a holder on this machine is looked up among the processes, one in
+a SLURM job is asked for at the scheduler.
+"""
+
+import contextlib
+import errno
+import fcntl
+import json
+import logging
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+log = logging.getLogger(__name__)
+
+POLL = 2.0  # seconds between two tries
+
+
+@contextlib.contextmanager
+def only_writer(output: Path) -> Iterator[None]:
+    """Be the only job that makes an output; wait while another one does.
+
+    A file ``.NAME.lock`` beside the output is there while the block runs.
+    """
+    path = output.with_name(f".{output.name}.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    told = None
+    while True:
+        file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - open as long as the lock is held
+        locked, holder = _lock(file, path), read_holder(file)
+        if locked and not alive(holder):
+            break
+        file.close()
+        if told != holder:
+            log.info("waiting for %s, which makes %s", _name(holder), output)
+            told = holder
+        time.sleep(POLL)
+    try:
+        write_holder(file)
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        file.close()
+
+
+def write_holder(file: TextIO) -> None:
+    """Say in a lock's file that this process holds it."""
+    file.seek(0)
+    file.truncate()
+    mine = {"pid": os.getpid(), "started": _started(os.getpid()), "slurm_job": os.environ.get("SLURM_JOB_ID")}
+    file.write(json.dumps(_place() | mine))
+    file.flush()
+
+
+def read_holder(file: TextIO) -> dict:
+    """Whom a lock's file names; nobody where it is empty, or half written."""
+    file.seek(0)
+    try:
+        return json.loads(file.read() or "{}")
+    except ValueError:
+        return {}
+
+
+def alive(holder: dict) -> bool | None:
+    """Whether the process that a lock's file names is there still; None where that cannot be known from here."""
+    if not holder:
+        return None
+    if {key: holder[key] for key in _place()} == _place():
+        return _started(holder["pid"]) == holder["started"]
+    if holder["slurm_job"] in (None, os.environ.get("SLURM_JOB_ID")) or not shutil.which("squeue"):
+        return None
+    return _runs(holder["slurm_job"])
+
+
+def _lock(file: TextIO, path: Path) -> bool:
+    """Try to lock a file that may have been removed, or replaced, since it was opened."""
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EAGAIN):
+            return False
+        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP):
+            raise
+        log.warning("%s: the file system has no locks (%s)", path, error.strerror)
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _place() -> dict:
+    """Where process ids have their meaning: on this machine, and inside this container if it is one."""
+    return {"host": os.uname().nodename, "pid_namespace": os.stat("/proc/self/ns/pid").st_ino}
+
+
+def _name(holder: dict) -> str:
+    if not holder:
+        return "another job"
+    job = f"SLURM job {holder['slurm_job']}, " if holder["slurm_job"] else ""
+    return f"{job}process {holder['pid']} on {holder['host']}"
+
+
+def _started(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot: with its id, that names one process. None once it ended."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    state, *fields = stat.rpartition(")")[2].split()
+    return None if state in "ZX" else int(fields[18])
+
+
+def _runs(job: str) -> bool:
+    """Whether SLURM says that a job runs."""
+    states = "RUNNING,SUSPENDED,COMPLETING"
+    command = ["squeue", "--noheader", f"--states={states}", "--format=%i", f"--jobs={job}"]
+    asked = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - no shell
+    return asked.returncode == 0 and bool(asked.stdout.strip())
