@@ -21,14 +21,29 @@ class Project:
 
     folder: Path
 
-    def snakemake(self, *arguments: str, config: dict | None = None, cores: int = 2) -> subprocess.CompletedProcess:
-        """Run Snakemake in this project, with `config` over its default config."""
+    def snakemake(self, *arguments: str, **options: object) -> subprocess.CompletedProcess:
+        """Run Snakemake in this project to its end, see `start`."""
+        with self.start(*arguments, **options) as process:
+            stdout, stderr = process.communicate()
+        return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+    def start(
+        self, *arguments: str, config: dict | None = None, cores: int = 2, environment: dict | None = None
+    ) -> subprocess.Popen:
+        """Start Snakemake in this project, with `config` over its default config, in an environment of this process."""
         command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--nocolor", *arguments]
         if config is not None:
             (self.folder / "extra.yaml").write_text(yaml.safe_dump(config))
             command += ["--configfile", "extra.yaml"]
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("RUBRIC_ORDER")}
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, env=environment, check=False)
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("RUBRIC_ORDER")}
+        return subprocess.Popen(
+            command,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=kept | (environment or {}),
+        )
 
     def planned(self, *arguments: str, config: dict | None = None) -> list[str]:
         """Rules of the jobs that a dry run plans, one entry a job, without targets."""

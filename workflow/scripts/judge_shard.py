@@ -1,11 +1,12 @@
 """Answer the requests of one shard of a judge."""
 
+import contextlib
 import functools
 from pathlib import Path
 
 import pandas as pd
 
-from rubric_order import engines, entry, files, judging, plan
+from rubric_order import devices, engines, entry, files, judging, locks, plan
 from rubric_order.constrained import second_requests
 from rubric_order.judges import identity
 from rubric_order.store import Store
@@ -22,16 +23,22 @@ def main(
     output: Path,
 ) -> None:
     """Ask what the store does not know, then write the responses of the shard in the order of its requests."""
-    mine = plan.shard_of(pd.read_parquet(requests), shard, shards)
-    responses = judging.judge(
-        mine,
-        Store(store),
-        lambda: engines.load({**judge, "gpu": gpus}, model_folder=model_folder),
-        accept_failures=judge["accept_failures"],
-        retry_failed=judge["retry_failed"],
-        second_requests=functools.partial(second_requests, judge=judge) if judge["second_request"] else None,
-    )
-    files.write_parquet(responses, output, judge=identity(judge))
+    with locks.only_writer(output), contextlib.ExitStack() as claimed:
+
+        def start_engine() -> engines.Engine:
+            if gpus:
+                claimed.enter_context(devices.claim(gpus))
+            return engines.load({**judge, "gpu": gpus}, model_folder=model_folder)
+
+        responses = judging.judge(
+            plan.shard_of(pd.read_parquet(requests), shard, shards),
+            Store(store),
+            start_engine,
+            accept_failures=judge["accept_failures"],
+            retry_failed=judge["retry_failed"],
+            second_requests=functools.partial(second_requests, judge=judge) if judge["second_request"] else None,
+        )
+        files.write_parquet(responses, output, judge=identity(judge))
 
 
 if __name__ == "__main__":  # vLLM starts processes that import this file
