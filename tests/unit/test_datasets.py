@@ -49,7 +49,8 @@ def test_one_row_an_item_and_one_a_rubric():
     assert items["category"].isna().tolist() == [True, False]
     assert items["dataset"].unique().tolist() == ["d"]
     assert rubrics.to_dict("records") == [
-        {"rubric_id": "r", "criterion": "quality", "question": "Is it good?", "levels": ["no", "yes"]}
+        {"rubric_id": "r", "criterion": "quality"}
+        | {"name": "Quality", "short": "Is it good?", "question": "Is it good?", "levels": ["no", "yes"]}
     ]
 
 
@@ -276,6 +277,8 @@ def test_a_prometheus_record_is_cut_into_its_sections(tmp_path):
         {
             "rubric_id": "007",
             "criterion": "overall",
+            "name": "Overall",
+            "short": "Is it polite?",
             "question": "Is it polite?",
             "levels": ["no", "barely", "so so", "yes", "very"],
         }

@@ -55,6 +55,8 @@ def test_an_instance_is_an_item_with_its_own_rubric_and_reference_and_its_capabi
     assert tables.rubrics.to_dict("records")[0] == {
         "rubric_id": "planning_trip_0",
         "criterion": "overall",
+        "name": "Overall",
+        "short": "Is it good?",
         "question": "Is it good?",
         "levels": ["a work", "b work", "c work", "d work", "e work"],
     }

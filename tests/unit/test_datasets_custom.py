@@ -88,7 +88,8 @@ def test_a_full_row_is_read_the_same_from_each_format(tmp_path, format):
     assert first[["instruction", "response", "reference"]].tolist() == ["Greet.", text, "Good morning."]
     assert first["human_scores"] == [4.5]
     assert tables.rubrics.to_dict("records") == [
-        {"rubric_id": "kind", "criterion": "kindness", "question": "Is it kind?", "levels": ["no", "partly", "yes"]}
+        {"rubric_id": "kind", "criterion": "kindness", "name": "Kindness", "short": "Is it kind?"}
+        | {"question": "Is it kind?", "levels": ["no", "partly", "yes"]}
     ]
     assert tables.items["item_id"].tolist() == ["a", "b"]
 

@@ -75,7 +75,12 @@ GOOD = "- {id: wit, name: Wit, question: ' Is it witty? ', levels: {1: no, 2: 'y
 
 def test_a_rubric_file_is_read_by_criterion(tmp_path):
     read = rubrics.read_rubrics(write(tmp_path, GOOD), "plays")
-    assert read == {"wit": rubrics.Rubric("plays_wit", "wit", "Is it witty?", ("no", "yes, it is", "very"))}
+    assert read == {"wit": rubrics.Rubric("plays_wit", "wit", "Is it witty?", ("no", "yes, it is", "very"), "Wit")}
+
+
+def test_a_rubric_may_have_a_short_description(tmp_path):
+    read = rubrics.read_rubrics(write(tmp_path, GOOD.replace("question:", "short: ' How witty. ', question:")), "plays")
+    assert read["wit"].short == "How witty."
 
 
 @pytest.mark.parametrize(
@@ -86,6 +91,11 @@ def test_a_rubric_file_is_read_by_criterion(tmp_path):
         ("- {id: wit, name: Wit, levels: {1: a, 2: b}}\n", "rubric 1: field 'question' is missing"),
         (GOOD + "- {id: x, name: X, question: 5, levels: {1: a, 2: b}}\n", "rubric 2: field 'question': expected text"),
         (GOOD + "- {id: 5, name: X, question: q, levels: {1: a, 2: b}}\n", "rubric 2: field 'id': expected text"),
+        ("- {id: x, name: 5, question: q, levels: {1: a, 2: b}}\n", "rubric 1: field 'name': expected text, found 5"),
+        (
+            "- {id: x, name: X, short: '', question: q, levels: {1: a, 2: b}}\n",
+            "rubric 1: field 'short': expected text",
+        ),
         ("- {id: x, name: X, question: q, levels: {1: a, 3: b}}\n", "rubric 1 (x): levels: level 2 is missing"),
         (GOOD + GOOD, "rubric 2: id 'wit' is already used"),
     ],

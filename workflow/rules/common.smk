@@ -13,7 +13,7 @@ from snakemake.utils import update_config, validate
 SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
 sys.path.insert(0, str(SCRIPTS))
 
-from rubric_order import judges, recorded, replication
+from rubric_order import judges, recorded
 from rubric_order import settings as checks
 from rubric_order.errors import InputError
 from rubric_order.fingerprint import code_version
@@ -121,14 +121,16 @@ def with_profiles(judge, wildcards):
 def judge_settings(wildcards):
     """A judge's block of config without what only says where it runs, and with the profiles of the study alone."""
     judge = config["judges"][wildcards.judge]
-    kept = {key: value for key, value in judge.items() if key not in {*RUN_SETTINGS, "profiles"}}
-    return as_json(with_profiles(kept, wildcards))
+    unused = {*RUN_SETTINGS, "profiles"}
+    if config["studies"][wildcards.study]["probe"] != "criterion_order":
+        unused.add("criteria_format")
+    return as_json(with_profiles({key: value for key, value in judge.items() if key not in unused}, wildcards))
 
 
 def judge_identity(wildcards):
     """What a judge's answers depend on."""
     judge = config["judges"][wildcards.judge]
-    kept = judges.identity(judge)
+    kept = judges.identity(judge, config["studies"][wildcards.study]["probe"])
     if judge["greedy_repeats"] == "reuse":
         kept["greedy_repeats"] = "reuse"
     return as_json(with_profiles(kept, wildcards))
@@ -144,12 +146,13 @@ def study_settings(wildcards):
     """What a study's plan depends on."""
     study = config["studies"][wildcards.study]
     profiles = {"profiles": used} if (used := used_profiles(wildcards)) != ["default"] else {}
-    return as_json({key: study[key] for key in ("scales", "strategies", "budget", "seed", "probe")} | profiles)
+    kept = {key: study[key] for key in ("scales", "strategies", "budget", "seed", "probe")}
+    return as_json(kept | profiles | ({"crossed": True} if study["crossed"] else {}))
 
 
 def template(wildcards):
     """The prompt template of a study's probe, or of the judge's answer format where the probe has one for each."""
-    name = {"score_order": config["judges"][wildcards.judge]["answer_format"]}
+    name = {"score_order": config["judges"][wildcards.judge]["answer_format"], "criterion_order": "criteria"}
     return source(f"resources/templates/{name[config['studies'][wildcards.study]['probe']]}.jinja")
 
 
@@ -167,13 +170,6 @@ def described_datasets():
     """The datasets of the data cards: those that config names, or those that studies use."""
     used = dict.fromkeys(dataset for study in config["studies"] for dataset, _ in judged(study))
     return config["tables"].get("datasets", {}).get("datasets") or list(used)
-
-
-def published_tables(wildcards):
-    """The tables of the paper that config compares with."""
-    paper = config["tables"]["replication"]["paper"]
-    folder = Path(workflow.basedir, "resources", "published")
-    return [source(path) for path in sorted(folder.glob(f"{paper}_table[0-9]*.csv"))]
 
 
 def studies_until(study, judge):

@@ -6,12 +6,15 @@ import pandas as pd
 
 from rubric_order import entry, files
 from rubric_order.scores import score_reads
+from rubric_order.scores_criteria import score_criteria
 
 
 def main(plan: Path, responses: list[Path], answer: dict, output: Path) -> None:
-    """Write one row a read, with its score or the reason why it has none."""
+    """Write one row a read (and criterion), with its score or the reason why it has none."""
     reads = pd.read_parquet(plan)
-    scores = score_reads(reads, files.read_tables(responses), **answer)
+    answers = files.read_tables(responses)
+    several = "criterion_names" in reads
+    scores = score_criteria(reads, answers) if several else score_reads(reads, answers, **answer)
     files.write_parquet(scores, output)
     failures = scores["failure"].value_counts()
     entry.log.info("%d reads, %d without a score %s", len(scores), failures.sum(), failures.to_dict() or "")

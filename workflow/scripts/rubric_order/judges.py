@@ -24,6 +24,9 @@ IDENTITY = (
     "simulation",
 )
 
+# Settings that say how one score is asked for; where several are, `criteria_format` stands in their place.
+ONE_SCORE = ("answer_format", "answer_prefix")
+
 DEFAULT_PROFILE = "default"
 
 # Arguments of vLLM that only change how fast and in how much memory it runs. Any other may change what a model answers.
@@ -62,8 +65,8 @@ OWN_SETTINGS = {
 }
 
 
-def identity(judge: Mapping) -> dict:
-    """The part of a judge's settings that its answers depend on.
+def identity(judge: Mapping, probe: str = "score_order") -> dict:
+    """The part of a judge's settings that its answers to the prompts of a probe depend on.
 
     A local model is known by the name of its folder: the path itself is not part of any request. A number is the same
     however it is written, so that temperature 0 and 0.0 are one setting.
@@ -76,6 +79,9 @@ def identity(judge: Mapping) -> dict:
         kept["simulation"] = {k: v for k, v in kept["simulation"].items() if k != "seconds_per_request"}
     if is_local(kept["model"]):
         kept["model"] = Path(kept["model"]).name
+    if probe == "criterion_order":
+        kept = {key: value for key, value in kept.items() if key not in ONE_SCORE}
+        kept["criteria_format"] = judge.get("criteria_format", "free")
     return kept
 
 

@@ -121,6 +121,29 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
     raise ValueError(f"unknown strategy {strategy!r}; expected one of {', '.join(STRATEGIES)}")
 
 
+def cross(rows: np.ndarray, strategy: str, n: int, *, start: int, rng: np.random.Generator) -> np.ndarray:
+    """Orderings of a second kind of options beside those of the first.
+
+    Args:
+        rows: orderings of the first kind, as `choose` gives them, shape (reads, m).
+        strategy: `random` draws those of the second kind too, `fixed` and `single` leave them canonical; under the
+            others read i has row ``start + i`` of `balanced`, counted round. Over 2n units with `start` 0, 1, 2, ...
+            each ordering of the first kind then meets each of the second equally often.
+        n: number of options of the second kind.
+
+    Returns:
+        Shape (reads, m + n).
+    """
+    match strategy:
+        case "random":
+            second = random_orderings(n, len(rows), rng=rng)
+        case "fixed" | "single":
+            second = fixed(n, len(rows))
+        case _:
+            second = balanced(n)[(start + np.arange(len(rows))) % (2 * n)]
+    return np.hstack([rows, second])
+
+
 def predecessors(orderings: np.ndarray) -> np.ndarray:
     """Which option comes right before: entry k - 1 of a row is the one before option k, 0 where k is the first.
 

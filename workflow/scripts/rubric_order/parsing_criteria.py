@@ -40,7 +40,9 @@ _OTHER_LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TRAILING = re.compile(r"(?:[:=>|→]|-\s|[.!?]\s)\s*(?P<value>[^\s:=>|→]{1,8}(?:\s*(?:/|out\s+of)\s*\d{1,2})?)$")
-_ECHO = re.compile(r"\[[^\]\n]{1,60}\]\s*N\b(?!/)|output\s+exactly\s+\w+\s+lines|write\s+one\s+line\s*:", re.IGNORECASE)
+_ECHO = re.compile(
+    r"\[[^\]\n]{1,60}\]\s*N\b(?!/)|\bexactly\s+\w+\s+lines\b|\bone\s+line\s+for\s+each\s+of\s+the\b", re.I
+)
 _FENCE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
 _KEYS_OF_NAME = ("criterion", "criteria", "name", "aspect", "dimension", "metric", "category")
 _KEYS_OF_SCORE = ("score", "rating", "value", "grade", "mark", "result", "n")
@@ -63,7 +65,7 @@ def parse_criteria(text: str | None, names: Sequence[str], n: int = 5, *, trunca
     if answer is None or not answer.strip():
         reason = parsing.UNFINISHED_THINKING if answer is None else parsing.TRUNCATED if truncated else parsing.EMPTY
         return [ParsedScore(None, reason=reason)] * len(names)
-    keys = tuple(_words(name) for name in names)
+    keys = tuple(words(name) for name in names)
     found = _in_json(answer, keys, n)
     missing = parsing.NO_SCORE
     if not any(found.values()):
@@ -74,29 +76,6 @@ def parse_criteria(text: str | None, names: Sequence[str], n: int = 5, *, trunca
     if truncated:
         missing = parsing.TRUNCATED
     return [_agreed(found[key], missing) for key in keys]
-
-
-def places(text: str, names: Sequence[str], scores: Sequence[int | None]) -> list[int | None]:
-    """Where a raw answer writes the score of each criterion: the offset of the digit, or None.
-
-    It is the first place after the criterion's name, and before that of another one, where the score stands. What the
-    answer thought before it is passed over.
-
-    Args:
-        scores: as `parse_criteria` found them; a criterion without a score has no place.
-    """
-    answer = parsing.strip_thinking(text) or ""
-    start = text.rfind(answer) if answer else len(text)
-    keys = tuple(_words(name) for name in names)
-    mentions = list(_names(keys).finditer(text, start))
-    result: list[int | None] = [None] * len(names)
-    for mention, following in zip(mentions, [*mentions[1:], None], strict=False):
-        index = _index(mention[0], keys)
-        end = following.start() if following else len(text)
-        digit = re.compile(rf"(?<!\d)(?<!\d\.){scores[index]}(?!\d)")
-        if result[index] is None and (at := digit.search(text, mention.end(), end)):
-            result[index] = at.start()
-    return result
 
 
 def _agreed(results: list[ParsedScore], missing: str) -> ParsedScore:
@@ -112,20 +91,20 @@ def _agreed(results: list[ParsedScore], missing: str) -> ParsedScore:
 Words = tuple[str, ...]  # a name without its case and without what joins its words
 
 
-def _words(name: str) -> Words:
+def words(name: str) -> Words:
     return tuple(re.findall(r"[^\W_]+", parsing.normalise(name).lower()))
 
 
 def _index(written: str, keys: Sequence[Words]) -> int:
     """Which of some names is written, its words joined in whatever way."""
-    return ["".join(key) for key in keys].index("".join(_words(written)))
+    return ["".join(key) for key in keys].index("".join(words(written)))
 
 
 @cache
 def _names(keys: tuple[Words, ...]) -> re.Pattern:
     """Any of some names, however their words are joined; the longest where one is part of another."""
-    longest_first = sorted(keys, key=lambda words: len("".join(words)), reverse=True)
-    spelled = (r"(?:[^\w\n]|_){0,4}".join(map(re.escape, words)) for words in longest_first)
+    longest_first = sorted(keys, key=lambda key: len("".join(key)), reverse=True)
+    spelled = (r"(?:[^\w\n]|_){0,4}".join(map(re.escape, key)) for key in longest_first)
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(spelled)})(?![^\W_])", re.IGNORECASE)
 
 
@@ -174,8 +153,8 @@ def _in_json(answer: str, keys: Sequence[Words], n: int) -> dict[Words, list[Par
     found: dict[Words, list[ParsedScore]] = {key: [] for key in keys}
     for value in _json_values(answer):
         for name, score in _scores(value):
-            words = _words(name)
-            for key in {words, words[:-1] if words[-1:] in (("score",), ("rating",)) else words}:
+            spelled = words(name)
+            for key in {spelled, spelled[:-1] if spelled[-1:] in (("score",), ("rating",)) else spelled}:
                 if key in found:
                     found[key].append(_read_json(score, n))
     return found

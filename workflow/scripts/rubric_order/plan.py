@@ -20,12 +20,12 @@ COLUMNS = ["study", "judge", "profile", "dataset", "item_id", "group_id", "candi
 COLUMNS += ["probe", "strategy", "n", "read_index", "ordering", "repeat", "request_id"]
 
 
-def request_names(judge: Mapping, n: int):
-    """A function that names the requests of one judge and scale.
+def request_names(judge: Mapping, n: int, probe: str = "score_order"):
+    """A function that names the requests of one judge, scale and probe.
 
     Names are hashes over the judge's identity, the number of levels, the repeat index and the message.
     """
-    head = hashlib.blake2b(json.dumps([judges.identity(judge), n], sort_keys=True).encode(), digest_size=16)
+    head = hashlib.blake2b(json.dumps([judges.identity(judge, probe), n], sort_keys=True).encode(), digest_size=16)
 
     def name(prompt: bytes, repeat: int) -> str:
         digest = head.copy()
@@ -56,6 +56,7 @@ def plan_reads(
     seed: int,
     probe: str = "score_order",
     profiles: Sequence[str] = (judges.DEFAULT_PROFILE,),
+    crossed: bool = False,
 ) -> pd.DataFrame:
     """Every read of a study's items by one judge.
 
@@ -67,36 +68,46 @@ def plan_reads(
         seed: of the random orderings; they also depend on dataset, item and scale, and on nothing else.
         probe: what is permuted, see `probes`.
         profiles: the judge's profiles; each reads the same orderings.
+        crossed: whether to vary the order of the score levels together with that of the criteria.
 
     Returns:
         One row a read, in the order of the items: the study's keys, `strategy`, `n`, `read_index` within the item,
-        `ordering` (list), `repeat` (how often that ordering came before) and `request_id`.
+        `ordering` (list), `repeat` (how often that ordering came before) and `request_id`; and what else the probe says
+        of its units.
 
     Raises:
         InputError: a rubric has no such scale, or a strategy has too many orderings.
     """
     module = probes.load(probe)
-    keys = module.keys(items)
+    keys = module.keys(items, rubric_table)
     dataset = str(items["dataset"].iloc[0]) if len(items) else ""
     settings = [judges.with_profile(judge, profile) for profile in profiles]
     parts = []
     for n in scales:
-        namers = [(request_names(each, n), judges.reuses_greedy(each)) for each in settings]
+        namers = [(request_names(each, n, probe), judges.reuses_greedy(each)) for each in settings]
         try:
-            for unit in module.units(items, rubric_table, n=n, template=template):
+            for number, unit in enumerate(module.units(items, rubric_table, n=n, template=template)):
                 rng_key = ("random orderings", dataset, unit.item_id, n)
                 chosen = {
                     strategy: orderings.choose(
                         strategy, unit.options, budget=budget, rng=resampling.generator(seed, *rng_key)
-                    ).tolist()
+                    )
                     for strategy in strategies
                 }
+                if crossed:
+                    rng = resampling.generator(seed, "random levels", *rng_key[1:])
+                    chosen = {
+                        strategy: orderings.cross(rows, strategy, n, start=number, rng=rng)
+                        for strategy, rows in chosen.items()
+                    }
+                chosen = {strategy: rows.tolist() for strategy, rows in chosen.items()}
                 parts.append((n, unit.item_id, chosen, _name_requests(unit, chosen, namers)))
         except (InputError, ValueError) as error:
             raise InputError(f"study {study}: {error}") from None
     reads = _as_table(parts, profiles, strategies)
     reads = reads.merge(keys, on="item_id", validate="many_to_one")
-    return reads.assign(study=study, judge=judge_id, probe=probe)[COLUMNS]
+    further = [name for name in keys if name not in COLUMNS]
+    return reads.assign(study=study, judge=judge_id, probe=probe)[[*COLUMNS, *further]]
 
 
 def _name_requests(unit: Unit, chosen: Mapping[str, list], namers: list) -> dict[tuple, list[str]]:
@@ -186,7 +197,7 @@ def render_requests(
                     previous, text = row, unit.prompt(row)
                 asked[place] = text
                 if unit.criteria:
-                    criteria[place] = [unit.criteria[option - 1] for option in row]
+                    criteria[place] = [unit.criteria[option - 1] for option in row[: unit.options]]
     return requests.assign(prompt=asked, criteria=criteria)
 
 

@@ -20,12 +20,16 @@ class Rubric:
         criterion: id of the criterion, such as ``coherence``.
         question: the criterion as the prompt words it.
         levels: description of each level, the lowest first.
+        name: the criterion's name in a prompt that asks for several; by default made from its id.
+        short: the criterion in one sentence, for such a prompt; by default the question.
     """
 
     rubric_id: str
     criterion: str
     question: str
     levels: tuple[str, ...]
+    name: str | None = None
+    short: str | None = None
 
 
 def check_levels(levels: object, where: str) -> tuple[str, ...]:
@@ -70,7 +74,7 @@ def read_rubrics(path: str | Path, prefix: str) -> dict[str, Rubric]:
     """Rubrics of a file such as ``resources/rubrics/hanna.yaml``, by criterion id.
 
     Args:
-        path: a YAML list of ``id, name, short, question, levels``.
+        path: a YAML list of ``id, name, question, levels`` and perhaps ``short``.
         prefix: put before each id to make the rubric id.
 
     Raises:
@@ -85,12 +89,14 @@ def read_rubrics(path: str | Path, prefix: str) -> dict[str, Rubric]:
         for field in ("id", "name", "question", "levels"):
             if not isinstance(entry, dict) or field not in entry:
                 raise InputError(f"{where}: field {field!r} is missing")
-        for field in ("id", "question"):
+        for field in ("id", "name", "question", *({"short"} & set(entry))):
             if not isinstance(entry[field], str) or not entry[field].strip():
                 raise InputError(f"{where}: field {field!r}: expected text, found {entry[field]!r:.60}")
         criterion = entry["id"]
         if criterion in rubrics:
             raise InputError(f"{where}: id {criterion!r:.60} is already used by an earlier rubric")
         levels = check_levels(entry["levels"], f"{where} ({files.listed([criterion])}): levels")
-        rubrics[criterion] = Rubric(f"{prefix}_{criterion}", criterion, entry["question"].strip(), levels)
+        name, question = entry["name"].strip(), entry["question"].strip()
+        short = entry["short"].strip() if "short" in entry else None
+        rubrics[criterion] = Rubric(f"{prefix}_{criterion}", criterion, question, levels, name, short)
     return rubrics

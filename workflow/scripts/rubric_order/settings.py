@@ -146,7 +146,7 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
         for strategy in study["strategies"]:
             for n in study["scales"]:
                 try:
-                    if strategy == "all":
+                    if strategy == "all" and study["probe"] == "score_order":
                         orderings.all_orderings(n)
                 except ValueError as error:
                     yield f"studies/{name}/strategies: {error}"
@@ -173,6 +173,10 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
             recorded = config["judges"].get(judge, {}).get("engine") == "recorded"
             if judge in config["judges"] and recorded != (study["strategies"] == ["recorded"]):
                 yield f"studies/{name}: judge {judge!r} is recorded, or the strategy is; expected both or neither"
+        if study["crossed"] and study["probe"] != "criterion_order":
+            yield f"studies/{name}/crossed: it is for probe 'criterion_order', found probe {study['probe']!r}"
+        if study["probe"] == "criterion_order" and study["strategies"] == ["recorded"]:
+            yield f"studies/{name}/strategies: recorded answers score one criterion; expected probe 'score_order'"
         for profile in set(study["profiles"]) - {judges.DEFAULT_PROFILE}:
             if not any(
                 profile in config["judges"][judge]["profiles"] for judge in study["judges"] if judge in config["judges"]
@@ -186,14 +190,6 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
     for name in config["tables"].get("datasets", {}).get("datasets") or []:
         if name not in config["datasets"]:
             yield f"tables/datasets/datasets: {name!r} is not defined under datasets"
-    for study in config["tables"].get("replication", {}).get("studies", []):
-        if study not in config["studies"]:
-            known = ", ".join(config["studies"])
-            yield f"tables/replication/studies: {study!r} is not defined under studies; defined: {known}"
-    for judge in config["tables"].get("replication", {}).get("judges", {}):
-        if judge.partition("/")[0] not in config["judges"]:
-            known = ", ".join(config["judges"])
-            yield f"tables/replication/judges: {judge!r} is not defined under judges; defined: {known}"
     for block in ("figures", "tables"):
         for name, settings in config[block].items():
             if "study" in settings and settings["study"] not in config["studies"]:

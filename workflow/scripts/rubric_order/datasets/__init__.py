@@ -38,7 +38,7 @@ ADAPTERS = (
 CHANGES = ("Unicode form", "line ends", "surrounding space")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 PREFERENCES = ("a", "b", "tie")
-RUBRIC_COLUMNS = ["rubric_id", "criterion", "question", "levels"]
+RUBRIC_COLUMNS = ["rubric_id", "criterion", "name", "short", "question", "levels"]
 PAIR_COLUMNS = ["dataset", "pair_id", "group_id", "criterion", "item_a", "item_b", "preference", "category"]
 
 log = logging.getLogger(__name__)
@@ -270,10 +270,14 @@ def _numbers(values: list, where: str) -> list[float]:
 
 
 def _rubric_row(rubric: Rubric, where: str) -> dict:
+    question = clean(rubric.question, f"{where}: question")
+    name = rubric.name or rubric.criterion.replace("_", " ").capitalize()
     return {
         "rubric_id": rubric.rubric_id,
         "criterion": rubric.criterion,
-        "question": clean(rubric.question, f"{where}: question"),
+        "name": clean(name, f"{where}: name"),
+        "short": question if rubric.short is None else clean(rubric.short, f"{where}: short"),
+        "question": question,
         "levels": [clean(text, f"{where}: level {level}") for level, text in enumerate(rubric.levels, start=1)],
     }
 

@@ -3,6 +3,7 @@
 A rubric stands in the columns of its row, or in a YAML file that rows refer to. The columns: ``docs/custom_data.md``.
 """
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterator
@@ -71,8 +72,8 @@ def read(items: Path, rubrics: Path | None = None, format: str | None = None) ->
                 raise InputError(
                     f"{where}: field {column!r}: no rubric {text[column]!r:.60} in {rubrics}; found {known}"
                 )
-            question, levels = scales[text[column]]
-            rubric = Rubric(text[column], text.get("criterion", text[column]), question, levels)
+            criterion = text.get("criterion", text[column])
+            rubric = dataclasses.replace(scales[text[column]], rubric_id=text[column], criterion=criterion)
         yield Item(
             where=where,
             item_id=item_id,
@@ -236,14 +237,14 @@ def number(value: object, where: str) -> float:
     return float(text)
 
 
-def read_scales(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Question and levels of each rubric of a file, by its id.
+def read_scales(path: Path) -> dict[str, Rubric]:
+    """The rubrics of a file, by id.
 
     The file is a list like ``resources/rubrics/hanna.yaml``, or a mapping of id to question and levels.
     """
     entries = files.read_yaml(path)
     if isinstance(entries, list):
-        return {key: (rubric.question, rubric.levels) for key, rubric in read_rubrics(path, "custom").items()}
+        return read_rubrics(path, "custom")
     if not isinstance(entries, dict) or not entries:
         raise InputError(f"{path}: expected a list of rubrics or a mapping of them, found {entries!r:.60}")
     scales = {}
@@ -255,7 +256,8 @@ def read_scales(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
             found = files.listed(map(str, entry)) if isinstance(entry, dict) else repr(entry)
             raise InputError(f"{where}: expected fields question, levels; found {found:.60}")
         question = clean(entry["question"], f"{where}: question")
-        scales[clean(key, where)] = (question, check_levels(entry["levels"], f"{where}: levels"))
+        key = clean(key, where)
+        scales[key] = Rubric(key, key, question, check_levels(entry["levels"], f"{where}: levels"))
     return scales
 
 

@@ -4,9 +4,11 @@ import dataclasses
 import difflib
 import functools
 import importlib.metadata
+import math
 import os
+import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -111,7 +113,9 @@ class VllmEngine:
 
     def _start(self, request: Request) -> Response | None:
         """Hand a request to the engine, or say why it cannot be answered."""
-        tokens = self.encode(request.prompt, request.profile, begun=request.begun)
+        # The prefix begins an answer with one score.
+        begun = "" if request.criteria else request.begun
+        tokens = self.encode(request.prompt, request.profile, begun=begun)
         if len(tokens) >= self.max_model_len:
             error = f"prompt_too_long: {len(tokens)} tokens, the model takes {self.max_model_len}"
             return Response(request.request_id, error=error, prompt_tokens=len(tokens))
@@ -161,10 +165,6 @@ class VllmEngine:
         for score in range(1, n + 1):
             encoded = (self.tokenizer.encode(text, add_special_tokens=False) for text in (f"{score}", f" {score}"))
             variants.append(sorted({tokens[0] for tokens in encoded if len(tokens) == 1}))
-            if not variants[-1]:
-                raise InputError(
-                    f"judge: the tokenizer has no single token for score {score}; use answer_format: feedback"
-                )
         return variants
 
     def _sampling(self, request: Request):
@@ -181,9 +181,18 @@ class VllmEngine:
                 seed=seed,
                 structured_outputs=StructuredOutputsParams(choice=choices),
             )
-        ids = None
-        if self.judge["answer_format"] == "score":
-            ids = sorted({token for tokens in self.option_tokens(request.n) for token in tokens})
+        ids = lines = None
+        if request.criteria and self.judge["criteria_format"] == "lines":
+            lines = StructuredOutputsParams(regex=lines_pattern(request.criteria, request.n))
+        if request.criteria or self.judge["answer_format"] == "score":
+            variants = self.option_tokens(request.n)
+            if all(variants):
+                ids = sorted({token for tokens in variants for token in tokens})
+            elif not request.criteria:
+                score = [bool(tokens) for tokens in variants].index(False) + 1
+                raise InputError(
+                    f"judge: the tokenizer has no single token for score {score}; use answer_format: feedback"
+                )
         return SamplingParams(
             temperature=sampling["temperature"],
             top_p=sampling["top_p"],
@@ -191,6 +200,7 @@ class VllmEngine:
             stop=sampling["stop"] or None,
             seed=seed,
             logprob_token_ids=ids,
+            structured_outputs=lines,
             # The mark that ends the reasoning can be a special token.
             skip_special_tokens=not self.judge["reasoning_end"],
         )
@@ -204,9 +214,14 @@ class VllmEngine:
             start = end_of(list(completion.token_ids), mark)
         logprobs, token = None, None
         if completion.logprobs and start is not None and start < len(completion.token_ids):
-            variants = self.option_tokens(request.n)
-            logprobs, token = read_options(completion.token_ids[start:], completion.logprobs[start:], variants)
-            token += start
+            answer = completion.token_ids[start:]
+            read = (answer, completion.logprobs[start:], self.option_tokens(request.n))
+            if request.criteria:
+                pieces = self.tokenizer.batch_decode([[token] for token in answer])
+                logprobs = read_several(*read, pieces, request.criteria)
+            else:
+                logprobs, token = read_options(*read)
+                token += start
         return Response(
             request.request_id,
             text=text,
@@ -268,5 +283,53 @@ def read_options(token_ids: list[int], logprobs: list[dict], variants: list[list
     """
     scores = {token for tokens in variants for token in tokens}
     place = next((index for index, token in enumerate(token_ids) if token in scores), 0)
-    at = logprobs[place]
-    return [float(np.logaddexp.reduce([at[token].logprob for token in tokens])) for tokens in variants], place
+    return option_logprobs(logprobs[place], variants), place
+
+
+def lines_pattern(criteria: Sequence[str], n: int) -> str:
+    """A regular expression for an answer that gives each criterion a score from 1 to n, a line each."""
+    names = (re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", name) for name in criteria)
+    return r"\n".join(rf"\[{name}\] [1-{n}]" for name in names)
+
+
+def read_several(
+    token_ids: Sequence[int],
+    logprobs: Sequence[dict],
+    variants: list[list[int]],
+    pieces: Sequence[str],
+    criteria: Sequence[str],
+) -> list[float] | None:
+    """Log-probability of each score at the places where the answer writes the scores of several criteria.
+
+    The place of a criterion is the digit right behind its name, as in ``[Coherence] 4`` or ``"coherence": 4``; the last
+    one, where the answer gives the score again after thinking.
+
+    Args:
+        token_ids, logprobs, variants: see `read_options`.
+        pieces: the text of each token.
+        criteria: names of the criteria, as the prompt asks them.
+
+    Returns:
+        Log-probabilities of the scores 1..n for each criterion, one after the other; NaN for a criterion without such
+        a place, or whose score is no token of its own. None where that is so for all of them.
+    """
+    names = "|".join(map(re.escape, sorted(criteria, key=len, reverse=True)))
+    behind_name = rf"(?<!\w)({names})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}([1-{len(variants)}])(?!\w|[.,]\d)"
+    spelled = [name.lower() for name in criteria]
+    offsets: list[int | None] = [None] * len(criteria)
+    for match in re.finditer(behind_name, "".join(pieces), re.IGNORECASE):
+        offsets[spelled.index(match[1].lower())] = match.start(2)
+    ends = np.cumsum([len(piece) for piece in pieces])
+    found = []
+    for offset in offsets:
+        place = None if offset is None else int(np.searchsorted(ends, offset, side="right"))
+        if place is None or not any(token_ids[place] in tokens for tokens in variants):
+            found += [math.nan] * len(variants)
+        else:
+            found += option_logprobs(logprobs[place], variants)
+    return None if all(map(math.isnan, found)) else found
+
+
+def option_logprobs(at: dict, variants: list[list[int]]) -> list[float]:
+    """Log-probability of each score at one token: those of the tokens that write it, summed."""
+    return [float(np.logaddexp.reduce([at[token].logprob for token in tokens])) for tokens in variants]

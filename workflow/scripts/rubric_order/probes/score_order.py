@@ -12,7 +12,7 @@ from rubric_order.probes import Unit
 KEYS = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]
 
 
-def keys(items: pd.DataFrame) -> pd.DataFrame:
+def keys(items: pd.DataFrame, rubric_table: pd.DataFrame) -> pd.DataFrame:
     return items[KEYS]
 
 
