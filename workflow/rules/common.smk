@@ -13,7 +13,7 @@ from snakemake.utils import update_config, validate
 SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
 sys.path.insert(0, str(SCRIPTS))
 
-from rubric_order import judges, recorded
+from rubric_order import judges, recorded, replication
 from rubric_order import settings as checks
 from rubric_order.errors import InputError
 from rubric_order.fingerprint import code_version
@@ -170,6 +170,13 @@ def described_datasets():
     """The datasets of the data cards: those that config names, or those that studies use."""
     used = dict.fromkeys(dataset for study in config["studies"] for dataset, _ in judged(study))
     return config["tables"].get("datasets", {}).get("datasets") or list(used)
+
+
+def published_tables(wildcards):
+    """The tables of the paper that config compares with."""
+    paper = config["tables"]["replication"]["paper"]
+    folder = Path(workflow.basedir, "resources", "published")
+    return [source(path) for path in sorted(folder.glob(f"{paper}_table[0-9]*.csv"))]
 
 
 def studies_until(study, judge):

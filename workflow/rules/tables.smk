@@ -109,3 +109,32 @@ rule render_datasets:
         entry=entry("render_datasets.py"),
     shell:
         "python {params.entry:q} --statistics {input.statistics:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"
+
+
+rule render_replication:
+    input:
+        statistics=collect("results/statistics/{quantity}.parquet", quantity=replication.STATISTICS),
+        published=published_tables,
+    output:
+        csv="results/tables/replication.csv",
+        markdown="results/tables/replication.md",
+        latex="results/tables/replication.tex",
+        html=report(
+            "results/tables/replication.html",
+            caption="../report/replication_table.rst",
+            category="Replication",
+            labels={"result": "Published numbers beside ours"},
+        ),
+    log:
+        "results/logs/render_replication.log",
+    benchmark:
+        "results/benchmarks/render_replication.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_replication.py"),
+        entry=entry("render_replication.py"),
+        table=settings("tables/replication"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --published {input.published:q}"
+        " --table {params.table:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"

@@ -190,6 +190,14 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
     for name in config["tables"].get("datasets", {}).get("datasets") or []:
         if name not in config["datasets"]:
             yield f"tables/datasets/datasets: {name!r} is not defined under datasets"
+    for study in config["tables"].get("replication", {}).get("studies", []):
+        if study not in config["studies"]:
+            known = ", ".join(config["studies"])
+            yield f"tables/replication/studies: {study!r} is not defined under studies; defined: {known}"
+    for judge in config["tables"].get("replication", {}).get("judges", {}):
+        if judge.partition("/")[0] not in config["judges"]:
+            known = ", ".join(config["judges"])
+            yield f"tables/replication/judges: {judge!r} is not defined under judges; defined: {known}"
     for block in ("figures", "tables"):
         for name, settings in config[block].items():
             if "study" in settings and settings["study"] not in config["studies"]:

@@ -1,0 +1,287 @@
+"""Published numbers beside ours: a study whose numbers are the published ones, moved by what is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rubric_order import agreement, bias, orderings, replication, tables
+from rubric_order.errors import InputError
+from rubric_order.keys import KEYS
+from rubric_order.tables import replication as layout
+
+BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 1}
+
+
+@pytest.fixture
+def published(root):
+    def read(paper):
+        paths = sorted((root / "resources/published").glob(f"{paper}_table[0-9]*.csv"))
+        return {path.stem: pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths}
+
+    return read
+
+
+def selection(judge="gpt_oss_20b", dataset="hanna", *, v=0.06, half=0.01, n=5, n_reads=5760, shares=None, **keys):
+    """Statistics of positions as `bias.position_selection` gives them, with intervals of a known width."""
+    keys = {"study": "position_bias", "profile": "default", "strategy": "balanced"} | keys
+    common = keys | {"judge": judge, "dataset": dataset, "n": n, "readout": "hard", "n_items": n_reads // 10}
+    common |= {"n_reads": n_reads, "n_failed": 0, "method": "", "confidence": 0.95, "seed": 1}
+    rows = [{"quantity": "cramers_v", "estimate": v, "ci_low": v - half, "ci_high": v + half}]
+    rows += [{"quantity": "chi2", "estimate": v**2 * n_reads * (n - 1), "p": 0.01, "p_cluster": 0.01}]
+    for position, share in enumerate(shares or [1 / n] * n, start=1):
+        interval = {"ci_low": share - half, "ci_high": share + half}
+        rows.append({"quantity": "share", "position": position, "estimate": share} | interval)
+    return pd.DataFrame([common | row for row in rows]).astype({"position": "Int8"})
+
+
+def compare(tables_, *parts, judges=None, studies=("position_bias",), **others):
+    statistics = {"position_selection": pd.concat(parts)} | others
+    return replication.replication(tables_, statistics, studies=studies, judges=judges or {})
+
+
+def one(rows, **values):
+    found = rows
+    for column, value in values.items():
+        found = found[found[column] == value]
+    assert len(found) == 1, found
+    return found.iloc[0]
+
+
+def test_every_published_value_is_a_cell_with_the_digits_that_were_printed(published):
+    sizes = {paper: replication.published_cells(published(paper)) for paper in ("xu2026", "xu2026_v1")}
+    # Tables 2 to 7: 24 x 3, 24, 24, 12 x 4, 12 x 4, 18 x 2. Earlier version, 2 to 6: 14 x (6, 2, 3), 35 x 5, 7 x 2.
+    assert len(sizes["xu2026"]) == 72 + 24 + 24 + 48 + 48 + 36
+    assert len(sizes["xu2026_v1"]) == 84 + 28 + 42 + 175 + 14
+    for cells in sizes.values():
+        assert not cells.duplicated(["table", *replication.KEYS]).any()
+        assert cells[["published", "digits"]].notna().all(axis=None)
+    chi2 = one(sizes["xu2026"], judge="gpt_oss_20b", dataset="hanna", quantity="chi2")
+    assert (chi2["published"], chi2["digits"], chi2["strategy"], chi2["n"]) == (98.7, 1, "balanced", 5)
+    fixed = one(
+        sizes["xu2026_v1"], judge="qwen3_8b", profile="think", dataset="summeval", quantity="pearson", strategy="fixed"
+    )
+    assert (fixed["published"], fixed["digits"]) == (0.415, 3)
+    least = one(sizes["xu2026_v1"], judge="gpt_4_1", quantity="bias_cost")
+    assert (least["detail"], least["dataset"], least["published"]) == ("5 4 3 2 1", "all", 0.058)
+
+
+def test_the_published_columns_are_those_that_are_named(published):
+    for paper in ("xu2026", "xu2026_v1"):
+        for name, table in published(paper).items():
+            assert set(replication.PUBLISHED.get(name, {})) <= set(table), name
+
+
+def test_a_number_that_is_the_published_one_is_within_its_interval(published):
+    shares = [0.250, 0.2, 0.19, 0.166, 0.194]
+    rows = compare(published("xu2026"), selection(v=np.sqrt(98.7 / 23040), shares=shares))
+    for quantity, value in (("chi2", 98.7), ("pos1", 0.250), ("pos5", 0.194)):
+        row = one(rows, judge="gpt_oss_20b", dataset="hanna", quantity=quantity)
+        assert row["status"] == "compared"
+        assert row["ours"] == pytest.approx(value)
+        assert row["difference"] == pytest.approx(0, abs=1e-9)
+        assert row["contains"]
+        assert (row["our_judge"], row["n_items"]) == ("gpt_oss_20b", 576)
+
+
+def test_the_interval_of_chi_square_is_that_of_v(published):
+    row = one(
+        compare(published("xu2026"), selection(v=0.06, half=0.01)),
+        quantity="chi2",
+        judge="gpt_oss_20b",
+        dataset="hanna",
+    )
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((0.05**2 * 23040, 0.07**2 * 23040))
+
+
+@pytest.mark.parametrize(
+    ("ours", "half", "contains"), [(0.26, 0.01, True), (0.2606, 0.01, False), (0.2604, 0.01, True)]
+)
+def test_the_interval_contains_a_number_up_to_its_rounding(published, ours, half, contains):
+    # 25.0 % was printed: anything from 24.95 to 25.05 % may have been meant
+    rows = compare(published("xu2026"), selection(half=half, shares=[ours, 0.2, 0.2, 0.2, 0.14]))
+    row = one(rows, quantity="pos1", judge="gpt_oss_20b", dataset="hanna")
+    assert row["contains"] == contains
+    assert row["difference"] == pytest.approx(ours - 0.25)
+
+
+def test_v_is_averaged_over_the_paper_s_datasets_where_all_are_there(published):
+    names = {"hanna": (0.06, 5760), "summeval": (0.07, 16000), "mt_bench": (0.05, 3200), "vicuna": (0.09, 3200)}
+    parts = [selection(dataset=name, v=v, half=0.02, n_reads=n_reads) for name, (v, n_reads) in names.items()]
+    row = one(compare(published("xu2026"), *parts), quantity="mean_cramers_v", judge="gpt_oss_20b", n=5)
+    assert row["ours"] == pytest.approx(0.0675)
+    # Four independent intervals of half width 0.02: that of the mean is 0.02 / sqrt(4).
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((0.0575, 0.0775))
+    assert row["dataset"] == "hanna mt_bench summeval vicuna"
+    rows = compare(published("xu2026"), *parts[:3])
+    assert one(rows, quantity="mean_cramers_v", judge="gpt_oss_20b", n=5)["status"] == "no estimate"
+    nine = [selection(dataset=name, n=9, v=v) for name, v in (("hanna", 0.03), ("summeval", 0.05))]
+    assert one(compare(published("xu2026"), *nine), quantity="mean_cramers_v", judge="gpt_oss_20b", n=9)["ours"] == 0.04
+
+
+def test_only_the_same_judge_profile_dataset_strategy_and_scale_are_compared(published):
+    for other in ({"judge": "mine"}, {"dataset": "demo"}, {"profile": "low"}, {"strategy": "random"}, {"n": 3}):
+        rows = compare(published("xu2026"), selection(**other))
+        assert not (rows["status"] == "compared").any(), other
+    statistics = selection()
+    statistics["readout"] = "soft"
+    assert not (compare(published("xu2026"), statistics)["status"] == "compared").any()
+
+
+def test_other_clusters_are_not_taken_for_items(published):
+    groups = selection(shares=[0.3, 0.2, 0.2, 0.2, 0.1]).assign(cluster="group")
+    rows = compare(published("xu2026"), groups, selection(shares=[0.25, 0.2, 0.2, 0.2, 0.15]).assign(cluster="item"))
+    assert one(rows, quantity="pos1", judge="gpt_oss_20b", dataset="hanna")["ours"] == 0.25
+
+
+def test_a_judge_under_another_name_is_compared_where_config_says_which_it_is(published):
+    rows = compare(published("xu2026"), selection("mine"), judges={"mine": "gpt_oss_20b"})
+    row = one(rows, quantity="chi2", judge="gpt_oss_20b", dataset="hanna")
+    assert (row["our_judge"], row["status"]) == ("mine", "compared")
+    think = selection("local_think", shares=None).assign(profile="default")
+    ours = agreement_of(think["judge"].iloc[0])
+    rows = compare(published("xu2026_v1"), think, judges={"local_think": "qwen3_8b/think"}, human_agreement=ours)
+    row = one(rows, quantity="pearson", judge="qwen3_8b", profile="think", dataset="hanna", strategy="balanced")
+    assert (row["our_judge"], row["ours"], row["published"]) == ("local_think", 0.4, 0.378)
+    ours = agreement_of("qwen", profile="reasoning")
+    rows = compare(published("xu2026_v1"), think, judges={"qwen/reasoning": "qwen3_8b/think"}, human_agreement=ours)
+    row = one(rows, quantity="spearman", judge="qwen3_8b", profile="think", dataset="hanna", strategy="balanced")
+    assert row["our_judge"] == "qwen/reasoning"
+
+
+def agreement_of(judge, profile="default"):
+    row = {
+        "study": "position_bias",
+        "judge": judge,
+        "profile": profile,
+        "dataset": "hanna",
+        "strategy": "balanced",
+        "n": 5,
+    }
+    row |= {
+        "criterion": "all",
+        "readout": "hard",
+        "n_items": 576,
+        "pearson": 0.4,
+        "pearson_low": 0.3,
+        "pearson_high": 0.5,
+    }
+    return pd.DataFrame([row | {"spearman": 0.39, "spearman_low": 0.29, "spearman_high": 0.49}])
+
+
+@pytest.mark.parametrize(
+    ("judges", "message"),
+    [
+        ({"mine": "gpt_oss_20"}, "judges/mine: the paper has no judge 'gpt_oss_20'; it has gemma_3_12b, "),
+        ({"mine": "gpt_oss_20b/high"}, "judges/mine: the paper has no judge 'gpt_oss_20b/high'"),
+        ({"mine": "gpt_oss_20b"}, "judges: gpt_oss_20b/default and mine/default are both gpt_oss_20b/default"),
+    ],
+)
+def test_a_mistake_in_naming_judges_is_one_clear_error(published, judges, message):
+    with pytest.raises(InputError) as error:
+        compare(published("xu2026"), selection("mine"), selection(), judges=judges)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_of_a_number_in_several_studies_the_first_study_s_is_taken(published):
+    parts = [
+        selection(study=study, shares=[share, 0.2, 0.2, 0.2, 0.3]) for study, share in (("scales", 0.1), ("main", 0.2))
+    ]
+    for studies, share in ((("main", "scales"), 0.2), (("scales", "main"), 0.1), (("main",), 0.2)):
+        rows = compare(published("xu2026"), *parts, studies=studies)
+        assert one(rows, quantity="pos1", judge="gpt_oss_20b", dataset="hanna")["ours"] == share
+    assert not (compare(published("xu2026"), *parts, studies=("none",))["status"] == "compared").any()
+
+
+def test_what_we_do_not_compute_is_said_not_dropped(published):
+    rows = compare(published("xu2026"), selection())
+    assert len(rows) == len(replication.published_cells(published("xu2026")))
+    reversal = rows[rows["table"] == 7]
+    assert len(reversal) == 36
+    assert set(rows["status"]) == {"compared", "no estimate", "not computed"}
+    assert rows.loc[rows["status"] != "compared", "ours"].isna().all()
+    printed = layout.for_print(rows)
+    assert set(printed["judge"]) == {"gpt_oss_20b"}
+    assert "not computed" in set(printed["estimate"])
+
+
+def fake_scores(judge, dataset, seed, n_items=40):
+    """Reads as `scores.score_reads` returns them."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for item in range(n_items):
+        quality = rng.integers(1, 6)
+        for strategy, shown in (("balanced", orderings.balanced(5)), ("fixed", orderings.fixed(5, 10))):
+            for read, ordering in enumerate(shown.tolist()):
+                score = int(np.clip(quality + rng.integers(-1, 2), 1, 5))
+                position = ordering.index(score) + 1
+                row = {
+                    "item_id": f"i{item:03d}",
+                    "group_id": f"g{item // 4}",
+                    "candidate": f"c{item % 4}",
+                    "criterion": "quality",
+                }
+                row |= {
+                    "human_score": float(quality),
+                    "read_index": read,
+                    "ordering": np.array(ordering),
+                    "failure": None,
+                }
+                row |= {"score": score, "position": position, "expected_score": np.nan, "position_probabilities": None}
+                keys = ("position_bias", judge, "default", dataset, strategy, 5)
+                rows.append(dict(zip(KEYS, keys, strict=True)) | row)
+    return pd.DataFrame(rows).astype({"score": "Int8", "position": "Int8", "position_probabilities": object})
+
+
+def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published):
+    """Through the statistics themselves, so that their columns are those that are read here."""
+    scores = pd.concat(
+        [fake_scores(judge, dataset, seed) for seed, (judge, dataset) in enumerate(
+            [("gpt_oss_20b", "hanna"), ("gpt_oss_20b", "summeval"), ("gemma_3_27b", "hanna")]
+        )],
+        ignore_index=True,
+    )  # fmt: skip
+    statistics = {
+        "position_selection": bias.position_selection(scores, **BOOTSTRAP),
+        "human_agreement": agreement.human_agreement(scores, **BOOTSTRAP),
+    }
+    rows = replication.replication(published("xu2026"), statistics, studies=["position_bias"], judges={})
+    compared = rows[rows["status"] == "compared"]
+    assert set(zip(compared["judge"], compared["dataset"], strict=True)) == {
+        ("gpt_oss_20b", "hanna"),
+        ("gpt_oss_20b", "summeval"),
+        ("gemma_3_27b", "hanna"),
+    }
+    assert compared[["ci_low", "ci_high", "contains", "n_items"]].notna().all(axis=None)
+    chosen = scores.query("judge == 'gemma_3_27b' and strategy == 'balanced'")
+    first = one(compared, judge="gemma_3_27b", quantity="pos1")
+    assert first["ours"] == pytest.approx((chosen["position"] == 1).mean())
+    test = bias.position_test(chosen["position"], 5)
+    assert one(compared, judge="gemma_3_27b", quantity="chi2")["ours"] == pytest.approx(test.chi2)
+    rows = replication.replication(
+        published("xu2026_v1"), statistics, studies=["position_bias"], judges={"gemma_3_27b": "qwen3_8b"}
+    )
+    means = (
+        scores.query("judge == 'gemma_3_27b' and strategy == 'fixed'")
+        .groupby("item_id")[["score", "human_score"]]
+        .mean()
+    )
+    row = one(rows, judge="qwen3_8b", profile="default", dataset="hanna", quantity="pearson", strategy="fixed")
+    assert row["ours"] == pytest.approx(np.corrcoef(means["score"].astype(float), means["human_score"])[0, 1])
+
+
+def test_the_printed_table_has_one_digit_more_than_was_published(published, tmp_path):
+    rows = compare(published("xu2026"), selection(shares=[0.25213, 0.2, 0.2, 0.2, 0.14787]))
+    printed = layout.for_print(rows)
+    first = one(printed, quantity="pos1", dataset="hanna")
+    assert (first["published"], first["estimate"], first["contains"]) == ("0.250", "0.2521 [0.2421, 0.2621]", "yes")
+    tables.write(rows, printed, tmp_path / "replication", layout.CAPTION)
+    again = pd.read_csv(tmp_path / "replication.csv")
+    assert len(again) == len(rows)
+    assert "0.2521" in (tmp_path / "replication.md").read_text(encoding="utf-8")
+
+
+def test_a_study_that_shares_no_judge_with_the_paper_prints_an_empty_table(published):
+    rows = compare(published("xu2026"), selection("smollm2_135m", "demo"))
+    assert layout.for_print(rows).empty
+    assert list(layout.for_print(rows).columns)[:2] == ["table", "judge"]

@@ -1,0 +1,74 @@
+"""Published numbers beside those of a run with the papers' ids."""
+
+import pandas as pd
+import pytest
+import yaml
+
+from .conftest import Project
+
+JUDGE = {
+    "engine": "simulated",
+    "model": "planted",
+    "answer_format": "score",
+    "sampling": {"temperature": 1},
+    "simulation": {"preference": "first", "preference_strength": 0.5},
+}
+CONFIG = {
+    "datasets": {name: {"adapter": "simulated", "options": {"n_groups": 20}} for name in ("hanna", "summeval")},
+    "judges": {"planted": JUDGE},
+    "studies": {"position_bias": {"datasets": ["hanna", "summeval"], "judges": ["planted"], "scales": [5, 9]}},
+    "statistics": {"bootstrap": {"resamples": 100}},
+    "tables": {"replication": {"judges": {"planted": "gemma_3_27b"}}},
+}
+
+
+@pytest.fixture
+def project(fresh: Project) -> Project:
+    """A project in which the papers' datasets are simulated ones."""
+    for name in CONFIG["datasets"]:
+        fresh.file(f"config/datasets/{name}.yaml").unlink()
+    return fresh
+
+
+def run(project: Project, config: dict, *arguments: str):
+    project.file("own.yaml").write_text(yaml.safe_dump(config))
+    return project.snakemake(*arguments, "--replace-workflow-config", "--configfile", "own.yaml")
+
+
+def test_published_numbers_stand_beside_those_of_a_run(project: Project):
+    done = run(project, CONFIG)
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = pd.read_csv(project.file("results/tables/replication.csv"), keep_default_na=False)
+    compared = table[table["status"] == "compared"]
+    assert set(compared["judge"]) == {"gemma_3_27b"}
+    assert set(compared["our_judge"]) == {"planted"}
+    assert {"chi2", "pos1", "pos5", "mean_cramers_v"} <= set(compared["quantity"])
+    assert set(compared["contains"]) <= {"True", "False"}
+    first = compared.query("quantity == 'pos1' and dataset == 'hanna'").iloc[0]
+    assert first["published"] == 0.139
+    assert float(first["ours"]) > 0.2  # what was planted: this judge is none of the paper's
+    for ending in ("md", "tex", "html"):
+        assert "gemma_3_27b" in project.file(f"results/tables/replication.{ending}").read_text().replace("\\", "")
+    again = CONFIG | {"tables": {"replication": {"paper": "xu2026_v1", "judges": {"planted": "gpt_4_1"}}}}
+    project.file("own.yaml").write_text(yaml.safe_dump(again))
+    assert project.planned("--replace-workflow-config", "--configfile", "own.yaml") == ["render_replication"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"studies": ["none"]},
+            "tables/replication/studies: 'none' is not defined under studies; defined: position_bias",
+        ),
+        (
+            {"judges": {"x": "gpt_oss_20b"}},
+            "tables/replication/judges: 'x' is not defined under judges; defined: planted",
+        ),
+        ({"paper": "xu2025"}, "tables/replication/paper: 'xu2025' is not one of 'xu2026', 'xu2026_v1'"),
+    ],
+)
+def test_a_mistake_in_its_settings_is_one_clear_error(project: Project, settings: dict, message: str):
+    said = run(project, CONFIG | {"tables": {"replication": settings}}, "--dry-run").stderr
+    assert f"error: config: {message}" in said
+    assert "Traceback" not in said
