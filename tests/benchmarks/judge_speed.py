@@ -1,0 +1,151 @@
+"""How fast a judge job is, as ratios of one run: against vLLM alone, without prefix caching, and in another order.
+
+    python tests/benchmarks/judge_speed.py --mirror PATH
+
+24 items of MT-Bench in 10 orderings, answer format `score`, by the demo's judge. Every arm has an engine of its own; it
+is warmed up once, and its rate is the best of the passes that follow, with an empty prefix cache before each.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
+
+STUDY = {
+    "datasets": {"mt_bench": {"limit": 6}},  # 6 prompts, 4 models each
+    "studies": {"position_bias": {"datasets": ["mt_bench"], "strategies": ["balanced"]}},
+}
+SMALL = 320  # blocks of 32 tokens: about half of what 64 prompts of the benchmark hold
+ARMS = {
+    "job": {},
+    "bare": {},
+    "job, no prefix caching": {"enable_prefix_caching": False},
+    "job, small cache, item-major": {"num_gpu_blocks_override": SMALL},
+    "job, small cache, ordering-major": {"num_gpu_blocks_override": SMALL},
+}
+RATIOS = (  # arm, baseline, what is asked of it
+    ("job", "bare", "at least 0.95"),
+    ("job", "job, no prefix caching", "at least 2.5"),
+    ("job, small cache, item-major", "job, small cache, ordering-major", "above 1"),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mirror", default="", help="folder with the datasets' files, read instead of the network")
+    parser.add_argument("--passes", type=int, default=3, help="timed passes of each arm")
+    parser.add_argument("--folder", type=Path, help="where to work; by default a temporary folder")
+    parser.add_argument("--arm", choices=ARMS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.arm:
+        print(json.dumps(measure(options.arm, options.folder, options.passes)))
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        prepare(folder, options.mirror)
+        results = {}
+        for arm in ARMS:
+            command = [sys.executable, __file__, "--arm", arm, "--folder", str(folder), "--passes", str(options.passes)]
+            output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+            results[arm] = json.loads(output.splitlines()[-1])
+            print(f"{arm:34} {results[arm]['rate']:6.2f} prompts a second  {results[arm]['passes']}", flush=True)
+        print(f"\nprompt tokens {results['job']['prompt_tokens']:,}, cached {results['job']['cached_share']:.1%}")
+        for arm, baseline, asked in RATIOS:
+            ratio = results[arm]["rate"] / results[baseline]["rate"]
+            print(f"{arm} / {baseline}: {ratio:.2f} ({asked})")
+
+
+def prepare(folder: Path, mirror: str) -> None:
+    """Make the requests and the judge's weights in the working directory `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "study.yaml").write_text(yaml.safe_dump(STUDY | {"dataset_mirror": mirror}))
+    targets = ["results/requests/position_bias/smollm2_135m.parquet", "results/models/smollm2_135m_instruct_bfloat16"]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
+    command += ["--cores", "all", "--quiet", "all", "--configfile", str(folder / "study.yaml"), "--", *targets]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+
+
+def measure(arm: str, folder: Path, passes: int) -> dict:
+    """Rate of one arm in prompts a second, once the engine is ready."""
+    import logging
+
+    from rubric_order import engines, judging
+    from rubric_order.store import Store
+
+    logging.basicConfig(level=logging.WARNING)
+    os.environ["VLLM_CPU_KVCACHE_SPACE"] = "2"
+    requests = pd.read_parquet(folder / "results/requests/position_bias/smollm2_135m.parquet")
+    if arm.endswith("ordering-major"):
+        shown = requests["ordering"].map(tuple)
+        requests = requests.assign(shown=shown).sort_values(["shown", "item_id"]).drop(columns="shown")
+    judge = demo_judge()
+    judge["engine_args"] |= ARMS[arm]
+    model = folder / "results/models/smollm2_135m_instruct_bfloat16"
+    engine = engines.load(judge, model_folder=model)
+    if arm == "bare":
+        run, cached = bare(engine, requests)
+    else:
+
+        def run() -> pd.DataFrame:
+            with tempfile.TemporaryDirectory() as store:
+                judging.judge(requests, Store(store), lambda: engine)
+                return Store(store).read(requests["request_id"])
+
+        def cached(done: pd.DataFrame) -> tuple[int, int]:
+            return int(done["cached_tokens"].sum()), int(done["prompt_tokens"].sum())
+
+    seconds = []
+    for _ in range(passes + 1):
+        if ARMS[arm].get("enable_prefix_caching", True):
+            engine.engine.reset_prefix_cache()
+        begun = time.perf_counter()
+        done = run()
+        seconds.append(time.perf_counter() - begun)
+    hits, tokens = cached(done)
+    rates = [round(len(requests) / each, 2) for each in seconds[1:]]
+    return {"rate": max(rates), "passes": rates, "prompt_tokens": tokens, "cached_share": hits / tokens}
+
+
+def bare(engine, requests: pd.DataFrame):
+    """The same prompts, in the same order, through ``LLM.generate`` at once."""
+    from vllm import LLM
+
+    from rubric_order.judging import as_requests
+
+    arguments = engine.arguments
+    tokens = [{"prompt_token_ids": engine.encode(request.prompt)} for request in as_requests(requests)]
+    sampling = [engine._sampling(request) for request in as_requests(requests)]
+    engine.engine = None  # one engine at a time
+    llm = LLM(**arguments)
+    engine.engine = llm.llm_engine
+
+    def run():
+        return llm.generate(tokens, sampling, use_tqdm=False)
+
+    def cached(done) -> tuple[int, int]:
+        return sum(each.num_cached_tokens for each in done), sum(len(each.prompt_token_ids) for each in done)
+
+    return run, cached
+
+
+def demo_judge() -> dict:
+    """The settings of the demo's judge, with the schema's defaults."""
+    from snakemake.utils import validate
+
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    validate(config, str(ROOT / "workflow/schemas/config.schema.yaml"))
+    return {**config["judges"]["smollm2_135m"], "gpu": 0}
+
+
+if __name__ == "__main__":  # vLLM can start processes that import this file
+    main()
