@@ -279,36 +279,6 @@ def test_cluster_test_finds_a_planted_bias_and_more_so_with_more_items():
     assert many > 0.85
 
 
-# Bias Cost.
-
-
-def test_bias_cost_of_a_hand_worked_case_reads_scores_as_rows():
-    table = [[0.7, 0.3], [0.4, 0.6]]
-    assert bias.bias_cost(table, [1, 2]) == pytest.approx(0.2 + 0.1)
-    assert bias.bias_cost(table, [2, 1]) == pytest.approx(0.1 + 0.2)
-    table = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [1, 0, 0]]
-    assert bias.bias_cost(table, [3, 1, 2]) == pytest.approx(abs(1 - 1 / 3) + abs(0.3 - 1 / 3) + abs(0.1 - 1 / 3))
-
-
-@MANY
-@given(st.integers(2, 6).flatmap(lambda n: st.permutations(range(1, n + 1))), st.integers(0, 100))
-def test_bias_cost_agrees_with_a_plain_sum_and_is_0_without_bias(ordering, seed):
-    n = len(ordering)
-    table = np.random.default_rng(seed).dirichlet(np.ones(n), size=n)
-    plain = sum(abs(table[score - 1][place] - 1 / n) for place, score in enumerate(ordering))
-    assert bias.bias_cost(table, ordering) == pytest.approx(plain)
-    assert bias.bias_cost(np.full((n, n), 1 / n), ordering) == pytest.approx(0)
-
-
-@pytest.mark.parametrize(
-    ("table", "ordering"),
-    [(np.ones((2, 3)), [1, 2]), (np.eye(2), [1, 1]), (np.eye(2), [0, 1]), (np.eye(3), [1, 2])],
-)
-def test_bias_cost_refuses_what_does_not_fit(table, ordering):
-    with pytest.raises(ValueError, match="permutation"):
-        bias.bias_cost(table, ordering)
-
-
 # From reads to counts.
 
 

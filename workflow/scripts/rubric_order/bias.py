@@ -98,26 +98,6 @@ def cluster_test(counts: np.ndarray) -> float:
     return float(stats.chi2.sf(degrees * (total @ total) / spread, degrees))
 
 
-def bias_cost(table: np.ndarray, ordering: Sequence[int]) -> float:
-    """How far an ordering puts scores where they are selected too often or too seldom.
-
-    Args:
-        table: share of each position (columns) among the selections of each score (rows), as fractions, shape (n, n).
-        ordering: the score at each position.
-
-    Returns:
-        Sum over positions p of abs(P(p | score at p) - 1/n).
-
-    Source: the earlier version of Xu et al., Section 5.3.
-    """
-    table = np.asarray(table, dtype=float)
-    n = len(table)
-    if table.shape != (n, n) or sorted(ordering) != list(range(1, n + 1)):
-        raise ValueError(f"expected a square table and a permutation of 1..{n}, got {table.shape} and {list(ordering)}")
-    shares = table[np.asarray(ordering) - 1, np.arange(n)]
-    return float(np.abs(shares - 1 / n).sum())
-
-
 def item_counts(reads: pd.DataFrame, n: int, readout: str) -> np.ndarray:
     """How often each position was selected in each item, or its summed probability. Shape (n_items, n).
 

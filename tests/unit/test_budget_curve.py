@@ -1,0 +1,213 @@
+"""The budget curve: against loops over subsets and resamples, scipy, and finite differences."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from simulated_reads import simulated_reads
+
+from rubric_order import budget_curve, reads, resampling
+
+BOOTSTRAP = {"resamples": 60, "confidence": 0.9, "seed": 3}
+
+
+def scores_of(items, k, seed, levels=5):
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=items)
+    scores = np.clip(np.rint(3 + quality[:, None] + rng.normal(size=(items, k))), 1, levels)
+    return scores, np.rint(3 * (3 + quality + rng.normal(size=items))) / 3
+
+
+def every_subset(k):
+    return [subset for size in range(1, k + 1) for subset in itertools.combinations(range(k), size)]
+
+
+def test_up_to_the_limit_every_subset_is_there_once():
+    masks, sizes = budget_curve.subsets(6, 20, rng=np.random.default_rng(0))
+    assert sizes.tolist() == [len(subset) for subset in every_subset(6)]
+    assert [tuple(np.flatnonzero(mask)) for mask in masks] == every_subset(6)
+    assert len(budget_curve.subsets(10, 252, rng=np.random.default_rng(0))[0]) == 1023
+
+
+def test_beyond_the_limit_subsets_are_different_ones_and_equally_likely():
+    drawn = [budget_curve.subsets(6, 6, rng=np.random.default_rng(seed)) for seed in range(400)]
+    masks, sizes = drawn[0]
+    assert np.bincount(sizes).tolist() == [0, 6, 6, 6, 6, 6, 1]
+    assert (masks.sum(axis=1) == sizes).all()
+    assert len(np.unique(masks, axis=0)) == len(masks)
+    pairs = np.concatenate([masks[sizes == 2] for masks, sizes in drawn])
+    counts = np.unique(pairs, axis=0, return_counts=True)[1]
+    assert len(counts) == 15
+    assert stats.chisquare(counts).pvalue > 0.001
+
+
+def test_large_budgets_are_cut():
+    _, sizes = budget_curve.subsets(120, 5, rng=np.random.default_rng(0))
+    assert sizes.max() == budget_curve.LARGEST
+
+
+def test_two_reads_of_three_items_by_hand():
+    # Reads (1, 2, 3) and (3, 2, 1) of items with human scores 1, 2, 3: r is 1 and -1, and their means do not vary.
+    scores, human = np.array([[1.0, 3], [2, 2], [3, 1]]), np.array([1.0, 2, 3])
+    masks, sizes = budget_curve.subsets(2, 9, rng=np.random.default_rng(0))
+    r = budget_curve.pearson_of_subsets(budget_curve.moments(scores, human).sum(axis=0), masks)
+    np.testing.assert_allclose(r, [1, -1, np.nan])
+    np.testing.assert_allclose(budget_curve.mean_over_subsets(r, sizes), [0, np.nan])
+    rho, _ = budget_curve.spearman_of_subsets(scores, human, masks, sizes)
+    np.testing.assert_allclose(rho, [1, -1, np.nan])
+
+
+@pytest.mark.parametrize("shift", [0, 0.37])  # scores that are not whole numbers too
+def test_correlations_of_subsets_are_those_of_a_loop(shift):
+    scores, human = scores_of(40, 5, seed=1)
+    scores = scores + shift * np.random.default_rng(2).random(scores.shape)
+    masks, sizes = budget_curve.subsets(5, 252, rng=np.random.default_rng(0))
+    r = budget_curve.pearson_of_subsets(budget_curve.moments(scores, human).sum(axis=0), masks)
+    rho, _ = budget_curve.spearman_of_subsets(scores, human, masks, sizes)
+    means = [scores[:, list(subset)].mean(axis=1).round(12) for subset in every_subset(5)]
+    assert r == pytest.approx([np.corrcoef(mean, human)[0, 1] for mean in means], abs=1e-12)
+    assert rho == pytest.approx([stats.spearmanr(mean, human)[0] for mean in means], abs=1e-12)
+
+
+def test_equal_means_tie_although_floating_point_sums_of_thirds_differ():
+    scores = np.array([[1.0, 2, 4], [4, 2, 1], [2, 4, 1], [5, 5, 5]])
+    human = np.array([1.0, 2, 3, 4])
+    rho, _ = budget_curve.spearman_of_subsets(scores, human, np.ones((1, 3)), np.array([1]))
+    assert rho == pytest.approx([stats.spearmanr([2, 2, 2, 4], human)[0]])
+
+
+def test_resampled_curves_are_those_of_a_loop_over_subsets_and_resamples():
+    scores, human = scores_of(30, 4, seed=5)
+    unit = np.repeat(np.arange(10), 3)
+    masks, sizes = budget_curve.subsets(4, 252, rng=np.random.default_rng(0))
+    sums = reads.sum_units(budget_curve.moments(scores, human), unit)
+    weights = resampling.bootstrap_weights(10, 20, rng=np.random.default_rng(1))
+    ours = budget_curve.resampled_curve(weights.astype(float) @ sums, masks, sizes)
+    for curve, drawn in zip(ours, weights, strict=True):
+        rows = np.repeat(np.arange(30), drawn[unit])
+        for size in range(1, 5):
+            subsets = itertools.combinations(range(4), size)
+            plain = [np.corrcoef(scores[rows][:, list(s)].mean(axis=1), human[rows])[0, 1] for s in subsets]
+            assert curve[size - 1] == pytest.approx(np.mean(plain), abs=1e-10)
+
+
+def weighted_spearman(x, y, weight):
+    """Correlation of mid-distribution functions; with equal weights, Spearman's rho."""
+    weight = weight / weight.sum()
+    u, v = (np.array([weight[z < value].sum() + weight[z == value].sum() / 2 for value in z]) - 0.5 for z in (x, y))
+    return (weight * u * v).sum() / math.sqrt((weight * u * u).sum() * (weight * v * v).sum())
+
+
+def test_the_influence_on_spearman_is_the_derivative_by_an_items_weight():
+    scores, human = scores_of(25, 3, seed=2)
+    masks, sizes = budget_curve.subsets(3, 252, rng=np.random.default_rng(0))
+    influence = budget_curve.spearman_of_subsets(scores, human, masks, sizes).influence
+
+    def curve(weight):
+        rho = [weighted_spearman(scores @ mask, human, weight) for mask in masks]
+        return budget_curve.mean_over_subsets(np.array(rho), sizes)
+
+    for item in (0, 7, 24):
+        step = np.zeros(25)
+        step[item] = 1e-5
+        slope = (curve(np.ones(25) + step) - curve(np.ones(25) - step)) / 2e-5
+        assert influence[item] / 25 == pytest.approx(slope, abs=1e-7)
+    assert influence.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+def test_the_jackknife_interval_of_spearman_is_as_wide_as_the_bootstraps():
+    table = simulated_reads(groups=150, candidates=1, n=5, strategies=["fixed"], reads=3, noise=1.5)
+    found = budget_curve.budget_curve(table, **BOOTSTRAP).query("statistic == 'spearman' and cluster == 'item'")
+    (block,) = reads.blocks(table)
+    scores, human = block.matrix("score"), block.items["human_score"].to_numpy()
+    rng = np.random.default_rng(4)
+    again = []
+    for _ in range(300):
+        rows = rng.integers(0, len(human), len(human))
+        again.append(
+            [
+                np.mean([stats.spearmanr(scores[rows][:, s].sum(axis=1), human[rows])[0] for s in subsets])
+                for subsets in ([[0], [1], [2]], [[0, 1], [0, 2], [1, 2]], [[0, 1, 2]])
+            ]
+        )
+    r = found[found["quantity"] == "r"]
+    width = (r["ci_high"] - r["ci_low"]).to_numpy() / 2 / stats.t.ppf(0.95, 149)
+    assert width == pytest.approx(np.std(again, axis=0), rel=0.15)
+    gain = np.std([curve[2] - curve[0] for curve in again])
+    row = found.query("quantity == 'gain' and k == 3").iloc[0]
+    assert (row["ci_high"] - row["ci_low"]) / 2 / stats.t.ppf(0.95, 149) == pytest.approx(gain, rel=0.2)
+
+
+@pytest.fixture(scope="module")
+def curve():
+    table = simulated_reads(groups=12, candidates=3, criteria=("x", "y"), failing=0.02, seed=3, soft=True, reads=6)
+    return table, budget_curve.budget_curve(table.sample(frac=1, random_state=1), **BOOTSTRAP)
+
+
+def test_only_complete_items_with_a_human_score_count(curve):
+    table, found = curve
+    for strategy, k in (("balanced", 10), ("random", 6), ("fixed", 6)):
+        chosen = table[table["strategy"] == strategy]
+        wide = chosen.pivot(index="item_id", columns="read_index", values="score").astype(float)
+        complete = wide.dropna()
+        assert len(complete) < len(wide)
+        human = chosen.drop_duplicates("item_id").set_index("item_id")["human_score"][complete.index]
+        rows = found.query("strategy == @strategy and readout == 'hard' and cluster == 'item'")
+        assert (rows["n_items"] == len(complete)).all()
+        assert (rows["n_rated"] == len(wide)).all()
+        for statistic, plain in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
+            r = rows[(rows["statistic"] == statistic) & (rows["quantity"] == "r")].set_index("k")
+            assert r["estimate"][k] == pytest.approx(plain(complete.sum(axis=1), human)[0])
+            singles = [plain(complete[read], human)[0] for read in complete]
+            assert r["estimate"][1] == pytest.approx(np.mean(singles))
+            assert r.loc[1, ["range_low", "range_high"]].tolist() == pytest.approx(np.quantile(singles, [0.025, 0.975]))
+
+
+def test_rows_do_not_depend_on_the_order_of_the_reads(curve):
+    table, found = curve
+    pd.testing.assert_frame_equal(budget_curve.budget_curve(table, **BOOTSTRAP), found)
+
+
+def test_every_row_says_how_it_was_made(curve):
+    _, found = curve
+    assert set(found["cluster"]) == {"item", "group"}
+    assert found.groupby("cluster")["n_clusters"].max().to_dict() == {"group": 12, "item": found["n_items"].max()}
+    assert set(found["method"]) == {
+        f"{what} over {cluster}s{draws}"
+        for what, draws in (("percentile bootstrap", ", 60 resamples"), ("infinitesimal jackknife", ""))
+        for cluster in ("item", "group")
+    }
+    inside = found[found["k"] > 1]
+    assert (inside["ci_low"] <= inside["estimate"]).mean() > 0.9
+    assert (inside["ci_high"] >= inside["estimate"]).mean() > 0.9
+    first = found.query("quantity == 'gain' and k == 1")
+    assert (first[["estimate", "ci_low", "ci_high"]].abs() < 1e-12).all(axis=None)
+
+
+def test_a_judge_that_repeats_itself_gains_nothing():
+    table = simulated_reads(groups=20, noise=0, strategies=["fixed"])
+    found = budget_curve.budget_curve(table, **BOOTSTRAP)
+    r = found.query("quantity == 'r'")
+    assert r.groupby("statistic")["estimate"].std().to_numpy() == pytest.approx([0, 0], abs=1e-12)
+    assert r["range_low"].to_numpy() == pytest.approx(r["range_high"].to_numpy())
+
+
+def test_a_judge_of_one_score_has_no_correlation_and_items_without_human_scores_no_rows():
+    table = simulated_reads(groups=5, strategies=["fixed"], reads=3)
+    table["score"] = pd.array([3] * len(table), dtype="Int8")
+    found = budget_curve.budget_curve(table, **BOOTSTRAP)
+    assert found[["estimate", "ci_low", "ci_high", "range_low"]].isna().all(axis=None)
+    assert (found["n_undefined"] == found["n_subsets"]).all()
+    assert budget_curve.budget_curve(table.assign(human_score=np.nan), **BOOTSTRAP).empty
+
+
+def test_one_group_has_no_interval_over_groups():
+    found = budget_curve.budget_curve(simulated_reads(groups=1, candidates=8, strategies=["fixed"]), **BOOTSTRAP)
+    over_groups = found[found["cluster"] == "group"]
+    assert over_groups["estimate"].notna().all()
+    assert over_groups[["ci_low", "ci_high"]].isna().all(axis=None)
+    over_items = found[(found["cluster"] == "item") & (found["statistic"] == "spearman")]
+    assert over_items["ci_low"].notna().all()

@@ -1,0 +1,219 @@
+"""Rank reversal: against hand-worked rankings, every way to break ties, scipy, and judges without any order effect."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from simulated_reads import simulated_reads
+
+from rubric_order import ranking
+
+BOOTSTRAP = {"resamples": 200, "confidence": 0.95, "seed": 3}
+RANKINGS = st.integers(2, 4).flatmap(
+    lambda n: st.tuples(*[st.lists(st.integers(1, 3).map(float), min_size=n, max_size=n)] * 2)
+)
+
+
+def compared(scores, other):
+    return {
+        name: float(value)
+        for name, value in ranking.compare_rankings(np.array(scores), np.array(other))._asdict().items()
+    }
+
+
+def test_rankings_by_hand():
+    # 3 > 2 > 1 against 2 > 3 > 1: one of three pairs is turned, and the best candidate is another.
+    assert compared([3.0, 2, 1], [2.0, 3, 1]) == pytest.approx(
+        {"kendall_tau": 1 / 3, "top1_flip": 1, "kendall_tau_b": 1 / 3, "top1_flip_first": 1}
+    )
+    same = compared([4.0, 2, 3], [40.0, 20, 30])
+    assert same == pytest.approx({"kendall_tau": 1, "top1_flip": 0, "kendall_tau_b": 1, "top1_flip_first": 0})
+
+
+def test_a_tie_for_the_best_is_half_a_flip():
+    tied = compared([3.0, 2.0], [2.5, 2.5])
+    assert tied["top1_flip"] == 0.5
+    assert tied["kendall_tau"] == 0
+    assert tied["top1_flip_first"] == 0
+    assert np.isnan(tied["kendall_tau_b"])
+
+
+def test_two_rankings_of_one_tie_flip_by_chance_alone():
+    assert compared([2.0, 2, 2], [3.0, 3, 3])["top1_flip"] == pytest.approx(2 / 3)
+
+
+def broken(scores):
+    """Every ranking without ties that agrees with the scores."""
+    for order in itertools.permutations(range(len(scores))):
+        ranks = np.empty(len(scores))
+        ranks[list(order)] = np.arange(len(scores))
+        if all((a - b) * (x - y) >= 0 for (a, x), (b, y) in itertools.combinations(zip(scores, ranks, strict=True), 2)):
+            yield ranks
+
+
+@given(RANKINGS)
+def test_expectations_are_means_over_every_way_to_break_ties(pair):
+    ways = list(itertools.product(*map(broken, pair)))
+    found = compared(*pair)
+    assert found["kendall_tau"] == pytest.approx(np.mean([stats.kendalltau(x, y)[0] for x, y in ways]), abs=1e-12)
+    assert found["top1_flip"] == pytest.approx(np.mean([x.argmax() != y.argmax() for x, y in ways]), abs=1e-12)
+
+
+@given(RANKINGS)
+def test_customary_measures_are_those_of_scipy_and_numpy(pair):
+    found = compared(*pair)
+    tau = stats.kendalltau(*pair)[0]
+    assert found["kendall_tau_b"] == pytest.approx(tau, nan_ok=True)
+    assert found["top1_flip_first"] == (np.argmax(pair[0]) != np.argmax(pair[1]))
+
+
+@given(RANKINGS)
+def test_the_order_of_candidates_and_of_rankings_does_not_count(pair):
+    found = ranking.compare_rankings(*map(np.array, pair))[:3]
+    turned = ranking.compare_rankings(*(np.array(scores[::-1]) for scores in reversed(pair)))[:3]
+    np.testing.assert_allclose(found, turned)
+
+
+def test_a_candidate_without_a_score_is_left_out_of_both_rankings():
+    without = compared([3.0, np.nan, 2, 1], [1.0, 9, 2, 3])
+    assert without == pytest.approx(compared([3.0, 2, 1], [1.0, 2, 3]))
+    one = compared([3.0, np.nan], [1.0, 2.0])
+    assert np.isnan(one["kendall_tau"])
+    assert one["top1_flip"] == 0
+    assert all(np.isnan(value) for value in compared([np.nan, np.nan], [1.0, 2.0]).values())
+
+
+def test_prompts_are_groups_and_criteria_with_competing_candidates():
+    rows = [("g2", "x"), ("g1", "x"), ("g1", "y"), ("g1", "x"), ("g2", "x"), ("g2", "x")]
+    items = pd.DataFrame(rows, columns=["group_id", "criterion"])
+    groups, places = ranking.prompts(items)
+    assert groups.to_numpy().tolist() == [["g1", "x"], ["g2", "x"]]
+    assert places.tolist() == [[1, 3, -1], [0, 4, 5]]
+
+
+def test_halves_are_disjoint_and_every_read_is_equally_often_in_one():
+    one, two = ranking.halves(7, 3, 3000, rng=np.random.default_rng(1))
+    assert (one.sum(axis=1) == 3).all()
+    assert (two.sum(axis=1) == 3).all()
+    assert (one * two == 0).all()
+    assert stats.chisquare(one.sum(axis=0)).pvalue > 0.001
+
+
+def test_equal_means_of_different_reads_tie():
+    values = np.array([[1, 2, 4, np.nan], [4, 2, np.nan, 1], [2, 5, 0, np.nan]])
+    means = ranking.mean_scores(values, np.ones((1, 4)))[0]
+    assert means[0] == means[1] == means[2]
+    assert np.isnan(ranking.mean_scores(values, np.array([[0.0, 0, 0, 1]]))[0]).tolist() == [True, False, True]
+
+
+def plain(table, one, two):
+    """Table 7 of Xu et al. with loops: mean tau-b and share of prompts whose first best candidate changes."""
+    means = table.groupby(["strategy", "group_id", "criterion", "candidate"])["score"].mean().astype(float)
+    tau, flips = [], []
+    for _, prompt in table[["group_id", "criterion"]].drop_duplicates().iterrows():
+        x, y = (means[strategy, prompt["group_id"], prompt["criterion"]].round(9) for strategy in (one, two))
+        tau.append(stats.kendalltau(x, y)[0])
+        flips.append(np.argmax(x) != np.argmax(y))
+    return np.nanmean(tau), np.mean(flips)
+
+
+def test_between_strategies_it_is_a_loop_over_prompts():
+    table = simulated_reads(groups=15, criteria=("x", "y"), failing=0.05, noise=1.5, seed=4)
+    found = ranking.rank_reversal(table.sample(frac=1, random_state=1), **BOOTSTRAP)
+    pairs = list(found[["strategy", "other"]].drop_duplicates().itertuples(index=False, name=None))
+    assert pairs == [("balanced", "fixed"), ("balanced", "random"), ("fixed", "random")]
+    for one, two in pairs:
+        rows = found.query("strategy == @one and other == @two and comparison == 'between'").set_index("quantity")
+        tau, flips = plain(table, one, two)
+        assert rows["estimate"]["kendall_tau_b"] == pytest.approx(tau)
+        assert rows["estimate"]["top1_flip_first"] == pytest.approx(flips)
+        assert rows[["n_prompts", "n_groups", "k", "k_other"]].drop_duplicates().to_numpy().tolist() == [
+            [30, 15, 10, 10]
+        ]
+        assert (rows["ci_low"] < rows["estimate"]).all()
+        assert (rows["ci_high"] > rows["estimate"]).all()
+
+
+def test_the_excess_is_the_reversal_between_halves_less_that_within():
+    found = ranking.rank_reversal(simulated_reads(groups=15, noise=1.5), **BOOTSTRAP)
+    keys = ["strategy", "other", "quantity"]
+    wide = found.pivot(index=keys, columns="comparison", values="estimate")
+    within = (wide["within_strategy"] + wide["within_other"]) / 2
+    sign = wide.index.get_level_values("quantity").map(lambda name: -1 if "tau" in name else 1)
+    np.testing.assert_allclose(wide["excess"], (wide["between_halves"] - within) * sign)
+    assert (found[found["comparison"] != "between"][["k", "k_other"]] == 5).all(axis=None)
+
+
+def test_scores_on_another_scale_rank_the_same():
+    table = simulated_reads(groups=8, strategies=["balanced", "fixed"])
+    higher = table.assign(score=table["score"] * 2 + 1)
+    np.testing.assert_allclose(*(ranking.rank_reversal(t, **BOOTSTRAP)["estimate"] for t in (table, higher)))
+
+
+def test_a_strategy_compared_with_its_copy_has_no_reversal_between():
+    table = simulated_reads(groups=10, strategies=["fixed"], noise=1.5)
+    both = pd.concat([table, table.assign(strategy="random")], ignore_index=True)
+    rows = ranking.rank_reversal(both, **BOOTSTRAP).query("comparison == 'between'").set_index("quantity")["estimate"]
+    assert rows["kendall_tau_b"] == 1
+    assert rows["top1_flip_first"] == 0
+    assert rows["top1_flip"] >= 0  # ties at the top are broken anew
+
+
+def test_without_an_order_effect_the_excess_is_0_however_much_rankings_change():
+    excess = []
+    for seed in range(60):
+        table = simulated_reads(groups=25, strategies=["random", "fixed"], noise=2, seed=seed, reads=6)
+        found = ranking.rank_reversal(table, **BOOTSTRAP | {"resamples": 10}, halvings=10)
+        expected = found[found["quantity"].isin(ranking.EXPECTED)]
+        excess.append(expected.set_index(["comparison", "quantity"])["estimate"])
+    excess = pd.concat(excess, axis=1)
+    assert (excess.loc["between", "top1_flip"] > 0.2).all()
+    for quantity in ranking.EXPECTED:
+        draws = excess.loc["excess", quantity]
+        assert abs(draws.mean()) < 3 * draws.std() / np.sqrt(len(draws))
+
+
+def test_the_interval_of_the_excess_covers_0_where_there_is_no_order_effect():
+    covered = []
+    for seed in range(80):
+        table = simulated_reads(groups=40, strategies=["random", "fixed"], noise=2, seed=seed, reads=6)
+        found = ranking.rank_reversal(table, **BOOTSTRAP, halvings=5)
+        rows = found[(found["comparison"] == "excess") & found["quantity"].isin(ranking.EXPECTED)]
+        covered.append(((rows["ci_low"] <= 0) & (rows["ci_high"] >= 0)).to_numpy())
+    assert (np.mean(covered, axis=0) > 0.88).all()
+
+
+def test_an_ordering_that_favours_some_candidates_shows_as_excess():
+    table = simulated_reads(groups=60, strategies=["random", "fixed"], noise=1, seed=5)
+    # Under the canonical ordering every second candidate gets a point more.
+    moved = (table["strategy"] == "fixed") & table["candidate"].isin(["c1", "c3"])
+    table.loc[moved, "score"] = table["score"][moved] + 2
+    rows = ranking.rank_reversal(table, **BOOTSTRAP).query("comparison == 'excess'").set_index("quantity")
+    assert (rows.loc[list(ranking.EXPECTED), "ci_low"] > 0.05).all()
+
+
+def test_prompts_of_one_group_are_drawn_together():
+    table = simulated_reads(groups=30, strategies=["fixed", "random"], noise=1.5)
+    doubled = pd.concat(
+        [table, table.assign(criterion="again", item_id=table["item_id"] + "-again")], ignore_index=True
+    )
+    one, two = (ranking.rank_reversal(t, **BOOTSTRAP).query("comparison == 'between'") for t in (table, doubled))
+    np.testing.assert_allclose(one[["estimate", "ci_low", "ci_high"]], two[["estimate", "ci_low", "ci_high"]])
+    assert (two["n_prompts"] == 2 * one["n_prompts"]).all()
+
+
+def test_one_candidate_a_prompt_gives_no_rows_and_one_read_no_halves():
+    assert ranking.rank_reversal(simulated_reads(groups=5, candidates=1), **BOOTSTRAP).empty
+    found = ranking.rank_reversal(simulated_reads(groups=5, strategies=["balanced", "single"]), **BOOTSTRAP)
+    assert found["comparison"].unique().tolist() == ["between"]
+    assert set(found["k_other"]) == {1}
+
+
+def test_one_group_has_no_interval():
+    found = ranking.rank_reversal(simulated_reads(groups=1, strategies=["balanced", "fixed"]), **BOOTSTRAP)
+    assert found["estimate"].notna().any()
+    assert found[["ci_low", "ci_high"]].isna().all(axis=None)

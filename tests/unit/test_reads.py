@@ -1,0 +1,102 @@
+"""Reads as arrays: whatever the order of the rows, each score stands in its item's row and its read's column."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from simulated_reads import simulated_reads
+
+from rubric_order import orderings, reads
+from rubric_order.keys import KEYS
+
+
+def row(item, index, ordering, score, *, group="g", human=3.0, **keys):
+    key = {"study": "s", "judge": "j", "profile": "default", "dataset": "d", "strategy": "balanced", "n": len(ordering)}
+    about = {"item_id": item, "group_id": group, "candidate": item, "criterion": "c", "human_score": human}
+    read = {"read_index": index, "ordering": np.array(ordering), "score": score, "expected_score": np.nan}
+    return key | keys | about | read
+
+
+@pytest.fixture
+def table():
+    rows = [
+        *(row("a", 0, [1, 2], 1), row("a", 1, [2, 1], 2), row("a", 2, [2, 1], None), row("a", 3, [1, 2], 2)),
+        *(row("b", 0, [1, 2], 1), row("b", 1, [2, 1], 1), row("b", 2, [2, 1], 2), row("b", 3, [1, 2], 2)),
+    ]
+    return pd.DataFrame(rows).astype({"score": "Int8"})
+
+
+def test_scores_stand_by_item_and_read(table):
+    (block,) = reads.blocks(table.sample(frac=1, random_state=1))
+    assert block.keys == dict(zip(KEYS, ("s", "j", "default", "d", "balanced", 2), strict=True))
+    assert block.items["item_id"].tolist() == ["a", "b"]
+    np.testing.assert_array_equal(block.matrix("score"), [[1, 2, np.nan, 2], [1, 1, 2, 2]])
+    assert [readout for readout, _ in block.readouts()] == ["hard"]
+
+
+def test_the_mean_under_an_ordering_needs_every_read_of_it(table):
+    (block,) = reads.blocks(table)
+    shown, number = block.orderings
+    assert shown.tolist() == [[1, 2], [2, 1]]
+    assert number.tolist() == [0, 1, 1, 0] * 2
+    np.testing.assert_array_equal(block.by_ordering(block.matrix("score")), [[1.5, np.nan], [1.5, 1.5]])
+
+
+def test_orderings_keep_the_order_of_the_reads():
+    (block,) = reads.blocks(simulated_reads(groups=3, strategies=["balanced"]).sample(frac=1, random_state=1))
+    assert block.orderings[0].tolist() == orderings.balanced(5).tolist()
+
+
+def test_blocks_are_sorted_and_hold_every_read_once():
+    table = pd.concat(
+        [simulated_reads(groups=4, n=n, judge=judge, seed=n) for judge in ("b", "a") for n in (5, 2)],
+        ignore_index=True,
+    )
+    blocks = list(reads.blocks(table))
+    assert [block.key for block in blocks] == sorted(block.key for block in blocks)
+    assert len(blocks) == 2 * 2 * 3
+    back = pd.concat([block.table for block in blocks])
+    assert back.index.sort_values().tolist() == list(range(len(table)))
+    for block in blocks:
+        expected = table
+        for name, value in block.keys.items():
+            expected = expected[expected[name] == value]
+        wide = expected.pivot(index="item_id", columns="read_index", values="score").astype(float)
+        np.testing.assert_array_equal(block.matrix("score"), wide.to_numpy())
+        assert block.items["item_id"].tolist() == wide.index.tolist()
+
+
+def test_tables_one_by_one_give_the_blocks_of_one_table():
+    parts = [simulated_reads(groups=3, judge=judge) for judge in ("a", "b")]
+    together, apart = reads.blocks(pd.concat(parts, ignore_index=True)), reads.blocks(iter(parts))
+    for one, other in zip(together, apart, strict=True):
+        assert one.key == other.key
+        np.testing.assert_array_equal(one.matrix("score"), other.matrix("score"))
+
+
+def test_no_reads_give_no_blocks(table):
+    assert list(reads.blocks(table.iloc[:0])) == []
+
+
+def test_sums_over_units_and_their_resamples():
+    values, unit = np.array([[1.0, 2], [3, 4], [5, 6]]), np.array([1, 0, 1])
+    assert reads.sum_units(values, unit).tolist() == [[3, 4], [6, 8]]
+    sums = reads.resampled_sums(values, unit, resamples=200, seed=1, name="test")
+    assert sums[0].tolist() == [9, 12]
+    # Two units: a resample is one of them twice, or both.
+    assert set(map(tuple, sums[1:])) == {(6, 8), (9, 12), (12, 16)}
+    assert np.isnan(reads.resampled_sums(values, np.zeros(3, dtype=int), resamples=5, seed=1, name="test")[1:]).all()
+
+
+def test_units_are_numbered_by_their_ids():
+    (block,) = reads.blocks(simulated_reads(groups=3, candidates=2, strategies=["single"]))
+    assert block.units("group").tolist() == [0, 0, 1, 1, 2, 2]
+    assert block.units("item").tolist() == list(range(6))
+    assert block.units("group", np.array([False] * 2 + [True] * 4)).tolist() == [0, 0, 1, 1]
+
+
+def test_small_tables_become_one():
+    parts = [({"a": 1}, {"b": np.array([1, 2]), "c": "x"}), ({"a": 2}, {"b": np.array([3])})]
+    table = reads.tidy(parts, ["c", "a", "b", "d"])
+    expected = pd.DataFrame({"c": ["x", "x", np.nan], "a": [1, 1, 2], "b": [1, 2, 3], "d": np.nan})
+    pd.testing.assert_frame_equal(table, expected, check_dtype=False)
+    assert reads.tidy([], ["a"]).columns.tolist() == ["a"]
