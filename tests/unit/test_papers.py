@@ -78,10 +78,10 @@ def test_the_new_requests_of_each_study_are_as_many_as_its_file_says(paper, size
         who = {hash(str((judge, judges.identity(merged)))) for judge, merged in variants(study, known)}
         for dataset in study["datasets"]:
             before = len(sent[dataset])
-            for item in items[dataset]:
+            for item, text_of_item in items[dataset]:
                 for n in study["scales"]:
                     asked = set(chosen(study, dataset, item, n))
-                    sent[dataset] |= {(judge, item, n, *read) for judge in who for read in asked}
+                    sent[dataset] |= {(judge, text_of_item, n, *read) for judge in who for read in asked}
             new[name] += len(sent[dataset]) - before
     table = printed(text)
     assert {name: table[name][1] for name in studies} == new
@@ -95,7 +95,10 @@ def published_items(root, mirror, name):
         for key, source in block["files"].items()
     }
     entries = datasets.read(block["adapter"], files, block.get("options", {}), dataset=name)
-    return datasets.prepare(name, entries).items["item_id"].tolist()
+    table = datasets.prepare(name, entries).items
+    # Two systems can have written the same summary: their items share requests.
+    texts = table[["instruction", "response", "reference", "rubric_id"]].apply(tuple, axis=1).map(str)
+    return list(zip(table["item_id"], texts, strict=True))
 
 
 def test_the_main_paper_has_about_as_many_calls_as_it_says(root, sizes):
