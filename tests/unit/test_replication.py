@@ -3,8 +3,21 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
+from simulated_reads import simulated_reads
 
-from rubric_order import agreement, bias, orderings, replication, tables
+from rubric_order import (
+    agreement,
+    bias,
+    bias_cost,
+    canonical_rank,
+    orderings,
+    ranking,
+    replication,
+    score_position,
+    tables,
+    within_item,
+)
 from rubric_order.errors import InputError
 from rubric_order.keys import KEYS
 from rubric_order.tables import replication as layout
@@ -49,9 +62,9 @@ def one(rows, **values):
 
 def test_every_published_value_is_a_cell_with_the_digits_that_were_printed(published):
     sizes = {paper: replication.published_cells(published(paper)) for paper in ("xu2026", "xu2026_v1")}
-    # Tables 2 to 7: 24 x 3, 24, 24, 12 x 4, 12 x 4, 18 x 2. Earlier version, 2 to 6: 14 x (6, 2, 3), 35 x 5, 7 x 2.
+    # Tables 2 to 7: 24 x 3, 24, 24, 12 x 4, 12 x 4, 18 x 2. Earlier version, 2 to 6: 14 x (6, 2, 3), 35 x 5, 7 x 4.
     assert len(sizes["xu2026"]) == 72 + 24 + 24 + 48 + 48 + 36
-    assert len(sizes["xu2026_v1"]) == 84 + 28 + 42 + 175 + 14
+    assert len(sizes["xu2026_v1"]) == 84 + 28 + 42 + 175 + 28
     for cells in sizes.values():
         assert not cells.duplicated(["table", *replication.KEYS]).any()
         assert cells[["published", "digits"]].notna().all(axis=None)
@@ -61,6 +74,8 @@ def test_every_published_value_is_a_cell_with_the_digits_that_were_printed(publi
         sizes["xu2026_v1"], judge="qwen3_8b", profile="think", dataset="summeval", quantity="pearson", strategy="fixed"
     )
     assert (fixed["published"], fixed["digits"]) == (0.415, 3)
+    usual = one(sizes["xu2026_v1"], judge="gpt_4_1", quantity="pearson_rank_canonical")
+    assert (usual["detail"], usual["dataset"], usual["published"], usual["digits"]) == ("", "all", 7, 0)
     least = one(sizes["xu2026_v1"], judge="gpt_4_1", quantity="bias_cost")
     assert (least["detail"], least["dataset"], least["published"]) == ("5 4 3 2 1", "all", 0.058)
 
@@ -268,6 +283,81 @@ def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published)
     )
     row = one(rows, judge="qwen3_8b", profile="default", dataset="hanna", quantity="pearson", strategy="fixed")
     assert row["ours"] == pytest.approx(np.corrcoef(means["score"].astype(float), means["human_score"])[0, 1])
+
+
+def everything(scores):
+    """All statistics that published numbers are compared with, by the names of their files."""
+    return {
+        "rank_reversal": ranking.rank_reversal(scores, halvings=2, **BOOTSTRAP),
+        "within_item": within_item.within_item_deviation(scores, **BOOTSTRAP),
+        "canonical_rank": canonical_rank.canonical_rank(scores, **BOOTSTRAP),
+        "score_position": score_position.score_position(scores, **BOOTSTRAP),
+        "bias_cost": bias_cost.bias_costs(scores, splits=2, **BOOTSTRAP),
+    }
+
+
+@pytest.fixture(scope="module")
+def reads_of_both():
+    """A study of the earlier version: its judge and both datasets that people have rated."""
+    parts = [
+        simulated_reads(seed=seed, groups=12, preference=[0.6, 0, 0, 0, 0.3], **about)
+        for seed, about in enumerate(
+            {"study": "position_bias", "judge": judge, "dataset": dataset}
+            for judge in ("gpt_4_1", "gpt_oss_120b")
+            for dataset in ("hanna", "summeval")
+        )
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_the_other_statistics_are_put_beside_the_papers_too(published, reads_of_both):
+    scores = reads_of_both
+    statistics = everything(scores)
+    rows = replication.replication(published("xu2026_v1"), statistics, studies=["position_bias"], judges={})
+    compared = rows[rows["status"] == "compared"]
+    assert set(compared["judge"]) == {"gpt_4_1", "gpt_oss_120b"}
+    # Of each judge: 2 datasets x 2 strategies; 2 x 3; 25 cells; 4 of the costs.
+    assert compared["table"].value_counts().to_dict() == {3: 2 * 4, 4: 2 * 6, 5: 2 * 25, 6: 2 * 4}
+    balanced = scores.query("judge == 'gpt_4_1' and strategy == 'balanced'").astype({"score": float})
+
+    of_hanna = balanced[balanced["dataset"] == "hanna"]
+    row = one(compared, judge="gpt_4_1", dataset="hanna", quantity="within_item_sd", strategy="balanced")
+    assert row["ours"] == pytest.approx(of_hanna.groupby("item_id")["score"].std().mean())
+
+    usual = of_hanna[of_hanna["read_index"] == 0]  # the first of the rotations is the usual ordering
+    row = one(compared, judge="gpt_4_1", dataset="hanna", quantity="pearson_canonical")
+    assert row["ours"] == pytest.approx(np.corrcoef(usual["score"], usual["human_score"])[0, 1])
+
+    fours = balanced[balanced["score"] == 4]
+    row = one(compared, judge="gpt_4_1", quantity="pos2_of_score", detail="4")
+    assert row["ours"] == pytest.approx((fours["position"] == 2).mean())
+    assert row["dataset"] == "all"
+
+    shares = pd.crosstab(balanced["score"], balanced["position"], normalize="index").to_numpy()
+    least = one(compared, judge="gpt_4_1", quantity="bias_cost")
+    assert least["detail"] == "5 4 3 2 1"
+    assert least["ours"] == pytest.approx(bias_cost.bias_cost(shares, np.array([5, 4, 3, 2, 1])))
+    usual = one(compared, judge="gpt_4_1", quantity="bias_cost_canonical")
+    assert usual["ours"] == pytest.approx(bias_cost.bias_cost(shares, np.array([1, 2, 3, 4, 5])))
+
+
+def test_rank_reversal_is_compared_as_it_is_usually_computed(published, reads_of_both):
+    scores = reads_of_both.query("judge == 'gpt_oss_120b' and dataset == 'summeval'")
+    statistics = {"rank_reversal": ranking.rank_reversal(scores, halvings=2, **BOOTSTRAP)}
+    rows = replication.replication(published("xu2026"), statistics, studies=["position_bias"], judges={})
+    compared = rows[rows["status"] == "compared"]
+    assert set(compared["quantity"]) == {"kendall_tau", "top1_flip"}
+    means = scores.astype({"score": float}).pivot_table(
+        index=["group_id", "candidate"], columns="strategy", values="score", aggfunc="sum"
+    )
+    flips, taus = [], []
+    for _, prompt in means.groupby("group_id"):
+        flips.append(prompt["balanced"].argmax() != prompt["fixed"].argmax())
+        taus.append(stats.kendalltau(prompt["balanced"], prompt["fixed"]).statistic)
+    assert one(compared, quantity="top1_flip")["ours"] == pytest.approx(np.mean(flips))
+    assert one(compared, quantity="kendall_tau")["ours"] == pytest.approx(np.nanmean(taus))
+    assert one(compared, quantity="kendall_tau")["n_items"] == len(flips)
+    assert set(compared["other"]) == {"fixed"}
 
 
 def test_the_printed_table_has_one_digit_more_than_was_published(published, tmp_path):

@@ -49,8 +49,11 @@ PUBLISHED: dict[str, dict[str, tuple[str, dict]]] = {
     "xu2026_v1_table6": {
         "bias_cost": ("bias_cost", PERMUTATION),
         "bias_cost_canonical": ("bias_cost_canonical", PERMUTATION),
+        "rank": ("pearson_rank", PERMUTATION),
+        "rank_canonical": ("pearson_rank_canonical", PERMUTATION),
     },
 }
+CANONICAL = "1 2 3 4 5"
 
 
 def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -67,7 +70,9 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         for column, (quantity, about) in PUBLISHED.get(name, {}).items():
             rows = table.assign(quantity=quantity, **about)
             rows["dataset"] = _datasets(rows)
-            rows["detail"] = rows["score"] if "score" in rows else rows["ordering"] if _names(column, rows) else ""
+            rows["detail"] = rows["score"] if "score" in rows else rows.get("ordering", "")
+            if column.endswith("_canonical"):
+                rows["detail"] = ""
             for key in KEYS:
                 rows[key] = rows.get(key, "")
             digits = rows[column].str.partition(".")[2].str.len()
@@ -82,11 +87,6 @@ def _datasets(rows: pd.DataFrame) -> pd.Series:
     if "datasets" in rows:
         return rows["datasets"].map(lambda names: " ".join(sorted(names.split())))
     return rows["dataset"] if "dataset" in rows else pd.Series("all", index=rows.index)
-
-
-def _names(column: str, rows: pd.DataFrame) -> bool:
-    """Whether the column is about the ordering that the row names."""
-    return "ordering" in rows and column == "bias_cost"
 
 
 # Ours. Each function takes one of our tables of statistics and returns its estimates of published quantities: `KEYS`,
@@ -153,11 +153,63 @@ def _human_agreement(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts)
 
 
+def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard", cluster="item", criterion="all")
+    return _estimates(table.rename(columns={"estimate": "ours", "baseline": "other"}), quantity="pearson_difference")
+
+
+def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
+    """Ties as they are usually treated, since the paper does not say; `n_items` counts prompts."""
+    table = _chosen(table, readout="hard", comparison="between").rename(columns={"estimate": "ours"})
+    names = {"kendall_tau_b": "kendall_tau", "top1_flip_first": "top1_flip"}
+    table = table[table["quantity"].isin(names)]
+    return _estimates(table, quantity=table["quantity"].map(names), n_items=table["n_prompts"])
+
+
+def _within_item(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard", cluster="item", quantity="mean_sd").rename(columns={"estimate": "ours"})
+    return _estimates(table, quantity="within_item_sd")
+
+
+def _canonical_rank(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard", cluster="item").rename(columns={"estimate": "ours"})
+    names = {"pearson_canonical": "pearson_canonical", "pearson_mean": "pearson_one_read", "rank": "rank_canonical"}
+    table = table[table["quantity"].isin(names)]
+    return _estimates(table, quantity=table["quantity"].map(names))
+
+
+def _score_position(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard", cluster="item", quantity="share").rename(columns={"estimate": "ours"})
+    name = "pos" + table["position"].astype(str) + "_of_score"
+    return _estimates(table, quantity=name, detail=table["score"].astype(str))
+
+
+def _bias_cost(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard", cluster="item").rename(columns={"estimate": "ours", "ordering": "detail"})
+    names = {"cost": "bias_cost", "pearson_rank": "pearson_rank"}
+    table = table[table["quantity"].isin(names)]
+    table = table.assign(quantity=table["quantity"].map(names))
+    canonical = table[table["detail"] == CANONICAL]
+    return pd.concat(
+        [_estimates(table), _estimates(canonical, quantity=canonical["quantity"] + "_canonical", detail="")]
+    )
+
+
+# Our tables of statistics, and the published quantities that are in each.
 OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] = {
     "position_selection": (_position_selection, ("chi2", "pos1", "pos5", "mean_cramers_v")),
     "human_agreement": (_human_agreement, ("pearson", "spearman")),
+    "strategy_comparison": (_strategy_comparison, ("pearson_difference",)),
+    "rank_reversal": (_rank_reversal, ("kendall_tau", "top1_flip")),
+    "within_item": (_within_item, ("within_item_sd",)),
+    "canonical_rank": (_canonical_rank, ("pearson_canonical", "pearson_one_read", "rank_canonical")),
+    "score_position": (_score_position, tuple(f"pos{p}_of_score" for p in range(1, 6))),
+    "bias_cost": (
+        _bias_cost,
+        tuple(f"{name}{end}" for name in ("bias_cost", "pearson_rank") for end in ("", "_canonical")),
+    ),
 }
-STATISTICS = tuple(OURS)
+STATISTICS = ("position_selection", "human_agreement")
 
 
 def replication(
@@ -171,17 +223,17 @@ def replication(
 
     Args:
         tables: published tables, see `published_cells`.
-        statistics: our tables of statistics by name; those of `STATISTICS` are looked at.
+        statistics: our tables of statistics by name, see `OURS`.
         studies: our studies; of a number that several have, the first one's is taken.
         judges: which published judge each of ours is, ``judge`` or ``judge/profile`` on both sides; one that is not
             named here is itself.
 
     Returns:
         `table` and `KEYS` as published; `our_judge`, `published` (with the `digits` that were printed), `ours` with its
-        interval, `difference` (ours less the
-        published), `contains` (whether the interval reaches the published number, up to its rounding; null where there
-        is no interval), `n_items` and `status`: ``compared``, ``no estimate`` (none for this judge, dataset or
-        setting) or ``not computed`` (no statistic of ours is this quantity).
+        interval, `difference` (ours less the published), `contains` (whether the interval reaches the published number,
+        up to its rounding; null where there is no interval), `n_items` (of rank reversal: prompts) and `status`:
+        ``compared``, ``no estimate`` (none for this judge, dataset or setting) or ``not computed`` (no statistic of
+        ours is this quantity).
 
     Raises:
         InputError: two of our judges are one published judge, or one is a judge that the paper has not.
@@ -194,7 +246,7 @@ def replication(
             raise InputError(
                 f"config: tables/replication/judges/{mine}: the paper has no judge {target!r}; it has {known}"
             )
-    known = {name: OURS[name] for name in STATISTICS if name in statistics}
+    known = {name: part for name, part in OURS.items() if name in statistics}
     parts = [estimates(statistics[name]) for name, (estimates, _) in known.items()]
     ours = pd.concat([pd.DataFrame(columns=["study", *KEYS, "ours", "ci_low", "ci_high", "n_items"]), *parts])
     ours = ours[ours["study"].isin(studies)]
