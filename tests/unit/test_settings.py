@@ -227,6 +227,16 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
             "figures/position_selection/strategy: 'all' is not among the strategies of study 'position_bias'",
         ),
         (
+            "tables/rank_reversal",
+            {"other": "single"},
+            "tables/rank_reversal/other: 'single' is not among the strategies of study 'position_bias'",
+        ),
+        (
+            "figures/score_position",
+            {"dataset": "hanna"},
+            "figures/score_position/dataset: 'hanna' is not among the datasets of study 'position_bias'",
+        ),
+        (
             "datasets/demo/adapter",
             "csv",
             f"datasets/demo/adapter: 'csv' is not one of {', '.join(ADAPTERS)}",

@@ -55,3 +55,87 @@ rule plot_human_scores:
     shell:
         "python {params.entry:q} --statistics {input.statistics:q} --style {input.style:q} --figure {params.figure:q}"
         " --outputs {output:q} 2> >(tee {log:q} >&2)"
+
+
+rule plot_budget_curve:
+    input:
+        statistics="results/statistics/budget_curve.parquet",
+        style=source("resources/rubric_order.mplstyle"),
+    output:
+        svg=report(
+            "results/figures/budget_curve.svg",
+            caption="../report/budget_curve_figure.rst",
+            category="Human agreement",
+            labels={"result": "Number of reads, figure"},
+        ),
+        png="results/figures/budget_curve.png",
+        pdf="results/figures/budget_curve.pdf",
+    log:
+        "results/logs/plot_budget_curve.log",
+    benchmark:
+        "results/benchmarks/plot_budget_curve.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("plot_budget_curve.py"),
+        entry=entry("plot_budget_curve.py"),
+        figure=settings("figures/budget_curve"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --style {input.style:q} --figure {params.figure:q}"
+        " --outputs {output:q} 2> >(tee {log:q} >&2)"
+
+
+rule plot_position_selection_by_dataset:
+    input:
+        statistics="results/statistics/position_selection.parquet",
+        style=source("resources/rubric_order.mplstyle"),
+    output:
+        svg=report(
+            "results/figures/position_selection_by_dataset.svg",
+            caption="../report/position_selection_by_dataset_figure.rst",
+            category="Position bias",
+            labels={"result": "Position selection by dataset, figure"},
+        ),
+        png="results/figures/position_selection_by_dataset.png",
+        pdf="results/figures/position_selection_by_dataset.pdf",
+    log:
+        "results/logs/plot_position_selection_by_dataset.log",
+    benchmark:
+        "results/benchmarks/plot_position_selection_by_dataset.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("plot_position_selection_by_dataset.py"),
+        entry=entry("plot_position_selection_by_dataset.py"),
+        figure=settings("figures/position_selection_by_dataset"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --style {input.style:q} --figure {params.figure:q}"
+        " --outputs {output:q} 2> >(tee {log:q} >&2)"
+
+
+rule plot_score_position:
+    input:
+        statistics="results/statistics/score_position.parquet",
+        style=source("resources/rubric_order.mplstyle"),
+    output:
+        svg=report(
+            "results/figures/score_position.svg",
+            caption="../report/score_position_figure.rst",
+            category="Position bias",
+            labels={"result": "Scores by position, figure"},
+        ),
+        png="results/figures/score_position.png",
+        pdf="results/figures/score_position.pdf",
+    log:
+        "results/logs/plot_score_position.log",
+    benchmark:
+        "results/benchmarks/plot_score_position.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("plot_score_position.py"),
+        entry=entry("plot_score_position.py"),
+        figure=settings("figures/score_position"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --style {input.style:q} --figure {params.figure:q}"
+        " --outputs {output:q} 2> >(tee {log:q} >&2)"

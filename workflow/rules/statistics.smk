@@ -59,6 +59,129 @@ rule count_parse_failures:
         "python {params.entry:q} --scores {input.scores:q} --output {output.statistics:q} 2> >(tee {log:q} >&2)"
 
 
+rule estimate_budget_curve:
+    input:
+        scores=score_files_of("score_order"),
+    output:
+        statistics="results/statistics/budget_curve.parquet",
+    log:
+        "results/logs/estimate_budget_curve.log",
+    benchmark:
+        "results/benchmarks/estimate_budget_curve.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_budget_curve.py"),
+        entry=entry("estimate_budget_curve.py"),
+        bootstrap=settings("statistics/bootstrap"),
+        budget=settings("statistics/budget_curve"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
+        " --budget {params.budget:q} --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule estimate_rank_reversal:
+    input:
+        scores=score_files_of("score_order"),
+    output:
+        statistics="results/statistics/rank_reversal.parquet",
+    log:
+        "results/logs/estimate_rank_reversal.log",
+    benchmark:
+        "results/benchmarks/estimate_rank_reversal.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_rank_reversal.py"),
+        entry=entry("estimate_rank_reversal.py"),
+        bootstrap=settings("statistics/bootstrap"),
+        halves=settings("statistics/rank_reversal"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
+        " --halves {params.halves:q} --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule estimate_within_item_deviation:
+    input:
+        scores=score_files_of("score_order"),
+    output:
+        statistics="results/statistics/within_item_deviation.parquet",
+    log:
+        "results/logs/estimate_within_item_deviation.log",
+    benchmark:
+        "results/benchmarks/estimate_within_item_deviation.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_within_item_deviation.py"),
+        entry=entry("estimate_within_item_deviation.py"),
+        bootstrap=settings("statistics/bootstrap"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
+        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule estimate_canonical_rank:
+    input:
+        scores=score_files_of("score_order"),
+    output:
+        statistics="results/statistics/canonical_rank.parquet",
+    log:
+        "results/logs/estimate_canonical_rank.log",
+    benchmark:
+        "results/benchmarks/estimate_canonical_rank.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_canonical_rank.py"),
+        entry=entry("estimate_canonical_rank.py"),
+        bootstrap=settings("statistics/bootstrap"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
+        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule estimate_score_position:
+    input:
+        scores=score_files_of("score_order"),
+    output:
+        statistics="results/statistics/score_position.parquet",
+    log:
+        "results/logs/estimate_score_position.log",
+    benchmark:
+        "results/benchmarks/estimate_score_position.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_score_position.py"),
+        entry=entry("estimate_score_position.py"),
+        bootstrap=settings("statistics/bootstrap"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
+        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule estimate_bias_cost:
+    input:
+        scores=score_files_of("score_order"),
+    output:
+        statistics="results/statistics/bias_cost.parquet",
+    log:
+        "results/logs/estimate_bias_cost.log",
+    benchmark:
+        "results/benchmarks/estimate_bias_cost.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_bias_cost.py"),
+        entry=entry("estimate_bias_cost.py"),
+        bootstrap=settings("statistics/bootstrap"),
+        splits=settings("statistics/bias_cost"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
+        " --splits {params.splits:q} --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
 rule describe_datasets:
     input:
         item_tables=collect("results/items/{dataset}.parquet", dataset=described_datasets()),

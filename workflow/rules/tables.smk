@@ -85,6 +85,146 @@ rule render_parse_failures:
         " 2> >(tee {log:q} >&2)"
 
 
+rule render_rank_reversal:
+    input:
+        statistics="results/statistics/rank_reversal.parquet",
+    output:
+        csv="results/tables/rank_reversal.csv",
+        markdown="results/tables/rank_reversal.md",
+        latex="results/tables/rank_reversal.tex",
+        html=report(
+            "results/tables/rank_reversal.html",
+            caption="../report/rank_reversal_table.rst",
+            category="Ranking",
+            labels={"result": "Rank reversal"},
+        ),
+    log:
+        "results/logs/render_rank_reversal.log",
+    benchmark:
+        "results/benchmarks/render_rank_reversal.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_rank_reversal.py"),
+        entry=entry("render_rank_reversal.py"),
+        table=settings("tables/rank_reversal"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --table {params.table:q} --output {output.csv:q}"
+        " 2> >(tee {log:q} >&2)"
+
+
+rule render_within_item_deviation:
+    input:
+        statistics="results/statistics/within_item_deviation.parquet",
+    output:
+        csv="results/tables/within_item_deviation.csv",
+        markdown="results/tables/within_item_deviation.md",
+        latex="results/tables/within_item_deviation.tex",
+        html=report(
+            "results/tables/within_item_deviation.html",
+            caption="../report/within_item_deviation_table.rst",
+            category="Position bias",
+            labels={"result": "Variation within items"},
+        ),
+    log:
+        "results/logs/render_within_item_deviation.log",
+    benchmark:
+        "results/benchmarks/render_within_item_deviation.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_within_item_deviation.py"),
+        entry=entry("render_within_item_deviation.py"),
+        table=settings("tables/within_item_deviation"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --table {params.table:q} --output {output.csv:q}"
+        " 2> >(tee {log:q} >&2)"
+
+
+rule render_canonical_rank:
+    input:
+        statistics="results/statistics/canonical_rank.parquet",
+    output:
+        csv="results/tables/canonical_rank.csv",
+        markdown="results/tables/canonical_rank.md",
+        latex="results/tables/canonical_rank.tex",
+        html=report(
+            "results/tables/canonical_rank.html",
+            caption="../report/canonical_rank_table.rst",
+            category="Human agreement",
+            labels={"result": "Rank of the canonical ordering"},
+        ),
+    log:
+        "results/logs/render_canonical_rank.log",
+    benchmark:
+        "results/benchmarks/render_canonical_rank.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_canonical_rank.py"),
+        entry=entry("render_canonical_rank.py"),
+        table=settings("tables/canonical_rank"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --table {params.table:q} --output {output.csv:q}"
+        " 2> >(tee {log:q} >&2)"
+
+
+rule render_score_position:
+    input:
+        statistics="results/statistics/score_position.parquet",
+    output:
+        csv="results/tables/score_position.csv",
+        markdown="results/tables/score_position.md",
+        latex="results/tables/score_position.tex",
+        html=report(
+            "results/tables/score_position.html",
+            caption="../report/score_position_table.rst",
+            category="Position bias",
+            labels={"result": "Scores by position, table"},
+        ),
+    log:
+        "results/logs/render_score_position.log",
+    benchmark:
+        "results/benchmarks/render_score_position.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_score_position.py"),
+        entry=entry("render_score_position.py"),
+        table=settings("tables/score_position"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --table {params.table:q} --output {output.csv:q}"
+        " 2> >(tee {log:q} >&2)"
+
+
+rule render_bias_cost:
+    input:
+        statistics="results/statistics/bias_cost.parquet",
+    output:
+        csv="results/tables/bias_cost.csv",
+        markdown="results/tables/bias_cost.md",
+        latex="results/tables/bias_cost.tex",
+        html=report(
+            "results/tables/bias_cost.html",
+            caption="../report/bias_cost_table.rst",
+            category="Position bias",
+            labels={"result": "Bias Cost"},
+        ),
+    log:
+        "results/logs/render_bias_cost.log",
+    benchmark:
+        "results/benchmarks/render_bias_cost.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_bias_cost.py"),
+        entry=entry("render_bias_cost.py"),
+        table=settings("tables/bias_cost"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --table {params.table:q} --output {output.csv:q}"
+        " 2> >(tee {log:q} >&2)"
+
+
 rule render_datasets:
     input:
         statistics="results/statistics/datasets.parquet",

@@ -15,8 +15,8 @@ from rubric_order.canonical_rank import (
     complete_items,
     rank_of,
 )
-from rubric_order.keys import CLUSTERS, KEYS
-from rubric_order.score_position import EVERY, known_readouts, position_shares, selections
+from rubric_order.keys import CLUSTERS, EVERY, KEYS
+from rubric_order.score_position import known_readouts, position_shares, selections
 
 
 def bias_cost(table: np.ndarray, orderings: np.ndarray) -> np.ndarray:

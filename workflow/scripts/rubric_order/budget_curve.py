@@ -286,7 +286,8 @@ def budget_curve(
         "ci_low",
     ]
     columns += ["ci_high", "n_subsets", "n_undefined", "n_items", "n_rated", "n_clusters", "method"]
-    return reads.tidy(parts, columns).assign(confidence=confidence, seed=seed)
+    table = reads.tidy(parts, columns).sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
+    return table.assign(confidence=confidence, seed=seed)
 
 
 def _rows(

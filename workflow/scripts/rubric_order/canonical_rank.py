@@ -145,7 +145,8 @@ def canonical_rank(
                 parts.append((of_cluster, {"quantity": "rank_share"} | shares))
     columns = [*KEYS, "readout", "cluster", "quantity", "rank", "estimate", "ci_low", "ci_high"]
     columns += ["n_orderings", "n_items", "n_rated", "n_clusters", "method"]
-    return reads.tidy(parts, columns).astype({"rank": "Int16"}).assign(confidence=confidence, seed=seed)
+    table = reads.tidy(parts, columns).sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
+    return table.astype({"rank": "Int16"}).assign(confidence=confidence, seed=seed)
 
 
 def _rank_shares(ranks: np.ndarray, orderings: int) -> np.ndarray:

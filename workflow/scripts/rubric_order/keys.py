@@ -5,3 +5,5 @@ KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
 
 # What resampling may draw: single items, or groups of items that share a prompt, an article or a story.
 CLUSTERS = ("group", "item")
+
+EVERY = "all"  # in place of a dataset: all of a study's

@@ -181,7 +181,10 @@ def rank_reversal(
     ]
     columns += ["k", "k_other", "n_defined", "n_prompts", "n_groups"]
     method = f"percentile bootstrap over groups, {resamples} resamples; {halvings} halvings"
-    return reads.tidy(parts, columns).assign(method=method, confidence=confidence, seed=seed)
+    table = reads.tidy(parts, columns).sort_values(
+        [*shared[:-1], "strategy", "other", "n", "readout"], kind="stable", ignore_index=True
+    )
+    return table.assign(method=method, confidence=confidence, seed=seed)
 
 
 def _compare_blocks(

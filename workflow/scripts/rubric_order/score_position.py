@@ -7,9 +7,8 @@ import pandas as pd
 
 from rubric_order import reads, resampling
 from rubric_order.bias import CROSSED
-from rubric_order.keys import CLUSTERS, KEYS
+from rubric_order.keys import CLUSTERS, EVERY, KEYS
 
-EVERY = "all"  # in place of a dataset: all of a study's
 COLUMNS = [*reads.COLUMNS, "position", "position_probabilities"]
 
 

@@ -11,6 +11,7 @@ from jsonschema.exceptions import ValidationError, best_match
 from rubric_order import judges, orderings
 from rubric_order.datasets import ADAPTERS
 from rubric_order.errors import InputError
+from rubric_order.keys import EVERY
 
 
 def ready_judges(folder: Path) -> dict[str, Path]:
@@ -204,7 +205,8 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
                 known = ", ".join(config["studies"])
                 yield f"{block}/{name}/study: {settings['study']!r} is not defined under studies; defined: {known}"
                 continue
-            for key, among in (("n", "scales"), ("strategy", "strategies")):
-                if key in settings and settings[key] not in config["studies"][settings["study"]][among]:
-                    where, study = f"{block}/{name}/{key}", settings["study"]
-                    yield f"{where}: {settings[key]!r} is not among the {among} of study {study!r}"
+            named = {"n": "scales", "strategy": "strategies", "other": "strategies", "dataset": "datasets"}
+            for key in [key for key in named if key in settings]:
+                value, study, among = settings[key], settings["study"], named[key]
+                if value not in config["studies"][study][among] and (key, value) != ("dataset", EVERY):
+                    yield f"{block}/{name}/{key}: {value!r} is not among the {among} of study {study!r}"

@@ -14,11 +14,41 @@ READOUT_NAMES = {"hard": "selected option", "soft": "option probabilities"}
 SIGNIFICANT = 0.05
 
 
-def with_interval(value: float, low: float, high: float) -> str:
-    """An estimate with its interval, where it has one."""
+def with_interval(value: float, low: float, high: float, *, form: str = ".3f", times: float = 1) -> str:
+    """An estimate with its interval, where it has one.
+
+    Args:
+        form: how numbers are written.
+        times: what they are multiplied with first, such as 100 for percentages.
+    """
     if pd.isna(value):
         return "undefined"
-    return f"{value:.3f} [{low:.3f}, {high:.3f}]" if pd.notna(low) and pd.notna(high) else f"{value:.3f} [undefined]"
+    value, low, high = (f"{times * number:{form}}" if pd.notna(number) else None for number in (value, low, high))
+    return f"{value} [{low}, {high}]" if low and high else f"{value} [undefined]"
+
+
+def intervals(rows: pd.DataFrame, name: str, *, form: str = ".3f", times: float = 1) -> list[str]:
+    """The estimates in columns `name`, `name`_low and `name`_high, see `with_interval`."""
+    ends = rows[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
+    return [with_interval(*row, form=form, times=times) for row in ends]
+
+
+def widen(estimates: pd.DataFrame, keys: list[str], quantities: list[str]) -> pd.DataFrame:
+    """One row for each value of the keys, in the order of the table, with each quantity beside its interval.
+
+    Args:
+        estimates: a table with the keys, `quantity`, `estimate`, `ci_low` and `ci_high`.
+
+    Returns:
+        The keys, and for each quantity columns of its name, with ``_low`` and with ``_high``; NaN where there is none.
+    """
+    ends = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
+    found = estimates[keys].drop_duplicates().set_index(keys)
+    for quantity in quantities:
+        of_quantity = estimates[estimates["quantity"] == quantity].set_index(keys)
+        for end, column in ends.items():
+            found[f"{quantity}{end}"] = of_quantity[column].astype(float)
+    return found.reset_index()
 
 
 def write(table: pd.DataFrame, printed: pd.DataFrame, stem: Path, caption: str) -> None:

@@ -1,0 +1,175 @@
+"""The tables of rank reversal, variation within items, canonical rank, scores by position and Bias Cost."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from simulated_reads import simulated_reads
+
+from rubric_order import bias_cost as costs
+from rubric_order import canonical_rank as ranks
+from rubric_order import ranking, tables, within_item
+from rubric_order import score_position as positions
+from rubric_order.tables import bias_cost, canonical_rank, rank_reversal, score_position, within_item_deviation
+
+BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
+TABLES = {
+    "rank_reversal": (rank_reversal, ranking.rank_reversal, {"strategy": "balanced", "other": "fixed"}),
+    "within_item_deviation": (within_item_deviation, within_item.within_item_deviation, {"strategy": "balanced"}),
+    "canonical_rank": (canonical_rank, ranks.canonical_rank, {"strategy": "balanced"}),
+    "score_position": (score_position, positions.score_position, {"strategy": "balanced"}),
+    "bias_cost": (bias_cost, costs.bias_costs, {"strategy": "balanced"}),
+}
+
+
+@pytest.fixture(scope="module")
+def scores():
+    """Two judges, three scales, two datasets, of which one has no human scores; another study, another profile."""
+    parts = [
+        simulated_reads(
+            groups=10, judge=judge, dataset=dataset, human=dataset == "d", seed=seed, preference=[1, 0, 0, 0, 0]
+        )
+        for seed, (judge, dataset) in enumerate((j, d) for j in ("judge_a", "judge_b") for d in ("d", "unrated"))
+    ]
+    parts += [simulated_reads(groups=10, judge="judge_a", n=3), simulated_reads(groups=10, judge="judge_a", study="t")]
+    parts.append(simulated_reads(groups=10, judge="judge_a", profile="warm"))
+    return parts
+
+
+@pytest.fixture(scope="module")
+def statistics(scores):
+    return {name: estimate(iter(scores), **BOOTSTRAP) for name, (_, estimate, _) in TABLES.items()}
+
+
+def made(name, statistics, **options):
+    module, _, own = TABLES[name]
+    rows = module.table(statistics[name], **{"study": "s", "n": 5} | own | options)
+    return rows, module.for_print(rows)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_rows_are_those_of_the_study_scale_and_profile(name, statistics):
+    rows, printed = made(name, statistics)
+    assert set(rows["judge"]) == {"judge_a", "judge_b"}
+    assert set(printed["judge"]) == {"judge_a", "judge_b"}
+    for options in ({"study": "t"}, {"profile": "warm"}, {"n": 3}):
+        others, _ = made(name, statistics, **options)
+        assert set(others["judge"]) == {"judge_a"}
+    nothing, empty = made(name, statistics, study="none")
+    assert nothing.empty
+    assert empty.empty
+    assert empty.columns[0] == "judge"
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_form_is_written_with_every_digit_in_the_csv(name, statistics, tmp_path):
+    rows, printed = made(name, statistics)
+    module, _, own = TABLES[name]
+    caption = module.CAPTION.format(cluster="group", **own)
+    tables.write(rows, printed, tmp_path / "table", caption)
+    back = pd.read_csv(io.StringIO((tmp_path / "table.csv").read_text()))
+    pd.testing.assert_frame_equal(back, rows, check_dtype=False, check_exact=True)
+    assert (tmp_path / "table.md").read_text().count("\n") == len(printed) + 2
+    assert not (set("{}") & set(caption))
+
+
+def test_rank_reversal_has_the_columns_of_table_7_and_the_noise(statistics):
+    rows, printed = made("rank_reversal", statistics)
+    assert printed.columns.tolist() == [
+        *("judge", "dataset", "readout", "prompts", "tau", "flips %"),
+        *("noise: tau", "noise: flips %", "excess: tau", "excess: flips %"),
+    ]
+    row, text = rows.iloc[0], printed.iloc[0]
+    assert text["tau"].startswith(f"{row['between_kendall_tau']:.2f} [{row['between_kendall_tau_low']:.2f}, ")
+    assert text["flips %"].startswith(f"{100 * row['between_top1_flip']:.1f} [")
+    noise = (row["within_strategy_top1_flip"] + row["within_other_top1_flip"]) / 2
+    assert text["noise: flips %"] == f"{100 * noise:.1f}"
+    assert text["excess: flips %"][0] in "+-"
+    # The statistics have each pair once, whichever is named first.
+    turned, _ = made("rank_reversal", statistics, strategy="fixed", other="balanced")
+    pd.testing.assert_frame_equal(turned, rows)
+
+
+def test_within_item_deviation_has_the_columns_of_table_3_and_the_split(statistics):
+    rows, printed = made("within_item_deviation", statistics)
+    assert printed.columns.tolist() == [
+        *("judge", "dataset", "readout", "items", "sd balanced", "sd random", "sd fixed"),
+        *("variance: shift", "variance: interaction", "variance: repetition", "ordering %"),
+    ]
+    assert rows["ordering"].to_numpy() == pytest.approx((rows["shift"] + rows["interaction"]).to_numpy())
+    random, text = made("within_item_deviation", statistics, strategy="random")
+    assert random["shift"].isna().all()
+    assert set(text["variance: shift"]) == {"undefined"}
+    assert (text["variance: repetition"] != "undefined").all()
+
+
+def test_canonical_rank_has_the_columns_of_table_4(statistics):
+    rows, printed = made("canonical_rank", statistics)
+    assert printed.columns.tolist() == [
+        *("judge", "dataset", "readout", "items", "r canonical", "mean r", "rank", "first %", "last %"),
+    ]
+    assert rows["dataset"].tolist() == ["d", "d"]
+    assert rows[[f"rank_share_{rank}" for rank in range(1, 11)]].sum(axis=1).tolist() == pytest.approx([1, 1])
+    assert printed["rank"].str.fullmatch(r"\d+(\.5)? \[[\d.]+, [\d.]+\]/10").all()
+
+
+def test_score_position_has_the_columns_of_table_5_for_all_datasets_together(statistics):
+    rows, printed = made("score_position", statistics)
+    assert printed.columns.tolist() == ["judge", "readout", "score", "selections", "P1", "P2", "P3", "P4", "P5"]
+    assert len(printed) == 2 * 5
+    assert len(rows) == 3 * len(printed)  # and each dataset in the CSV file
+    shares = printed[["P1", "P2", "P3", "P4", "P5"]].apply(lambda column: column.str.rstrip("*").astype(float))
+    assert shares.sum(axis=1).to_numpy() == pytest.approx(np.full(10, 100), abs=0.3)
+    assert printed["P1"].str.endswith("*").all()  # the planted preference
+
+
+def test_a_score_that_was_never_selected_is_said_to_be_so(scores):
+    table = scores[0][scores[0]["strategy"] == "balanced"]
+    kept = table[table["score"] != 1]
+    found = score_position.table(positions.score_position(kept, **BOOTSTRAP), study="s", n=5)
+    assert score_position.for_print(found)["P1"].tolist()[0] == "never"
+
+
+def test_bias_cost_has_the_columns_of_table_6_and_says_how_good_the_choice_is(statistics):
+    rows, printed = made("bias_cost", statistics)
+    assert printed.columns.tolist() == [
+        *("judge", "readout", "ordering", "cost", "cost, canonical", "rank", "rank, canonical", "chosen %"),
+        *("held out: cost", "held out: r"),
+    ]
+    assert len(printed) == 2
+    costs_of = statistics["bias_cost"].query("study == 's' and profile == 'default' and n == 5 and cluster == 'group'")
+    for row in rows.itertuples():
+        of_row = costs_of[(costs_of["judge"] == row.judge) & (costs_of["dataset"] == row.dataset)]
+        cost = of_row[of_row["quantity"] == "cost"].set_index("ordering")["estimate"]
+        assert row.ordering == cost.idxmin()
+        assert (row.cost, row.cost_canonical) == (cost.min(), cost["1 2 3 4 5"])
+        share = of_row[of_row["quantity"] == "chosen_share"].set_index("ordering")["estimate"]
+        assert row.chosen_share == share[row.ordering]
+    unrated = rows[rows["dataset"] == "unrated"]
+    assert unrated[["pearson", "heldout_pearson_gained"]].isna().all(axis=None)
+    assert unrated["heldout_cost_saved"].notna().all()
+
+
+def test_an_interval_is_written_in_the_asked_form():
+    assert tables.with_interval(0.256, 0.2, 0.3, form=".1f", times=100) == "25.6 [20.0, 30.0]"
+    assert tables.with_interval(0.01, -0.02, 0.03, form="+.2f") == "+0.01 [-0.02, +0.03]"
+    assert tables.with_interval(0.01, np.nan, 0.03) == "0.010 [undefined]"
+
+
+def test_widening_keeps_the_order_of_the_rows_and_leaves_gaps():
+    found = tables.widen(
+        pd.DataFrame(
+            {
+                "key": ["b", "b", "a"],
+                "quantity": ["x", "y", "x"],
+                "estimate": [1, 2, 3],
+                "ci_low": [0, 1, 2],
+                "ci_high": [2, 3, 4],
+            }
+        ),
+        ["key"],
+        ["y", "x"],
+    )
+    assert found.columns.tolist() == ["key", "y", "y_low", "y_high", "x", "x_low", "x_high"]
+    np.testing.assert_array_equal(found.iloc[:, 1:], [[2, 1, 3, 1, 0, 2], [np.nan] * 3 + [3, 2, 4]])

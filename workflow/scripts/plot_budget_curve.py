@@ -1,0 +1,18 @@
+"""Draw how agreement with human scores grows with the number of reads."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from rubric_order import entry
+from rubric_order.figures import budget_curve, output
+
+
+def main(statistics: Path, style: Path, figure: dict, outputs: list[Path]) -> None:
+    """Write the figure in the format of each output's name."""
+    output.use_style(style)
+    output.save(budget_curve.draw(pd.read_parquet(statistics), **figure), outputs)
+
+
+if __name__ == "__main__":
+    entry.run(main)

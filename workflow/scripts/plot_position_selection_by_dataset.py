@@ -1,0 +1,18 @@
+"""Draw which positions the judges select in each dataset."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from rubric_order import entry
+from rubric_order.figures import output, position_selection_by_dataset
+
+
+def main(statistics: Path, style: Path, figure: dict, outputs: list[Path]) -> None:
+    """Write the figure in the format of each output's name."""
+    output.use_style(style)
+    output.save(position_selection_by_dataset.draw(pd.read_parquet(statistics), **figure), outputs)
+
+
+if __name__ == "__main__":
+    entry.run(main)

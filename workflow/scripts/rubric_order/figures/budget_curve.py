@@ -1,0 +1,112 @@
+"""How agreement with human scores grows with the number of reads that are averaged."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# Colours that differ in lightness too, a marker and a kind of line each.
+LOOKS = {
+    "balanced": {"color": "#0072b2", "marker": "o", "linestyle": "-"},
+    "random": {"color": "#e69f00", "marker": "s", "linestyle": "-"},
+    "all": {"color": "#009e73", "marker": "^", "linestyle": "-"},
+    "fixed": {"color": "#333333", "marker": "D", "linestyle": (0, (1, 1.2))},
+}
+MEASURES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
+
+
+def draw(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    n: int,
+    strategies: list[str],
+    measure: str,
+    readout: str,
+    width_in: float,
+    panel_height_in: float,
+    columns: int,
+    names: dict[str, str],
+    profile: str = "default",
+    cluster: str = "group",
+) -> Figure:
+    """Mean correlation by number of reads: one panel a judge and dataset, one line a strategy.
+
+    Bands are the middle 95% of the subsets of reads; the bars at the end are intervals of the last means, set apart so
+    that they do not hide each other.
+
+    Args:
+        statistics: see `budget_curve.budget_curve`.
+        study, n, strategies, measure, readout, profile, cluster: which rows to draw.
+        width_in, panel_height_in: width of the figure and height of a panel in inches.
+        columns: panels a row, at most; each dataset starts a row.
+        names: how to write the ids of judges and datasets.
+
+    Source: after Xu et al. (2026), Figure 9.
+    """
+    chosen = statistics.query(
+        "study == @study and profile == @profile and n == @n and strategy in @strategies and readout == @readout"
+        " and statistic == @measure and cluster == @cluster and quantity == 'r'"
+    )
+    datasets, judges = (list(chosen[key].unique()) for key in ("dataset", "judge"))
+    columns = min(columns, max(len(judges), 1))
+    cells, rows = {}, 0
+    for dataset in datasets:
+        has = [judge for judge in judges if ((chosen["dataset"] == dataset) & (chosen["judge"] == judge)).any()]
+        cells |= {(rows + place // columns, place % columns): (judge, dataset) for place, judge in enumerate(has)}
+        rows += -(-len(has) // columns)
+    rows = max(rows, 1)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(width_in, panel_height_in * rows), sharex=True, squeeze=False, layout="constrained"
+    )
+    for cell, axis in np.ndenumerate(axes):
+        axis.set_visible(cell in cells)
+    if not cells:
+        axes[0, 0].set_visible(True)
+        axes[0, 0].set_axis_off()
+        figure.text(0.5, 0.5, "No items with human scores and several reads", ha="center")
+        return figure
+    last = int(chosen["k"].max())
+    for cell, (judge, dataset) in cells.items():
+        block = chosen[(chosen["judge"] == judge) & (chosen["dataset"] == dataset)]
+        _draw_panel(axes[cell], block, [name for name in strategies if name in set(block["strategy"])])
+        axes[cell].set_title(f"{names.get(judge, judge)}, {names.get(dataset, dataset)}")
+        axes[cell].set_xlim(0.5, last + 0.5 + 0.06 * last * len(strategies))
+        axes[cell].set_xticks(
+            [k for k in range(1, last + 1) if k == 1 or last < 8 or k % (2 if last <= 12 else 4) == 0]
+        )
+        axes[cell].tick_params(labelbottom=(cell[0] + 1, cell[1]) not in cells)
+    for dataset in datasets:  # one scale a dataset
+        of_dataset = [axes[cell] for cell, (_, other) in cells.items() if other == dataset]
+        low, high = (end([axis.get_ylim()[side] for axis in of_dataset]) for side, end in ((0, min), (1, max)))
+        for axis in of_dataset:
+            axis.set_ylim(low, high)
+            axis.tick_params(labelleft=axis.get_subplotspec().is_first_col())
+    figure.supylabel(f"{MEASURES[measure]} with human scores")
+    figure.supxlabel("Number of reads averaged, k")
+    handles = dict(pair for axis in axes.flat for pair in zip(*axis.get_legend_handles_labels()[::-1], strict=True))
+    figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=len(handles))
+    return figure
+
+
+def _draw_panel(axis: Axes, block: pd.DataFrame, strategies: list[str]) -> None:
+    last = block["k"].max()
+    for place, strategy in enumerate(strategies):
+        curve, look = block[block["strategy"] == strategy].sort_values("k"), LOOKS[strategy]
+        k = curve["k"].to_numpy()
+        axis.fill_between(k, curve["range_low"], curve["range_high"], color=look["color"], alpha=0.16, linewidth=0)
+        axis.plot(k, curve["estimate"], label=strategy, markersize=3, **look)
+        end = curve.iloc[-1]
+        spread = np.abs(end[["ci_low", "ci_high"]].to_numpy(dtype=float) - end["estimate"])
+        axis.errorbar(
+            *(last + 0.06 * last * (place + 1), end["estimate"]),
+            yerr=spread[:, None],
+            color=look["color"],
+            marker=look["marker"],
+            markersize=3,
+            elinewidth=1,
+        )
+    counts = sorted(set(block["n_items"]))
+    items = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    axis.text(0.97, 0.04, f"{items} items", transform=axis.transAxes, ha="right", fontsize="small")

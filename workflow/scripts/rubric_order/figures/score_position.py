@@ -1,0 +1,94 @@
+"""Which scores are selected where."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+COLOURS = "PuOr_r"  # told apart also by the colour-blind; the numbers say the rest
+LIGHTNESS = np.array([0.299, 0.587, 0.114])  # of red, green and blue
+
+
+def draw(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    strategy: str,
+    n: int,
+    dataset: str,
+    readout: str,
+    width_in: float,
+    panel_height_in: float,
+    columns: int,
+    names: dict[str, str],
+    profile: str = "default",
+    cluster: str = "group",
+) -> Figure:
+    """Share of each position among the selections of each score: one heat map a judge, around the equal share.
+
+    Numbers are percentages; bold ones have an interval that does not hold the equal share.
+
+    Args:
+        statistics: see `score_position.score_position`.
+        study, strategy, n, dataset, readout, profile, cluster: which rows to draw; dataset ``all`` is all of them.
+        width_in, panel_height_in: width of the figure and height of a panel in inches.
+        columns: panels a row, at most.
+        names: how to write the ids of judges.
+
+    Source: the earlier version of Xu et al., Table 5, as a picture.
+    """
+    chosen = statistics.query(
+        "study == @study and profile == @profile and strategy == @strategy and n == @n and dataset == @dataset"
+        " and readout == @readout and cluster == @cluster and quantity == 'share'"
+    )
+    judges = list(chosen["judge"].unique())
+    columns = min(columns, max(len(judges), 1))
+    rows = -(-max(len(judges), 1) // columns)
+    figure, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(width_in, panel_height_in * rows),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for axis in axes.flat[len(judges) :]:
+        axis.set_visible(False)
+    if not judges:
+        axes[0, 0].set_visible(True)
+        axes[0, 0].set_axis_off()
+        figure.text(0.5, 0.5, f"No reads in which every score meets every position (strategy: {strategy})", ha="center")
+        return figure
+    furthest = max(100 * (chosen["estimate"] - 1 / n).abs().max(), 1)
+    for axis, judge in zip(axes.flat, judges, strict=False):
+        of_judge = chosen[chosen["judge"] == judge]
+        share, low, high = (
+            100 * of_judge.pivot(index="score", columns="position", values=column).to_numpy()
+            for column in ("estimate", "ci_low", "ci_high")
+        )
+        image = axis.imshow(share - 100 / n, cmap=COLOURS, vmin=-furthest, vmax=furthest, origin="lower", aspect="auto")
+        for (row, column), value in np.ndenumerate(share):
+            off = low[row, column] > 100 / n or high[row, column] < 100 / n
+            dark = np.array(image.to_rgba(value - 100 / n)[:3]) @ LIGHTNESS < 0.5
+            axis.text(
+                *(column, row, "–" if np.isnan(value) else f"{value:.0f}" if n > 5 else f"{value:.1f}"),
+                ha="center",
+                va="center",
+                fontsize="small" if n > 5 else "medium",
+                fontweight="bold" if off else "normal",
+                color="white" if dark else "black",
+            )
+        axis.set_title(names.get(judge, judge))
+        axis.grid(False)
+        axis.set_xticks(range(n), range(1, n + 1))
+        axis.set_yticks(range(n), range(1, n + 1))
+        axis.tick_params(length=0, labelbottom=judge in judges[-columns:])
+        axis.spines[:].set_visible(False)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("Score")
+    figure.supxlabel("Position of the score in the prompt")
+    bar = figure.colorbar(image, ax=axes, shrink=0.8, pad=0.02)
+    bar.set_label(f"Share of the score's selections less {100 / n:.3g}% (percentage points)")
+    bar.outline.set_visible(False)
+    return figure

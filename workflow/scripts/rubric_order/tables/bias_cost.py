@@ -1,0 +1,66 @@
+"""Which ordering has the least Bias Cost, and what choosing it is worth."""
+
+import pandas as pd
+
+from rubric_order.keys import EVERY
+from rubric_order.tables import READOUT_NAMES, intervals, widen
+
+CAPTION = (
+    "The ordering of least Bias Cost among those that were read, and the canonical one: cost in percentage points, and "
+    "rank by Pearson's r with human scores (1: highest), averaged over datasets. Chosen: share of the bootstrap "
+    "resamples of {cluster}s that choose the same ordering. Held out: the ordering that half of the groups choose, in "
+    "the other half, beside the canonical one: cost saved and r gained."
+)
+KEYS = ["judge", "dataset", "readout", "cluster"]
+OF_ORDERING = ["cost", "pearson", "pearson_rank"]
+HELD_OUT = [f"heldout_{of}_{which}" for of in ("cost", "pearson") for which in ("chosen", "canonical", "mean")]
+HELD_OUT += ["heldout_cost_saved", "heldout_pearson_gained", "heldout_pearson_over_mean"]
+
+
+def table(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    n: int,
+    strategy: str = "balanced",
+    profile: str = "default",
+    cluster: str = "group",
+) -> pd.DataFrame:
+    """One row a judge, dataset (``all``: all of them) and readout: cheapest and canonical ordering, and the choice.
+
+    Args:
+        statistics: see `bias_cost.bias_costs`.
+        cluster: ``item`` or ``group``: what the bootstrap draws.
+    """
+    chosen = statistics.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
+    chosen = chosen[chosen["cluster"] == cluster]
+    costs = chosen[chosen["quantity"] == "cost"]
+    cheapest = costs.sort_values("estimate", kind="stable").drop_duplicates(KEYS).sort_index()
+    found = cheapest[[*KEYS, "ordering", "noise", "n_items", "n_clusters"]]
+    stable = chosen[chosen["quantity"] == "chosen_share"].rename(columns={"estimate": "chosen_share"})
+    found = found.merge(stable[[*KEYS, "ordering", "chosen_share"]], on=[*KEYS, "ordering"])
+    of_ordering = widen(chosen[chosen["ordering"].notna()], [*KEYS, "ordering"], OF_ORDERING)
+    canonical = of_ordering[of_ordering["ordering"] == " ".join(map(str, range(1, n + 1)))].drop(columns="ordering")
+    found = found.merge(of_ordering, on=[*KEYS, "ordering"])
+    found = found.merge(canonical, on=KEYS, suffixes=("", "_canonical"))
+    return found.merge(widen(chosen[chosen["quantity"].isin(HELD_OUT)], KEYS, HELD_OUT), on=KEYS)
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    """The columns of the earlier version of Xu et al., Table 6, and how good a choice it is: all datasets together."""
+    rows = rows[rows["dataset"] == EVERY].reset_index(drop=True)
+    printed = rows[["judge"]].copy()
+    printed["readout"] = rows["readout"].map(READOUT_NAMES)
+    printed["ordering"] = [f"[{ordering.replace(' ', ',')}]" for ordering in rows["ordering"]]
+    printed["cost"] = [f"{100 * cost:.1f}" for cost in rows["cost"]]
+    printed["cost, canonical"] = [f"{100 * cost:.1f}" for cost in rows["cost_canonical"]]
+    printed["rank"] = [_rank(rank) for rank in rows["pearson_rank"]]
+    printed["rank, canonical"] = [_rank(rank) for rank in rows["pearson_rank_canonical"]]
+    printed["chosen %"] = [f"{100 * share:.0f}" for share in rows["chosen_share"]]
+    printed["held out: cost"] = intervals(rows, "heldout_cost_saved", form="+.1f", times=100)
+    printed["held out: r"] = intervals(rows, "heldout_pearson_gained", form="+.3f")
+    return printed
+
+
+def _rank(rank: float) -> str:
+    return f"{rank:g}" if pd.notna(rank) else "undefined"

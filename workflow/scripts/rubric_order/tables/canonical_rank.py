@@ -1,0 +1,53 @@
+"""Where the canonical ordering stands among all orderings."""
+
+import pandas as pd
+
+from rubric_order.tables import READOUT_NAMES, intervals, widen
+
+CAPTION = (
+    "Pearson's r with human scores of one read an item under the canonical ordering, the mean r of all orderings, and "
+    "the rank of the canonical one among them (1: highest r), with bootstrap intervals over {cluster}s. First, last: "
+    "the share of the resamples in which it has the first and the last rank."
+)
+KEYS = ["judge", "dataset", "readout", "cluster", "n_orderings", "n_items"]
+QUANTITIES = ["pearson_canonical", "pearson_mean", "advantage", "rank"]
+
+
+def table(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    n: int,
+    strategy: str = "balanced",
+    profile: str = "default",
+    cluster: str = "group",
+) -> pd.DataFrame:
+    """One row a judge, dataset and readout, with the share of the resamples that give each rank.
+
+    Args:
+        statistics: see `canonical_rank.canonical_rank`.
+        cluster: ``item`` or ``group``: what the bootstrap draws.
+    """
+    chosen = statistics.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
+    chosen = chosen[chosen["cluster"] == cluster]
+    shares = chosen[chosen["quantity"] == "rank_share"]
+    shares = shares.assign(quantity="rank_share_" + shares["rank"].astype(str))
+    found = widen(pd.concat([chosen[chosen["quantity"] != "rank_share"], shares]), KEYS, QUANTITIES)
+    wide = shares.pivot(index=KEYS, columns="rank", values="estimate").add_prefix("rank_share_").reset_index()
+    return found.merge(wide.rename_axis(columns=None), on=KEYS)
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    """The columns of the earlier version of Xu et al., Table 4."""
+    printed = rows[["judge", "dataset"]].copy()
+    printed["readout"] = rows["readout"].map(READOUT_NAMES)
+    printed["items"] = rows["n_items"]
+    printed["r canonical"] = intervals(rows, "pearson_canonical")
+    printed["mean r"] = intervals(rows, "pearson_mean")
+    printed["rank"] = [
+        f"{rank}/{n}" if rank != "undefined" else rank
+        for rank, n in zip(intervals(rows, "rank", form=".2g"), rows["n_orderings"], strict=True)
+    ]
+    last = [row[f"rank_share_{row['n_orderings']}"] for _, row in rows.iterrows()]
+    shares = {"first %": rows.get("rank_share_1", pd.Series(dtype=float)), "last %": pd.Series(last, dtype=float)}
+    return printed.assign(**{name: [f"{100 * value:.0f}" for value in values] for name, values in shares.items()})

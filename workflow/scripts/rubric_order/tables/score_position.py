@@ -1,0 +1,58 @@
+"""Which scores are selected where."""
+
+import pandas as pd
+
+from rubric_order.keys import EVERY
+from rubric_order.tables import READOUT_NAMES
+
+CAPTION = (
+    "Of the selections of each score, the share at each position in percent. Without position bias all are equal. "
+    "* the bootstrap interval over {cluster}s does not hold the equal share."
+)
+KEYS = ["judge", "dataset", "readout", "cluster", "score"]
+
+
+def table(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    n: int,
+    strategy: str = "balanced",
+    profile: str = "default",
+    cluster: str = "group",
+) -> pd.DataFrame:
+    """One row a judge, dataset, readout and score: share and rate of each position, with intervals.
+
+    Args:
+        statistics: see `score_position.score_position`.
+        cluster: ``item`` or ``group``: what the bootstrap draws.
+    """
+    chosen = statistics.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
+    chosen = chosen[chosen["cluster"] == cluster]
+    found = chosen.groupby(KEYS, sort=False)[["n_selected", "n_reads"]].first()
+    for quantity, name in (("share", "pos"), ("rate", "rate")):
+        for position in range(1, n + 1):
+            cell = chosen[(chosen["quantity"] == quantity) & (chosen["position"] == position)].set_index(KEYS)
+            for end, column in (("", "estimate"), ("_low", "ci_low"), ("_high", "ci_high")):
+                found[f"{name}{position}{end}"] = cell[column].astype(float)
+    return found.reset_index()
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    """The columns of the earlier version of Xu et al., Table 5: all datasets together."""
+    rows = rows[rows["dataset"] == EVERY].reset_index(drop=True)
+    n = sum(column.startswith("pos") and column[3:].isdigit() for column in rows)
+    printed = rows[["judge"]].copy()
+    printed["readout"] = rows["readout"].map(READOUT_NAMES)
+    printed["score"] = rows["score"]
+    printed["selections"] = [f"{count:.0f}" for count in rows["n_selected"]]
+    for position in range(1, n + 1):
+        cells = rows[[f"pos{position}", f"pos{position}_low", f"pos{position}_high"]].itertuples(index=False)
+        printed[f"P{position}"] = [_cell(*cell, 1 / n) for cell in cells]
+    return printed
+
+
+def _cell(share: float, low: float, high: float, equal: float) -> str:
+    if pd.isna(share):
+        return "never"
+    return f"{100 * share:.1f}{'*' if low > equal or high < equal else ''}"

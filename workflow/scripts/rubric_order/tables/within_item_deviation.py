@@ -1,0 +1,55 @@
+"""How much the scores of an item vary from read to read."""
+
+import pandas as pd
+
+from rubric_order.tables import READOUT_NAMES, intervals, widen
+
+CAPTION = (
+    "Standard deviation of an item's scores over its reads, mean over items, with bootstrap intervals over {cluster}s; "
+    "and the variance of a read under {strategy}, split into what the order of the options does to all items alike, "
+    "what it does to each item in its own way, and repetition (the variance under fixed). Estimates are unbiased, and "
+    "so can be negative."
+)
+KEYS = ["judge", "dataset", "readout", "cluster"]
+SPREAD = ["mean_sd", "variance"]
+SPLIT = ["ordering", "shift", "interaction", "repetition", "ordering_share"]
+
+
+def table(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    n: int,
+    strategy: str = "balanced",
+    profile: str = "default",
+    cluster: str = "group",
+) -> pd.DataFrame:
+    """One row a judge, dataset and readout: the deviation under each strategy, and the split of one's variance.
+
+    Args:
+        statistics: see `within_item.within_item_deviation`.
+        strategy: whose variance is split.
+        cluster: ``item`` or ``group``: what the bootstrap draws.
+    """
+    chosen = statistics.query("study == @study and profile == @profile and n == @n and cluster == @cluster")
+    spread = chosen[chosen["quantity"].isin(SPREAD)]
+    names = [name for name in ("balanced", "random", "all", "fixed") if (spread["strategy"] == name).any()]
+    spread = spread.assign(quantity=spread["quantity"] + "_" + spread["strategy"])
+    deviations = widen(spread, KEYS, [f"{quantity}_{name}" for quantity in SPREAD for name in names])
+    of_strategy = chosen[(chosen["strategy"] == strategy) & chosen["quantity"].isin(SPLIT)]
+    counts = of_strategy.groupby(KEYS)["n_items"].first().reset_index()
+    split = counts.merge(widen(of_strategy, KEYS, SPLIT), on=KEYS)
+    return deviations.merge(split, on=KEYS, how="left").astype({"n_items": "Int64"})
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    """The columns of the earlier version of Xu et al., Table 3, and the split of the variance."""
+    printed = rows[["judge", "dataset"]].copy()
+    printed["readout"] = rows["readout"].map(READOUT_NAMES)
+    printed["items"] = rows["n_items"]
+    names = [column.removeprefix("mean_sd_") for column in rows if column.startswith("mean_sd_")]
+    for name in [name for name in names if not name.endswith(("_low", "_high"))]:
+        printed[f"sd {name}"] = intervals(rows, f"mean_sd_{name}")
+    for name in ("shift", "interaction", "repetition"):
+        printed[f"variance: {name}"] = [f"{value:.3f}" if pd.notna(value) else "undefined" for value in rows[name]]
+    return printed.assign(**{"ordering %": intervals(rows, "ordering_share", form=".0f", times=100)})
