@@ -289,7 +289,7 @@ def everything(scores):
     """All statistics that published numbers are compared with, by the names of their files."""
     return {
         "rank_reversal": ranking.rank_reversal(scores, halvings=2, **BOOTSTRAP),
-        "within_item": within_item.within_item_deviation(scores, **BOOTSTRAP),
+        "within_item_deviation": within_item.within_item_deviation(scores, **BOOTSTRAP),
         "canonical_rank": canonical_rank.canonical_rank(scores, **BOOTSTRAP),
         "score_position": score_position.score_position(scores, **BOOTSTRAP),
         "bias_cost": bias_cost.bias_costs(scores, splits=2, **BOOTSTRAP),
@@ -339,6 +339,14 @@ def test_the_other_statistics_are_put_beside_the_papers_too(published, reads_of_
     assert least["ours"] == pytest.approx(bias_cost.bias_cost(shares, np.array([5, 4, 3, 2, 1])))
     usual = one(compared, judge="gpt_4_1", quantity="bias_cost_canonical")
     assert usual["ours"] == pytest.approx(bias_cost.bias_cost(shares, np.array([1, 2, 3, 4, 5])))
+
+
+def test_statistics_without_an_estimate_are_no_mistake(published, reads_of_both):
+    """Such as those of a study without human scores, or of other strategies."""
+    empty = {name: table.iloc[:0] for name, table in everything(reads_of_both).items()}
+    rows = compare(published("xu2026_v1"), selection().iloc[:0], human_agreement=agreement_of("x").iloc[:0], **empty)
+    assert set(rows["status"]) == {"no estimate", "not computed"}
+    assert set(rows.loc[rows["status"] == "not computed", "quantity"]) == {"pearson_difference", "spearman_difference"}
 
 
 def test_rank_reversal_is_compared_as_it_is_usually_computed(published, reads_of_both):

@@ -42,7 +42,7 @@ def test_published_numbers_stand_beside_those_of_a_run(project: Project):
     compared = table[table["status"] == "compared"]
     assert set(compared["judge"]) == {"gemma_3_27b"}
     assert set(compared["our_judge"]) == {"planted"}
-    assert {"chi2", "pos1", "pos5", "mean_cramers_v"} <= set(compared["quantity"])
+    assert {"chi2", "pos1", "pos5", "mean_cramers_v", "kendall_tau", "top1_flip"} <= set(compared["quantity"])
     assert set(compared["contains"]) <= {"True", "False"}
     first = compared.query("quantity == 'pos1' and dataset == 'hanna'").iloc[0]
     assert first["published"] == 0.139
@@ -52,6 +52,9 @@ def test_published_numbers_stand_beside_those_of_a_run(project: Project):
     again = CONFIG | {"tables": {"replication": {"paper": "xu2026_v1", "judges": {"planted": "gpt_4_1"}}}}
     project.file("own.yaml").write_text(yaml.safe_dump(again))
     assert project.planned("--replace-workflow-config", "--configfile", "own.yaml") == ["render_replication"]
+    assert run(project, again).returncode == 0
+    compared = pd.read_csv(project.file("results/tables/replication.csv")).query("status == 'compared'")
+    assert set(compared["table"]) == {2, 3, 4, 5, 6}
 
 
 @pytest.mark.parametrize(

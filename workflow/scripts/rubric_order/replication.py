@@ -201,7 +201,7 @@ OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] 
     "human_agreement": (_human_agreement, ("pearson", "spearman")),
     "strategy_comparison": (_strategy_comparison, ("pearson_difference",)),
     "rank_reversal": (_rank_reversal, ("kendall_tau", "top1_flip")),
-    "within_item": (_within_item, ("within_item_sd",)),
+    "within_item_deviation": (_within_item, ("within_item_sd",)),
     "canonical_rank": (_canonical_rank, ("pearson_canonical", "pearson_one_read", "rank_canonical")),
     "score_position": (_score_position, tuple(f"pos{p}_of_score" for p in range(1, 6))),
     "bias_cost": (
@@ -209,7 +209,7 @@ OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] 
         tuple(f"{name}{end}" for name in ("bias_cost", "pearson_rank") for end in ("", "_canonical")),
     ),
 }
-STATISTICS = ("position_selection", "human_agreement")
+STATISTICS = tuple(name for name in OURS if name != "strategy_comparison")
 
 
 def replication(
