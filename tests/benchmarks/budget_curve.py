@@ -27,15 +27,15 @@ def data(items: int, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 def fast(scores: np.ndarray, human: np.ndarray, resamples: int) -> np.ndarray:
     """Mean r of each budget in each resample, as `budget_curve.budget_curve` computes it, drawing included."""
-    masks, sizes = budget_curve.subsets(scores.shape[1], 252, rng=np.random.default_rng(0))
+    chosen = budget_curve.subsets(scores.shape[1], 252, rng=np.random.default_rng(0))
     sums = reads.sum_units(budget_curve.moments(scores, human), np.arange(len(human)))
     drawn = resampling.bootstrap_weights(len(human), resamples, rng=np.random.default_rng(2)).astype(float)
-    return budget_curve.resampled_curve(drawn @ sums, masks, sizes)
+    return budget_curve.resampled_curve(drawn @ sums, chosen)
 
 
 def loop(scores: np.ndarray, human: np.ndarray, resamples: int, timed: int) -> np.ndarray:
     """The same for the first `timed` resamples, one `np.corrcoef` for each subset and resample."""
-    masks, sizes = budget_curve.subsets(scores.shape[1], 252, rng=np.random.default_rng(0))
+    masks, sizes, _ = budget_curve.subsets(scores.shape[1], 252, rng=np.random.default_rng(0))
     drawn = resampling.bootstrap_indices(len(human), resamples, rng=np.random.default_rng(2))[:timed]
     curves = np.zeros((timed, scores.shape[1]))
     for resample, rows in enumerate(drawn):

@@ -26,7 +26,8 @@ def every_subset(k):
 
 
 def test_up_to_the_limit_every_subset_is_there_once():
-    masks, sizes = budget_curve.subsets(6, 20, rng=np.random.default_rng(0))
+    chosen = budget_curve.subsets(6, 20, rng=np.random.default_rng(0))
+    masks, sizes = chosen.masks, chosen.sizes
     assert sizes.tolist() == [len(subset) for subset in every_subset(6)]
     assert [tuple(np.flatnonzero(mask)) for mask in masks] == every_subset(6)
     assert len(budget_curve.subsets(10, 252, rng=np.random.default_rng(0))[0]) == 1023
@@ -34,29 +35,30 @@ def test_up_to_the_limit_every_subset_is_there_once():
 
 def test_beyond_the_limit_subsets_are_different_ones_and_equally_likely():
     drawn = [budget_curve.subsets(6, 6, rng=np.random.default_rng(seed)) for seed in range(400)]
-    masks, sizes = drawn[0]
+    masks, sizes, _ = drawn[0]
     assert np.bincount(sizes).tolist() == [0, 6, 6, 6, 6, 6, 1]
     assert (masks.sum(axis=1) == sizes).all()
     assert len(np.unique(masks, axis=0)) == len(masks)
-    pairs = np.concatenate([masks[sizes == 2] for masks, sizes in drawn])
+    pairs = np.concatenate([chosen.masks[chosen.sizes == 2] for chosen in drawn])
     counts = np.unique(pairs, axis=0, return_counts=True)[1]
     assert len(counts) == 15
     assert stats.chisquare(counts).pvalue > 0.001
 
 
 def test_large_budgets_are_cut():
-    _, sizes = budget_curve.subsets(120, 5, rng=np.random.default_rng(0))
-    assert sizes.max() == budget_curve.LARGEST
+    chosen = budget_curve.subsets(120, 5, rng=np.random.default_rng(0))
+    assert chosen.sizes.max() == budget_curve.LARGEST
 
 
 def test_two_reads_of_three_items_by_hand():
     # Reads (1, 2, 3) and (3, 2, 1) of items with human scores 1, 2, 3: r is 1 and -1, and their means do not vary.
     scores, human = np.array([[1.0, 3], [2, 2], [3, 1]]), np.array([1.0, 2, 3])
-    masks, sizes = budget_curve.subsets(2, 9, rng=np.random.default_rng(0))
-    r = budget_curve.pearson_of_subsets(budget_curve.moments(scores, human).sum(axis=0), masks)
+    chosen = budget_curve.subsets(2, 9, rng=np.random.default_rng(0))
+    sizes = chosen.sizes
+    r = budget_curve.pearson_of_subsets(budget_curve.moments(scores, human).sum(axis=0), chosen)
     np.testing.assert_allclose(r, [1, -1, np.nan])
     np.testing.assert_allclose(budget_curve.mean_over_subsets(r, sizes), [0, np.nan])
-    rho, _ = budget_curve.spearman_of_subsets(scores, human, masks, sizes)
+    rho, _ = budget_curve.spearman_of_subsets(scores, human, chosen)
     np.testing.assert_allclose(rho, [1, -1, np.nan])
 
 
@@ -64,9 +66,9 @@ def test_two_reads_of_three_items_by_hand():
 def test_correlations_of_subsets_are_those_of_a_loop(shift):
     scores, human = scores_of(40, 5, seed=1)
     scores = scores + shift * np.random.default_rng(2).random(scores.shape)
-    masks, sizes = budget_curve.subsets(5, 252, rng=np.random.default_rng(0))
-    r = budget_curve.pearson_of_subsets(budget_curve.moments(scores, human).sum(axis=0), masks)
-    rho, _ = budget_curve.spearman_of_subsets(scores, human, masks, sizes)
+    chosen = budget_curve.subsets(5, 252, rng=np.random.default_rng(0))
+    r = budget_curve.pearson_of_subsets(budget_curve.moments(scores, human).sum(axis=0), chosen)
+    rho, _ = budget_curve.spearman_of_subsets(scores, human, chosen)
     means = [scores[:, list(subset)].mean(axis=1).round(12) for subset in every_subset(5)]
     assert r == pytest.approx([np.corrcoef(mean, human)[0, 1] for mean in means], abs=1e-12)
     assert rho == pytest.approx([stats.spearmanr(mean, human)[0] for mean in means], abs=1e-12)
@@ -75,17 +77,18 @@ def test_correlations_of_subsets_are_those_of_a_loop(shift):
 def test_equal_means_tie_although_floating_point_sums_of_thirds_differ():
     scores = np.array([[1.0, 2, 4], [4, 2, 1], [2, 4, 1], [5, 5, 5]])
     human = np.array([1.0, 2, 3, 4])
-    rho, _ = budget_curve.spearman_of_subsets(scores, human, np.ones((1, 3)), np.array([1]))
+    chosen = budget_curve.subsets(3, 3, rng=np.random.default_rng(0))
+    rho = budget_curve.spearman_of_subsets(scores, human, chosen).rho[-1:]
     assert rho == pytest.approx([stats.spearmanr([2, 2, 2, 4], human)[0]])
 
 
 def test_resampled_curves_are_those_of_a_loop_over_subsets_and_resamples():
     scores, human = scores_of(30, 4, seed=5)
     unit = np.repeat(np.arange(10), 3)
-    masks, sizes = budget_curve.subsets(4, 252, rng=np.random.default_rng(0))
+    chosen = budget_curve.subsets(4, 252, rng=np.random.default_rng(0))
     sums = reads.sum_units(budget_curve.moments(scores, human), unit)
     weights = resampling.bootstrap_weights(10, 20, rng=np.random.default_rng(1))
-    ours = budget_curve.resampled_curve(weights.astype(float) @ sums, masks, sizes)
+    ours = budget_curve.resampled_curve(weights.astype(float) @ sums, chosen)
     for curve, drawn in zip(ours, weights, strict=True):
         rows = np.repeat(np.arange(30), drawn[unit])
         for size in range(1, 5):
@@ -103,8 +106,9 @@ def weighted_spearman(x, y, weight):
 
 def test_the_influence_on_spearman_is_the_derivative_by_an_items_weight():
     scores, human = scores_of(25, 3, seed=2)
-    masks, sizes = budget_curve.subsets(3, 252, rng=np.random.default_rng(0))
-    influence = budget_curve.spearman_of_subsets(scores, human, masks, sizes).influence
+    chosen = budget_curve.subsets(3, 252, rng=np.random.default_rng(0))
+    masks, sizes = chosen.masks, chosen.sizes
+    influence = budget_curve.spearman_of_subsets(scores, human, chosen).influence
 
     def curve(weight):
         rho = [weighted_spearman(scores @ mask, human, weight) for mask in masks]

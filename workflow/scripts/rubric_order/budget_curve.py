@@ -17,34 +17,48 @@ LARGEST = 20  # budgets beyond it are not drawn from
 _CONSTANT = 1e-12  # variance of what does not vary: rounding alone
 
 
-def subsets(k: int, most: int, *, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+class Subsets(NamedTuple):
+    """Subsets of K reads, sorted by size.
+
+    Attributes:
+        masks: 1 where a read is in a subset, shape (n_subsets, K).
+        sizes: number of reads of each, shape (n_subsets,).
+        pairs: how often each pair of reads j <= k is in the square of a subset's sum: once with itself, else twice.
+            Shape (K(K+1)/2, n_subsets).
+    """
+
+    masks: np.ndarray
+    sizes: np.ndarray
+    pairs: np.ndarray
+
+
+def subsets(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
     """Subsets of k reads, of every size from 1 to k (at most ``LARGEST``).
 
     Args:
         k: number of reads.
         most: a size with more subsets than these is represented by so many different ones, drawn at random.
-
-    Returns:
-        masks: shape (n_subsets, k), 1 where a read is in a subset, sorted by size.
-        sizes: number of reads of each, shape (n_subsets,).
     """
-    masks = []
+    of_size = []
     for size in range(1, min(k, LARGEST) + 1):
         if math.comb(k, size) <= most:
-            masks.append(_all_of_size(k, size))
+            of_size.append(_all_of_size(k, size))
             continue
         drawn = np.empty((0, k), dtype=np.int8)
         while len(drawn) < most:  # repeated draws are dropped; every subset stays equally likely
             more = rng.permuted(np.tile(np.arange(k) < size, (most, 1)), axis=1).astype(np.int8)
             pool = np.concatenate([drawn, more])
             drawn = pool[np.sort(np.unique(pool, axis=0, return_index=True)[1])][:most]
-        masks.append(drawn)
-    sizes = np.repeat(np.arange(1, len(masks) + 1), [len(part) for part in masks])
-    return np.concatenate(masks).astype(float), sizes
+        of_size.append(drawn)
+    sizes = np.repeat(np.arange(1, len(of_size) + 1), [len(part) for part in of_size])
+    masks = np.concatenate(of_size).astype(float)
+    first, second = np.triu_indices(k)
+    pairs = (masks[:, first] * masks[:, second]).T * np.where(first == second, 1.0, 2.0)[:, None]
+    return Subsets(masks, sizes, pairs)
 
 
 @functools.lru_cache
-def _subsets(k: int, most: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _subsets(k: int, most: int, seed: int) -> Subsets:
     return subsets(k, most, rng=resampling.generator(seed, "subsets of reads", k))
 
 
@@ -77,7 +91,7 @@ def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones(len(y)), y, y * y, s, s * y[:, None], s[:, first] * s[:, second]])
 
 
-def pearson_of_subsets(sums: np.ndarray, masks: np.ndarray) -> np.ndarray:
+def pearson_of_subsets(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
     """Pearson's r of the mean over each subset of reads with the human scores.
 
     The variance of a sum of reads is a sum of their covariances, so no subset is averaged over items: each costs a few
@@ -85,20 +99,19 @@ def pearson_of_subsets(sums: np.ndarray, masks: np.ndarray) -> np.ndarray:
 
     Args:
         sums: of `moments` over items, shape (..., 3 + 2K + K(K+1)/2).
-        masks: see `subsets`, shape (n_subsets, K).
+        chosen: see `subsets`.
 
     Returns:
         Shape (..., n_subsets); NaN where the means or the human scores do not vary.
     """
-    k = masks.shape[1]
+    k = chosen.masks.shape[1]
     count, y, yy = (sums[..., place, None] for place in range(3))
     with np.errstate(invalid="ignore", divide="ignore"):
         s, sy, ss = np.split(sums[..., 3:] / count, [k, 2 * k], axis=-1)
         y, yy = y / count, yy / count
         first, second = np.triu_indices(k)
-        pairs = (masks[:, first] * masks[:, second] * np.where(first == second, 1.0, 2.0)).T
-        covariance = (sy - s * y) @ masks.T
-        variance = (ss - s[..., first] * s[..., second]) @ pairs
+        covariance = (sy - s * y) @ chosen.masks.T
+        variance = (ss - s[..., first] * s[..., second]) @ chosen.pairs
         human = yy - y * y
         r = covariance / np.sqrt(variance * human)
     return np.where((variance > _CONSTANT) & (human > _CONSTANT), np.clip(r, -1, 1), np.nan)
@@ -116,19 +129,19 @@ class RankCurve(NamedTuple):
     influence: np.ndarray
 
 
-def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, masks: np.ndarray, sizes: np.ndarray) -> RankCurve:
+def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) -> RankCurve:
     """Spearman's rho of the mean over each subset of reads with the human scores, with mean ranks for ties.
 
     Sums are ranked, not means, which tie or not by rounding. Their ranks come from counting how often each sum occurs.
 
     Args:
         scores, human: see `moments`.
-        masks, sizes: see `subsets`.
+        chosen: see `subsets`.
 
     Source: the influence is the derivative of Spearman's rho, as the correlation of mid-distribution functions, with
     respect to the weight of an item (infinitesimal jackknife; Efron, 1982, Chapter 6).
     """
-    m = len(human)
+    m, (masks, sizes, _) = len(human), chosen
     # Mid-ranks about 0 in units of the sample size: rho is the correlation of u (of sums) with v (of human scores).
     _, y, y_count = np.unique(human, return_inverse=True, return_counts=True)
     v_table = (y_count.cumsum() - y_count / 2) / m - 0.5
@@ -199,19 +212,19 @@ def mean_over_subsets(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         )
 
 
-def resampled_curve(sums: np.ndarray, masks: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def resampled_curve(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
     """Mean Pearson's r of each budget in each resample.
 
     Args:
         sums: of `moments` in each resample, shape (resamples, 3 + 2K + K(K+1)/2).
-        masks, sizes: see `subsets`.
+        chosen: see `subsets`.
 
     Returns:
         Shape (resamples, n_sizes).
     """
-    chunk = max(1, 100_000 // len(masks))  # what is worked on at a time stays in the processor's cache
+    chunk = max(1, 100_000 // len(chosen.sizes))  # what is worked on at a time stays in the processor's cache
     parts = [sums[start : start + chunk] for start in range(0, len(sums), chunk)]
-    return np.concatenate([mean_over_subsets(pearson_of_subsets(part, masks), sizes) for part in parts])
+    return np.concatenate([mean_over_subsets(pearson_of_subsets(part, chosen), chosen.sizes) for part in parts])
 
 
 def budget_curve(
@@ -251,15 +264,16 @@ def budget_curve(
             if values.shape[1] < 2 or complete.sum() < 2:
                 continue
             values, human = values[complete], block.items["human_score"].to_numpy(dtype=float)[complete]
-            masks, sizes = _subsets(values.shape[1], subsets_per_size, seed)
+            chosen = _subsets(values.shape[1], subsets_per_size, seed)
+            sizes = chosen.sizes
             products = moments(values, human)
-            pearson = pearson_of_subsets(products.sum(axis=0), masks)
-            spearman = spearman_of_subsets(values, human, masks, sizes)
+            pearson = pearson_of_subsets(products.sum(axis=0), chosen)
+            spearman = spearman_of_subsets(values, human, chosen)
             about = block.keys | {"readout": readout, "n_items": len(human), "n_rated": int(rated.sum())}
             for cluster in CLUSTERS:
                 unit = block.units(cluster, complete)
                 sums = reads.resampled_sums(products, unit, resamples=resamples, seed=seed, name="budget curve")
-                curves = resampled_curve(sums[1:], masks, sizes)
+                curves = resampled_curve(sums[1:], chosen)
                 bounds = [
                     resampling.percentile_interval(again, confidence) for again in (curves, curves - curves[:, :1])
                 ]
