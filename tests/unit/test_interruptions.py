@@ -61,7 +61,14 @@ def run_job(folder: Path, *, judge: dict, shard: int, shards: int, delay: float,
 
     engines.load = load_noting
     judge = {**judge, "simulation": {**judge["simulation"], "seconds_per_request": delay}}
-    options = {"judge": judge, "model_folder": None, "gpus": 0, "store": folder / "store", "output": folder / output}
+    options = {
+        "judge": judge,
+        "endpoint": {},
+        "model_folder": None,
+        "gpus": 0,
+        "store": folder / "store",
+        "output": folder / output,
+    }
     judge_shard.main(folder / "requests.parquet", shard, shards, **options)
 
 

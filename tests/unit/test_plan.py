@@ -156,6 +156,42 @@ def test_request_ids_do_not_change_with_where_a_judge_runs_or_how_its_settings_a
     assert plan.request_ids({**judge, **change}, ["prompt"], [0], 5) == plan.request_ids(judge, ["prompt"], [0], 5)
 
 
+ENDPOINT = {"engine": "openai", "model": "a/b/c", "base_url": "https://example.org/v1"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"base_url": "http://127.0.0.1:8000/v1"},
+        {"api_key_env": "OTHER_KEY"},
+        {"extra_headers": {"X-Tenant": "$TENANT"}},
+        {"concurrency": 3, "timeout": 5, "max_attempts": 1, "requests_per_minute": 5, "tokens_per_minute": 5},
+        {"budget": {"calls": 1}, "prices": {"prompt": 1, "completion": 1}},
+        {"accept_models": ["b"], "max_tokens_name": "max_completion_tokens", "top_logprobs": 5, "dialect": "vllm"},
+        {"extra_body": {}},
+    ],
+    ids=str,
+)
+def test_request_ids_do_not_change_with_how_an_endpoint_is_asked(judge, change):
+    judge = {**judge, **ENDPOINT}
+    assert plan.request_ids({**judge, **change}, ["prompt"], [0], 5) == plan.request_ids(judge, ["prompt"], [0], 5)
+
+
+def test_request_ids_change_with_what_an_endpoint_is_asked(judge):
+    judge = {**judge, **ENDPOINT}
+    changes = [
+        *({}, {"extra_body": {"top_k": 1}}, {"extra_body": {"top_k": 2}}, {"model": "b/b/c"}),
+        *({"serve": {"arguments": {"reasoning_parser": "qwen3"}}}, {"serve": {}}),
+    ]
+    names = [plan.request_ids({**judge, **change}, ["prompt"], [0], 5)[0] for change in changes]
+    assert len(set(names)) == len(changes)
+
+
+def test_a_server_of_our_own_is_the_offline_engine_but_for_the_kind_of_engine(judge):
+    served = {**judge, "engine": "openai", "serve": {}, "model": "/scratch/llama"}
+    assert judges.identity(served) == judges.identity({**judge, "model": "./llama"}) | {"engine": "openai"}
+
+
 @pytest.mark.parametrize("path", ["/scratch/a/llama", "/home/b/models/llama", "./llama", "../llama/"])
 def test_a_local_model_is_known_by_the_name_of_its_folder(judge, path):
     assert judges.identity({**judge, "model": path})["model"] == "llama"

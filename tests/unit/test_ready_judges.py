@@ -30,7 +30,7 @@ def schema():
 def test_the_judges_of_the_papers_are_there():
     papers = {"gpt_oss_20b", "gpt_oss_120b", "qwen3_5_9b", "qwen3_5_27b", "gemma_3_12b", "gemma_3_27b"}
     papers |= {"qwen3_8b", "qwen3_32b", "mistral_small_24b", "deepseek_v3", "llama_3_1_8b", "llama_3_3_70b"}
-    papers |= {"prometheus_2_7b", "prometheus_2_8x7b"}
+    papers |= {"prometheus_2_7b", "prometheus_2_8x7b", "gpt_4_1", "gpt_4_1_mini", "gpt_4o"}
     assert papers <= set(FILES)
 
 

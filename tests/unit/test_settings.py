@@ -328,6 +328,88 @@ def test_how_long_a_simulated_answer_takes_is_not_part_of_a_judges_identity(judg
     assert "simulation" not in judges.identity({**judge, "simulation": None})
 
 
+ENDPOINT = {"engine": "openai", "model": "a-model", "base_url": "https://example.org/v1"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem_"),
+    [
+        ({}, None),
+        ({"base_url": None, "serve": {}}, None),
+        ({"sampling": {"temperature": None, "seed": None}}, None),
+        ({"dialect": "vllm", "answer_format": "score", "answer_prefix": "Score: ", "second_request": True}, None),
+        ({"base_url": None, "serve": {}, "answer_format": "score", "answer_prefix": "Score: "}, None),
+        ({"base_url": None, "serve": {}, "engine_args": {"enforce_eager": True}}, None),
+        ({"prices": {"prompt": 1, "completion": 2}, "budget": {"cost": 5}}, None),
+        ({"base_url": None}, "base_url: engine 'openai' needs either base_url, or serve for a server of its own"),
+        ({"serve": {}}, "base_url: engine 'openai' needs either base_url, or serve for a server of its own"),
+        (
+            {"base_url": None, "serve": {}, "api_key_env": "KEY"},
+            "api_key_env: the server of serve has a key of its own",
+        ),
+        (
+            {"base_url": None, "serve": {}, "sampling": {"seed": None}},
+            "sampling/seed: the server of serve needs a value",
+        ),
+        (
+            {"engine_args": {"enforce_eager": True}},
+            "engine_args: it is for a model that is loaded here, by engine 'vllm' or with serve",
+        ),
+        (
+            {"answer_format": "score", "answer_prefix": "Score: "},
+            "answer_prefix: over an endpoint it needs dialect 'vllm'",
+        ),
+        ({"second_request": True}, "second_request: over an endpoint it needs dialect 'vllm'"),
+        ({"criteria_format": "lines"}, "criteria_format: over an endpoint it needs dialect 'vllm'"),
+        (
+            {"reasoning_end": "</think>"},
+            "reasoning_end: over an endpoint it is the server that keeps apart what the judge thinks",
+        ),
+        (
+            {"sampling": {"max_tokens": None}, "budget": {"tokens": 5}},
+            "sampling/max_tokens: limits of tokens or cost need a value, to know the most that a call can use",
+        ),
+        (
+            {"sampling": {"max_tokens": None}, "tokens_per_minute": 5},
+            "sampling/max_tokens: limits of tokens or cost need a value, to know the most that a call can use",
+        ),
+        ({"budget": {"cost": 5}}, "budget/cost: it needs prices"),
+        ({"engine": "vllm"}, "base_url: it is for engine 'openai'"),
+        ({"engine": "vllm", "base_url": None, "extra_body": {"a": 1}}, "extra_body: it is for engine 'openai'"),
+        (
+            {"engine": "vllm", "base_url": None, "sampling": {"top_p": None}},
+            "sampling/top_p: null leaves it to an endpoint; engine 'vllm' needs a value",
+        ),
+    ],
+)
+def test_settings_that_do_not_fit_an_engine_are_named(config, schema, changes, problem_):
+    config["judges"]["mine"] = {**ENDPOINT, **changes}
+    settings.check_shape(config, schema)
+    fill(config, schema)
+    if problem_ is None:
+        settings.check_meaning(config)
+    else:
+        assert problem(settings.check_meaning, config) == f"config: judges/mine/{problem_}"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("base_url", "example.org/v1"),
+        ("base_url", "https://user:password@example.org/v1"),
+        ("base_url", "https://example.org/v1?key=1"),
+        ("api_key_env", "sk-0123-456"),
+        ("extra_headers", {"X-Number": 5}),
+        ("concurrency", 0),
+        ("prices", {"prompt": 1}),
+        ("serve", {"port": 8000}),
+    ],
+)
+def test_settings_of_an_endpoint_have_their_shape(config, schema, key, value):
+    config["judges"]["mine"] = {**ENDPOINT, key: value}
+    assert problem(settings.check_shape, config, schema).startswith(f"config: judges/mine/{key}")
+
+
 def test_two_judges_of_one_model_name_take_their_weights_from_one_file(config, schema):
     first = config["judges"]["smollm2_135m"]
     config["judges"]["another"] = {**copy.deepcopy(first), "answer_format": "feedback", "answer_prefix": ""}

@@ -107,6 +107,23 @@ def test_compact_joins_what_anyone_left_behind_and_keeps_nothing_double(tmp_path
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_what_was_spent_is_counted_once_for_each_run_also_after_joining(tmp_path):
+    store = Store(tmp_path)
+    assert store.spent() == {"calls": 0, "tokens": 0, "cost": 0.0}
+    timeout = Response("a", error="timeout: no answer within 5 s", attempts=3, cost=0.3)
+    store.append([timeout, answer("b", prompt_tokens=100, completion_tokens=5, attempts=1, cost=0.01)], engine="first")
+    store.append([timeout, answer("c", prompt_tokens=200)], engine="second")
+    store.append([answer("a", prompt_tokens=50, completion_tokens=5, attempts=2, cost=0.02)], engine="third")
+    expected = {"calls": 9, "tokens": 360, "cost": pytest.approx(0.63)}
+    assert store.spent() == expected
+    kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    store.compact()
+    assert store.spent() == expected
+    for path, content in kept.items():  # as where a job was killed while it was joining
+        path.write_bytes(content)
+    assert store.spent() == expected
+
+
 def test_compact_leaves_large_files_as_they_are(tmp_path, monkeypatch):
     monkeypatch.setattr("rubric_order.store.LARGE", 3)
     store = Store(tmp_path)

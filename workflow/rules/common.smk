@@ -70,6 +70,24 @@ LIVE = [name for name in config["judges"] if name not in RECORDED]
 
 # How a judge is run. These settings do not change its answers, so they do not make answers out of date.
 RUN_SETTINGS = ("gpu", "shards", "mem", "runtime", "greedy_repeats")
+# The same of an endpoint; the job still has to know them.
+ENDPOINT_SETTINGS = (
+    "base_url",
+    "api_key_env",
+    "dialect",
+    "extra_headers",
+    "accept_models",
+    "max_tokens_name",
+    "top_logprobs",
+    "concurrency",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "timeout",
+    "max_attempts",
+    "backoff",
+    "budget",
+    "prices",
+)
 
 
 def source(path):
@@ -121,10 +139,16 @@ def with_profiles(judge, wildcards):
 def judge_settings(wildcards):
     """A judge's block of config without what only says where it runs, and with the profiles of the study alone."""
     judge = config["judges"][wildcards.judge]
-    unused = {*RUN_SETTINGS, "profiles"}
+    unused = {*RUN_SETTINGS, *ENDPOINT_SETTINGS, "profiles"}
     if config["studies"][wildcards.study]["probe"] != "criterion_order":
         unused.add("criteria_format")
     return as_json(with_profiles({key: value for key, value in judge.items() if key not in unused}, wildcards))
+
+
+def endpoint_settings(wildcards, output):
+    """How a judge is asked over an endpoint. Taking `output`, it is not tracked: no answer depends on it."""
+    judge = config["judges"][wildcards.judge]
+    return as_json({key: judge[key] for key in ENDPOINT_SETTINGS} if judge["engine"] == "openai" else {})
 
 
 def judge_identity(wildcards):
@@ -288,15 +312,17 @@ def model_folder(wildcards):
 def judge_environment(wildcards):
     """Where the judge runs decides which build of vLLM it needs, if any; paths are relative to this file."""
     judge = config["judges"][wildcards.judge]
+    if judges.is_endpoint(judge):
+        return "../../envs/endpoint.yaml"
     if judge["engine"] == "simulated":
         return "../../envs/analysis.yaml"
     return "../../envs/judge.yaml" if judge["gpu"] else "../../envs/judge_cpu.yaml"
 
 
 def judge_threads(wildcards):
-    """All cores where a model runs on them; a few where it runs on a GPU."""
+    """All cores where a model runs on them; a few where it runs on a GPU; one where it runs elsewhere, or none does."""
     judge = config["judges"][wildcards.judge]
-    if judge["engine"] == "simulated":
+    if judge["engine"] == "simulated" or judges.is_endpoint(judge):
         return 1
     return 4 if judge["gpu"] else workflow.cores or 1
 

@@ -26,9 +26,11 @@ rule judge_shard:
         code=code("judge_shard.py"),
         entry=entry("judge_shard.py"),
         judge=judge_settings,
+        endpoint=endpoint_settings,
         shards=lookup("judges/{judge}/shards", within=config),
         store="results/store/{judge}",
     shell:
         "python {params.entry:q} --requests {input.requests:q} --shard {wildcards.shard} --shards {params.shards}"
-        " --judge {params.judge:q} --model-folder {input.model:q} --gpus {resources.gpu} --store {params.store:q}"
+        " --judge {params.judge:q} --endpoint {params.endpoint:q} --model-folder {input.model:q}"
+        " --gpus {resources.gpu} --store {params.store:q}"
         " --output {output.responses:q} 2> >(tee {log:q} >&2)"

@@ -17,22 +17,28 @@ def main(
     shard: int,
     shards: int,
     judge: dict,
+    endpoint: dict,
     model_folder: Path | None,
     gpus: int,
     store: Path,
     output: Path,
 ) -> None:
     """Ask what the store does not know, then write the responses of the shard in the order of its requests."""
+    kept = Store(store)
     with locks.only_writer(output), contextlib.ExitStack() as claimed:
 
         def start_engine() -> engines.Engine:
             if gpus:
                 claimed.enter_context(devices.claim(gpus))
-            return engines.load({**judge, "gpu": gpus}, model_folder=model_folder)
+            settings = {**judge, **endpoint, "gpu": gpus}
+            if endpoint.get("base_url"):  # its limits hold for all jobs together: they take turns
+                claimed.enter_context(locks.only_writer(store / "calls"))
+                settings["spent"] = kept.spent()
+            return engines.load(settings, model_folder=model_folder)
 
         responses = judging.judge(
             plan.shard_of(pd.read_parquet(requests), shard, shards),
-            Store(store),
+            kept,
             start_engine,
             accept_failures=judge["accept_failures"],
             retry_failed=judge["retry_failed"],

@@ -77,12 +77,26 @@ def identity(judge: Mapping, probe: str = "score_order") -> dict:
         kept["engine_args"] = other
     if "simulation" in kept:  # how long an answer takes changes none
         kept["simulation"] = {k: v for k, v in kept["simulation"].items() if k != "seconds_per_request"}
-    if is_local(kept["model"]):
-        kept["model"] = Path(kept["model"]).name
+    if judge.get("extra_body"):
+        kept["extra_body"] = _plain(judge["extra_body"])
+    if (judge.get("serve") or {}).get("arguments"):
+        kept["server_args"] = _plain(judge["serve"]["arguments"])
+    kept["model"] = shown_name(judge)
     if probe == "criterion_order":
         kept = {key: value for key, value in kept.items() if key not in ONE_SCORE}
         kept["criteria_format"] = judge.get("criteria_format", "free")
     return kept
+
+
+def is_endpoint(judge: Mapping) -> bool:
+    """Whether a judge answers over an endpoint that others run."""
+    return judge["engine"] == "openai" and judge.get("serve") is None
+
+
+def shown_name(judge: Mapping) -> str:
+    """A judge's model without the path to it. What an endpoint calls its model is a name, whatever it looks like."""
+    model = judge["model"]
+    return Path(model).name if is_local(model) and not is_endpoint(judge) else model
 
 
 def with_profile(judge: Mapping, profile: str) -> dict:

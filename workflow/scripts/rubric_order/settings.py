@@ -165,6 +165,7 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
         for key, own in judges.OWN_SETTINGS.items():
             if key in judge["engine_args"]:
                 yield f"judges/{name}/engine_args/{key}: set judges/{name}/{own} instead"
+        yield from (f"judges/{name}/{problem}" for problem in _problems_of_engine(judge))
         for other, same in config["judges"].items():
             shared = judges.folder_name(judge) == judges.folder_name(same)
             if other < name and shared and judge["gguf"] and same["gguf"] and judge["gguf"] != same["gguf"]:
@@ -210,3 +211,39 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
                 value, study, among = settings[key], settings["study"], named[key]
                 if value not in config["studies"][study][among] and (key, value) != ("dataset", EVERY):
                     yield f"{block}/{name}/{key}: {value!r} is not among the {among} of study {study!r}"
+
+
+def _problems_of_engine(judge: Mapping) -> Iterator[str]:
+    """What does not fit a judge's engine, as the key and what is wrong with it."""
+    sampling = {key: value for key, value in judge["sampling"].items() if value is None}
+    if judge["engine"] != "openai":
+        for key in ("base_url", "api_key_env", "serve", "prices", "requests_per_minute", "tokens_per_minute"):
+            if judge[key] is not None:
+                yield f"{key}: it is for engine 'openai'"
+        for key in ("extra_body", "extra_headers"):
+            if judge[key]:
+                yield f"{key}: it is for engine 'openai'"
+        for key in sampling:
+            yield f"sampling/{key}: null leaves it to an endpoint; engine {judge['engine']!r} needs a value"
+        return
+    if judge["reasoning_end"] is not None:
+        yield "reasoning_end: over an endpoint it is the server that keeps apart what the judge thinks"
+    if (judge["base_url"] is None) == (judge["serve"] is None):
+        yield "base_url: engine 'openai' needs either base_url, or serve for a server of its own"
+    if judge["serve"] is not None:
+        if judge["api_key_env"] is not None:
+            yield "api_key_env: the server of serve has a key of its own"
+        if "seed" in sampling:
+            yield "sampling/seed: the server of serve needs a value"
+    else:
+        for key in ("gguf", "engine_args", "chat_template", "batch_invariant"):
+            if judge[key]:
+                yield f"{key}: it is for a model that is loaded here, by engine 'vllm' or with serve"
+        for key in ("answer_prefix", "second_request", "criteria_format"):
+            if judge[key] not in ("", False, "free") and judge["dialect"] != "vllm":
+                yield f"{key}: over an endpoint it needs dialect 'vllm'"
+    limits = [key for key in ("tokens", "cost") if judge["budget"][key] is not None]
+    if (limits or judge["tokens_per_minute"] is not None) and "max_tokens" in sampling:
+        yield "sampling/max_tokens: limits of tokens or cost need a value, to know the most that a call can use"
+    if "cost" in limits and judge["prices"] is None:
+        yield "budget/cost: it needs prices"

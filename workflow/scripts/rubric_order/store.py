@@ -74,6 +74,18 @@ class Store:
         known = _best_first(known).to_pandas().drop_duplicates("request_id").set_index("request_id")
         return known.reindex(wanted[wanted.isin(known.index)]).rename_axis("request_id").reset_index()
 
+    def spent(self) -> dict[str, float]:
+        """What all answers here have used of a judge's budget: ``calls``, ``tokens`` and ``cost``, failures included.
+
+        Tokens of calls that were cut are not known and not in it; their cost is, at its most.
+        """
+        names = ["request_id", "error", "prompt_tokens", "completion_tokens", "attempts", "cost", "engine"]
+        rows = pa.concat_tables([SCHEMA.empty_table().select(names), *self._load_all(names)]).to_pandas()
+        # A row stands twice where files were being joined when their job was killed.
+        used = rows.drop_duplicates()[["prompt_tokens", "completion_tokens", "attempts", "cost"]].sum()
+        tokens = int(used["prompt_tokens"] + used["completion_tokens"])
+        return {"calls": int(used["attempts"]), "tokens": tokens, "cost": float(used["cost"])}
+
     def compact(self) -> None:
         """Join the small files of this store into one, with each request once.
 
@@ -88,7 +100,7 @@ class Store:
                     small[path] = _read(path, SCHEMA.names)
         if len(small) > 1:
             table = _best_first(pa.concat_tables(small.values()))
-            rows = table.select(["request_id", "text", "error", "attempts", "cost"]).to_pandas()
+            rows = table.select(["request_id", "text", "error", "attempts", "cost", "engine"]).to_pandas()
             paid = rows["attempts"].notna() & ~rows.duplicated()
             kept = (~rows["request_id"].duplicated() | paid).to_numpy()
             joined = self._write(table.filter(kept).sort_by("request_id"))

@@ -21,26 +21,61 @@ QUEUE = 4  # requests waiting per running one: enough that the scheduler never i
 
 
 def load(judge: dict, *, model_folder: Path | None) -> "VllmEngine":
-    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
-    os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
-    os.environ.setdefault("TQDM_DISABLE", "1")
     warnings.filterwarnings("ignore", category=FutureWarning, module="vllm")
-    if judge["batch_invariant"]:
-        os.environ["VLLM_BATCH_INVARIANT"] = "1"
-    if _is_cpu_build():
+    os.environ.update(environment(judge))
+    if is_cpu_build():
         # One process: a second one would take a core away from the computation. It runs on the cores that the job may
         # use, as many threads as OMP_NUM_THREADS says, which Snakemake sets to the threads of the job.
         os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
-        os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "4")
-    return VllmEngine(judge, str(model_folder or os.path.expanduser(judge["model"])))
+    return VllmEngine(judge, model_path(judge, model_folder))
 
 
-def _is_cpu_build() -> bool:
+def model_path(judge: dict, model_folder: Path | None) -> str:
+    """Where vLLM finds a judge's model: made by the workflow, in a local folder, or on the hub."""
+    return str(model_folder or os.path.expanduser(judge["model"]))
+
+
+def environment(judge: dict) -> dict[str, str]:
+    """Settings of vLLM that it takes from the environment; what the user has set there stays."""
+    ours = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1", "TQDM_DISABLE": "1"}
+    if is_cpu_build():
+        ours["VLLM_CPU_KVCACHE_SPACE"] = "4"
+    chosen = {name: os.environ.get(name, value) for name, value in ours.items()}
+    return chosen | ({"VLLM_BATCH_INVARIANT": "1"} if judge["batch_invariant"] else {})
+
+
+def is_cpu_build() -> bool:
     try:
         importlib.metadata.version("vllm-cpu")
     except importlib.metadata.PackageNotFoundError:
         return False
     return True
+
+
+def engine_arguments(judge: dict, model: str) -> dict:
+    """Arguments of vLLM's engine by name, for a judge."""
+    arguments = {
+        "model": model,
+        "revision": judge.get("revision"),
+        "dtype": judge["dtype"],
+        "quantization": judge.get("quantization"),
+        "max_model_len": judge.get("max_model_len"),
+        "tensor_parallel_size": tensor_parallel_size(judge),
+        "seed": judge["sampling"]["seed"],
+        "enable_prefix_caching": True,
+        "disable_log_stats": True,
+        **judge["engine_args"],
+    }
+    return {key: value for key, value in arguments.items() if value is not None}
+
+
+def describe_model(arguments: dict) -> dict:
+    """The arguments without the path of a local model, and the hash of what lists its weights."""
+    model = arguments["model"]
+    return {
+        "engine_args": {**arguments, "model": Path(model).name if judges.is_local(model) else model},
+        "weights_index": models.weights_index(model, arguments.get("revision")),
+    }
 
 
 class VllmEngine:
@@ -51,19 +86,7 @@ class VllmEngine:
         from vllm.v1.engine.llm_engine import LLMEngine
 
         self.judge = judge
-        arguments = {
-            "model": model,
-            "revision": judge.get("revision"),
-            "dtype": judge["dtype"],
-            "quantization": judge.get("quantization"),
-            "max_model_len": judge.get("max_model_len"),
-            "tensor_parallel_size": tensor_parallel_size(judge),
-            "seed": judge["sampling"]["seed"],
-            "enable_prefix_caching": True,
-            "disable_log_stats": True,
-            **judge["engine_args"],
-        }
-        self.arguments = {key: value for key, value in arguments.items() if value is not None}
+        self.arguments = engine_arguments(judge, model)
         known = {field.name for field in dataclasses.fields(EngineArgs)}
         for name in judge["engine_args"]:
             if name not in known:
@@ -80,14 +103,12 @@ class VllmEngine:
     def describe(self) -> dict:
         import vllm
 
-        model = self.arguments["model"]
         config = self.engine.vllm_config.model_config.hf_config
         return {
             "engine": "vllm",
             "engine_version": vllm.__version__,
-            "engine_args": {**self.arguments, "model": Path(model).name if judges.is_local(model) else model},
+            **describe_model(self.arguments),
             "model_revision": getattr(config, "_commit_hash", None),
-            "weights_index": models.weights_index(model, self.arguments.get("revision")),
         }
 
     def close(self) -> None:
@@ -313,6 +334,19 @@ def read_several(
         Log-probabilities of the scores 1..n for each criterion, one after the other; NaN for a criterion without such
         a place, or whose score is no token of its own. None where that is so for all of them.
     """
+    found = []
+    for place in places_of_scores(token_ids, variants, pieces, criteria):
+        found += [math.nan] * len(variants) if place is None else option_logprobs(logprobs[place], variants)
+    return None if all(map(math.isnan, found)) else found
+
+
+def places_of_scores(
+    tokens: Sequence[int] | Sequence[str],
+    variants: Sequence[Sequence[int]] | Sequence[Sequence[str]],
+    pieces: Sequence[str],
+    criteria: Sequence[str],
+) -> list[int | None]:
+    """Index of the token that is the score of each criterion, see `read_several`; None where there is none."""
     names = "|".join(map(re.escape, sorted(criteria, key=len, reverse=True)))
     behind_name = rf"(?<!\w)({names})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}([1-{len(variants)}])(?!\w|[.,]\d)"
     spelled = [name.lower() for name in criteria]
@@ -320,14 +354,9 @@ def read_several(
     for match in re.finditer(behind_name, "".join(pieces), re.IGNORECASE):
         offsets[spelled.index(match[1].lower())] = match.start(2)
     ends = np.cumsum([len(piece) for piece in pieces])
-    found = []
-    for offset in offsets:
-        place = None if offset is None else int(np.searchsorted(ends, offset, side="right"))
-        if place is None or not any(token_ids[place] in tokens for tokens in variants):
-            found += [math.nan] * len(variants)
-        else:
-            found += option_logprobs(logprobs[place], variants)
-    return None if all(map(math.isnan, found)) else found
+    scores = {token for variant in variants for token in variant}
+    places = [None if offset is None else int(np.searchsorted(ends, offset, side="right")) for offset in offsets]
+    return [place if place is not None and tokens[place] in scores else None for place in places]
 
 
 def option_logprobs(at: dict, variants: list[list[int]]) -> list[float]:

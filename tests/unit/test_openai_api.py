@@ -1,0 +1,743 @@
+import collections
+import email.utils
+import json
+import logging
+import math
+import os
+import signal
+import threading
+import time
+
+import pytest
+from endpoint import Reply, completion, running
+
+from rubric_order import engines
+from rubric_order.engines import Request, openai_api
+from rubric_order.engines.openai_answers import LoggedToken, read_options, read_several
+from rubric_order.engines.openai_calls import retry_after
+from rubric_order.errors import InputError
+
+KEY = "sk-secret-0123456789"
+QUICK = {"first": 0.001, "longest": 0.01}
+
+
+@pytest.fixture
+def settings(judge):
+    """A judge over an endpoint that takes no time to try again."""
+    sampling = {"temperature": 0, "top_p": 1, "max_tokens": 16, "seed": 7, "stop": []}
+    ours = {"engine": "openai", "model": "a-model", "answer_format": "feedback", "answer_prefix": "", "gpu": 0}
+    return {
+        **judge,
+        **ours,
+        "sampling": sampling,
+        "backoff": QUICK,
+        "timeout": 10,
+        "max_attempts": 3,
+        "criteria_format": "free",
+    }
+
+
+@pytest.fixture
+def ask(settings):
+    """Ask an endpoint that replies by a function; its responses in the order of the requests, and its calls."""
+
+    def ask_(reply, requests=1, **changes):
+        if isinstance(requests, int):
+            requests = [Request(f"r{number}", f"prompt {number}", 5, 0) for number in range(requests)]
+        with running(reply if callable(reply) else lambda call: reply) as endpoint:
+            engine = engines.load({**settings, "base_url": endpoint.base_url, **changes})
+            order = [request.request_id for request in requests]
+            try:
+                responses = sorted(engine.answer(requests), key=lambda response: order.index(response.request_id))
+            finally:
+                engine.close()
+        return responses, endpoint.calls
+
+    return ask_
+
+
+def in_turn(*replies):
+    """A reply for the first call of each prompt, one for the second, ..."""
+    seen = {}
+
+    def reply(call):
+        seen[call.prompt] = seen.get(call.prompt, -1) + 1
+        return replies[min(seen[call.prompt], len(replies) - 1)]
+
+    return reply
+
+
+def status(number, message="no", headers=None, **error):
+    return Reply({"error": {"message": message, **error}}, status=number, headers=headers or {})
+
+
+# --- what is sent
+
+
+def test_a_request_carries_the_prompt_and_the_sampling_settings(ask):
+    _, (call,) = ask(Reply(completion()))
+    assert call.path == "/v1/chat/completions"
+    assert call.body == {
+        "model": "a-model",
+        "messages": [{"role": "user", "content": "prompt 0"}],
+        "temperature": 0,
+        "top_p": 1,
+        "max_tokens": 16,
+        "seed": 7,
+    }
+
+
+def test_null_leaves_a_setting_to_the_endpoint(ask):
+    sampling = {"temperature": None, "top_p": None, "max_tokens": 99, "seed": None, "stop": ["\n"]}
+    _, (call,) = ask(Reply(completion()), sampling=sampling, max_tokens_name="max_completion_tokens")
+    assert set(call.body) == {"model", "messages", "max_completion_tokens", "stop"}
+    assert (call.body["max_completion_tokens"], call.body["stop"]) == (99, ["\n"])
+
+
+def test_repeats_count_the_seed_up_and_a_profile_changes_what_it_names(ask):
+    profiles = {"low": {"sampling": {"temperature": 0.5}, "extra_body": {"reasoning_effort": "low"}}}
+    requests = [Request("a", "x", 5, 2), Request("b", "y", 5, 0, profile="low")]
+    _, calls = ask(Reply(completion()), requests, profiles=profiles, system_prompt="Be fair.", extra_body={"user": "u"})
+    first, second = sorted((call.body for call in calls), key=lambda body: body["messages"][-1]["content"])
+    assert first["messages"][0] == {"role": "system", "content": "Be fair."}
+    assert (first["seed"], first["temperature"], first["user"]) == (9, 0, "u")
+    assert (second["seed"], second["temperature"], second["reasoning_effort"], second["user"]) == (7, 0.5, "low", "u")
+
+
+def test_a_prefix_of_the_answer_is_a_message_to_continue(ask):
+    _, (call,) = ask(Reply(completion()), dialect="vllm", answer_prefix="Score: ")
+    assert call.body["messages"][-1] == {"role": "assistant", "content": "Score: "}
+    assert call.body["continue_final_message"] is True
+    assert call.body["add_generation_prompt"] is False
+
+
+def test_arguments_of_the_chat_template_are_sent_where_there_are_some(ask):
+    _, (call,) = ask(Reply(completion()), chat_template_kwargs={"enable_thinking": False})
+    assert call.body["chat_template_kwargs"] == {"enable_thinking": False}
+
+
+# --- keys
+
+
+def test_the_key_comes_from_the_variable_that_config_names(ask, monkeypatch):
+    monkeypatch.setenv("MY_KEY", f"{KEY}\n")
+    _, (call,) = ask(Reply(completion()), api_key_env="MY_KEY")
+    assert call.headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_without_a_key_none_is_sent_whatever_the_environment_holds(ask, monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
+        monkeypatch.setenv(name, KEY)
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Custom: {KEY}")
+    _, (call,) = ask(Reply(completion()))
+    assert KEY not in str(call.headers)
+    assert "authorization" not in call.headers
+
+
+def test_a_missing_key_is_one_error_that_names_the_variable(settings, monkeypatch):
+    monkeypatch.delenv("MY_KEY", raising=False)
+    with pytest.raises(InputError) as error:
+        engines.load({**settings, "base_url": "http://127.0.0.1:9/v1", "api_key_env": "MY_KEY"})
+    assert str(error.value) == "judge: api_key_env: the environment has no variable MY_KEY"
+
+
+def test_a_key_that_no_header_can_hold_is_not_shown(settings, monkeypatch):
+    monkeypatch.setenv("MY_KEY", f"{KEY}\nX-Other: 1")
+    with pytest.raises(InputError) as error:
+        engines.load({**settings, "base_url": "http://127.0.0.1:9/v1", "api_key_env": "MY_KEY"})
+    assert "MY_KEY" in str(error.value)
+    assert KEY not in str(error.value)
+
+
+def test_headers_can_hold_variables_and_override_the_key(ask, monkeypatch):
+    monkeypatch.setenv("TENANT", "tenant-7654321")
+    headers = {"X-Tenant": "id $TENANT", "X-Price": "5 $$", "Authorization": "Token ${TENANT}"}
+    _, (call,) = ask(Reply(completion()), extra_headers=headers)
+    assert call.headers["x-tenant"] == "id tenant-7654321"
+    assert call.headers["x-price"] == "5 $"
+    assert call.headers["authorization"] == "Token tenant-7654321"
+
+
+def test_a_header_without_its_variable_is_an_error(settings, monkeypatch):
+    monkeypatch.delenv("TENANT", raising=False)
+    for value, message in (("$TENANT", "the environment has no variable TENANT"), ("$ 5", "expected [$]NAME")):
+        with pytest.raises(InputError, match=f"judge: extra_headers/X-Tenant: {message}"):
+            engines.load({**settings, "base_url": "http://127.0.0.1:9/v1", "extra_headers": {"X-Tenant": value}})
+
+
+def test_what_an_endpoint_repeats_of_a_secret_is_not_kept(ask, monkeypatch, caplog):
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("MY_KEY", KEY)
+    monkeypatch.setenv("TENANT", "tenant-7654321")
+    headers = {"X-Tenant": "tenant id $TENANT"}
+    reply = status(503, f"Bearer {KEY} of tenant-7654321\n is over capacity")
+    (response,), _ = ask(reply, api_key_env="MY_KEY", extra_headers=headers)
+    assert response.error == "server_error: 503 Bearer *** of *** is over capacity"
+    assert KEY not in caplog.text
+    assert "tenant-7654321" not in caplog.text
+
+
+def test_nothing_that_describes_the_engine_holds_the_key(settings, monkeypatch):
+    monkeypatch.setenv("MY_KEY", KEY)
+    engine = engines.load({**settings, "base_url": "http://127.0.0.1:9/v1", "api_key_env": "MY_KEY"})
+    described = engine.describe()
+    assert described["engine"] == "openai"
+    assert described["base_url"] == "http://127.0.0.1:9/v1"
+    assert KEY not in json.dumps(described)
+
+
+# --- what comes back
+
+
+def test_an_answer_with_its_tokens_and_cost(ask):
+    prices = {"prompt": 2.0, "completion": 10.0, "cached": 0.5}
+    (response,), _ = ask(Reply(completion("Fine. [RESULT] 4", usage=(1000, 50, 400))), prices=prices)
+    assert (response.text, response.finish_reason, response.error) == ("Fine. [RESULT] 4", "stop", None)
+    assert (response.prompt_tokens, response.completion_tokens, response.cached_tokens) == (1000, 50, 400)
+    assert response.cost == pytest.approx((600 * 2 + 400 * 0.5 + 50 * 10) / 1e6)
+    assert (response.model, response.attempts) == ("a-model", 1)
+
+
+def test_without_prices_there_is_no_cost(ask):
+    (response,), _ = ask(Reply(completion()))
+    assert response.cost is None
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_reasoning_is_kept_apart(ask, field):
+    (response,), _ = ask(Reply(completion("[RESULT] 4", **{field: "Let me see."})))
+    assert (response.text, response.reasoning) == ("[RESULT] 4", "Let me see.")
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "finish"),
+    [
+        (completion(None, refusal="I cannot judge this."), "refusal", "stop"),
+        (completion("Half of", finish="content_filter"), "content_filter", "content_filter"),
+        (completion(None, finish="content_filter"), "content_filter", "content_filter"),
+        (completion(None), "no_content: finish_reason stop", "stop"),
+        (completion(None, finish="tool_calls"), "no_content: finish_reason tool_calls", "tool_calls"),
+        (completion("Half of", finish="length"), None, "length"),
+        (completion(None, finish="length", reasoning="Let me"), None, "length"),
+        (completion(""), None, "stop"),
+    ],
+)
+def test_ways_to_give_no_score_are_told_apart_and_asked_once(ask, body, error, finish):
+    (response,), calls = ask(Reply(body))
+    assert (response.error, response.finish_reason) == (error, finish)
+    message = body["choices"][0]["message"]
+    assert (response.text, response.refusal) == (message["content"], message.get("refusal"))
+    assert response.completion_tokens == 5  # it is paid for
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("answered", "accepted"),
+    [
+        ("a-model", True),
+        ("a-model-2024-08-06", True),
+        ("a-model-20240806", True),
+        ("a-model-0613", True),
+        ("vendor/a-model", True),  # by accept_models
+        (None, True),  # it does not say
+        ("a-model-mini", False),
+        ("a-model-mini-2024-08-06", False),
+        ("another", False),
+        ("A-model2", False),
+    ],
+)
+def test_another_model_than_the_one_asked_is_a_failure_of_its_own(ask, answered, accepted):
+    (response,), calls = ask(Reply(completion(model=answered)), accept_models=["vendor/a-model"])
+    expected = None if accepted else f"wrong_model: asked for a-model, answered by {answered}"
+    assert (response.error, response.model) == (expected, answered)
+    assert len(calls) == 1
+
+
+# --- trying again
+
+
+PASSES = Reply(completion("[RESULT] 4"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (status(408), "timeout: 408 no"),
+        (status(409), "server_error: 409 no"),
+        (status(429), "rate_limited: 429 no"),
+        (status(500), "server_error: 500 no"),
+        (status(503), "server_error: 503 no"),
+        (status(529), "server_error: 529 no"),
+        (Reply(b"<html>Bad gateway</html>", status=502), "server_error: 502"),
+        (Reply(completion(), cut=40), "connection: "),
+        (Reply(b"", cut=0, headers={"Content-Length": "9"}), "connection: "),
+        (Reply(b'{"choices": [{"message": {"content": "4'), "malformed: the answer is not JSON"),
+        (Reply(b"\xff\xfe{}"), "malformed: the answer is not JSON"),
+        (Reply(b""), "malformed: the answer is not JSON"),
+        (Reply([1, 2]), "malformed: the answer is not a JSON object"),
+        (Reply(None), "malformed: the answer is not a JSON object"),
+        (Reply({"choices": []}), "malformed: the answer has no message"),
+        (Reply({"choices": [{"message": "4"}]}), "malformed: the answer has no message"),
+        (Reply(completion(4)), "malformed: text is no text"),
+        (Reply(completion(finish="error")), "server_error: the answer ended with error"),
+        (Reply({"error": {"code": 429, "message": "later"}}), "rate_limited: 429 later"),
+        (Reply({"error": "overloaded"}), "server_error: 500 overloaded"),
+    ],
+)
+def test_what_may_pass_is_tried_again_and_then_fails_with_its_reason(ask, reply, reason):
+    (response,), calls = ask(in_turn(reply, reply, PASSES))
+    assert (response.text, response.error, response.attempts, len(calls)) == ("[RESULT] 4", None, 3, 3)
+    (response,), calls = ask(reply)
+    assert response.error.startswith(reason)
+    assert response.error.partition(":")[0] in engines.PASSING
+    assert (response.text, response.attempts, len(calls)) == (None, 3, 3)
+
+
+def test_json_that_is_called_something_else_is_read(ask):
+    (response,), _ = ask(Reply(completion("[RESULT] 4"), headers={"Content-Type": "text/plain"}))
+    assert response.text == "[RESULT] 4"
+
+
+def test_a_stalled_call_is_given_up_and_tried_again(ask):
+    (response,), calls = ask(in_turn(Reply(stall=True), PASSES), timeout=2)
+    assert (response.text, response.attempts, len(calls)) == ("[RESULT] 4", 2, 2)
+    (response,), _ = ask(Reply(stall=True), timeout=0.1)
+    assert (response.error, response.attempts) == ("timeout: no answer within 0.1 s", 3)
+
+
+def test_no_endpoint_at_all(ask):
+    (response,), _ = ask(PASSES, base_url="http://127.0.0.1:1/v1", prices={"prompt": 1.0, "completion": 1.0})
+    assert response.error.startswith("connection: ConnectError")
+    assert (response.attempts, response.cost) == (3, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "0.4"}, 0.4),
+        ({"retry-after-ms": "400"}, 0.4),
+        ({"Retry-After": "soon"}, 0.0),
+        ({"Retry-After": "-5"}, 0.0),
+        ({"Retry-After": "nan"}, 0.0),
+        ({}, 0.0),
+    ],
+)
+def test_the_endpoint_says_how_long_to_wait(ask, headers, seconds):
+    (response,), calls = ask(in_turn(status(429, headers=headers), PASSES))
+    assert response.error is None
+    assert calls[1].time - calls[0].time >= seconds
+
+
+def test_the_time_to_wait_can_be_a_date():
+    date = email.utils.formatdate(time.time() + 100, usegmt=True)
+    assert 97 < retry_after({"retry-after": date}) <= 100
+    assert retry_after({"retry-after": email.utils.formatdate(time.time() - 100)}) == 0.0
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        status(429, "try tomorrow", {"Retry-After": "86400"}),
+        status(429, "pay first", code="insufficient_quota"),
+    ],
+)
+def test_what_will_not_pass_soon_is_left_for_another_run(ask, reply):
+    (response,), calls = ask(reply)
+    assert response.error.startswith("rate_limited: 429")
+    assert len(calls) == 1
+
+
+# --- what is not tried again
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (status(400, "too many tokens", code="context_length_exceeded"), "prompt_too_long: 400 too many tokens"),
+        (status(400, "The maximum context length is 512 tokens"), "prompt_too_long: 400 The maximum context length"),
+        (status(413, "large"), "prompt_too_long: 413 large"),
+        (status(400, "filtered", code="content_filter"), "content_filter: 400 filtered"),
+        (status(400, "bad unicode"), "bad_request: 400 bad unicode"),
+        (status(403, "not this text"), "bad_request: 403 not this text"),
+        (status(422, "no"), "bad_request: 422 no"),
+    ],
+)
+def test_a_request_that_cannot_be_answered_fails_for_good(ask, reply, error):
+    (response,), calls = ask(reply)
+    assert response.error.startswith(error)
+    assert response.error.partition(":")[0] not in engines.PASSING
+    assert (response.attempts, len(calls)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (status(401, f"wrong key {KEY[:8]}"), "does not accept the key: 401"),
+        (status(402, "no credit"), "does not accept payment: 402 no credit"),
+        (status(404, "no such model"), "does not accept the model or base_url: 404 no such model"),
+    ],
+)
+def test_a_mistake_in_config_ends_the_job_with_one_line(ask, reply, message):
+    with pytest.raises(InputError, match=f"^judge: http://[^ ]* {message}$"):
+        ask(reply, 50, concurrency=4)
+
+
+def test_an_endpoint_that_refuses_everything_is_not_asked_everything(ask):
+    seen = []
+
+    def reply(call):
+        seen.append(call)
+        return status(400, "unknown parameter: seed")
+
+    with pytest.raises(InputError) as error:
+        ask(reply, 500, concurrency=4)
+    assert str(error.value) == (
+        "judge: 10 requests in a row failed, the last as bad_request: 400 unknown parameter: seed"
+    )
+    assert len(seen) < 20
+
+
+def test_what_a_mistake_in_config_made_fail_is_asked_again_and_is_paid_for(settings):
+    with running(lambda call: Reply(completion(model="another"))) as endpoint:
+        prices = {"prompt": 1.0, "completion": 1.0}
+        engine = engines.load({**settings, "base_url": endpoint.base_url, "prices": prices})
+        kept = []
+        with pytest.raises(InputError, match="10 requests in a row failed, the last as wrong_model: asked for a-model"):
+            collections.deque(map(kept.append, engine.answer(_requests(500))))
+    assert {response.error.partition(":")[0] for response in kept} == {"stopped"}
+    assert sum(response.attempts for response in kept) >= len(endpoint.calls)  # one may have been cut on its way
+    assert sum(response.cost for response in kept) == pytest.approx(engine.budget.spent.cost)
+
+
+def test_refused_requests_among_others_fail_alone(ask):
+    def reply(call):
+        return status(400, "bad") if int(call.prompt.split()[1]) % 4 else PASSES
+
+    responses, _ = ask(reply, 60, concurrency=1)
+    assert [response.error for response in responses] == [
+        "bad_request: 400 bad" if number % 4 else None for number in range(60)
+    ]
+
+
+def test_an_endpoint_that_is_down_is_not_asked_everything(ask, caplog):
+    responses, calls = ask(status(503), 400, concurrency=8, max_attempts=2)
+    failed = [response for response in responses if response.error.startswith("server_error")]
+    rest = [response for response in responses if response.attempts == 0]
+    assert len(failed) + len(rest) == 400
+    assert openai_api.GIVE_UP <= len(failed) < openai_api.GIVE_UP + 8
+    assert len(calls) == 2 * len(failed)
+    assert {response.error for response in rest} == {
+        "stopped: 50 requests in a row failed, the last as server_error: 503 no"
+    }
+    assert "nothing more is asked" in caplog.text
+
+
+# --- limits
+
+
+def test_as_many_calls_as_allowed_are_under_way_at_once(settings):
+    full = threading.Barrier(5)
+    with running(lambda call: Reply(completion())) as endpoint:
+        original = endpoint._write
+
+        async def write(answer, call, reader, writer):  # nothing is answered until five calls have come
+            await endpoint._loop.run_in_executor(None, full.wait, 10)
+            return await original(answer, call, reader, writer)
+
+        endpoint._write = write
+        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 5})
+        responses = list(engine.answer(Request(f"r{n}", f"prompt {n}", 5, 0) for n in range(20)))
+    assert len(responses) == 20
+    assert endpoint.most_at_once == 5
+
+
+def test_calls_are_spaced_as_the_limit_says(ask):
+    started = time.monotonic()
+    _, calls = ask(in_turn(status(500), PASSES), 4, requests_per_minute=1200, concurrency=4)
+    assert [call.time >= started + 0.05 * number for number, call in enumerate(calls)] == [True] * 8
+
+
+def test_a_budget_of_calls_counts_retries_and_earlier_runs(ask):
+    spent = {"calls": 90, "tokens": 0, "cost": 0.0}
+    responses, calls = ask(
+        in_turn(status(500), PASSES), 30, budget={"calls": 100, "tokens": None, "cost": None}, spent=spent
+    )
+    assert len(calls) == 10
+    assert sum(response.attempts for response in responses) == 10
+    answered = [response for response in responses if response.error is None]
+    refused = [response for response in responses if response.error is not None]
+    assert len(answered) <= 5
+    assert {response.error for response in refused} == {
+        "budget: calls: 0 of 100 left, the next call can take 1",
+    }
+
+
+def test_a_budget_of_money_is_not_exceeded(ask):
+    prices = {"prompt": 1.0, "completion": 10.0}
+    budget = {"calls": None, "tokens": None, "cost": 0.01}
+    responses, calls = ask(Reply(completion(usage=(200, 16))), 100, prices=prices, budget=budget)
+    cost = sum(response.cost for response in responses)
+    assert cost == pytest.approx(len(calls) * (200 + 160) / 1e6)
+    most = ((len("prompt 99") + openai_api.TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
+    assert 0.01 - most - 360e-6 <= cost <= 0.01
+    assert {response.error.partition(":")[0] for response in responses if response.error} == {"budget"}
+
+
+def test_a_call_whose_cost_is_not_known_counts_in_full(ask):
+    prices = {"prompt": 1.0, "completion": 10.0}
+    most = ((len("prompt 0") + openai_api.TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
+    (cut,), _ = ask(Reply(completion(), cut=40), prices=prices)
+    assert cut.cost == pytest.approx(3 * most)
+    (silent,), _ = ask(Reply(completion(usage=None)), prices=prices)
+    assert (silent.error, silent.prompt_tokens) == (None, None)
+    assert silent.cost == pytest.approx(most)
+    (limited,), _ = ask(status(429), prices=prices)
+    assert limited.cost == 0.0
+
+
+def test_the_log_says_what_was_spent(ask, caplog):
+    caplog.set_level(logging.INFO)
+    prices = {"prompt": 1.0, "completion": 10.0, "currency": "EUR"}
+    ask(in_turn(status(500), PASSES), 3, prices=prices, spent={"calls": 10, "tokens": 1000, "cost": 0.5})
+    assert caplog.messages[-1] == (
+        "16 calls and 1315 tokens so far, earlier runs included, at most 0.5004 EUR; calls without an answer: "
+        "3 server_error"
+    )
+
+
+# --- ending early
+
+
+def test_a_job_that_is_asked_to_end_keeps_what_has_come(settings, monkeypatch):
+    arrived = threading.Semaphore(0)
+
+    def reply(call):
+        arrived.release()
+        return Reply(completion()) if int(call.prompt.split()[1]) < 3 else Reply(stall=True)
+
+    def end_when_asked():
+        for _ in range(3 + 4):
+            arrived.acquire(timeout=10)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def leave(*_):
+        raise SystemExit("ended on request")
+
+    previous = signal.signal(signal.SIGTERM, leave)
+    prices = {"prompt": 1.0, "completion": 1.0}
+    try:
+        with running(reply) as endpoint:
+            engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4, "prices": prices})
+            threading.Thread(target=end_when_asked, daemon=True).start()
+            kept = []
+            with pytest.raises(SystemExit, match="ended on request"):
+                collections.deque(map(kept.append, engine.answer(_requests(100))))
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+    assert len(endpoint.calls) == 7
+    answered = [response for response in kept if response.error is None]
+    stopped = [response for response in kept if response.error is not None]
+    assert len(answered) == 3
+    assert [(response.error, response.attempts, response.cost > 0) for response in stopped] == [
+        ("stopped: the job was ended before the answer came", 1, True)
+    ] * 4
+
+
+def _requests(count):
+    return (Request(f"r{number}", f"prompt {number}", 5, 0) for number in range(count))
+
+
+def test_an_engine_that_is_left_cancels_its_calls(settings):
+    with running(lambda call: Reply(stall=True) if "9" in call.prompt else Reply(completion())) as endpoint:
+        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+        answers = engine.answer(_requests(100))
+        next(answers)
+        answers.close()
+        assert "endpoint" not in [thread.name for thread in threading.enumerate()]
+        assert len(endpoint.calls) < 100
+
+
+def test_requests_are_taken_as_they_are_needed(settings):
+    taken = []
+
+    def requests():
+        for number in range(10_000):
+            taken.append(number)
+            yield Request(f"r{number}", "x", 5, 0)
+
+    with running(lambda call: Reply(completion())) as endpoint:
+        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+        answers = engine.answer(requests())
+        next(answers)
+        answers.close()
+    assert len(taken) < 10_000
+
+
+def test_a_defect_in_the_requests_reaches_the_job(settings):
+    def requests():
+        yield Request("a", "x", 5, 0)
+        raise KeyError("no such column")
+
+    with running(lambda call: Reply(completion())) as endpoint:
+        engine = engines.load({**settings, "base_url": endpoint.base_url})
+        with pytest.raises(KeyError, match="no such column"):
+            list(engine.answer(requests()))
+
+
+# --- log-probabilities
+
+
+def listed(token, others=()):
+    """A generated token as an endpoint lists it; `others` are pairs of token and probability."""
+    probabilities = [(token, 0.5), *others] if token not in dict(others) else list(others)
+    top = [{"token": name, "logprob": math.log(p), "bytes": None} for name, p in probabilities]
+    return {"token": token, "logprob": math.log(dict(probabilities)[token]), "bytes": None, "top_logprobs": top}
+
+
+def answer_of(*tokens, text=None, **message):
+    body = completion(text if text is not None else "".join(entry["token"] for entry in tokens), **message)
+    body["choices"][0]["logprobs"] = {"content": list(tokens)}
+    return Reply(body)
+
+
+FIVE = [("5", 0.6), (" 5", 0.1), ("4", 0.2), ("3", 0.04), ("2", 0.03), ("1", 0.02), ("A", 0.0001)]
+
+
+def test_log_probabilities_are_read_where_the_score_is_written(ask):
+    reply = answer_of(listed("Score", [(":", 0.1)]), listed(": "), listed("5", FIVE))
+    (response,), (call,) = ask(reply, answer_format="score")
+    assert (call.body["logprobs"], call.body["top_logprobs"]) == (True, 20)
+    assert response.option_token == 2
+    assert [math.exp(value) for value in response.option_logprobs] == pytest.approx([0.02, 0.03, 0.04, 0.2, 0.7])
+
+
+def test_a_feedback_is_asked_without_log_probabilities(ask):
+    _, (call,) = ask(Reply(completion()))
+    assert not {"logprobs", "top_logprobs"} & set(call.body)
+    _, (call,) = ask(Reply(completion()), answer_format="score", top_logprobs=0)
+    assert not {"logprobs", "top_logprobs"} & set(call.body)
+
+
+def test_what_the_judge_thought_is_passed_over(ask):
+    thought = [listed("maybe "), listed("3", [*FIVE, ("3x", 0.001)]), listed("</think>")]
+    reply = answer_of(*thought, listed("5", FIVE), text="5", reasoning_content="maybe 3")
+    (response,), _ = ask(reply, answer_format="score")
+    assert response.option_token == 3
+
+
+def test_an_endpoint_without_log_probabilities_is_counted(ask, caplog):
+    caplog.set_level(logging.INFO)
+    (response,), _ = ask(Reply(completion("5")), answer_format="score")
+    assert (response.text, response.error, response.option_logprobs) == ("5", None, None)
+    assert caplog.messages[-1].endswith("; 1 answers without the probabilities of all scores")
+
+
+def test_damaged_log_probabilities_are_tried_again(ask):
+    body = completion("5")
+    body["choices"][0]["logprobs"] = {"content": [{"token": "5"}]}
+    (response,), _ = ask(in_turn(Reply(body), answer_of(listed("5", FIVE))), answer_format="score")
+    assert (response.attempts, response.option_token) == (2, 0)
+
+
+def tokens_of(*tokens):
+    return [LoggedToken.of(entry) for entry in tokens]
+
+
+VARIANTS = [[f"{score}", f" {score}"] for score in range(1, 6)]
+
+
+def test_a_score_that_is_not_listed_is_impossible_only_where_that_makes_no_difference():
+    sure = [("5", 0.99), ("4", 0.009), ("3", 1e-5)]  # 1 and 2 together have less than 4e-5
+    logprobs, place = read_options(tokens_of(listed("5", sure)), VARIANTS)
+    assert [math.exp(value) for value in logprobs] == pytest.approx([0, 0, 1e-5, 0.009, 0.99])
+    assert logprobs[:2] == [-math.inf, -math.inf]
+    assert place == 0
+    unsure = [("5", 0.5), ("4", 0.3), ("3", 0.01)]  # 1 and 2 can have up to 0.04
+    assert read_options(tokens_of(listed("5", unsure)), VARIANTS) == (None, None)
+
+
+def test_where_no_score_is_written_the_first_token_counts():
+    logprobs, place = read_options(tokens_of(listed("A", FIVE), listed("B")), VARIANTS)
+    assert (place, round(math.exp(logprobs[4]), 6)) == (0, 0.7)
+    assert read_options(tokens_of(listed("A", [("A", 0.9), ("B", 0.1)])), VARIANTS) == (None, None)
+    assert read_options([], VARIANTS) == (None, None)
+
+
+def test_several_scores_are_read_behind_the_names_of_their_criteria(ask):
+    tokens = [
+        listed("["),
+        listed("Coherence"),
+        listed("]"),
+        listed(" 5", FIVE),
+        listed("\n"),
+        listed("Style: "),
+        listed("4", FIVE),
+    ]
+    request = Request("r0", "x", 5, 0, criteria=("Style", "Tone", "Coherence"))
+    (response,), (call,) = ask(answer_of(*tokens), [request])
+    assert call.body["top_logprobs"] == 20
+    assert response.option_token is None
+    style, tone, coherence = (response.option_logprobs[start : start + 5] for start in (0, 5, 10))
+    assert [math.exp(value) for value in style] == pytest.approx([0.02, 0.03, 0.04, 0.2, 0.7])
+    assert style == coherence
+    assert all(map(math.isnan, tone))
+    assert read_several(tokens_of(listed("x")), VARIANTS, ("Style",)) is None
+
+
+def test_scores_line_by_line_are_asked_of_vllm(ask):
+    request = Request("r0", "x", 5, 0, criteria=("Style", "Tone"))
+    _, calls = ask(vllm_reply, [request], dialect="vllm", criteria_format="lines", answer_prefix="Score: ")
+    assert calls[-1].body["structured_outputs"] == {"regex": r"\[Style\] [1-5]\n\[Tone\] [1-5]"}
+    assert [message["role"] for message in calls[-1].body["messages"]] == ["user"]
+
+
+def test_a_second_request_is_the_answer_so_far_to_be_ended_by_a_score(ask):
+    request = Request("r0", "x", 5, 0, begun="Fine.\n[RESULT] ")
+    (response,), (call,) = ask(Reply(completion("4")), [request], dialect="vllm", answer_format="score")
+    assert call.body["messages"][-1] == {"role": "assistant", "content": "Fine.\n[RESULT] "}
+    assert call.body["structured_outputs"] == {"choice": ["1", "2", "3", "4", "5"]}
+    assert call.body["max_tokens"] == 8
+    assert (response.text, response.option_logprobs) == ("4", None)
+
+
+def test_one_engine_answers_several_times(settings):
+    with running(vllm_reply) as endpoint:
+        changes = {"dialect": "vllm", "answer_format": "score", "tokens_per_minute": 1e9, "concurrency": 2}
+        engine = engines.load({**settings, "base_url": endpoint.base_url, **changes})
+        for count in (5, 7):
+            assert len(list(engine.answer(_requests(count)))) == count
+        assert engine.budget.spent.calls == 12
+
+
+def test_tokens_of_one_text_add_up_and_minus_9999_is_nothing():
+    entry = listed("5", FIVE)
+    entry["top_logprobs"] += [{"token": "4", "logprob": math.log(0.1)}, {"token": " 3", "logprob": -9999.0}]
+    logprobs, _ = read_options(tokens_of(entry), VARIANTS)
+    assert math.exp(logprobs[3]) == pytest.approx(0.3)
+    assert math.exp(logprobs[2]) == pytest.approx(0.04)
+
+
+def vllm_reply(call):
+    """A server of vLLM in which " 5" is two tokens and the digits have the ids 101 to 109."""
+    if call.path == "/tokenize":
+        text = call.body["prompt"]
+        return Reply({"tokens": [100 + int(text)] if text.strip() == text and text.isdigit() else [1, 2]})
+    top = [{"token": f"token_id:{100 + k}", "logprob": math.log(k / 100), "bytes": [48 + k]} for k in range(1, 6)]
+    entry = {"token": "token_id:105", "logprob": math.log(0.05), "bytes": [53], "top_logprobs": top}
+    return answer_of(entry, text="5")
+
+
+def test_a_server_of_vllm_is_asked_for_the_tokens_of_all_scores(ask):
+    (response,), calls = ask(vllm_reply, dialect="vllm", answer_format="score")
+    assert [call.path for call in calls[:-1]] == ["/tokenize"] * 18
+    assert calls[-1].body["logprob_token_ids"] == [101, 102, 103, 104, 105]
+    assert calls[-1].body["return_tokens_as_token_ids"] is True
+    assert [math.exp(value) for value in response.option_logprobs] == pytest.approx([0.01, 0.02, 0.03, 0.04, 0.05])
+    assert response.attempts == 1
+
+
+def test_another_server_is_not_taken_for_one_of_vllm(ask):
+    with pytest.raises(
+        InputError, match=r"/tokenize does not say how scores are tokenized .*; expected a server of vLLM"
+    ):
+        ask(lambda call: status(404, "not found"), dialect="vllm", answer_format="score")
