@@ -28,7 +28,7 @@ def limited(early_study):
     """A judge whose job cannot end within its time limit; it runs beside the other tests."""
     study = early_study(12, {"limited": {"seconds_per_request": 0.8, "runtime": "1m"}})
     study.prepare()
-    return study, study.submit(*study.responses())
+    return study, study.submit(*study.responses(), arguments=("--retries", "8"))  # as often as a busy machine takes
 
 
 def test_a_study_runs_through_the_profile_with_a_job_array(study, cluster: Cluster):
