@@ -5,7 +5,7 @@ from rubric_order import slurm_arrays
 # A task of an array is another job than the one that Snakemake was started with.
 command = slurm_arrays.command_of_task(sys.argv, os.environ)
 if command is not None:
-    os.execv("/bin/sh", ["sh", "-c", command])
+    os.execlp("sh", "sh", "-c", command)
 
 
 onstart:
