@@ -7,10 +7,10 @@ REQUIREMENTS := requirements/$(if $(shell command -v nvidia-smi),cuda,cpu).txt
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test test-cluster lint clean
+.PHONY: help env demo plan-cost judge-status test lint clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
 
 env: $(INSTALLED) ## set up .venv with exactly pinned versions (vLLM for CUDA where there is an NVIDIA GPU, else for the CPU)
 
@@ -19,11 +19,14 @@ demo: env ## judge the demo, draw figures and tables, write report.html
 	$(BIN)/snakemake --report report.html
 	@echo "Done: report.html, results/figures/, results/tables/"
 
+plan-cost: env ## say what judging will take; ARGS="--configfile FILE" for another study than the demo
+	@$(BIN)/snakemake plan_cost --cores all --quiet all $(ARGS)
+
+judge-status: env ## say how far the judges are, also while they run; ARGS as above
+	@$(BIN)/snakemake judge_status --cores 1 --quiet all --nolock $(ARGS)
+
 test: env ## run the tests
 	$(BIN)/pytest
-
-test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes
-	$(BIN)/pytest tests/cluster
 
 lint: env ## check layout and style
 	$(BIN)/ruff check .

@@ -12,7 +12,6 @@ configfile: f"{workflow.basedir}/config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/slurm.smk"
 
 
 report: "workflow/report/workflow.rst"
@@ -21,6 +20,7 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/plan.smk"
+include: "workflow/rules/status.smk"
 include: "workflow/rules/judging.smk"
 include: "workflow/rules/recorded.smk"
 include: "workflow/rules/scores.smk"

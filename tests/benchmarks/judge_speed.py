@@ -60,6 +60,9 @@ def main() -> None:
             results[arm] = json.loads(output.splitlines()[-1])
             print(f"{arm:34} {results[arm]['rate']:6.2f} prompts a second  {results[arm]['passes']}", flush=True)
         print(f"\nprompt tokens {results['job']['prompt_tokens']:,}, cached {results['job']['cached_share']:.1%}")
+        tokens, share = planned(folder)
+        apart = share / results["job"]["cached_share"] - 1
+        print(f"planned before: {tokens:,.0f}, cached {share:.1%}, {apart:+.1%} (within 10% asked)")
         for arm, baseline, asked in RATIOS:
             ratio = results[arm]["rate"] / results[baseline]["rate"]
             print(f"{arm} / {baseline}: {ratio:.2f} ({asked})")
@@ -73,6 +76,16 @@ def prepare(folder: Path, mirror: str) -> None:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
     command += ["--cores", "all", "--quiet", "all", "--configfile", str(folder / "study.yaml"), "--", *targets]
     subprocess.run(command, check=True, stdout=sys.stderr)
+
+
+def planned(folder: Path) -> tuple[float, float]:
+    """Prompt tokens of all requests and the share of them that comes from the cache, as `plan_cost` reckons."""
+    from rubric_order import costs
+
+    judge, model = demo_judge(), folder / "results/models/smollm2_135m_instruct_bfloat16"
+    requests = folder / "results/requests/position_bias/smollm2_135m.parquet"
+    tokens, cached = costs.prompt_tokens(requests, judge, costs.encoder(judge, model))
+    return tokens, cached / tokens
 
 
 def measure(arm: str, folder: Path, passes: int) -> dict:

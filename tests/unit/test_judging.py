@@ -1,5 +1,6 @@
 import json
 import logging
+from datetime import datetime
 
 import pandas as pd
 import pytest
@@ -209,7 +210,25 @@ def test_a_slow_engine_has_its_answers_on_disk_after_the_time_of_a_chunk(store, 
 def test_a_run_joins_its_chunks_into_one_file(store, monkeypatch):
     monkeypatch.setattr(judging, "CHUNK", 2)
     judging.judge(requests_of(*"abcdefg"), store, CountingEngine)
-    assert len(list(store.folder.iterdir())) == 1
+    assert len(list(store.folder.glob("*.parquet"))) == 1
+
+
+def test_a_run_leaves_a_note_of_what_was_answered_in_what_time(store):
+    judging.judge(requests_of("a", "b", "c").assign(prompt=["short", "too long", "short"]), store, CountingEngine)
+    (run,) = store.runs()
+    assert run.pop("seconds") >= 0
+    assert datetime.fromisoformat(run.pop("ended"))
+    assert json.loads(run.pop("engine"))["engine"] == "counting"
+    counts = {"prompt_tokens": 20, "cached_tokens": 10, "completion_tokens": 0}
+    assert run == {"requests": 3, "failed": 1, **counts}
+    judging.judge(requests_of("a", "c"), store, no_engine)
+    assert len(store.runs()) == 1
+
+
+def test_a_run_that_is_cut_short_leaves_a_note_of_what_it_did(store):
+    with pytest.raises(MemoryError):
+        judging.judge(requests_of(*"abcdef"), store, lambda: CountingEngine(fails_after=4))
+    assert [run["requests"] for run in store.runs()] == [4]
 
 
 def test_the_log_says_what_was_known_and_how_far_it_is(store, caplog):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rubric_order.engines import Response
-from rubric_order.store import SCHEMA, Store
+from rubric_order.store import SCHEMA, Store, asked_again, may_pass
 
 
 def answer(name, text=None, **values):
@@ -59,6 +59,36 @@ def test_read_gives_what_is_known_in_the_order_that_was_asked(tmp_path):
     assert store.read(pd.Series(["c"]))["text"].tolist() == ["answer c"]
     assert store.read(["x"]).empty
     assert store.read([]).columns.tolist() == SCHEMA.names
+
+
+def test_read_gives_all_that_is_known_where_nothing_is_named(tmp_path):
+    store = Store(tmp_path)
+    store.append([answer("b"), Response("a", error="timeout")])
+    store.append([answer("a")])
+    table = store.read(columns=["text"])
+    assert table.columns.tolist() == ["request_id", "text", "error"]
+    assert sorted(zip(table["request_id"], table["text"], strict=True)) == [("a", "answer a"), ("b", "answer b")]
+    assert Store(tmp_path / "none").read().empty
+
+
+def test_which_results_are_asked_again():
+    errors = pd.Series([None, "timeout", "timeout: 60 s", "timeouts", "prompt_too_long: 9 tokens", "malformed:\n:"])
+    assert may_pass(errors).tolist() == [False, True, True, False, False, True]
+    assert asked_again(errors, retry_failed=False).tolist() == may_pass(errors).tolist()
+    assert asked_again(errors, retry_failed=True).tolist() == [False, True, True, True, True, True]
+    assert asked_again(errors[:0], retry_failed=False).tolist() == []
+
+
+def test_a_note_of_a_run_that_is_torn_is_left_aside(tmp_path, caplog):
+    store = Store(tmp_path)
+    assert store.runs() == []
+    store.note({"ended": "2026-02-02", "seconds": 2})
+    store.note({"ended": "2026-01-01", "seconds": 1})
+    assert [run["seconds"] for run in store.runs()] == [1, 2]
+    next((tmp_path / "runs").iterdir()).write_bytes(bytes(20))
+    assert len(store.runs()) == 1
+    assert "is not readable and is left aside" in caplog.text
+    assert store.read().empty
 
 
 def test_a_folder_that_is_not_there_yet_is_an_empty_store(tmp_path):
@@ -146,7 +176,7 @@ def test_compact_keeps_failed_calls_that_were_paid_for_once_each(tmp_path):
     store.compact()
     (path,) = tmp_path.iterdir()
     table = pq.read_table(path).to_pandas()
-    assert table["request_id"].tolist() == ["a", "a", "b", "b", "c"]
+    assert sorted(table["request_id"]) == ["a", "a", "b", "b", "c"]
     assert table["cost"].sum() == pytest.approx(0.6)
     assert store.read(["a", "b", "c"])["error"].isna().all()
 

@@ -1,5 +1,6 @@
 """Config checks, wildcard constraints and the helpers that rules share."""
 
+import datetime
 import functools
 import json
 import os
@@ -69,7 +70,7 @@ RECORDED = [name for name, judge in config["judges"].items() if judge["engine"] 
 LIVE = [name for name in config["judges"] if name not in RECORDED]
 
 # How a judge is run. These settings do not change its answers, so they do not make answers out of date.
-RUN_SETTINGS = ("gpu", "shards", "mem", "runtime", "greedy_repeats")
+RUN_SETTINGS = ("gpu", "throughput", "shards", "mem", "runtime", "greedy_repeats")
 # The same of an endpoint; the job still has to know them.
 ENDPOINT_SETTINGS = (
     "base_url",
@@ -334,3 +335,57 @@ def responses(wildcards):
         for study in studies_until(wildcards.study, wildcards.judge)
         for shard in shards(wildcards.judge)
     ]
+
+
+def planned(pattern):
+    """Input function: one kind of planning's files, of every study, live judge and dataset."""
+
+    def paths(wildcards):
+        found = (
+            pattern.format(study=study, judge=judge, dataset=dataset)
+            for study, block in config["studies"].items()
+            for judge in block["judges"]
+            for dataset in block["datasets"]
+            if judge in LIVE
+        )
+        return list(dict.fromkeys(found))
+
+    return paths
+
+
+def studies_of(judge):
+    """The studies that use a judge, with their datasets."""
+    return {study: block["datasets"] for study, block in config["studies"].items() if judge in block["judges"]}
+
+
+def judges_to_plan(wildcards):
+    """What is told about judging before it begins, as JSON: each live judge that studies use."""
+    blocks = {
+        judge: {
+            "settings": config["judges"][judge],
+            "converted": judges.folder_name(config["judges"][judge]),
+            "studies": studies_of(judge),
+        }
+        for judge in LIVE
+        if studies_of(judge)
+    }
+    return json.dumps(blocks)
+
+
+def judges_to_ask(wildcards):
+    """The same judges with the names of their studies and the currency of their prices, as JSON."""
+    prices = {judge: config["judges"][judge]["prices"] for judge in LIVE}
+    blocks = {
+        judge: {
+            "studies": list(studies_of(judge)),
+            "currency": prices[judge].get("currency", "USD") if prices[judge] else "",
+        }
+        for judge in LIVE
+        if studies_of(judge)
+    }
+    return json.dumps(blocks)
+
+
+def now(wildcards):
+    """The time, so that a rule runs whenever it is asked for."""
+    return datetime.datetime.now(datetime.UTC).isoformat()

@@ -1,5 +1,6 @@
 """Collect the distinct requests of a study and judge, in the order in which they are sent."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -23,6 +24,9 @@ SCHEMA = pa.schema(
 )
 
 
+ROWS = 32_768  # rows that are written at once
+
+
 def main(
     plans: list[Path],
     items: list[Path],
@@ -35,22 +39,27 @@ def main(
 ) -> None:
     """Write each request once, with its prompt; requests of earlier studies are left to them."""
     reads = files.read_tables(plans, COLUMNS)
-    owned = {name for path in earlier for name in pd.read_parquet(path, columns=["request_id"])["request_id"]}
+    owned = files.read_tables(earlier, ["request_id"])["request_id"] if earlier else []
     requests = plan.distinct_requests(
         reads, owned_elsewhere=owned, greedy=judges.greedy_profiles(judge, reads["profile"].unique())
     )
     source = prompts.load_template(template)
-    parts = [SCHEMA.empty_table()]
     tables = {
         str(table["dataset"].iloc[0]): (table, path)
         for table, path in zip(map(pd.read_parquet, items), rubrics, strict=True)
         if len(table)
     }
-    for dataset, block in requests.groupby("dataset", sort=False):
-        table, path = tables[dataset]
-        rendered = plan.render_requests(block, table, pd.read_parquet(path), source, probe=probe)
-        parts.append(pa.Table.from_pandas(rendered, schema=SCHEMA, preserve_index=False))
-    files.write_parquet(pa.concat_tables(parts), output)
+
+    def rendered() -> Iterator[pa.Table]:
+        yield SCHEMA.empty_table()
+        for dataset, block in requests.groupby("dataset", sort=False):
+            table, path = tables[dataset]
+            prompted = plan.render_requests(block, table, pd.read_parquet(path), source, probe=probe)
+            for start in range(0, len(prompted), ROWS):
+                part = prompted.iloc[start : start + ROWS]
+                yield pa.Table.from_pandas(part, schema=SCHEMA, preserve_index=False)
+
+    files.write_parquet(rendered(), output)
     entry.log.info("%d reads need %d requests of this study's own", len(reads), len(requests))
 
 

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import hashlib
 import io
+import itertools
 import json
 import os
 import tempfile
@@ -50,18 +51,23 @@ def write_text(text: str, path: str | Path) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_parquet(table: pd.DataFrame | pa.Table, path: str | Path, **metadata: object) -> None:
+def write_parquet(table: pd.DataFrame | pa.Table | Iterable[pa.Table], path: str | Path, **metadata: object) -> None:
     """Write a table with the schema version, the program's version and `metadata` in the file's own metadata.
 
-    Bytes depend on the table and the metadata alone.
+    Several tables of one schema are written one after another as they come, so that they are never in memory together.
+    Bytes depend on the tables and the metadata alone.
     """
     if isinstance(table, pd.DataFrame):
         table = pa.Table.from_pandas(table, preserve_index=False)
+    parts = iter([table] if isinstance(table, pa.Table) else table)
+    first = next(parts)
     provenance = {"schema_version": SCHEMA_VERSION, "rubric_order": __version__, **metadata}
-    kept = table.schema.metadata or {}  # column types, as pandas writes them
-    table = table.replace_schema_metadata({**kept, "rubric_order": json.dumps(provenance, sort_keys=True)})
-    with atomic(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+    kept = first.schema.metadata or {}  # column types, as pandas writes them
+    schema = first.schema.with_metadata({**kept, "rubric_order": json.dumps(provenance, sort_keys=True)})
+    options = {"compression": "zstd", "write_page_checksum": True}
+    with atomic(path) as temporary, pq.ParquetWriter(temporary, schema, **options) as writer:
+        for part in itertools.chain([first], parts):
+            writer.write_table(part.replace_schema_metadata(schema.metadata))
 
 
 def read_metadata(path: str | Path) -> dict:

@@ -6,13 +6,14 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 
+from rubric_order.columns import is_among
 from rubric_order.engines import Engine, Request, Response
 from rubric_order.errors import InputError
-from rubric_order.store import Store, may_pass
+from rubric_order.store import Store, asked_again, may_pass
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +60,7 @@ def judge(
             second = second_requests(requests, done)
             texts = ask(second)["text"].to_numpy()
             done["constrained_text"] = done["request_id"].map(dict(zip(second["first_id"], texts, strict=True)))
-    passing = done["error"][done["error"].map(may_pass).astype(bool)]
+    passing = done["error"][may_pass(done["error"])]
     if len(passing) and not accept_failures:
         reasons = passing.str.partition(":")[0].value_counts()
         counts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
@@ -81,12 +82,13 @@ def _start(start_engine: Callable[[], Engine], started: contextlib.ExitStack) ->
 def _ask(requests: pd.DataFrame, *, store: Store, engine: Callable[[], Engine], retry_failed: bool) -> pd.DataFrame:
     """Responses to requests, in their order; what the store lacks is asked."""
     done = store.read(requests["request_id"], ["request_id"])
-    failed = done["error"].notna() if retry_failed else done["error"].map(may_pass).astype(bool)
-    missing = requests[~requests["request_id"].isin(done["request_id"][~failed])]
+    again = asked_again(done["error"], retry_failed=retry_failed)
+    missing = requests[~is_among(requests["request_id"], done["request_id"][~again])]
     log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
     if len(missing):
         answers = progress(engine().answer(as_requests(missing)), len(missing))
-        keep(answers, store, json.dumps(engine().describe(), sort_keys=True))
+        engine_used = json.dumps(engine().describe(), sort_keys=True)
+        keep(measured(answers, lambda run: store.note({**run, "engine": engine_used})), store, engine_used)
         store.compact()
     done = store.read(requests["request_id"])
     if len(done) != len(requests):
@@ -123,6 +125,24 @@ def keep(responses: Iterable[Response], store: Store, engine: str) -> None:
                 chunk, written = [], time.monotonic()
     finally:
         store.append(chunk, engine=engine)
+
+
+def measured(responses: Iterable[Response], note: Callable[[dict], None]) -> Iterator[Response]:
+    """Pass responses on, and in the end note what was answered in what time, also where that is cut short."""
+    begun = time.monotonic()
+    run = dict.fromkeys(("requests", "failed", "prompt_tokens", "cached_tokens", "completion_tokens"), 0)
+    try:
+        for response in responses:
+            run["requests"] += 1
+            if response.error is None:
+                for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
+                    run[name] += getattr(response, name) or 0
+            else:
+                run["failed"] += 1
+            yield response
+    finally:
+        ended = datetime.now(UTC).isoformat(timespec="seconds")
+        note({**run, "seconds": round(time.monotonic() - begun, 3), "ended": ended})
 
 
 def progress(responses: Iterable[Response], total: int, *, every: float = 10.0) -> Iterator[Response]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from jinja2 import Template
 
-from rubric_order import judges, orderings, probes, resampling
+from rubric_order import columns, judges, orderings, probes, resampling
 from rubric_order.errors import InputError
 from rubric_order.probes import Unit
 
@@ -154,7 +154,7 @@ def _as_table(parts: list[tuple], profiles: Sequence[str], strategies: Sequence[
 
 
 def distinct_requests(
-    reads: pd.DataFrame, *, owned_elsewhere: set[str], greedy: set[str] = frozenset()
+    reads: pd.DataFrame, *, owned_elsewhere: Iterable[str], greedy: set[str] = frozenset()
 ) -> pd.DataFrame:
     """The requests that reads need and no earlier study asks for, each once, without their prompts.
 
@@ -167,7 +167,7 @@ def distinct_requests(
         greedy: profiles whose repeats are declared equal: they are one request, with repeat 0.
     """
     table = reads[["request_id", "profile", "dataset", "item_id", "n", "ordering", "repeat"]]
-    table = table[~table["request_id"].isin(owned_elsewhere)]
+    table = table[~columns.is_among(table["request_id"], owned_elsewhere)]
     # Of the reads that share a request the same one is kept, whatever their order: the first after sorting.
     # Groups of an item stay together too: candidates share their instruction, which stands before the response.
     ordering_key = table["ordering"].map(lambda ordering: bytes(map(int, ordering)))
@@ -198,7 +198,8 @@ def render_requests(
                 asked[place] = text
                 if unit.criteria:
                     criteria[place] = [unit.criteria[option - 1] for option in row[: unit.options]]
-    return requests.assign(prompt=asked, criteria=criteria)
+    # As plain objects: neighbours share one text, which columns of text would copy.
+    return requests.assign(prompt=pd.Series(asked, requests.index, object), criteria=criteria)
 
 
 def shard_of(requests: pd.DataFrame, shard: int, shards: int) -> pd.DataFrame:

@@ -7,6 +7,7 @@ finished. A file is removed only when another one on disk holds all of its rows.
 
 import contextlib
 import hashlib
+import json
 import logging
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +16,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset
 import pyarrow.parquet as pq
 
 from rubric_order import files
@@ -58,21 +58,26 @@ class Store:
             rows = [vars(response) | {"engine": engine} for response in responses]
             self._write(pa.Table.from_pylist(rows, schema=SCHEMA))
 
-    def read(self, request_ids: Iterable[str], columns: list[str] | None = None) -> pd.DataFrame:
+    def read(self, request_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pd.DataFrame:
         """What is known of the given requests, one row each, in their order; unknown ones are left out.
+
+        Without any given, what is known of all.
 
         Of several rows of a request an answer comes before a failure for good, and that before one that may pass.
 
         Args:
             columns: of `SCHEMA`, by default all; `request_id` and `error` are always there.
         """
-        wanted = pd.Index(request_ids)
         names = [name for name in SCHEMA.names if columns is None or name in {*columns, "request_id", "error"}]
-        ids = pa.array(wanted, pa.string())
-        parts = [table.filter(pc.is_in(table["request_id"], ids)) for table in self._load_all(names)]
-        known = pa.concat_tables([SCHEMA.empty_table().select(names), *parts])
-        known = _best_first(known).to_pandas().drop_duplicates("request_id").set_index("request_id")
-        return known.reindex(wanted[wanted.isin(known.index)]).rename_axis("request_id").reset_index()
+        parts = self._load_all(names)
+        wanted = None if request_ids is None else pa.array(request_ids, pa.string(), from_pandas=True)
+        if wanted is not None:
+            parts = [table.filter(pc.is_in(table["request_id"], wanted)) for table in parts]
+        table = pa.concat_tables([SCHEMA.empty_table().select(names), *parts])
+        rows = _best_rows(table, table["request_id"].unique() if wanted is None else wanted)
+        # Filtering goes part by part: texts of all answers in one array can be more than it holds.
+        found = table.filter(np.isin(np.arange(len(table)), rows)).to_pandas()
+        return found.iloc[np.searchsorted(np.sort(rows), rows)].reset_index(drop=True)
 
     def spent(self) -> dict[str, float]:
         """What all answers here have used of a judge's budget: ``calls``, ``tokens`` and ``cost``, failures included.
@@ -99,17 +104,33 @@ class Store:
                 if pq.read_metadata(path).num_rows < LARGE:
                     small[path] = _read(path, SCHEMA.names)
         if len(small) > 1:
-            table = _best_first(pa.concat_tables(small.values()))
-            rows = table.select(["request_id", "text", "error", "attempts", "cost", "engine"]).to_pandas()
-            paid = rows["attempts"].notna() & ~rows.duplicated()
-            kept = (~rows["request_id"].duplicated() | paid).to_numpy()
-            joined = self._write(table.filter(kept).sort_by("request_id"))
+            table = pa.concat_tables(small.values())
+            keys = table.select(["request_id", "error", "completion_tokens", "attempts", "cost", "engine"]).to_pandas()
+            best = np.isin(np.arange(len(table)), _best_rows(table, table["request_id"].unique()))
+            paid = (keys["attempts"].notna() & ~keys.duplicated()).to_numpy()
+            joined = self._write(table.filter(best | paid))
             for path in small.keys() - {joined}:
                 path.unlink(missing_ok=True)
 
+    def note(self, run: dict) -> None:
+        """Keep what is known of a run: what it asked, and how long that took."""
+        text = json.dumps(run, sort_keys=True)
+        name = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+        files.write_text(text + "\n", self.folder / "runs" / f"{name}.json")
+
+    def runs(self) -> list[dict]:
+        """What is known of earlier runs, the oldest first; those that were killed have left no note."""
+        notes = []
+        for path in self.folder.glob("runs/[!.]*.json"):
+            try:
+                notes.append(json.loads(path.read_text(encoding="utf-8")))
+            except (OSError, ValueError) as error:
+                log.warning("%s is not readable and is left aside: %s", path, " ".join(str(error).split()))
+        return sorted(notes, key=lambda run: run["ended"])
+
     def _write(self, table: pa.Table) -> Path:
         digest = hashlib.blake2b(digest_size=16)
-        for batch in table.combine_chunks().to_batches():
+        for batch in table.to_batches():
             digest.update(batch.serialize())
         path = self.folder / f"{digest.hexdigest()}.parquet"
         files.write_parquet(table, path)
@@ -142,18 +163,27 @@ def _read(path: Path, columns: list[str]) -> pa.Table:
     return pq.read_table(path, schema=SCHEMA, columns=columns, page_checksum_verification=True)
 
 
-def _best_first(table: pa.Table) -> pa.Table:
-    """Rows in order: answers, then failures for good, then failures that may pass."""
-    passing = pc.is_in(_reasons(table["error"]), pa.array(sorted(PASSING)))
-    rank = np.where(pc.is_null(table["error"]), 0, np.where(passing, 2, 1))
-    return table.take(np.argsort(rank, kind="stable"))
+def _best_rows(table: pa.Table, request_ids: pa.Array) -> np.ndarray:
+    """The row of each request that is there, in the order of `request_ids`.
+
+    An answer comes before a failure for good, that before one that may pass, and else the row that stands first.
+    """
+    rank = pc.is_valid(table["error"]).to_numpy().astype(int) + _may_pass(table["error"])
+    order = np.argsort(rank, kind="stable")
+    places = pc.index_in(request_ids, value_set=table["request_id"].take(order)).drop_null()
+    return order[places.to_numpy()]
 
 
-def _reasons(errors: pa.ChunkedArray) -> pa.ChunkedArray:
-    """What stands before the colon."""
-    return pc.replace_substring_regex(errors, "(?s):.*", "")
+def _may_pass(errors: pa.Array | pa.ChunkedArray) -> np.ndarray:
+    reasons = pc.replace_substring_regex(errors, "(?s):.*", "")
+    return pc.is_in(reasons, pa.array(sorted(PASSING))).to_numpy(zero_copy_only=False)
 
 
-def may_pass(error: object) -> bool:
-    """Whether a failure is for a reason that may pass, so that the request is asked again."""
-    return isinstance(error, str) and error.partition(":")[0] in PASSING
+def may_pass(errors: pd.Series) -> pd.Series:
+    """Whether each of these errors is a failure for a reason that may pass; no error is no failure."""
+    return pd.Series(_may_pass(pa.array(errors, pa.string(), from_pandas=True)), errors.index, dtype=bool)
+
+
+def asked_again(errors: pd.Series, *, retry_failed: bool) -> pd.Series:
+    """Whether a job asks again for each of these results: failures that may pass, or all failures."""
+    return errors.notna() if retry_failed else may_pass(errors)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rubric_order import judges, models
+from rubric_order import chats, judges, models
 from rubric_order.engines import Request, Response
 from rubric_order.errors import InputError
 
@@ -149,35 +149,8 @@ class VllmEngine:
         return judges.with_profile(self.judge, profile)
 
     def encode(self, prompt: str, profile: str = judges.DEFAULT_PROFILE, *, begun: str | None = None) -> list[int]:
-        """Tokens of a chat whose user says `prompt`, up to and including the prefix of the answer.
-
-        An answer that has `begun` takes the place of the prefix.
-
-        Where the prompt holds one of the tokenizer's special tokens as text, that text is split into ordinary tokens:
-        an item cannot end the user's turn.
-        """
-        settings = self.settings(profile)
-        messages = [{"role": "user", "content": prompt}]
-        if settings.get("system_prompt"):
-            messages.insert(0, {"role": "system", "content": settings["system_prompt"]})
-        chat = self.tokenizer.apply_chat_template(
-            messages,
-            tokenize=False,
-            add_generation_prompt=True,
-            chat_template=settings.get("chat_template"),
-            **settings["chat_template_kwargs"],
-        )
-        chat += settings["answer_prefix"] if begun is None else begun
-        if not any(special in prompt for special in self.tokenizer.all_special_tokens):
-            return self.tokenizer.encode(chat, add_special_tokens=False)
-        before, found, after = chat.partition(prompt)
-        if not found:
-            raise InputError("judge: the chat template changes the user's message, which holds special tokens")
-        return [
-            *self.tokenizer.encode(before, add_special_tokens=False),
-            *self.tokenizer.encode(prompt, add_special_tokens=False, split_special_tokens=True),
-            *self.tokenizer.encode(after, add_special_tokens=False),
-        ]
+        """What the model is given for a prompt, see `chats.encode`."""
+        return chats.encode(self.tokenizer, self.settings(profile), prompt, begun=begun)
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
     def option_tokens(self, n: int) -> list[list[int]]:

@@ -51,6 +51,16 @@ def widen(estimates: pd.DataFrame, keys: list[str], quantities: list[str]) -> pd
     return found.reset_index()
 
 
+def count(number: float) -> str:
+    """A whole number, where there is one."""
+    return "" if pd.isna(number) else f"{number:,.0f}"
+
+
+def percent(part: float, whole: float) -> str:
+    """A share, where there is one."""
+    return "" if pd.isna(part) or pd.isna(whole) or not whole else f"{100 * part / whole:.0f} %"
+
+
 def write(table: pd.DataFrame, printed: pd.DataFrame, stem: Path, caption: str) -> None:
     """Write `table` as ``stem.csv`` and `printed` as ``stem.md``, ``stem.tex`` and ``stem.html``."""
     files.write_text(table.to_csv(index=False), stem.with_suffix(".csv"))
@@ -65,6 +75,8 @@ _LATEX_SPECIAL = {
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
     "†": r"$^\dagger$",
+    "≈": r"$\approx$",
+    "≤": r"$\leq$",
 } | {character: f"\\{character}" for character in "&%$#_{}"}
 
 

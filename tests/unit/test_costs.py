@@ -1,0 +1,223 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from rubric_order import costs, files, prefixes
+from rubric_order.engines import Response
+from rubric_order.store import Store
+from rubric_order.tables import plan_cost
+
+HEAD = "The head that all prompts share. "
+
+
+def request_table(*, items=6, orderings=4, dataset="d", profile="default", start=0):
+    """Requests about items whose prompts share a long beginning and differ in their last characters."""
+    rows = []
+    for item in range(start, start + items):
+        for ordering in range(orderings):
+            prompt = HEAD + f"{dataset} item {item}. " * 10 + f"Options {ordering}."
+            rows.append((f"{dataset}-{profile}-{item:03d}-{ordering}", profile, dataset, prompt))
+    return pd.DataFrame(rows, columns=["request_id", "profile", "dataset", "prompt"])
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write requests of a study, and say where."""
+
+    def write(table, study="s"):
+        path = tmp_path / "requests" / f"{study}.parquet"
+        files.write_parquet(table, path)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def words(prompt, profile):
+    """Tokens that are words, after one that says the profile."""
+    return [profile, *prompt.split()]
+
+
+@pytest.fixture
+def judge(judge):
+    return judge | {"engine_args": {"block_size": 4}}
+
+
+def costs_of(judge, requests, store, *, encode=words, reads=100):
+    return costs.judge_costs(judge, requests, dict.fromkeys(requests, reads), store, encode=encode).set_index("study")
+
+
+def test_tokens_of_few_requests_are_counted_one_by_one(judge, write, store):
+    table = request_table()
+    tokens = [words(prompt, "default") for prompt in table["prompt"]]
+    cached = prefixes.cached_tokens(tokens, prefixes.PrefixCache(4))
+    row = costs_of(judge, {"s": write(table)}, store).loc["s"]
+    assert row["prompt_tokens"] == sum(map(len, tokens))
+    assert row["cached_tokens"] == sum(cached)
+    assert 0.5 < row["cached_tokens"] / row["prompt_tokens"] < 1
+    assert row["prompt_tokens_from"] == "tokenizer"
+    assert (row["reads"], row["requests"], row["answered"], row["to_ask"]) == (100, 24, 0, 24)
+
+
+def test_a_sample_of_many_requests_says_what_all_of_them_say(judge, write, store):
+    """Two datasets of very different prompts, with the tokens and cached tokens of all prompts beside the estimate."""
+    long = request_table(items=300, dataset="long")
+    long["prompt"] += " One more thing, then. " * 5
+    table = pd.concat([long, request_table(items=200)])
+    asked = []
+
+    def counting(prompt, profile):
+        asked.append(prompt)
+        return words(prompt, profile)
+
+    row = costs_of(judge, {"s": write(table)}, store, encode=counting).loc["s"]
+    assert len(asked) == 2 * (costs.SAMPLE + costs.STRETCHES)
+    tokens = [words(prompt, "default") for prompt in table["prompt"]]
+    cached = sum(prefixes.cached_tokens(tokens, prefixes.PrefixCache(4)))
+    assert row["prompt_tokens"] == pytest.approx(sum(map(len, tokens)), rel=0.01)
+    assert row["cached_tokens"] == pytest.approx(cached, rel=0.01)
+
+
+@pytest.mark.parametrize("size", [0, 1, costs.SAMPLE, costs.SAMPLE + 1, 1000])
+def test_a_sample_is_whole_stretches_of_rows(size):
+    rows = np.arange(size) * 3
+    stretches = costs.sample(rows)
+    taken = np.concatenate([*stretches, np.array([], dtype=int)])
+    assert set(taken) <= set(rows)
+    if size <= costs.SAMPLE:
+        assert taken.tolist() == rows.tolist()
+    else:
+        assert len(stretches) == costs.STRETCHES
+        assert all((np.diff(stretch) == 3).all() for stretch in stretches)
+        assert stretches[0][0] == rows[0]
+        assert stretches[-1][-1] == rows[-1]
+
+
+def test_what_the_store_has_is_not_asked_again_but_for_failures_that_may_pass(judge, write, store):
+    table = request_table(items=1)
+    a, b, c, d = table["request_id"]
+    store.append([Response(a, text="4", completion_tokens=10), Response(b, error="timeout")])
+    store.append([Response(c, error="prompt_too_long: 9"), Response("other", text="5", completion_tokens=90)])
+    path = write(table)
+    row = costs_of(judge, {"s": path}, store).loc["s"]
+    assert (row["answered"], row["to_ask"]) == (2, 2)
+    assert row["prompt_tokens"] == sum(len(words(prompt, "")) for prompt in table["prompt"][[1, 3]])
+    assert (row["output_tokens"], row["output_tokens_from"]) == (20, "answers")
+    again = costs_of(judge | {"retry_failed": True}, {"s": path}, store).loc["s"]
+    assert again["to_ask"] == 3
+    store.append([Response(name, text="1") for name in (b, c, d)])
+    done = costs_of(judge, {"s": path}, store).loc["all"]
+    assert (done["to_ask"], done["prompt_tokens"], done["output_tokens"], done["hours"]) == (0, 0, 0, 0)
+
+
+def test_answers_are_as_long_as_those_that_are_known_under_a_profile_or_as_long_as_they_may_be(judge, write, store):
+    judge |= {"profiles": {"long": {"sampling": {"max_tokens": 500}}}}
+    table = pd.concat([request_table(items=1), request_table(items=1, profile="long")])
+    store.append([Response(table["request_id"].iloc[0], text="4", completion_tokens=6)])
+    whole = costs_of(judge, {"s": write(table)}, store).loc["all"]
+    assert whole["output_tokens"] == 3 * 6 + 4 * 500
+    assert whole["output_tokens_from"] == "max_tokens"
+    unlimited = judge | {"sampling": judge["sampling"] | {"max_tokens": None}}
+    assert pd.isna(costs_of(unlimited, {"s": write(request_table(items=2, start=5))}, store).loc["s", "output_tokens"])
+
+
+def test_the_row_of_all_studies_is_their_sum(judge, write, store):
+    paths = {"s": write(request_table()), "t": write(request_table(start=50), "t")}
+    table = costs_of(judge, paths, store)
+    for name in ("reads", "requests", "to_ask", "prompt_tokens", "cached_tokens", "output_tokens"):
+        assert table.loc["all", name] == table.loc["s", name] + table.loc["t", name]
+
+
+def test_without_a_tokenizer_characters_stand_for_tokens(judge, write, store):
+    table = request_table()
+    row = costs_of(judge, {"s": write(table)}, store, encode=None).loc["s"]
+    assert row["prompt_tokens_from"] == "characters"
+    assert row["prompt_tokens"] == pytest.approx(table["prompt"].str.len().sum() / 4 + len(table), rel=0.01)
+    assert 0.5 < row["cached_tokens"] / row["prompt_tokens"] < 1
+
+
+def test_pieces_of_a_prompt_begin_with_what_the_profile_changes(judge):
+    judge |= {"profiles": {"low": {"chat_template_kwargs": {"effort": "low"}}, "p": {"system_prompt": "Be kind."}}}
+    plain, low = costs.pieces(judge, "abcdef", "default"), costs.pieces(judge, "abcdef", "low")
+    assert plain[1:] == low[1:] == ["abcd", "ef"]
+    assert plain[0] != low[0]
+    assert costs.pieces(judge, "abcd", "p")[1:] == ["Be k", "ind.", "abcd"]
+
+
+def run(seconds, *, prompt=1000, cached=600, completion=100):
+    return {
+        "seconds": seconds,
+        "ended": f"2026-01-{int(seconds):02d}",
+        "prompt_tokens": prompt,
+        "cached_tokens": cached,
+        "completion_tokens": completion,
+    }
+
+
+def test_how_fast_a_judge_is_comes_from_config_or_from_earlier_runs(judge, store):
+    assert costs.throughput(judge, store) is None
+    store.note(run(0.5))
+    assert costs.throughput(judge, store) is None  # too short to say anything
+    store.note(run(2.0))
+    assert costs.throughput(judge, store) == pytest.approx(2 * 500 / 2.5)
+    assert costs.throughput(judge | {"throughput": 70.0}, store) == 70
+
+
+def test_hours_and_gpu_hours_by_hand(judge, write, store):
+    row = costs_of(judge | {"throughput": 10.0, "gpu": 2}, {"s": write(request_table())}, store).loc["all"]
+    computed = row["prompt_tokens"] - row["cached_tokens"] + 24 * judge["sampling"]["max_tokens"]
+    assert row["hours"] == pytest.approx(computed / 10 / 3600)
+    assert row["gpu_hours"] == 2 * row["hours"]
+    on_cpu = costs_of(judge | {"throughput": 10.0, "gpu": 0}, {"s": write(request_table())}, store).loc["all"]
+    assert on_cpu["gpu_hours"] == 0
+    assert pd.isna(costs_of(judge, {"s": write(request_table())}, store).loc["all", "hours"])
+
+
+def test_cost_by_hand(judge, write, store):
+    judge |= {"engine_args": {}, "prices": {"prompt": 2.0, "completion": 8.0, "cached": 0.5, "currency": "EUR"}}
+    row = costs_of(judge | {"engine": "openai"}, {"s": write(request_table())}, store).loc["all"]
+    expected = (2 * row["prompt_tokens"] + 8 * row["output_tokens"]) / 1e6
+    assert row["cost"] == row["cost_cached"] == pytest.approx(expected)  # no prefix has 1,024 tokens
+    row = costs_of(judge | {"gpu": 1}, {"s": write(request_table())}, store).loc["all"]
+    assert row["cost_cached"] == pytest.approx(row["cost"] - 1.5 * row["cached_tokens"] / 1e6)
+    assert row["cached_tokens"] > 0
+    assert row["currency"] == "EUR"
+    free = costs_of(judge | {"prices": None}, {"s": write(request_table())}, store).loc["all"]
+    assert (pd.isna(free["cost"]), free["currency"]) == (True, "")
+
+
+def test_a_judge_that_caches_nothing(judge, write, store):
+    row = costs_of(judge | {"engine": "simulated"}, {"s": write(request_table())}, store).loc["all"]
+    assert row["cached_tokens"] == 0
+
+
+def test_an_empty_study_costs_nothing(judge, write, store):
+    row = costs_of(judge, {"s": write(request_table().iloc[:0])}, store, reads=0).loc["all"]
+    assert (row["requests"], row["prompt_tokens"], row["output_tokens"], row["hours"]) == (0, 0, 0, 0)
+
+
+def test_the_table_marks_what_is_estimated_and_adds_judges_up(judge, write, store):
+    paths = {"s": write(request_table()), "t": write(request_table(start=50), "t")}
+    prices = {"prices": {"prompt": 2.0, "completion": 8.0}, "throughput": 1.0}
+    parts = {}
+    for name, settings, encode in (("a", judge | prices, None), ("b", judge, words)):
+        parts[name] = costs.judge_costs(settings, paths, {"s": 60, "t": 40}, store, encode=encode)
+    rows = plan_cost.table(parts)
+    assert rows.columns[:2].tolist() == ["judge", "study"]
+    assert len(rows) == 6
+    a, b, whole = plan_cost.for_print(rows).to_dict("records")
+    assert (a["Judge"], a["Reads"], a["Requests"], a["To ask"]) == ("a", "100", "48", "48")
+    assert a["Prompt tokens"].startswith("≈ ")
+    counted = rows.set_index(["judge", "study"])["prompt_tokens"]["b", "all"]
+    assert b["Prompt tokens"] == f"{counted:,}"
+    assert a["From cache"].endswith(" %")
+    assert a["Output tokens"] == f"≤ {48 * judge['sampling']['max_tokens']}"
+    assert a["GPU hours"].startswith("≤ ")
+    assert a["Cost"].endswith(" USD")
+    assert (b["Hours"], b["Cost"]) == ("unknown", "")
+    assert (whole["Judge"], whole["Reads"], whole["Requests"], whole["GPU hours"]) == ("all", "200", "96", "")
+    assert plan_cost.saved(rows) == "200 reads need 96 distinct requests: sharing them saves 104 (52 %)."

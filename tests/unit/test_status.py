@@ -1,0 +1,85 @@
+import pandas as pd
+import pytest
+
+from rubric_order import files, status
+from rubric_order.engines import Response
+from rubric_order.store import Store
+from rubric_order.tables import judge_status
+
+TOKENS = {"prompt_tokens": 100, "completion_tokens": 10, "cached_tokens": 60}
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path / "store")
+    store.append(
+        [Response("a", text="4", cost=0.5, **TOKENS), Response("b", error="timeout: 60 s", attempts=6, cost=0.2)]
+    )
+    store.append([Response("c", error="prompt_too_long: 9", prompt_tokens=9), Response("old", text="1", cost=1.0)])
+    store.append([Response("d", text="3", **TOKENS)])
+    return store
+
+
+@pytest.fixture
+def requests(tmp_path):
+    """Requests of two studies; those of a third one have not been collected."""
+    for study, names in (("s", list("abce")), ("t", ["d", "f", "g"])):
+        files.write_parquet(pd.DataFrame({"request_id": names, "prompt": "p"}), tmp_path / study / "j.parquet")
+    return {study: tmp_path / study / "j.parquet" for study in ("s", "t", "u")}
+
+
+def test_each_request_is_counted_once_and_by_what_became_of_it(requests, store):
+    table = status.judge_status(requests, store).set_index("study")
+    counts = ["requests", "done", "failed_passing", "failed_for_good", "missing"]
+    assert table.loc["s", counts].tolist() == [4, 1, 1, 1, 1]
+    assert table.loc["t", counts].tolist() == [3, 1, 0, 0, 2]
+    assert table.loc["u", counts].isna().all()
+    assert table.loc["all", counts].tolist() == [7, 2, 1, 1, 3]
+
+
+def test_tokens_are_those_of_answers_and_cost_is_that_of_all_that_is_stored(requests, store):
+    table = status.judge_status(requests, store).set_index("study")
+    assert table.loc["s", status.TOKENS].tolist() == [100, 10, 60]
+    assert table.loc["all", status.TOKENS].tolist() == [200, 20, 120]
+    assert table.loc["s", "cost"] == pytest.approx(0.7)
+    assert pd.isna(table.loc["t", "cost"])
+    assert table.loc["all", "cost"] == pytest.approx(1.7)
+    assert table.loc["all", "other"] == 1
+
+
+def test_calls_that_failed_before_the_answer_came_are_in_the_cost(requests, store):
+    store.append([Response("b", text="2", cost=0.1, attempts=1)])
+    store.compact()
+    table = status.judge_status(requests, store).set_index("study")
+    assert table.loc["all", "cost"] == pytest.approx(1.8)
+    assert table.loc["s", "done"] == 2
+
+
+def test_hours_are_those_of_all_runs(requests, store):
+    for number in (1, 2):
+        store.note({"seconds": 1800.0 * number, "ended": f"2026-01-0{number}"})
+    assert status.judge_status(requests, store)["hours"].iloc[-1] == pytest.approx(1.5)
+
+
+def test_nothing_has_to_be_there(tmp_path):
+    table = status.judge_status({"s": tmp_path / "none.parquet"}, Store(tmp_path / "store")).set_index("study")
+    assert pd.isna(table.loc["all", "requests"])
+    assert pd.isna(table.loc["all", "cost"])
+    assert list((tmp_path).iterdir()) == []
+
+
+def test_the_table_has_a_line_a_study_and_one_for_all_where_there_are_several(requests, store):
+    parts = {"a": status.judge_status(requests, store)}
+    parts["b"] = status.judge_status({"s": requests["s"]}, store)
+    rows = judge_status.table(parts, {"a": "USD", "b": ""})
+    assert rows[["judge", "study"]].to_numpy().tolist() == [
+        *(["a", study] for study in ("s", "t", "u", "all")),
+        *(["b", study] for study in ("s", "all")),
+    ]
+    lines = judge_status.for_print(rows)
+    assert lines[["Judge", "Study"]].to_numpy().tolist() == [*(["a", s] for s in ("s", "t", "u", "all")), ["b", "all"]]
+    first = lines.iloc[0]
+    assert (first["Requests"], first["Done"], first["Prompt tokens"], first["From cache"]) == ("4", "1", "100", "60 %")
+    assert (first["Cost"], first["Hours"]) == ("0.70 USD", "")
+    assert lines["Requests"][2] == "not planned"
+    assert lines["Done"][2] == ""

@@ -1,0 +1,49 @@
+"""What judging will take, and how far it is: reports on the moment, which are made anew whenever they are asked for."""
+
+
+rule plan_cost:
+    input:
+        plans=planned("results/plan/{study}/{dataset}/{judge}.parquet"),
+        requests=planned("results/requests/{study}/{judge}.parquet"),
+    output:
+        csv="results/status/plan_cost.csv",
+        markdown="results/status/plan_cost.md",
+        latex="results/status/plan_cost.tex",
+        html="results/status/plan_cost.html",
+    log:
+        "results/logs/plan_cost.log",
+    benchmark:
+        "results/benchmarks/plan_cost.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("plan_cost.py"),
+        entry=entry("plan_cost.py"),
+        judges=judges_to_plan,
+        asked=now,
+    shell:
+        "python {params.entry:q} --judges {params.judges:q} --plans results/plan --requests results/requests"
+        " --stores results/store --models results/models --output {output.csv:q} 2> >(tee {log:q} >&2)"
+
+
+# It has no input, so that it tells of what is there and starts nothing.
+rule judge_status:
+    output:
+        csv="results/status/judge_status.csv",
+        markdown="results/status/judge_status.md",
+        latex="results/status/judge_status.tex",
+        html="results/status/judge_status.html",
+    log:
+        "results/logs/judge_status.log",
+    benchmark:
+        "results/benchmarks/judge_status.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("judge_status.py"),
+        entry=entry("judge_status.py"),
+        judges=judges_to_ask,
+        asked=now,
+    shell:
+        "python {params.entry:q} --judges {params.judges:q} --requests results/requests --stores results/store"
+        " --output {output.csv:q} 2> >(tee {log:q} >&2)"

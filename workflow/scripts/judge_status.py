@@ -1,0 +1,32 @@
+"""Say how far the judges are."""
+
+from pathlib import Path
+
+from rubric_order import entry, status, tables
+from rubric_order.store import Store
+from rubric_order.tables import judge_status
+
+
+def main(judges: dict, requests: Path, stores: Path, output: Path) -> None:
+    """Print and write the state of each judge.
+
+    Args:
+        judges: names of the studies of each judge, and the currency of its prices.
+        requests: folder of requests, a folder a study and a file a judge.
+        stores: folder of response stores, one a judge.
+        output: the CSV file; Markdown, LaTeX and HTML go beside it.
+    """
+    parts = {
+        judge: status.judge_status(
+            {study: requests / study / f"{judge}.parquet" for study in block["studies"]}, Store(stores / judge)
+        )
+        for judge, block in judges.items()
+    }
+    rows = judge_status.table(parts, {judge: block["currency"] for judge, block in judges.items()})
+    printed = judge_status.for_print(rows)
+    tables.write(rows, printed, output.with_suffix(""), judge_status.CAPTION)
+    print(printed.to_markdown(index=False, disable_numparse=True))
+
+
+if __name__ == "__main__":
+    entry.run(main)
