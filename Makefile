@@ -7,10 +7,10 @@ REQUIREMENTS := requirements/$(if $(shell command -v nvidia-smi),cuda,cpu).txt
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo plan-cost judge-status test lint clean
+.PHONY: help env demo plan-cost judge-status test test-cluster lint clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
 
 env: $(INSTALLED) ## set up .venv with exactly pinned versions (vLLM for CUDA where there is an NVIDIA GPU, else for the CPU)
 
@@ -27,6 +27,9 @@ judge-status: env ## say how far the judges are, also while they run; ARGS as ab
 
 test: env ## run the tests
 	$(BIN)/pytest
+
+test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes
+	$(BIN)/pytest tests/cluster
 
 lint: env ## check layout and style
 	$(BIN)/ruff check .

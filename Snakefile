@@ -12,6 +12,7 @@ configfile: f"{workflow.basedir}/config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/slurm.smk"
 
 
 report: "workflow/report/workflow.rst"

@@ -60,6 +60,11 @@ def test_the_second_writer_waits_and_says_for_whom(writer, output):
     assert list(output.parent.iterdir()) == []
 
 
+def test_a_task_of_a_job_array_is_named_as_scancel_takes_it(writer, output):
+    writer(SLURM_JOB_ID="39", SLURM_ARRAY_JOB_ID="37", SLURM_ARRAY_TASK_ID="2").line("writing")
+    assert writer().line().startswith("waiting for SLURM job 37_2, process ")
+
+
 def test_writers_of_different_outputs_do_not_wait(writer, output):
     writer().line("writing")
     other = Holder(WRITE.format(output=str(output.with_name("2.parquet")), work="pass"))

@@ -355,6 +355,7 @@ def test_what_will_not_pass_soon_is_left_for_another_run(ask, reply):
     [
         (status(400, "too many tokens", code="context_length_exceeded"), "prompt_too_long: 400 too many tokens"),
         (status(400, "The maximum context length is 512 tokens"), "prompt_too_long: 400 The maximum context length"),
+        (status(400, "The prompt is longer than the maximum model length of 9"), "prompt_too_long: 400 The prompt is"),
         (status(413, "large"), "prompt_too_long: 413 large"),
         (status(400, "filtered", code="content_filter"), "content_filter: 400 filtered"),
         (status(400, "bad unicode"), "bad_request: 400 bad unicode"),

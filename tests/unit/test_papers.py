@@ -14,7 +14,7 @@ def load(path):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-@pytest.fixture(params=["position_bias"])
+@pytest.fixture(params=["position_bias", "position_bias_v1"])
 def paper(request, root):
     """A paper's config: its file's text, its studies, and its judges."""
     path = root / f"config/papers/{request.param}.yaml"

@@ -128,3 +128,17 @@ def test_engine_arguments_are_arguments_of_vllm():
     assert "tensor_parallel_size" in known
     for name in FILES:
         assert set(read(name)["judges"][name].get("engine_args", {})) <= known
+
+
+def test_a_ready_made_judge_can_be_asked_over_an_endpoint(schema):
+    """As config/judges/README.md says."""
+    page = (ROOT / "config/judges/README.md").read_text(encoding="utf-8")
+    change = yaml.safe_load(re.search(r"```yaml\n(judges:.*?)```", page, flags=re.DOTALL)[1])
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
+    (name,) = change["judges"]
+    config["judges"][name] = read(name)["judges"][name] | change["judges"][name]
+    config["studies"]["position_bias"]["judges"] = [name]
+    settings.check_shape(config, schema)
+    validate(config, str(SCHEMA))
+    settings.check_meaning(config)
+    assert config["judges"][name]["engine"] == "openai"

@@ -60,7 +60,7 @@ def write_holder(file: TextIO) -> None:
     """Say in a lock's file that this process holds it."""
     file.seek(0)
     file.truncate()
-    mine = {"pid": os.getpid(), "started": _started(os.getpid()), "slurm_job": os.environ.get("SLURM_JOB_ID")}
+    mine = {"pid": os.getpid(), "started": _started(os.getpid()), "slurm_job": _slurm_job()}
     file.write(json.dumps(_place() | mine))
     file.flush()
 
@@ -80,7 +80,7 @@ def alive(holder: dict) -> bool | None:
         return None
     if {key: holder[key] for key in _place()} == _place():
         return _started(holder["pid"]) == holder["started"]
-    if holder["slurm_job"] in (None, os.environ.get("SLURM_JOB_ID")) or not shutil.which("squeue"):
+    if holder["slurm_job"] in (None, _slurm_job()) or not shutil.which("squeue"):
         return None
     return _runs(holder["slurm_job"])
 
@@ -121,6 +121,12 @@ def _started(pid: int) -> int | None:
         return None
     state, *fields = stat.rpartition(")")[2].split()
     return None if state in "ZX" else int(fields[18])
+
+
+def _slurm_job() -> str | None:
+    """The SLURM job of this process, as squeue and scancel name it."""
+    array, task = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
+    return f"{array}_{task}" if array and task else os.environ.get("SLURM_JOB_ID")
 
 
 def _runs(job: str) -> bool:

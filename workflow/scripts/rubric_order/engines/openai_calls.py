@@ -23,7 +23,10 @@ VARIABLES = ("OPENAI_ADMIN_KEY", "OPENAI_CUSTOM_HEADERS", "OPENAI_ORG_ID", "OPEN
 
 # No call can succeed: what the endpoint does not accept.
 MISTAKES = {401: "the key", 402: "payment", 404: "the model or base_url", 405: "base_url"}
-TOO_LONG = re.compile("maximum context length|context length exceeded|context window|prompt is too long", re.IGNORECASE)
+TOO_LONG = re.compile(
+    "maximum context length|context length exceeded|context window|prompt is too long|longer than the maximum",
+    re.IGNORECASE,
+)
 
 
 def secret(name: str, where: str) -> str:

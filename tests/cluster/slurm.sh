@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# A SLURM cluster of this one machine, with pretend GPUs, for tests: Debian's packages, nothing outside one folder.
+#
+#   slurm.sh start FOLDER    installs what is missing, and starts it; configuration, state and logs go to FOLDER
+#   slurm.sh stop FOLDER     ends it, and every process of its jobs
+#
+# Needs root, because packages are installed and slurmd wants it. Everything listens on the loopback interface alone. Of the
+# machine's own files only the link /run/slurm/conf is set, where SLURM looks by itself: Snakemake's executor hands no
+# variable of SLURM's on to its jobs.
+set -euo pipefail
+
+gpus=4
+name=rubric_order_test
+action=${1:?start or stop}
+folder=${2:?a folder for configuration, state and logs}
+link=/run/slurm/conf
+unset "${!SLURM_@}"
+
+is_running() { [ -s "$1" ] && kill -0 "$(cat "$1" 2> /dev/null)" 2> /dev/null; }
+
+stop() {
+  if is_running "$folder/slurmctld.pid"; then timeout 20 scancel --user "$(id -un)" || true; fi
+  # Without cgroups, SLURM does not find every process of a job that it cancels.
+  for process in /proc/[0-9]*; do
+    if grep -qzxF "SLURM_CLUSTER_NAME=$name" "$process/environ" 2> /dev/null; then
+      kill -KILL "${process#/proc/}" 2> /dev/null || true
+    fi
+  done
+  for daemon in slurmd slurmctld munged; do
+    pid=$folder/$daemon.pid
+    if is_running "$pid"; then kill "$(cat "$pid")"; fi
+    for _ in $(seq 50); do is_running "$pid" || break; sleep 0.2; done
+    if is_running "$pid"; then kill -KILL "$(cat "$pid")"; fi
+  done
+  if [ "$(readlink "$link")" = "$folder" ]; then rm "$link"; fi
+}
+
+if [ "$(id -u)" != 0 ]; then
+  echo "error: a test cluster needs root, to install SLURM and to start it; run as root, or with sudo" >&2
+  exit 1
+fi
+if [ "$action" = stop ]; then
+  stop
+  exit
+fi
+
+if [ -e /etc/slurm/slurm.conf ] || [ -e "$link" ]; then
+  echo "error: this machine belongs to a SLURM cluster already (/etc/slurm/slurm.conf or $link)" >&2
+  exit 1
+fi
+if ! { command -v slurmctld && command -v slurmd && command -v sbatch && command -v munged; } > /dev/null; then
+  command -v apt-get > /dev/null || { echo "error: no SLURM here, and no apt-get to install it with" >&2; exit 1; }
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq
+  apt-get install -y -qq --no-install-recommends slurmctld slurmd slurm-client munge > /dev/null
+fi
+
+fail() {
+  echo "error: SLURM did not come up; the ends of its logs:" >&2
+  tail -n 20 "$folder"/logs/*.log >&2
+  stop
+  exit 1
+}
+trap fail ERR
+mkdir -p "$folder"/{state,spool,logs}
+chmod 755 "$folder"
+host=$(hostname -s)
+
+[ -s "$folder/munge.key" ] || (umask 077 && head -c 128 /dev/urandom > "$folder/munge.key")
+munged --force --key-file "$folder/munge.key" --socket "$folder/munge.socket" --pid-file "$folder/munged.pid" \
+  --seed-file "$folder/munge.seed" --log-file "$folder/logs/munged.log"
+
+# The devices are there in every Linux: a slot must be a real device, or jobs are not told which one they have.
+echo "NodeName=$host Name=gpu File=/dev/null,/dev/zero,/dev/full,/dev/random" > "$folder/gres.conf"
+echo "CgroupPlugin=cgroup/v1" > "$folder/cgroup.conf"
+cat > "$folder/slurm.conf" << CONF
+ClusterName=$name
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=26817
+SlurmdPort=26818
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=$folder/munge.socket
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+# No control groups, so that it runs in containers and small virtual machines.
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+# No accounting database.
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=2,sched_interval=2,batch_sched_delay=0
+# Finished jobs stay visible to squeue.
+MinJobAge=3600
+ReturnToService=2
+MpiDefault=none
+StateSaveLocation=$folder/state
+SlurmdSpoolDir=$folder/spool
+SlurmctldPidFile=$folder/slurmctld.pid
+SlurmdPidFile=$folder/slurmd.pid
+SlurmctldLogFile=$folder/logs/slurmctld.log
+SlurmdLogFile=$folder/logs/slurmd.log
+SlurmctldTimeout=30
+SlurmdTimeout=60
+InactiveLimit=0
+KillWait=5
+# Jobs wait for GPUs, not for cores: as many are declared as the tests use, however few there are.
+SlurmdParameters=config_overrides
+GresTypes=gpu
+NodeName=$host NodeAddr=127.0.0.1 CPUs=16 RealMemory=200000 Gres=gpu:$gpus State=UNKNOWN
+PartitionName=main Nodes=$host Default=YES MaxTime=INFINITE DefMemPerCPU=256 State=UP
+CONF
+
+mkdir -p "$(dirname "$link")"
+ln -sfn "$folder" "$link"
+slurmctld -c -f "$folder/slurm.conf"
+slurmd -f "$folder/slurm.conf"
+for _ in $(seq 60); do
+  case "$(sinfo --noheader --format %T 2> /dev/null || true)" in idle* | mixed*) exit 0 ;; esac
+  sleep 0.5
+done
+fail

@@ -1,0 +1,130 @@
+"""The SLURM profile on a real SLURM: what is submitted, which GPUs jobs get, and what becomes of killed jobs."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+from .conftest import ROOT, Cluster, Study, output, wait_until
+
+
+def finish(study: Study, process: subprocess.Popen) -> None:
+    process.wait(timeout=400)
+    assert process.returncode == 0, study.printed[-5000:]
+
+
+def stored(study: Study, judge: str) -> pd.DataFrame:
+    return pd.concat(map(pd.read_parquet, (study.folder / f"results/store/{judge}").glob("*.parquet")))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def limited(early_study):
+    """A judge whose job cannot end within its time limit; it runs beside the other tests."""
+    study = early_study(12, {"limited": {"seconds_per_request": 0.8, "runtime": "1m"}})
+    study.prepare()
+    return study, study.submit(*study.responses(), arguments=("--retries", "8"))  # as often as a busy machine takes
+
+
+def test_a_study_runs_through_the_profile_with_a_job_array(study, cluster: Cluster):
+    """Six judge jobs on the GPUs that are left, from the items to the scores."""
+    study = study(12, {"sharded": {"seconds_per_request": 0.4, "shards": 6}})
+    scores = "results/scores/position_bias/sim/sharded.parquet"
+    finish(study, study.submit(scores, arguments=("--slurm-array-jobs", "judge_shard")))
+    assert re.search(r"Submitted array job .* The individual task IDs are 1-6\.", study.printed)
+    for shard in range(1, 7):
+        log = study.log("sharded", shard)
+        assert "20 requests: 0 answered before, 20 to judge" in log
+        assert re.search(r"claimed GPU [0-3]$", log, re.MULTILINE)
+    table = pd.read_parquet(study.folder / scores)
+    assert len(table) == 120
+    assert table["score"].notna().all()
+
+
+def test_a_task_of_an_array_that_is_cancelled_is_submitted_again_and_the_others_are_left_alone(study):
+    study = study(
+        6, {"slow": {"seconds_per_request": 0.5, "shards": 2}, "fast": {"seconds_per_request": 0, "shards": 2}}
+    )
+    study.prepare()
+    process = study.submit(*study.responses(), arguments=("--slurm-array-jobs", "judge_shard"))
+    writer = study.writer("slow", 1)
+    assert "The individual task IDs are 1-4." in study.printed
+    time.sleep(3)
+    output("scancel", writer["slurm_job"])
+    finish(study, process)
+    assert "SLURM status is: 'CANCELLED'" in study.printed
+    assert study.printed.count("Trying to restart job") == 1
+    again = re.search(r"30 requests: (\d+) answered before, (\d+) to judge", study.log("slow", 1))
+    assert 4 <= int(again[1]) < 30  # what it had when it was told to end
+    assert len(stored(study, "slow")) == 60
+
+
+def test_jobs_go_on_when_snakemake_is_killed_and_the_next_run_does_nothing_twice(study, cluster: Cluster):
+    """The next run submits the same jobs again: they wait for those that go on, and then ask nothing."""
+    study = study(6, {"orphaned": {"seconds_per_request": 0.2, "shards": 2}})
+    study.prepare()
+    process = study.submit(*study.responses())
+    writers = [study.writer("orphaned", shard) for shard in (1, 2)]
+    for writer in writers:
+        os.kill(writer["pid"], signal.SIGSTOP)  # the next run comes while they are at work
+    process.kill()
+    process.wait()
+    time.sleep(2)
+    assert {writer["slurm_job"] for writer in writers} <= set(cluster.running())
+    study.run_here("--unlock")
+    process = study.submit(*study.responses())
+    for shard, writer in zip((1, 2), writers, strict=True):
+        waiting = f"waiting for SLURM job {writer['slurm_job']}, process {writer['pid']} on "
+        wait_until(lambda: waiting in study.log("orphaned", shard), waiting)  # noqa: B023
+        os.kill(writer["pid"], signal.SIGCONT)
+    finish(study, process)
+    for shard in (1, 2):
+        assert "30 requests: 30 answered before, 0 to judge" in study.log("orphaned", shard)
+    answers = stored(study, "orphaned")
+    assert len(answers) == answers["request_id"].nunique() == 60
+
+
+def test_a_lock_that_does_not_reach_this_node_is_checked_with_slurm(cluster: Cluster, tmp_path):
+    """A job of another node holds the lock, and this node's file system does not know of it."""
+    job = output("sbatch", "--parsable", "--output=/dev/null", "--wrap", "sleep 600").strip()
+    wait_until(lambda: job in cluster.running(), "the job runs")
+    holder = {"host": "other-node", "pid_namespace": 1, "pid": 1, "started": 1, "slurm_job": job}
+    (tmp_path / ".1.parquet.lock").write_text(json.dumps(holder))
+    code = f"""
+from pathlib import Path
+from rubric_order import locks
+with locks.only_writer(Path({str(tmp_path / "1.parquet")!r})):
+    print("writing")
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow/scripts")}
+    waiting = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment)
+    time.sleep(4)
+    assert waiting.poll() is None
+    output("scancel", job)
+    assert waiting.communicate(timeout=60)[0] == b"writing\n"
+
+
+def test_a_job_goes_on_after_its_time_limit(limited):
+    """SLURM ends it, Snakemake submits it again, and it asks only what has no answer yet."""
+    study, process = limited
+    finish(study, process)
+    assert "SLURM status is: 'TIMEOUT'" in study.printed
+    last = re.search(r"120 requests: (\d+) answered before, (\d+) to judge", study.log("limited", 1))
+    assert int(last[1]) >= 40
+    answers = stored(study, "limited")
+    assert len(answers) == answers["request_id"].nunique() == 120
+
+
+def test_never_more_than_four_gpu_jobs_at_once_each_with_a_device_of_its_own(cluster: Cluster):
+    """As SLURM said while the tests above ran."""
+    if len(cluster.samples) < 100:
+        pytest.skip("the tests above did not run")
+    used = [[device for devices in sample.values() for device in devices] for sample in cluster.samples]
+    assert max(map(len, used)) == 4
+    assert all(len(set(devices)) == len(devices) for devices in used)
+    assert {device for devices in used for device in devices} == {"0", "1", "2", "3"}

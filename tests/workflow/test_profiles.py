@@ -1,0 +1,32 @@
+"""Profiles say where jobs run: they are understood, with what stands in them as a comment too."""
+
+import re
+import shutil
+
+import pytest
+
+from .conftest import Project
+
+
+@pytest.mark.parametrize("name", ["workstation", "slurm"])
+def test_a_profile_is_understood(fresh: Project, name: str):
+    run = fresh.snakemake("--dry-run", "--profile", f"workflow/profiles/{name}")
+    assert run.returncode == 0, run.stderr
+    assert "judge_shard" in run.stdout
+
+
+def test_what_stands_as_a_comment_in_the_slurm_profile_can_be_used(fresh: Project):
+    site = fresh.file("my_site")
+    shutil.copytree(fresh.file("workflow/profiles/slurm"), site)
+    text = (site / "config.yaml").read_text()
+    text, found = re.subn(r"^( *)# ( *[a-z_-]+:( .*)?)$", r"\1\2", text, flags=re.MULTILINE)
+    assert found >= 10
+    (site / "config.yaml").write_text(text)
+    run = fresh.snakemake("--dry-run", "--profile", "my_site")
+    assert run.returncode == 0, run.stderr
+    judge = re.search(r"^rule judge_shard:\n(.*\n)+?\n", run.stdout, re.MULTILINE)[0]
+    for resource in ("slurm_partition=gpu", "gpu_model=a100", "runtime=240", "slurm_extra=--exclude=node13"):
+        assert resource in judge
+    other = re.search(r"^rule parse_scores:\n(.*\n)+?\n", run.stdout, re.MULTILINE)[0]
+    assert "slurm_partition=cpu" in other
+    assert "slurm_account=my_account" in other
