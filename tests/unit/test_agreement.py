@@ -1,5 +1,6 @@
 """Agreement with human scores: against hand-worked and published numbers, scipy and plain sums."""
 
+import itertools
 import math
 import warnings
 
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order import agreement, resampling
+from rubric_order import agreement, reads, resampling
 
 # No deadlines: other work on the machine is no defect.
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -41,6 +42,8 @@ def table_of(selected, human, *, criteria=("quality",), expected=None):
                     "profile": "default",
                     "dataset": "demo",
                     "item_id": f"item-{item:04d}",
+                    "group_id": f"group-{item // 3:03d}",
+                    "read_index": read,
                     "criterion": criteria[item % len(criteria)],
                     "human_score": human[item],
                     "strategy": "balanced",
@@ -148,88 +151,309 @@ def test_an_unknown_score_makes_the_correlation_unknown(statistic):
     assert np.isnan(statistic(np.array([1, 2, np.nan, 4]), np.array([1, 2, 3, 4])))
 
 
+# Weighted pairs.
+
+
+WEIGHTED = st.lists(
+    st.tuples(st.integers(1, 5), st.integers(3, 15).map(lambda total: total / 3), st.integers(0, 4)),
+    min_size=2,
+    max_size=30,
+).filter(lambda rows: sum(weight for *_, weight in rows) > 1)
+
+
+def one_weight(statistic, x, y, weights):
+    return statistic(x, y, np.asarray(weights, dtype=float)[None])[0]
+
+
+def plain_kappa(x, y):
+    """From the table of joint counts, as it is usually defined."""
+    values = sorted({*x, *y})
+    observed = np.array([[sum(a == i and b == j for a, b in zip(x, y, strict=True)) for j in values] for i in values])
+    expected = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / len(x)
+    penalty = np.array([[(i - j) ** 2 for j in values] for i in values])
+    return 1 - (penalty * observed).sum() / (penalty * expected).sum()
+
+
+@MANY
+@given(WEIGHTED)
+def test_weights_are_copies(rows):
+    x, y, weights = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    long_x, long_y = np.repeat(x, weights.astype(int)), np.repeat(y, weights.astype(int))
+    defined = len(set(long_x)) > 1 and len(set(long_y)) > 1
+    theirs = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
+    for name, statistic in zip(("pearson", "spearman", "kendall"), theirs, strict=True):
+        found = one_weight(agreement.STATISTICS[name], x, y, weights)
+        assert np.isnan(found) == (not defined)
+        if defined:
+            assert found == pytest.approx(statistic(long_x, long_y).statistic, abs=1e-9)
+    levels = agreement.rounded(long_y)
+    found = one_weight(agreement.weighted_kappa, x, agreement.rounded(y), weights)
+    if len({*long_x, *levels}) > 1:
+        assert found == pytest.approx(plain_kappa(long_x.tolist(), levels.tolist()), abs=1e-9)
+    else:
+        assert np.isnan(found)
+
+
+@pytest.mark.parametrize("name", agreement.STATISTICS)
+@pytest.mark.parametrize("distinct", [6, 200, 3000])
+def test_many_weights_at_once_are_the_same_as_one_after_another(name, distinct):
+    rng = np.random.default_rng(1)  # more pairs, and more values, than are looked at in one go
+    x, y = rng.integers(0, distinct, (2, 1500)) / 7
+    weights = rng.integers(0, 3, (70, 1500)).astype(float)
+    statistic = agreement.STATISTICS[name]
+    together = statistic(x, y, weights)
+    assert together.shape == (70,)
+    assert together[[0, 3, 69]] == pytest.approx([one_weight(statistic, x, y, weights[k]) for k in (0, 3, 69)])
+    copies = weights[3].astype(int)
+    theirs = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+    if name in theirs:
+        assert together[3] == pytest.approx(theirs[name](np.repeat(x, copies), np.repeat(y, copies)).statistic)
+
+
+def test_weighted_statistics_of_hand_worked_cases():
+    x, y, weights = np.array([1.0, 2, 3]), np.array([1.0, 3, 2]), np.array([1.0, 1, 1])
+    assert one_weight(agreement.weighted_pearson, x, y, weights) == pytest.approx(0.5)
+    assert one_weight(agreement.weighted_spearman, x, y, weights) == pytest.approx(0.5)
+    assert one_weight(agreement.weighted_kendall, x, y, weights) == pytest.approx(1 / 3)
+    # Squared differences 0, 1, 1; all nine pairs of 1, 2, 3: 0 thrice, 1 four times, 4 twice.
+    assert one_weight(agreement.weighted_kappa, x, y, weights) == pytest.approx(1 - (2 / 3) / (12 / 9))
+
+
+@pytest.mark.parametrize("constant", [3, 3.3, 4.1, 7 / 3, 17 / 7])
+def test_a_constant_has_no_weighted_correlation_however_its_mean_is_rounded(constant):
+    y = np.random.default_rng(2).integers(1, 6, 1600).astype(float)
+    x = np.where(np.arange(1600) < 800, constant, constant + 1)
+    weights = np.random.default_rng(3).integers(0, 4, (5, 1600)).astype(float)
+    weights[:, 800:] = 0  # where x is the one value
+    for name in ("pearson", "spearman", "kendall"):
+        assert np.isnan(agreement.STATISTICS[name](x, y, weights)).all()
+        assert np.isnan(agreement.STATISTICS[name](y, x, weights)).all()
+
+
+def test_scores_are_rounded_half_up_and_human_ones_are_brought_to_the_judge_s_scale():
+    assert agreement.rounded(np.array([2.5, 3.5, 2.4999999999, 7 / 3])).tolist() == [3, 4, 3, 2]
+    human = np.array([1, 2, 3, 4, 5.0])
+    assert agreement.human_levels(human, 5).tolist() == [1, 2, 3, 4, 5]
+    assert agreement.human_levels(human, 3).tolist() == [1, 2, 2, 3, 3]  # 1, 1.5, 2, 2.5, 3
+    assert agreement.human_levels(human, 9).tolist() == [1, 3, 5, 7, 9]
+    assert np.isnan(agreement.human_levels(np.array([1.0, 10]), 5)).all()
+
+
+# Resampling pairs.
+
+
+def test_a_resample_has_the_pairs_of_the_clusters_that_were_drawn():
+    x, y, clusters = np.array([1.0, 2, 1, 3]), np.array([1.0, 1, 1, 2]), np.array([0, 0, 1, 2])
+    pairs = agreement.Pairs(x, y, clusters)
+    assert pairs.once.tolist() == [2, 1, 1]  # (1, 1) twice, (2, 1), (3, 2)
+    assert pairs.left_out().tolist() == [[1, 0, 1], [1, 1, 1], [2, 1, 0]]
+    per_cluster = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]])
+    drawn = resampling.bootstrap_indices(3, 200, rng=np.random.default_rng(1))
+    found = pairs.resampled(200, rng=np.random.default_rng(1))
+    assert found.tolist() == [per_cluster[row].sum(axis=0).tolist() for row in drawn]
+
+
+def test_items_as_clusters_are_drawn_as_items():
+    rng = np.random.default_rng(2)
+    x, y = rng.integers(1, 4, (2, 30)).astype(float)
+    pairs = agreement.Pairs(x, y, rng.permutation(30))
+    found = pairs.resampled(500, rng=np.random.default_rng(3))
+    assert (found.sum(axis=1) == 30).all()
+    assert found.mean(axis=0) == pytest.approx(pairs.once, abs=0.35)
+    assert pairs.left_out().shape == (30, len(pairs.x))
+    assert (pairs.left_out().sum(axis=1) == 29).all()
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman", "kendall"])
+def test_bca_intervals_agree_with_scipys(name):
+    rng = np.random.default_rng(4)
+    x = rng.exponential(size=40)
+    y = x + rng.exponential(size=40)
+    plain = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[name]
+    theirs = stats.bootstrap(
+        (x, y),
+        lambda x, y: plain(x, y).statistic,
+        paired=True,
+        vectorized=False,
+        method="BCa",
+        n_resamples=3000,
+        rng=np.random.default_rng(5),
+    ).confidence_interval
+    pairs = agreement.Pairs(x, y, np.arange(40))
+    weights = pairs.resampled(3000, rng=np.random.default_rng(6))
+    estimate, percentile, ours = pairs.intervals(agreement.STATISTICS[name], weights, 0.95)
+    assert estimate == pytest.approx(plain(x, y).statistic)
+    width = theirs.high - theirs.low
+    assert ours == pytest.approx(tuple(theirs), abs=0.08 * width)
+    assert ours[0] != percentile[0]
+
+
+def test_a_jackknife_of_parts_gives_nearly_the_interval_of_one_of_items():
+    rng = np.random.default_rng(7)
+    x = rng.exponential(size=1000)
+    pairs = agreement.Pairs(x, x + 2 * rng.exponential(size=1000), np.arange(1000))
+    assert pairs.left_out().shape == (agreement.MAX_LEFT_OUT, 1000)
+    values = agreement.weighted_pearson(pairs.x, pairs.y, pairs.resampled(2000, rng=rng))
+    estimate = one_weight(agreement.weighted_pearson, pairs.x, pairs.y, pairs.once)
+    intervals = [
+        resampling.bca_interval(values, estimate, agreement.weighted_pearson(pairs.x, pairs.y, left_out), 0.95)
+        for left_out in (pairs.left_out(), pairs.once - np.eye(1000))
+    ]
+    assert intervals[0] == pytest.approx(intervals[1], abs=0.05 * (intervals[1][1] - intervals[1][0]))
+
+
 # Means of items.
+
+
+def means_of(table, readout="hard"):
+    (block,) = reads.blocks(table)
+    return agreement.item_means(agreement.item_scores(block, readout))
 
 
 def test_item_means_leave_out_reads_and_items_without_a_score():
     table = table_of([[5, 2, None], [1, 2, 2], [None, None, None], [4, 4, 4]], [4, 2, 3, np.nan])
-    means = agreement.item_means(table.iloc[::-1], "hard")
+    means = means_of(table.iloc[::-1])
     assert means.index.tolist() == ["item-0000", "item-0001"]
     assert means["judge"].tolist() == [3.5, 5 / 3]
     assert means["human"].tolist() == [4, 2]
+    assert means[["n_reads", "n_scored"]].to_numpy().tolist() == [[3, 2], [3, 3]]
 
 
 def test_equal_means_of_different_reads_are_equal_to_the_last_bit():
     rng = np.random.default_rng(3)
     selected = [rng.permutation([1, 2, 3, 3, 5, 5, 4]).tolist() for _ in range(50)] + [[3, 3, 3, 3, 3, 4, 4]] * 50
-    assert agreement.item_means(table_of(selected, [1.0] * 100), "hard")["judge"].nunique() == 1
+    assert means_of(table_of(selected, [1.0] * 100))["judge"].nunique() == 1
+
+
+def test_clusters_are_items_or_their_groups():
+    means = means_of(random_table(1, n_items=7, failing=0))
+    assert agreement.clusters_of(means, "item").tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert agreement.clusters_of(means, "group").tolist() == [0, 0, 0, 1, 1, 1, 2]
 
 
 # The table of correlations.
 
 
+def row_of(result, quantity="pearson", *, readout="hard", cluster="item", criterion="all"):
+    found = result.query(
+        "quantity == @quantity and readout == @readout and cluster == @cluster and criterion == @criterion"
+    )
+    assert len(found) == 1
+    return found.iloc[0]
+
+
 def test_human_agreement_has_the_documented_columns_and_rows():
     result = agreement.human_agreement(random_table(1), **BOOTSTRAP)
     assert list(result.columns) == [
-        *(*KEYS, "criterion", "readout", "n_items", "n_reads", "n_failed"),
-        *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
-        *("method", "confidence", "seed"),
+        *(*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "bca_low", "bca_high"),
+        *("bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed", "method", "confidence", "seed"),
     ]
-    assert list(result[["criterion", "readout"]].itertuples(index=False, name=None)) == [
-        (criterion, readout) for criterion in ("all", "coherence", "empathy") for readout in ("hard", "soft")
-    ]
+    rows = result[["readout", "criterion", "cluster", "quantity"]].itertuples(index=False, name=None)
+    quantities = ("pearson", "spearman", "kendall", "kappa")
+    assert list(rows) == list(
+        itertools.product(("hard", "soft"), ("all", "coherence", "empathy"), ("group", "item"), quantities)
+    )
     assert result["method"].str.contains("50 resamples").all()
-    for name in ("pearson", "spearman"):
-        assert (result[f"{name}_low"] <= result[f"{name}_high"]).all()
-        assert result[[f"{name}_low", f"{name}_high"]].abs().le(1).all(axis=None)
+    for kind in ("ci", "bca"):
+        assert (result[f"{kind}_low"] <= result[f"{kind}_high"]).all()
+        assert result[[f"{kind}_low", f"{kind}_high"]].abs().le(1).all(axis=None)
+    assert set(result.loc[result["bound_low"].notna(), "quantity"]) == {"pearson"}
+    pooled = result[result["criterion"] == "all"]
+    assert pooled.groupby("cluster")["n_clusters"].unique().map(list).to_dict() == {"group": [5], "item": [15]}
+
+
+def test_without_a_row_the_columns_have_the_same_types():
+    full = agreement.human_agreement(random_table(1), **BOOTSTRAP)
+    empty = agreement.human_agreement(random_table(1).head(0), **BOOTSTRAP)
+    assert empty.empty
+    pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
 
 
 def test_human_agreement_of_a_hand_worked_case():
     # Means 1.5, 2, 3 are -4/6, -1/6, 5/6 from theirs; human scores 1, 3, 2 are -1, 1, 0: (3/6) / sqrt(42/36 * 2).
     table = table_of([[1, 2, None], [2, 2, 2], [3, None, None]], [1, 3, 2])
-    row = agreement.human_agreement(table, **BOOTSTRAP).iloc[0]
-    assert row["pearson"] == pytest.approx(0.5 / math.sqrt(42 / 36 * 2))
-    assert row["spearman"] == pytest.approx(0.5)
+    result = agreement.human_agreement(table, **BOOTSTRAP)
+    row = row_of(result)
+    assert row["estimate"] == pytest.approx(0.5 / math.sqrt(42 / 36 * 2))
+    assert row_of(result, "spearman")["estimate"] == pytest.approx(0.5)
+    assert row_of(result, "kendall")["estimate"] == pytest.approx(1 / 3)
+    # Rounded 2, 2, 3 and 1, 3, 2: squared differences 1, 1, 1; over all nine pairs 1, 1, 0, 1, 1, 0, 4, 0, 1.
+    assert row_of(result, "kappa")["estimate"] == pytest.approx(1 - 1 / (9 / 9))
     assert (row["n_items"], row["n_reads"], row["n_failed"]) == (3, 6, 3)
 
 
 def test_human_agreement_agrees_with_plain_means_and_scipy():
     table = random_table(2)
     result = agreement.human_agreement(table, **BOOTSTRAP)
+    theirs = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
     for criterion in ("all", "coherence", "empathy"):
         block = table if criterion == "all" else table[table["criterion"] == criterion]
         judge, human = [], []
-        for _, reads in block.groupby("item_id"):
-            known = [int(score) for score in reads["score"] if not pd.isna(score)]
+        for _, of_item in block.groupby("item_id"):
+            known = [int(score) for score in of_item["score"] if not pd.isna(score)]
             if known:
                 judge.append(sum(known) / len(known))
-                human.append(reads["human_score"].iloc[0])
-        row = result[(result["criterion"] == criterion) & (result["readout"] == "hard")].iloc[0]
-        assert row["pearson"] == pytest.approx(stats.pearsonr(judge, human).statistic)
-        assert row["spearman"] == pytest.approx(stats.spearmanr(judge, human).statistic)
-        assert row["n_items"] == len(judge)
-        assert row["n_reads"] == block["score"].notna().sum()
-        assert row["n_failed"] == block["score"].isna().sum()
+                human.append(of_item["human_score"].iloc[0])
+        for name, statistic in theirs.items():
+            row = row_of(result, name, criterion=criterion)
+            assert row["estimate"] == pytest.approx(statistic(judge, human).statistic)
+            assert row["n_items"] == len(judge)
+            assert row["n_reads"] == block["score"].notna().sum()
+            assert row["n_failed"] == block["score"].isna().sum()
+        rounded = [[math.floor(value + 0.5 + 1e-9) for value in values] for values in (judge, human)]
+        assert row_of(result, "kappa", criterion=criterion)["estimate"] == pytest.approx(plain_kappa(*rounded))
 
 
-def test_intervals_agree_with_scipys_bootstrap_of_items():
+@pytest.mark.parametrize("kind", ["ci", "bca"])
+def test_intervals_agree_with_scipys_bootstrap_of_items(kind):
     table = random_table(3, n_items=40, failing=0, criteria=("quality",))
-    row = agreement.human_agreement(table, resamples=4000, confidence=0.9, seed=1).iloc[0]
-    means = agreement.item_means(table, "hard")
+    result = agreement.human_agreement(table, resamples=4000, confidence=0.9, seed=1)
+    means = means_of(table)
     for name, statistic in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
         theirs = stats.bootstrap(
             (means["judge"].to_numpy(), means["human"].to_numpy()),
             lambda x, y, statistic=statistic: statistic(x, y).statistic,
             paired=True,
             vectorized=False,
-            method="percentile",
+            method={"ci": "percentile", "bca": "BCa"}[kind],
             n_resamples=2000,
             confidence_level=0.9,
             rng=np.random.default_rng(2),
         ).confidence_interval
         width = theirs.high - theirs.low
-        assert row[f"{name}_low"] == pytest.approx(theirs.low, abs=0.1 * width)
-        assert row[f"{name}_high"] == pytest.approx(theirs.high, abs=0.1 * width)
+        row = row_of(result, name)
+        assert row[f"{kind}_low"] == pytest.approx(theirs.low, abs=0.1 * width)
+        assert row[f"{kind}_high"] == pytest.approx(theirs.high, abs=0.1 * width)
+
+
+def test_intervals_over_groups_agree_with_a_plain_bootstrap_of_groups():
+    rng = np.random.default_rng(8)
+    shared = np.repeat(rng.normal(size=20), 3)  # items of a group resemble each other
+    human = np.clip(3 + shared + 0.3 * rng.normal(size=60), 1, 5)
+    selected = np.clip(np.round(human + 0.5 * np.repeat(rng.normal(size=20), 3)), 1, 5).astype(int)
+    table = table_of(selected[:, None].tolist(), human.tolist())
+    result = agreement.human_agreement(table, resamples=4000, confidence=0.95, seed=1)
+    members = [np.arange(60)[np.arange(60) // 3 == group] for group in range(20)]
+    values = []
+    for _ in range(2000):
+        drawn = np.concatenate([members[group] for group in rng.integers(0, 20, 20)])
+        values.append(np.corrcoef(selected[drawn], human[drawn])[0, 1])
+    low, high = np.quantile(values, [0.025, 0.975])
+    row = row_of(result, cluster="group")
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=0.1 * (high - low))
+    item = row_of(result, cluster="item")
+    assert item["ci_high"] - item["ci_low"] < 0.8 * (high - low)
+
+
+def test_failed_reads_widen_the_bounds_of_r():
+    table = random_table(9, n_items=30, failing=0.1)
+    row = row_of(agreement.human_agreement(table, **BOOTSTRAP))
+    assert row["bound_low"] < row["estimate"] < row["bound_high"]
+    for fill in (1, 3, 5):  # whatever the failed reads would have scored
+        filled = table.assign(score=table["score"].fillna(fill))
+        found = row_of(agreement.human_agreement(filled, **BOOTSTRAP))
+        assert row["bound_low"] <= found["estimate"] <= row["bound_high"]
+        assert found["bound_low"] == found["bound_high"] == found["estimate"]
 
 
 def test_intervals_cover_the_correlation_at_about_their_nominal_rate():
@@ -254,7 +478,7 @@ def test_row_order_index_and_relabelled_items_change_nothing(seed):
     pd.testing.assert_frame_equal(agreement.human_agreement(repeated, **BOOTSTRAP), result)
     names = np.random.default_rng(seed).permutation(table["item_id"].unique())
     renamed = table.assign(item_id=table["item_id"].map(dict(zip(sorted(names), names, strict=True))))
-    drawn = [f"{name}_{end}" for name in ("pearson", "spearman") for end in ("low", "high")]  # by the items' order
+    drawn = ["ci_low", "ci_high", "bca_low", "bca_high"]  # by the items' order
     pd.testing.assert_frame_equal(
         agreement.human_agreement(renamed, **BOOTSTRAP).drop(columns=drawn), result.drop(columns=drawn)
     )
@@ -265,7 +489,7 @@ def test_row_order_index_and_relabelled_items_change_nothing(seed):
 def test_expected_scores_of_one_hot_probabilities_agree_as_the_selected_scores_do(seed):
     result = agreement.human_agreement(random_table(seed), **BOOTSTRAP)
     hard, soft = (result[result["readout"] == readout].reset_index(drop=True) for readout in ("hard", "soft"))
-    same = ["criterion", "n_items", "n_reads", "n_failed", "pearson", "spearman"]
+    same = ["criterion", "cluster", "quantity", "estimate", "bound_low", "bound_high", "n_items", "n_reads", "n_failed"]
     pd.testing.assert_frame_equal(hard[same], soft[same])
 
 
@@ -289,12 +513,13 @@ def test_without_human_scores_or_without_answers_there_are_no_rows():
     unanswered = agreement.human_agreement(table_of([[None, None], [None, None]], [1, 2]), **BOOTSTRAP)
     for result in (unrated, unanswered):
         assert result.empty
-        assert "spearman_high" in result.columns
+        assert "bca_high" in result.columns
 
 
 def test_one_criterion_is_not_repeated_beside_the_pooled_row():
     result = agreement.human_agreement(random_table(7, criteria=("quality",)), **BOOTSTRAP)
-    assert result["criterion"].tolist() == ["all", "all"]
+    assert set(result["criterion"]) == {"all"}
+    assert len(result) == 2 * 2 * 4
 
 
 @pytest.mark.parametrize("selected", [[[3, 3]], [[3, 3], [3, 3], [3, None]]], ids=["one item", "one score"])
@@ -302,13 +527,23 @@ def test_one_item_or_one_score_has_no_correlation_and_no_interval(selected):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = agreement.human_agreement(table_of(selected, [1, 2, 4]), **BOOTSTRAP)
-    columns = [column for column in result if column.startswith(("pearson", "spearman"))]
-    assert result[columns].isna().all(axis=None)
-    assert result["n_items"].tolist() == [len(selected)] * 2
+    correlations = result[result["quantity"] != "kappa"]
+    columns = ["estimate", "ci_low", "ci_high", "bca_low", "bca_high"]
+    assert correlations[columns].isna().all(axis=None)
+    assert set(result["n_items"]) == {len(selected)}
+
+
+def test_one_group_has_no_interval():
+    result = agreement.human_agreement(table_of([[1, 2], [3, 4], [4, 5]], [1, 3, 4]), **BOOTSTRAP)
+    grouped = result[result["cluster"] == "group"]
+    assert grouped["estimate"].notna().all()
+    assert grouped[["ci_low", "ci_high", "bca_low", "bca_high"]].isna().all(axis=None)
 
 
 def test_an_interval_is_withheld_where_many_resamples_are_constant():
-    table = table_of([[3, 3]] * 9 + [[4, 4]], list(range(10)))  # a third of the resamples miss the last item
-    row = agreement.human_agreement(table, **BOOTSTRAP | {"resamples": 2000}).iloc[0]
-    assert row["pearson"] == pytest.approx(plain_pearson([3] * 9 + [4], list(range(10))))
-    assert np.isnan([row["pearson_low"], row["spearman_high"]]).all()
+    table = table_of([[3, 3]] * 9 + [[4, 4]], [1 + k / 3 for k in range(10)])  # a third of the resamples miss the last
+    result = agreement.human_agreement(table, **BOOTSTRAP | {"resamples": 2000})
+    row = row_of(result)
+    assert row["estimate"] == pytest.approx(plain_pearson([3] * 9 + [4], list(range(10))))
+    assert row[["ci_low", "ci_high", "bca_low", "bca_high"]].isna().all()
+    assert row_of(result, "spearman")[["ci_low", "ci_high"]].isna().all()

@@ -10,13 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order import bias, orderings, resampling
+from rubric_order import bias, orderings, reads, resampling, uniformity
 
 # No deadlines: other work on the machine is no defect.
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FEW = settings(MANY, max_examples=20)
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
 KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
+QUANTITIES = ["share", "chi2", "cramers_v", "cramers_v_corrected", "cramers_v_squared", "cramers_v_corrected_reads"]
+QUANTITIES += ["design_effect", "detectable_v", "direction"]
 COUNTS = (
     st.integers(2, 9)
     .flatmap(lambda n: st.lists(st.lists(st.integers(0, 12), min_size=n, max_size=n), min_size=1, max_size=12))
@@ -48,8 +50,10 @@ def table_of(selected, *, n=5, shown=None, judge="judge", strategy="balanced", p
                     "profile": "default",
                     "dataset": "demo",
                     "item_id": f"item-{item:04d}",
+                    "group_id": f"group-{item // 4:03d}",
                     "strategy": strategy,
                     "n": n,
+                    "read_index": read,
                     "ordering": np.array(ordering),
                     "score": score,
                     "position": None if score is None else ordering.index(score) + 1,
@@ -62,16 +66,24 @@ def table_of(selected, *, n=5, shown=None, judge="judge", strategy="balanced", p
     return table.astype({"score": "Int8", "position": "Int8"})
 
 
-def random_table(seed, *, n_items=12, n=5, failing=0.2):
+def random_table(seed, *, n_items=12, n=5, failing=0.2, judge="judge"):
     rng = np.random.default_rng(seed)
     selected = rng.integers(1, n + 1, (n_items, 2 * n)).astype(object)
     selected[rng.random(selected.shape) < failing] = None
-    return table_of(selected, n=n)
+    return table_of(selected, n=n, judge=judge)
 
 
-def estimate(statistics, quantity, readout="hard", column="estimate"):
-    found = statistics[(statistics["quantity"] == quantity) & (statistics["readout"] == readout)]
-    return found[column].to_numpy(dtype=float)
+def rows_of(statistics, quantity, readout="hard", cluster="item"):
+    return statistics.query("quantity == @quantity and readout == @readout and cluster == @cluster")
+
+
+def estimate(statistics, quantity, readout="hard", column="estimate", cluster="item"):
+    return rows_of(statistics, quantity, readout, cluster)[column].to_numpy(dtype=float)
+
+
+def counts_of(table, readout):
+    (block,) = reads.blocks(table)
+    return bias.item_counts(block, readout)
 
 
 # Judges without a bias overall, as counts of each position in each item.
@@ -286,13 +298,13 @@ def test_item_counts_are_in_the_order_of_ids_with_zeros_where_nothing_is_usable(
     table = table_of([[1, 1], [None, None], [2, None]], n=2, shown=[[1, 2], [2, 1]])
     table = table.iloc[::-1]
     for readout in bias.READOUTS:
-        assert bias.item_counts(table, 2, readout).tolist() == [[1, 1], [0, 0], [0, 1]]
+        assert counts_of(table, readout).tolist() == [[1, 1], [0, 0], [0, 1]]
 
 
 def test_soft_counts_are_summed_probabilities_of_positions():
     table = table_of([[1, 2]], n=2, shown=[[1, 2], [2, 1]], probabilities=[[[0.9, 0.1], [0.3, 0.7]]])
-    assert bias.item_counts(table, 2, "soft") == pytest.approx(np.array([[0.9 + 0.7, 0.1 + 0.3]]))
-    assert bias.item_counts(table, 2, "hard").tolist() == [[2, 0]]
+    assert counts_of(table, "soft") == pytest.approx(np.array([[0.9 + 0.7, 0.1 + 0.3]]))
+    assert counts_of(table, "hard").tolist() == [[2, 0]]
 
 
 # The table of estimates.
@@ -301,19 +313,95 @@ def test_soft_counts_are_summed_probabilities_of_positions():
 def test_position_selection_has_the_documented_columns_and_one_row_an_estimate():
     result = bias.position_selection(random_table(1), **BOOTSTRAP)
     assert list(result.columns) == [
-        *(*KEYS, "readout", "quantity", "position", "estimate", "ci_low", "ci_high", "p", "p_cluster"),
-        *("n_items", "n_reads", "n_failed", "method", "confidence", "seed"),
+        *(*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high", "sim_low", "sim_high"),
+        *("bound_low", "bound_high", "p", "p_cluster", "label", "flag", "n_items", "n_clusters", "n_reads", "n_failed"),
+        *("method", "confidence", "seed", "p_holm", "p_bh", "n_tests"),
     ]
-    assert not result.duplicated([*KEYS, "readout", "quantity", "position"]).any()
-    for _, rows in result.groupby("readout"):
-        assert rows["quantity"].tolist() == ["share"] * 5 + ["chi2", "cramers_v"]
-        assert rows["position"].tolist()[:5] == [1, 2, 3, 4, 5]
-        assert rows["position"].isna().tolist() == [False] * 5 + [True] * 2
-        assert rows["p"].notna().tolist() == rows["p_cluster"].notna().tolist() == [False] * 5 + [True, False]
-        assert rows["ci_low"].isna().tolist() == rows["ci_high"].isna().tolist() == [False] * 5 + [True, False]
+    assert not result.duplicated([*KEYS, "readout", "cluster", "quantity", "position"]).any()
+    has = {
+        "estimate": set(QUANTITIES) - {"direction"},
+        "ci_low": {"share", "cramers_v"},
+        "ci_high": {"share", "cramers_v"},
+        "sim_low": {"share"},
+        "sim_high": {"share"},
+        "bound_low": {"share", "cramers_v"},
+        "bound_high": {"share", "cramers_v"},
+        **{column: {"chi2"} for column in ("p", "p_cluster", "p_holm", "p_bh", "n_tests")},
+    }
+    for _, rows in result.groupby(["readout", "cluster"]):
+        assert rows["quantity"].tolist() == ["share"] * 5 + QUANTITIES[1:]
+        assert rows["position"].dropna().tolist() == [1, 2, 3, 4, 5]
+        for column, quantities in has.items():
+            assert set(rows.loc[rows[column].notna(), "quantity"]) == quantities
+        assert set(rows.loc[rows["label"] != "", "quantity"]) == {"direction"}
+    assert result.groupby("cluster")["n_clusters"].unique().map(list).to_dict() == {"group": [3], "item": [12]}
     assert set(result["confidence"]) == {0.95}
     assert set(result["seed"]) == {1}
-    assert result["method"].str.contains("50 resamples").all()
+    assert result.loc[result["ci_low"].notna(), "method"].str.contains("50 resamples").all()
+
+
+def test_without_a_row_the_columns_have_the_same_types():
+    full = bias.position_selection(random_table(1), **BOOTSTRAP)
+    empty = bias.position_selection(random_table(1).head(0), **BOOTSTRAP)
+    assert empty.empty
+    pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
+
+
+def test_tables_one_after_another_give_what_one_table_gives():
+    parts = [random_table(1, judge=judge) for judge in ("a", "b")]
+    whole = bias.position_selection(pd.concat(parts), **BOOTSTRAP)
+    pd.testing.assert_frame_equal(bias.position_selection(iter(parts), **BOOTSTRAP), whole)
+
+
+def test_groups_are_the_sample_where_they_are_asked_for():
+    table = random_table(4, n_items=24)
+    result = bias.position_selection(table, **BOOTSTRAP)
+    alone = bias.position_selection(table.assign(item_id=table["group_id"], read_index=range(len(table))), **BOOTSTRAP)
+    for quantity, columns in (
+        ("share", ["estimate", "sim_low", "sim_high"]),
+        ("chi2", ["estimate", "p", "p_cluster"]),
+        *((name, ["estimate"]) for name in QUANTITIES[3:-1]),
+    ):
+        grouped = rows_of(result, quantity, cluster="group")[columns].to_numpy()
+        assert grouped == pytest.approx(rows_of(alone, quantity, cluster="item")[columns].to_numpy())
+    of_items = rows_of(result, "chi2")["p_cluster"].item()
+    assert rows_of(result, "chi2", cluster="group")["p_cluster"].item() != pytest.approx(of_items)
+
+
+def test_p_values_are_adjusted_over_judges_and_scales_of_a_study_and_strategy():
+    parts = [random_table(k, judge=judge, n=n) for k, (judge, n) in enumerate([("a", 3), ("a", 5), ("b", 5)])]
+    table = pd.concat([*parts, parts[0].assign(strategy="random"), parts[1].assign(study="another")])
+    tests = bias.position_selection(table, **BOOTSTRAP).query("quantity == 'chi2'")
+    sizes = tests.groupby(["study", "strategy", "readout", "cluster"])["n_tests"].unique().map(list)
+    assert sizes.to_dict() == {
+        (*family, readout, cluster): [size]
+        for family, size in ((("study", "balanced"), 3), (("study", "random"), 1), (("another", "balanced"), 1))
+        for readout in bias.READOUTS
+        for cluster in ("group", "item")
+    }
+    family = tests.query("study == 'study' and strategy == 'balanced' and readout == 'hard' and cluster == 'item'")
+    p = family["p_cluster"].to_numpy()
+    assert family["p_bh"].to_numpy() == pytest.approx(stats.false_discovery_control(p))
+    assert family["p_holm"].min() == pytest.approx(min(3 * p.min(), 1))
+
+
+def test_a_v_that_may_be_0_and_one_of_few_clusters_are_flagged():
+    rng = np.random.default_rng(8)
+    fair = table_of(rng.integers(1, 6, (80, 10)).tolist())
+    biased = table_of([orderings.balanced(5)[:, 0].tolist()] * 20)
+    fair, biased = (rows_of(bias.position_selection(table, **BOOTSTRAP), "cramers_v") for table in (fair, biased))
+    assert (fair["flag"].item(), biased["flag"].item()) == ("reaches 0", "few clusters")
+    assert fair["ci_low"].item() == 0
+
+
+def test_failed_reads_widen_bounds_of_shares_and_v():
+    table = table_of([[1, 2, None], [1, 1, None]], n=2, shown=[[1, 2], [1, 2], [2, 1]])
+    shares = rows_of(bias.position_selection(table, **BOOTSTRAP), "share")
+    # 3 and 1 of 4 reads; 2 more could select either position.
+    assert shares["bound_low"].tolist() == pytest.approx([3 / 6, 1 / 6])
+    assert shares["bound_high"].tolist() == pytest.approx([5 / 6, 3 / 6])
+    v = rows_of(bias.position_selection(table, **BOOTSTRAP), "cramers_v")
+    assert v[["bound_low", "bound_high"]].to_numpy().tolist() == [pytest.approx([0, 2 / 3])]
 
 
 def test_position_selection_agrees_with_plain_counts():
@@ -353,7 +441,7 @@ def test_intervals_agree_with_a_plain_bootstrap_over_items():
         confidence_level=0.9,
         rng=np.random.default_rng(1),
     ).confidence_interval
-    first = result[(result["readout"] == "hard") & (result["position"] == 1)].iloc[0]
+    first = rows_of(result, "share").iloc[0]
     width = theirs.high - theirs.low
     assert first["ci_low"] == pytest.approx(theirs.low, abs=0.1 * width)
     assert first["ci_high"] == pytest.approx(theirs.high, abs=0.1 * width)
@@ -411,7 +499,7 @@ def test_row_order_index_and_relabelled_items_change_nothing(seed):
     pd.testing.assert_frame_equal(bias.position_selection(repeated, **BOOTSTRAP), result)
     names = np.random.default_rng(seed).permutation(table["item_id"].unique())
     renamed = table.assign(item_id=table["item_id"].map(dict(zip(sorted(names), names, strict=True))))
-    drawn = ["ci_low", "ci_high"]  # which items a resample draws goes by their order
+    drawn = ["ci_low", "ci_high", "flag"]  # which items a resample draws goes by their order
     pd.testing.assert_frame_equal(
         bias.position_selection(renamed, **BOOTSTRAP).drop(columns=drawn), result.drop(columns=drawn)
     )
@@ -430,7 +518,10 @@ def test_other_judges_in_the_table_change_nothing():
     both = pd.concat([random_table(8).assign(judge="another"), first])
     result = bias.position_selection(both, **BOOTSTRAP)
     kept = result[result["judge"] == "judge"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(kept, bias.position_selection(first, **BOOTSTRAP))
+    family = ["p_holm", "p_bh", "n_tests"]
+    pd.testing.assert_frame_equal(
+        kept.drop(columns=family), bias.position_selection(first, **BOOTSTRAP).drop(columns=family)
+    )
 
 
 def test_another_seed_moves_intervals_only():
@@ -482,60 +573,9 @@ def test_one_item_has_estimates_and_no_intervals():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = bias.position_selection(table_of([[1] * 9 + [None]]), **BOOTSTRAP)
-    assert result["estimate"].notna().all()
-    assert result[["ci_low", "ci_high"]].isna().all(axis=None)
+    known = result["quantity"].isin(["share", "chi2", "cramers_v", "cramers_v_corrected_reads"])
+    assert result.loc[known, "estimate"].notna().all()
+    assert result.loc[~known, "estimate"].isna().all()
+    assert result[["ci_low", "ci_high", "sim_low", "sim_high"]].isna().all(axis=None)
+    assert set(result.loc[result["quantity"] == "direction", "label"]) == {uniformity.DIRECTIONS.unknown}
     assert (estimate(result, "chi2", column="p_cluster") > 0.05).all()
-
-
-# Failures.
-
-
-def plain_failures(table):
-    rows = {}
-    for read in table.itertuples():
-        place = str(read.ordering.tolist().index(read.n) + 1)
-        for position in (place, "all"):
-            for reason in {"all", read.failure} - {None}:
-                key = (read.judge, read.strategy, read.n, position, reason)
-                rows[key] = rows.get(key, 0) + (read.failure is not None)
-    return rows
-
-
-def test_parse_failures_of_a_hand_worked_case():
-    table = table_of([[1, None], [None, 2]], n=2, shown=[[1, 2], [2, 1]])
-    table.loc[1, "failure"] = "truncated"
-    result = bias.parse_failures(table)
-    assert list(result.columns) == [*KEYS, "position", "reason", "n_reads", "n_failed"]
-    assert list(result[["position", "reason", "n_reads", "n_failed"]].itertuples(index=False, name=None)) == [
-        ("1", "all", 2, 1),
-        ("1", "truncated", 2, 1),
-        ("2", "all", 2, 1),
-        ("2", "no_score", 2, 1),
-        ("all", "all", 4, 2),
-        ("all", "no_score", 4, 1),
-        ("all", "truncated", 4, 1),
-    ]
-
-
-@FEW
-@given(st.integers(0, 1000))
-def test_parse_failures_agree_with_a_plain_count_in_any_row_order(seed):
-    rng = np.random.default_rng(seed)
-    table = pd.concat([random_table(seed), random_table(seed + 1, n=3).assign(judge="another")], ignore_index=True)
-    other_reason = table["failure"].notna() & (rng.random(len(table)) < 0.3)
-    table.loc[other_reason, "failure"] = "ambiguous"
-    table["failure"] = table["failure"].astype(object).where(table["failure"].notna(), None)
-    result = bias.parse_failures(table)
-    keys = ["judge", "strategy", "n", "position", "reason"]
-    counted = dict(zip(result[keys].itertuples(index=False, name=None), result["n_failed"], strict=True))
-    assert counted == {key: count for key, count in plain_failures(table).items() if count or key[-1] == "all"}
-    shuffled = table.sample(frac=1, random_state=seed)
-    pd.testing.assert_frame_equal(bias.parse_failures(shuffled), result)
-
-
-def test_parse_failures_say_so_when_nothing_failed():
-    result = bias.parse_failures(table_of([[3] * 10] * 4))
-    assert result["reason"].tolist() == ["all"] * 6
-    assert result["position"].tolist() == ["1", "2", "3", "4", "5", "all"]
-    assert result["n_reads"].tolist() == [8] * 5 + [40]
-    assert result["n_failed"].tolist() == [0] * 6

@@ -172,15 +172,11 @@ def agreement_of(judge, profile="default"):
         "strategy": "balanced",
         "n": 5,
     }
-    row |= {
-        "criterion": "all",
-        "readout": "hard",
-        "n_items": 576,
-        "pearson": 0.4,
-        "pearson_low": 0.3,
-        "pearson_high": 0.5,
-    }
-    return pd.DataFrame([row | {"spearman": 0.39, "spearman_low": 0.29, "spearman_high": 0.49}])
+    row |= {"criterion": "all", "readout": "hard", "cluster": "item", "n_items": 576}
+    pearson = {"quantity": "pearson", "estimate": 0.4, "ci_low": 0.3, "ci_high": 0.5}
+    spearman = {"quantity": "spearman", "estimate": 0.39, "ci_low": 0.29, "ci_high": 0.49}
+    kappa = {"quantity": "kappa", "estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4}
+    return pd.DataFrame([row | found for found in (pearson, spearman, kappa)])
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,60 @@ def test_interval_of_a_mean_covers_it_at_about_its_nominal_rate():
         low, high = resampling.percentile_interval(weights @ data / 80, 0.9)
         covered += low <= 0 <= high
     assert 0.85 < covered / 500 < 0.94
+
+
+# BCa intervals, counts and means.
+
+
+@pytest.mark.parametrize("data", [np.arange(12.0) ** 2, np.random.default_rng(7).exponential(size=25)], ids=len)
+def test_bca_interval_agrees_with_scipy_on_the_same_resamples(data):
+    theirs = stats.bootstrap((data,), np.mean, method="BCa", n_resamples=3000, rng=np.random.default_rng(8))
+    jackknife = np.array([np.delete(data, k).mean() for k in range(len(data))])
+    found = resampling.bca_interval(theirs.bootstrap_distribution, data.mean(), jackknife, 0.95)
+    assert found == pytest.approx(tuple(theirs.confidence_interval), abs=1e-12)
+
+
+def test_bca_interval_of_a_symmetric_statistic_is_the_percentile_interval():
+    values = np.arange(-500, 501) / 100
+    percentile = resampling.percentile_interval(values, 0.9)
+    assert resampling.bca_interval(values, 0.0, np.array([-1.0, 0, 1]), 0.9) == pytest.approx(percentile)
+    # An estimate below most resamples moves the interval down.
+    moved = resampling.bca_interval(values, -1.0, np.array([-1.0, 0, 1]), 0.9)
+    assert moved[0] < percentile[0]
+    assert moved[1] < percentile[1]
+
+
+def test_bca_interval_is_withheld_where_it_is_not_defined():
+    values, jackknife = np.arange(100.0), np.array([1.0, 2, 4])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(resampling.bca_interval(values, 50, jackknife, 0.95)).all()
+        for case in (
+            (np.where(values < 6, np.nan, values), 50, jackknife),  # more than 5% undefined
+            (values, 50, np.array([1.0, np.nan, 4])),
+            (values, 50, np.ones(3)),
+            (values, -1, jackknife),  # all resamples on one side
+        ):
+            assert np.isnan(resampling.bca_interval(*case, 0.95)).all()
+    few = np.where(values < 5, np.nan, values)
+    assert resampling.bca_interval(few, 50, jackknife, 0.95) == resampling.bca_interval(few[5:], 50, jackknife, 0.95)
+
+
+def test_numbers_are_counted_row_by_row():
+    assert resampling.counted(np.array([[0, 2, 2], [1, 1, 1]]), 4).tolist() == [[1, 0, 2, 0], [0, 3, 0, 0]]
+
+
+def test_interval_of_a_mean_of_estimates_of_a_hand_worked_case():
+    # Below 0.03 and 0.04 away, above 0.06 and 0.08: roots 0.05 and 0.1, over two.
+    estimates, low, high = np.array([0.5, 0.7]), np.array([0.47, 0.66]), np.array([0.56, 0.78])
+    assert resampling.interval_of_mean(estimates, low, high) == pytest.approx((0.575, 0.65))
+    assert resampling.interval_of_mean(estimates[:1], low[:1], high[:1]) == pytest.approx((0.47, 0.56))
+    assert np.isnan(resampling.interval_of_mean(estimates, np.array([np.nan, 0.6]), high)[0])
+
+
+def test_interval_of_a_mean_of_estimates_covers_it_at_its_nominal_rate():
+    rng = np.random.default_rng(9)
+    spread = np.array([1.0, 2, 0.5, 1.5])
+    found = rng.normal(0, spread, size=(4000, 4))
+    ends = [resampling.interval_of_mean(row, row - 1.96 * spread, row + 1.96 * spread) for row in found]
+    assert np.mean([low <= 0 <= high for low, high in ends]) == pytest.approx(0.95, abs=0.015)

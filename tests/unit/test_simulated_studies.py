@@ -4,6 +4,7 @@ import pytest
 from scipy import stats
 
 from rubric_order import agreement, bias, orderings, simulated_studies, simulation
+from rubric_order.reads import blocks
 from rubric_order.scores import score_reads
 from rubric_order.simulated_studies import true_agreement, true_shares, true_v
 from rubric_order.simulation import Simulation
@@ -128,7 +129,8 @@ def test_reads_have_the_form_of_parsed_reads_and_the_values_that_were_selected()
     assert (table["score"].isna() == table["failure"].notna()).all()
     assert 0.1 < table["score"].isna().mean() < 0.3
     balanced = table.query("strategy == 'balanced'")
-    counts = bias.item_counts(balanced, 3, "hard")
+    (block,) = blocks(balanced)
+    counts = bias.item_counts(block, "hard")
     found = reads["balanced"].positions
     assert counts.tolist() == [[(row == k).sum() for k in (1, 2, 3)] for row in found]
 

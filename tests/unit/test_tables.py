@@ -4,12 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rubric_order import agreement, bias, tables
-from rubric_order.tables import human_agreement, parse_failures, position_selection
+from rubric_order import agreement, bias, comparison, failures, tables
+from rubric_order.tables import human_agreement, parse_failures, position_selection, scales, strategy_comparison
 
+ENDS = ("", "_low", "_high", "_bca_low", "_bca_high")
 AGREEMENT = [
-    *("judge", "dataset", "criterion", "strategy", "readout", "n_items", "n_failed"),
-    *("pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"),
+    *("judge", "dataset", "criterion", "strategy", "readout", "cluster"),
+    *("n_items", "n_clusters", "n_reads", "n_failed"),
+    *(f"{name}{end}" for name in ("pearson", "spearman", "kendall", "kappa") for end in ENDS),
+    *("pearson_bound_low", "pearson_bound_high"),
 ]
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 1}
 
@@ -31,6 +34,8 @@ def scores():
                         "profile": "default",
                         "dataset": "d",
                         "item_id": f"i{item}",
+                        "group_id": f"g{item // 2}",
+                        "read_index": ordering[0] - 1,
                         "criterion": "quality",
                         "human_score": float(human),
                         "strategy": "balanced",
@@ -49,15 +54,20 @@ def scores():
 
 def everything(scores):
     """Each table, its printed form and its caption, by name, made from the given scores."""
-    selection = position_selection.table(
-        bias.position_selection(scores, **BOOTSTRAP), study="s", strategy="balanced", n=2
-    )
-    correlation = human_agreement.table(agreement.human_agreement(scores, **BOOTSTRAP), study="s", n=2)
-    failures = parse_failures.table(bias.parse_failures(scores), study="s")
+    positions = bias.position_selection(scores, **BOOTSTRAP)
+    correlations = agreement.human_agreement(scores, **BOOTSTRAP)
+    differences = comparison.strategy_comparison(scores, **BOOTSTRAP)
+    selection = position_selection.table(positions, study="s", strategy="balanced", n=2)
+    correlation = human_agreement.table(correlations, study="s", n=2)
+    compared = strategy_comparison.table(correlations, differences, study="s", n=2)
+    by_scale = scales.table(positions, studies=["s"])
+    failed = parse_failures.table(failures.parse_failures(scores), study="s")
     return {
         "position_selection": (selection, position_selection.for_print(selection)),
         "human_agreement": (correlation, human_agreement.for_print(correlation)),
-        "parse_failures": (failures, parse_failures.for_print(failures)),
+        "strategy_comparison": (compared, strategy_comparison.for_print(compared)),
+        "scales": (by_scale, scales.for_print(by_scale)),
+        "parse_failures": (failed, parse_failures.for_print(failed)),
     }
 
 
@@ -66,27 +76,46 @@ def test_the_columns_of_human_agreement_are_the_published_ones(scores):
     assert table.columns.tolist() == AGREEMENT
     assert table["judge"].tolist() == ["fair", "first_only"]
     fair = table.iloc[0]
-    assert fair[["n_items", "n_failed"]].tolist() == [7, 2]
+    assert fair[["cluster", "n_items", "n_clusters", "n_failed"]].tolist() == ["group", 7, 4, 2]
     assert fair["pearson"] == pytest.approx(1)
 
 
 def test_the_columns_of_position_selection_have_every_position_with_its_interval(scores):
     table, printed = everything(scores)["position_selection"]
+    intervals = ("", "_low", "_high", "_bound_low", "_bound_high")
     assert table.columns.tolist() == [
-        *("judge", "dataset", "strategy", "n", "readout", "n_items", "n_reads", "n_failed", "chi2", "p", "p_cluster"),
-        *("cramers_v", "cramers_v_low", "cramers_v_high", "pos1", "pos1_low", "pos1_high"),
-        *("pos2", "pos2_low", "pos2_high"),
+        *("judge", "dataset", "strategy", "n", "readout", "cluster", "n_items", "n_clusters", "n_reads", "n_failed"),
+        *("chi2", "p", "p_cluster", "p_holm", "p_bh", "n_tests", *(f"cramers_v{end}" for end in intervals), "flag"),
+        *("cramers_v_corrected", "cramers_v_squared", "cramers_v_corrected_reads", "design_effect", "detectable_v"),
+        "direction",
+        *(f"pos{position}{end}" for position in (1, 2) for end in (*intervals, "_sim_low", "_sim_high")),
     ]
     first_only = table.set_index("judge").loc["first_only"]
-    assert first_only[["n_items", "n_reads", "n_failed", "pos1", "pos2", "cramers_v"]].tolist() == [8, 16, 0, 1, 0, 1]
-    assert printed.columns.tolist() == ["judge", "dataset", "readout", "reads", "chi2", "V", "Pos1 %", "Pos2 %"]
-    assert printed.set_index("judge").loc["first_only"].tolist()[-2:] == ["100.0", "0.0"]
+    counts = ["n_items", "n_clusters", "n_reads", "n_failed"]
+    assert first_only[[*counts, "pos1", "pos2", "cramers_v"]].tolist() == [8, 4, 16, 0, 1, 0, 1]
+    assert printed.columns.tolist() == [
+        *("judge", "dataset", "readout", "reads", "chi2", "V", "corrected V", "detectable V", "Pos1 %", "Pos2 %"),
+        "direction",
+    ]
+    assert printed.set_index("judge").loc["first_only", ["Pos1 %", "Pos2 %"]].tolist() == ["100.0", "0.0"]
+
+
+def test_items_or_groups_are_the_sample_as_asked(scores):
+    statistics = bias.position_selection(scores, **BOOTSTRAP)
+    by_group, by_item = (
+        position_selection.table(statistics, study="s", strategy="balanced", n=2, cluster=cluster)
+        for cluster in ("group", "item")
+    )
+    assert by_group["n_clusters"].tolist() == [4, 4]
+    assert by_item["n_clusters"].tolist() == [7, 8]
+    assert by_group["chi2"].tolist() == by_item["chi2"].tolist()
+    assert (by_group["p_cluster"] > by_item["p_cluster"])[1]
 
 
 def test_the_columns_of_parse_failures_have_counts_and_share(scores):
     table, printed = everything(scores)["parse_failures"]
     assert table.columns.tolist() == [
-        *("judge", "dataset", "strategy", "n", "position", "reason", "n_reads", "n_failed", "share"),
+        *("judge", "dataset", "strategy", "n", "score", "position", "reason", "n_reads", "n_failed", "share"),
     ]
     pooled = table[(table["position"] == "all") & (table["reason"] == "all")].set_index("judge")
     assert pooled.loc["fair", ["n_reads", "n_failed", "share"]].tolist() == [16, 2, 0.125]
@@ -102,7 +131,9 @@ def write(table, printed, folder, caption="A caption."):
 
 def test_the_csv_has_every_digit(scores, tmp_path):
     for name, (table, printed) in everything(scores).items():
-        back = pd.read_csv(io.StringIO(write(table, printed, tmp_path / name)["csv"]), dtype={"position": str})
+        back = pd.read_csv(
+            io.StringIO(write(table, printed, tmp_path / name)["csv"]), dtype={"position": str, "score": str}
+        )
         pd.testing.assert_frame_equal(back, table, check_dtype=False, check_exact=True)
 
 
@@ -120,11 +151,13 @@ def test_an_empty_table_still_has_its_header(scores, tmp_path):
     for name, (table, printed) in everything(scores[scores["judge"] == "none"]).items():
         written = write(table, printed, tmp_path / name)
         assert table.empty
-        if name != "position_selection":  # how many positions there are is not known without a row
+        # How many positions, scales and strategies there are is not known without a row.
+        if name not in ("position_selection", "scales", "strategy_comparison"):
             assert printed.columns.tolist() == full[name][1].columns.tolist()
-        assert written["csv"] == ",".join(full[name][0].columns) + "\n"
+        if name != "strategy_comparison":
+            assert written["csv"] == ",".join(full[name][0].columns) + "\n"
         assert written["md"].startswith("| judge")
-        assert r"judge & dataset" in written["tex"]
+        assert "judge & " in written["tex"]
         assert "<th>judge</th>" in written["html"]
 
 
@@ -137,16 +170,106 @@ def test_rows_of_other_studies_scales_and_strategies_are_left_out(scores):
     correlations = agreement.human_agreement(pd.concat(everything_else), **BOOTSTRAP)
     assert len(human_agreement.table(correlations, study="s", n=2)) == 4
     assert human_agreement.table(correlations, study="u", n=2).empty
-    failures = bias.parse_failures(pd.concat(everything_else))
-    assert set(parse_failures.table(failures, study="s")["strategy"]) == {"balanced", "random"}
-    assert set(parse_failures.table(failures, study="t")["strategy"]) == {"balanced"}
+    failed = failures.parse_failures(pd.concat(everything_else))
+    assert set(parse_failures.table(failed, study="s")["strategy"]) == {"balanced", "random"}
+    assert set(parse_failures.table(failed, study="t")["strategy"]) == {"balanced"}
 
 
-def test_a_dagger_marks_what_the_test_over_items_does_not_find(scores):
+def test_a_dagger_marks_what_is_not_significant_and_a_double_one_what_many_tests_make_so(scores):
     table, _ = everything(scores)["position_selection"]
-    table = pd.concat([table, table], ignore_index=True).assign(p_cluster=[0.2, 0.01, np.nan, 0.05])
+    table = pd.concat([table, table], ignore_index=True)
+    table = table.assign(p_cluster=[0.2, 0.01, np.nan, 0.04], p_holm=[0.8, 0.04, np.nan, 0.16])
     printed = position_selection.for_print(table)
-    assert [text.endswith("†") for text in printed["chi2"]] == [True, False, True, True]
+    assert [text[-1] if text[-1] in "†‡" else "" for text in printed["chi2"]] == ["†", "", "†", "‡"]
+
+
+# Strategies and scales.
+
+
+def reads_of(strategies, *, n=5, judge="judge", dataset="d"):
+    """Scores of items, one read each, by strategy; human scores are 1, 2, 3, 4, 5 over and over."""
+    rows = []
+    for strategy, scores in strategies.items():
+        keys = {"study": "s", "judge": judge, "profile": "default", "dataset": dataset, "strategy": strategy, "n": n}
+        for item, score in enumerate(scores):
+            row = {"item_id": f"i{item:03d}", "group_id": f"g{item // 4}", "criterion": "c", "read_index": 0}
+            row |= {"human_score": item % 5 + 1.0, "score": score, "expected_score": np.nan}
+            rows.append(keys | row | {"position": score, "position_probabilities": None})
+    return pd.DataFrame(rows).astype({"score": "Int8", "position": "Int8"})
+
+
+def test_the_strategy_comparison_has_r_of_each_strategy_and_differences_from_one():
+    rng = np.random.default_rng(1)
+    human = np.arange(80) % 5 + 1
+    noisy = {name: np.clip(human + rng.integers(-k, k + 1, 80), 1, 5) for k, name in enumerate(("balanced", "random"))}
+    reads = reads_of(noisy | {"fixed": rng.integers(1, 6, 80)})
+    statistics = agreement.human_agreement(reads, **BOOTSTRAP), comparison.strategy_comparison(reads, **BOOTSTRAP)
+    (row,) = strategy_comparison.table(*statistics, study="s", n=5).to_dict("records")
+    assert (row["r_balanced"], row["items_fixed"], row["delta_fixed_items"]) == (1, 80, 80)
+    for other in ("random", "fixed"):
+        assert row[f"delta_{other}"] == pytest.approx(row["r_balanced"] - row[f"r_{other}"])
+        assert row[f"delta_{other}_low"] <= row[f"delta_{other}"] <= row[f"delta_{other}_high"]
+    (turned,) = strategy_comparison.table(*statistics, study="s", n=5, strategy="random").to_dict("records")
+    assert turned["delta_balanced"] == pytest.approx(-row["delta_random"])
+    assert turned["delta_balanced_low"] == pytest.approx(-row["delta_random_high"])
+    assert turned["delta_balanced_p"] == row["delta_random_p"]
+    (printed,) = strategy_comparison.for_print(strategy_comparison.table(*statistics, study="s", n=5)).to_dict(
+        "records"
+    )
+    assert list(printed) == [
+        *("judge", "dataset", "readout", "balanced r", "random r", "fixed r", "less random r", "less fixed r"),
+    ]
+    assert printed["less fixed r"].startswith(f"+{row['delta_fixed']:.3f} [+")
+    assert printed["less fixed r"].endswith("**")
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ((0.05, 0.027, 0.072, 0.01), "+0.050 [+0.027, +0.072]**"),
+        ((0.05, 0.027, 0.072, 0.2), "+0.050 [+0.027, +0.072]*"),
+        ((-0.025, -0.053, 0.003, 0.2), "-0.025 [-0.053, +0.003]"),
+        ((0.1, np.nan, np.nan, np.nan), "+0.100 [undefined]"),
+        ((np.nan, np.nan, np.nan, np.nan), "undefined"),
+    ],
+)
+def test_stars_mark_differences_whose_interval_does_not_hold_0(values, text):
+    ends = ("", "_low", "_high", "_p_holm")
+    row = {"judge": "j", "dataset": "d", "readout": "hard", "delta_fixed_items": 9}
+    row |= {f"delta_fixed{end}": value for end, value in zip(ends, values, strict=True)}
+    assert strategy_comparison.for_print(pd.DataFrame([row]))["less fixed r"].tolist() == [text]
+
+
+def test_scales_average_v_over_the_datasets_of_each_scale():
+    rng = np.random.default_rng(2)
+    parts = [
+        reads_of({"balanced": rng.integers(1, n + 1, 60)}, n=n, dataset=dataset)
+        for n, dataset in ((2, "a"), (2, "b"), (5, "a"), (5, "b"), (9, "a"))
+    ]
+    statistics = bias.position_selection(pd.concat(parts), **BOOTSTRAP)
+    table = scales.table(statistics, studies=["s"])
+    means = table[table["dataset"] == "mean"].set_index("n")
+    assert means["n_datasets"].to_dict() == {2: 2, 5: 2, 9: 1}
+    for n, block in table[table["dataset"] != "mean"].groupby("n"):
+        assert means.at[n, "cramers_v"] == pytest.approx(block["cramers_v"].mean())
+        assert means.at[n, "cramers_v_corrected"] == pytest.approx(block["cramers_v_corrected"].mean())
+        widths = block["cramers_v_high"] - block["cramers_v"]
+        width = np.sqrt((widths**2).sum()) / len(block)
+        assert means.at[n, "cramers_v_high"] == pytest.approx(means.at[n, "cramers_v"] + width)
+    printed = scales.for_print(table)
+    assert printed.columns.tolist() == ["judge", "readout", "n = 2", "n = 5", "n = 9"]
+    assert [text[-3:] for text in printed.iloc[0, 2:]] == ["(2)", "(2)", "(1)"]
+
+
+def test_scales_of_several_studies_take_each_dataset_from_the_first():
+    first = reads_of({"balanced": [1, 1, 1, 2] * 10}, n=2)
+    again = reads_of({"balanced": [1, 2] * 20}, n=2).assign(study="t")
+    more = reads_of({"balanced": [1, 2, 3] * 20}, n=3).assign(study="t")
+    statistics = bias.position_selection(pd.concat([again, first, more]), **BOOTSTRAP)
+    found = scales.table(statistics, studies=["s", "t"]).query("dataset == 'd'").set_index("n")["cramers_v"]
+    assert found.to_dict() == {2: pytest.approx(0.5), 3: pytest.approx(0)}
+    turned = scales.table(statistics, studies=["t", "s"]).query("dataset == 'd'").set_index("n")["cramers_v"]
+    assert turned[2] == pytest.approx(0)
 
 
 @pytest.mark.parametrize(
@@ -158,9 +281,8 @@ def test_a_dagger_marks_what_the_test_over_items_does_not_find(scores):
     ],
 )
 def test_an_estimate_is_printed_with_its_interval_or_says_that_there_is_none(ends, text):
-    row = dict.fromkeys(AGREEMENT, "x") | {"n_items": 3, "n_failed": 0, "readout": "hard"}
+    row = dict.fromkeys(AGREEMENT[:6], "x") | dict.fromkeys(AGREEMENT[6:], 0.5) | {"readout": "hard"}
     row |= dict(zip(["pearson", "pearson_low", "pearson_high"], ends, strict=True))
-    row |= {"spearman": 1.0, "spearman_low": 0.9, "spearman_high": 1.0}
     assert human_agreement.for_print(pd.DataFrame([row]))["Pearson r"].tolist() == [text]
 
 

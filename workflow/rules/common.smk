@@ -181,6 +181,22 @@ def template(wildcards):
     return source(f"resources/templates/{name[config['studies'][wildcards.study]['probe']]}.jinja")
 
 
+def varied(figure):
+    """Params function: the setting that a figure is about, by judge and profile of the study that it draws."""
+
+    def values(wildcards):
+        block = config["figures"][figure]
+        study = config["studies"][block["study"]]
+        return as_json(
+            {
+                name: judges.varied(config["judges"][name], study["profiles"], block["setting"])
+                for name in study["judges"]
+            }
+        )
+
+    return values
+
+
 def one_of(names):
     """A regular expression for a wildcard: one of some names, perhaps none."""
     return "|".join(names) or "(?!)"

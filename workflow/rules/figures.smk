@@ -139,3 +139,91 @@ rule plot_score_position:
     shell:
         "python {params.entry:q} --statistics {input.statistics:q} --style {input.style:q} --figure {params.figure:q}"
         " --outputs {output:q} 2> >(tee {log:q} >&2)"
+
+
+rule plot_strategy_forest:
+    input:
+        statistics="results/statistics/human_agreement.parquet",
+        style=source("resources/rubric_order.mplstyle"),
+    output:
+        svg=report(
+            "results/figures/strategy_forest.svg",
+            caption="../report/strategy_forest_figure.rst",
+            category="Human agreement",
+            labels={"result": "Strategies, figure"},
+        ),
+        png="results/figures/strategy_forest.png",
+        pdf="results/figures/strategy_forest.pdf",
+    log:
+        "results/logs/plot_strategy_forest.log",
+    benchmark:
+        "results/benchmarks/plot_strategy_forest.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("plot_strategy_forest.py"),
+        entry=entry("plot_strategy_forest.py"),
+        figure=settings("figures/strategy_forest"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --style {input.style:q} --figure {params.figure:q}"
+        " --outputs {output:q} 2> >(tee {log:q} >&2)"
+
+
+rule plot_temperature_sweep:
+    input:
+        selection="results/statistics/position_selection.parquet",
+        agreement="results/statistics/human_agreement.parquet",
+        style=source("resources/rubric_order.mplstyle"),
+    output:
+        svg=report(
+            "results/figures/temperature_sweep.svg",
+            caption="../report/temperature_sweep_figure.rst",
+            category="Sweeps",
+            labels={"result": "Temperature sweep"},
+        ),
+        png="results/figures/temperature_sweep.png",
+        pdf="results/figures/temperature_sweep.pdf",
+    log:
+        "results/logs/plot_temperature_sweep.log",
+    benchmark:
+        "results/benchmarks/plot_temperature_sweep.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("plot_temperature_sweep.py"),
+        entry=entry("plot_temperature_sweep.py"),
+        figure=settings("figures/temperature_sweep"),
+        values=varied("temperature_sweep"),
+    shell:
+        "python {params.entry:q} --selection {input.selection:q} --agreement {input.agreement:q} --style {input.style:q}"
+        " --figure {params.figure:q} --values {params.values:q} --outputs {output:q} 2> >(tee {log:q} >&2)"
+
+
+rule plot_effort_sweep:
+    input:
+        selection="results/statistics/position_selection.parquet",
+        agreement="results/statistics/human_agreement.parquet",
+        style=source("resources/rubric_order.mplstyle"),
+    output:
+        svg=report(
+            "results/figures/effort_sweep.svg",
+            caption="../report/effort_sweep_figure.rst",
+            category="Sweeps",
+            labels={"result": "Reasoning effort sweep"},
+        ),
+        png="results/figures/effort_sweep.png",
+        pdf="results/figures/effort_sweep.pdf",
+    log:
+        "results/logs/plot_effort_sweep.log",
+    benchmark:
+        "results/benchmarks/plot_effort_sweep.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("plot_effort_sweep.py"),
+        entry=entry("plot_effort_sweep.py"),
+        figure=settings("figures/effort_sweep"),
+        values=varied("effort_sweep"),
+    shell:
+        "python {params.entry:q} --selection {input.selection:q} --agreement {input.agreement:q} --style {input.style:q}"
+        " --figure {params.figure:q} --values {params.values:q} --outputs {output:q} 2> >(tee {log:q} >&2)"

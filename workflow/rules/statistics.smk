@@ -16,9 +16,10 @@ rule estimate_position_selection:
         code=code("estimate_position_selection.py"),
         entry=entry("estimate_position_selection.py"),
         bootstrap=settings("statistics/bootstrap"),
+        direction=settings("statistics/direction"),
     shell:
         "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
-        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+        " --direction {params.direction:q} --output {output.statistics:q} 2> >(tee {log:q} >&2)"
 
 
 rule estimate_human_agreement:
@@ -39,6 +40,27 @@ rule estimate_human_agreement:
     shell:
         "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
         " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule estimate_strategy_comparison:
+    input:
+        scores=score_files_of("score_order"),
+    output:
+        statistics="results/statistics/strategy_comparison.parquet",
+    log:
+        "results/logs/estimate_strategy_comparison.log",
+    benchmark:
+        "results/benchmarks/estimate_strategy_comparison.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_strategy_comparison.py"),
+        entry=entry("estimate_strategy_comparison.py"),
+        bootstrap=settings("statistics/bootstrap"),
+        paired=settings("statistics/paired"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
+        " --paired {params.paired:q} --output {output.statistics:q} 2> >(tee {log:q} >&2)"
 
 
 rule count_parse_failures:

@@ -29,6 +29,34 @@ rule render_position_selection:
         " 2> >(tee {log:q} >&2)"
 
 
+rule render_scales:
+    input:
+        statistics="results/statistics/position_selection.parquet",
+    output:
+        csv="results/tables/scales.csv",
+        markdown="results/tables/scales.md",
+        latex="results/tables/scales.tex",
+        html=report(
+            "results/tables/scales.html",
+            caption="../report/scales_table.rst",
+            category="Position bias",
+            labels={"result": "Number of score levels, table"},
+        ),
+    log:
+        "results/logs/render_scales.log",
+    benchmark:
+        "results/benchmarks/render_scales.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_scales.py"),
+        entry=entry("render_scales.py"),
+        table=settings("tables/scales"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --table {params.table:q} --output {output.csv:q}"
+        " 2> >(tee {log:q} >&2)"
+
+
 rule render_human_agreement:
     input:
         statistics="results/statistics/human_agreement.parquet",
@@ -55,6 +83,35 @@ rule render_human_agreement:
     shell:
         "python {params.entry:q} --statistics {input.statistics:q} --table {params.table:q} --output {output.csv:q}"
         " 2> >(tee {log:q} >&2)"
+
+
+rule render_strategy_comparison:
+    input:
+        agreement="results/statistics/human_agreement.parquet",
+        comparison="results/statistics/strategy_comparison.parquet",
+    output:
+        csv="results/tables/strategy_comparison.csv",
+        markdown="results/tables/strategy_comparison.md",
+        latex="results/tables/strategy_comparison.tex",
+        html=report(
+            "results/tables/strategy_comparison.html",
+            caption="../report/strategy_comparison_table.rst",
+            category="Human agreement",
+            labels={"result": "Strategies compared, table"},
+        ),
+    log:
+        "results/logs/render_strategy_comparison.log",
+    benchmark:
+        "results/benchmarks/render_strategy_comparison.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_strategy_comparison.py"),
+        entry=entry("render_strategy_comparison.py"),
+        table=settings("tables/strategy_comparison"),
+    shell:
+        "python {params.entry:q} --agreement {input.agreement:q} --comparison {input.comparison:q}"
+        " --table {params.table:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"
 
 
 rule render_parse_failures:

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from rubric_order import bias, entry, files
+from rubric_order import entry, failures, files
 
 
 def main(scores: list[Path], output: Path) -> None:
-    """Write one row a judge, dataset, strategy, place of the highest score and reason."""
-    files.write_parquet(bias.parse_failures(files.read_tables(scores)), output)
+    """Write one row a judge, dataset, strategy, score with its position, and reason."""
+    files.write_parquet(failures.parse_failures(files.each_table(scores, failures.COLUMNS)), output)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Estimate how well mean scores agree with human scores, with intervals that resample items."""
+"""Estimate how well mean scores agree with human scores, with items and with groups of them as the sample."""
 
 from pathlib import Path
 
@@ -7,7 +7,8 @@ from rubric_order import agreement, entry, files
 
 def main(scores: list[Path], bootstrap: dict, output: Path) -> None:
     """Write one row an estimate."""
-    files.write_parquet(agreement.human_agreement(files.read_tables(scores), **bootstrap), output, **bootstrap)
+    table = agreement.human_agreement(files.each_table(scores, agreement.COLUMNS), **bootstrap)
+    files.write_parquet(table, output, **bootstrap)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
-"""Estimate which positions are selected, with intervals that resample items."""
+"""Estimate which positions are selected, with items and with groups of them as the sample."""
 
 from pathlib import Path
 
 from rubric_order import bias, entry, files
 
 
-def main(scores: list[Path], bootstrap: dict, output: Path) -> None:
+def main(scores: list[Path], bootstrap: dict, direction: dict, output: Path) -> None:
     """Write one row an estimate."""
-    files.write_parquet(bias.position_selection(files.read_tables(scores), **bootstrap), output, **bootstrap)
+    settings = bootstrap | direction
+    table = bias.position_selection(files.each_table(scores, bias.COLUMNS), **settings)
+    files.write_parquet(table, output, **settings)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from rubric_order.tables import human_agreement
 def main(statistics: Path, table: dict, output: Path) -> None:
     """Write CSV, Markdown, LaTeX and HTML beside each other."""
     rows = human_agreement.table(pd.read_parquet(statistics), **table)
-    tables.write(rows, human_agreement.for_print(rows), output.with_suffix(""), human_agreement.CAPTION)
+    caption = human_agreement.CAPTION.format(**table)
+    tables.write(rows, human_agreement.for_print(rows), output.with_suffix(""), caption)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from rubric_order.tables import position_selection
 def main(statistics: Path, table: dict, output: Path) -> None:
     """Write CSV, Markdown, LaTeX and HTML beside each other."""
     rows = position_selection.table(pd.read_parquet(statistics), **table)
-    tables.write(rows, position_selection.for_print(rows), output.with_suffix(""), position_selection.CAPTION)
+    caption = position_selection.CAPTION.format(**table)
+    tables.write(rows, position_selection.for_print(rows), output.with_suffix(""), caption)
 
 
 if __name__ == "__main__":

@@ -5,19 +5,24 @@ probability of each position, where the judge's option log-probabilities are kno
 the same score shows its bias in the second long before it shows in the first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rubric_order import resampling
-from rubric_order.keys import KEYS
+from rubric_order import failures, keys, multiplicity, reads, resampling, uniformity
+from rubric_order.keys import CLUSTERS, KEYS
+from rubric_order.reads import Block
+from rubric_order.uniformity import cramers_v
 
-READOUTS = ("hard", "soft")
+READOUTS = {"hard": "position", "soft": "position_probabilities"}
 # Strategies in which every score meets every position. Under the others, position and score are one thing.
-CROSSED = ("balanced", "random", "all")
+CROSSED = ("balanced", "random", "all", "balanced_williams")
+COLUMNS = [*KEYS, "item_id", "group_id", "read_index", *READOUTS.values()]
+# p-values are adjusted for the number of tests within one of these: all judges, profiles, datasets and scales.
+FAMILY = ["study", "strategy", "readout", "cluster"]
 
 
 class PositionTest(NamedTuple):
@@ -60,34 +65,25 @@ def count_test(counts: np.ndarray) -> PositionTest:
     return PositionTest(float(chi2), float(p), float(cramers_v(np.asarray(counts))))
 
 
-def cramers_v(counts: np.ndarray) -> np.ndarray:
-    """Cramer's V against uniform over the last axis of counts or shares, shape (..., n) -> (...).
-
-    With the total as N, chi2 / N is n sum (share - 1/n)^2, so V does not depend on how many reads there are.
-    """
-    n = counts.shape[-1]
-    shares = counts / counts.sum(axis=-1, keepdims=True)
-    return np.sqrt(n * ((shares - 1 / n) ** 2).sum(axis=-1) / (n - 1))
-
-
 def cluster_test(counts: np.ndarray) -> float:
-    """p-value of uniform selection that respects items: the chi-square of `position_test`, corrected for clustering.
+    """p-value of uniform selection that respects clusters: the chi-square of `position_test`, corrected for clustering.
 
-    Reads of one item depend on each other, so the items, not the reads, are the sample. Chi-square is scaled, and its
-    degrees of freedom are chosen, so that it has the mean and variance of its reference distribution, whatever the
-    dependence within items. No covariance is inverted, as a Wald test (Hotelling's T-squared) does: the test is defined
-    when a position is never selected, and with few items it rejects too seldom rather than too often.
+    Reads of one item depend on each other, so the items, or groups of them, are the sample, not the reads. Chi-square
+    is scaled, and its degrees of freedom are chosen, so that it has the mean and variance of its reference
+    distribution, whatever the dependence within clusters. No covariance is inverted, as a Wald test (Hotelling's
+    T-squared) does: the test is defined when a position is never selected, and with few clusters it rejects too seldom
+    rather than too often.
 
     Args:
-        counts: of each position in each item, shape (n_items, n); probabilities may be summed instead.
+        counts: of each position in each cluster, shape (n_clusters, n); probabilities may be summed instead.
 
     Returns:
-        The p-value. 1 where the shares are exactly uniform in every item.
+        The p-value. 1 where the shares are exactly uniform in every cluster.
 
-    Source: Rao and Scott (1981), second-order correction, with items as clusters; estimating the covariance about
-    uniform, not about the mean, is ours.
+    Source: Rao and Scott (1981), second-order correction, with items or groups as clusters; estimating the covariance
+    about uniform, not about the mean, is ours.
     """
-    # Items with more parsed reads count for more, so that the estimate tested is the pooled share.
+    # Clusters with more parsed reads count for more, so that the estimate tested is the pooled share.
     deviation = counts - counts.mean(axis=1, keepdims=True)
     if np.abs(deviation).max(initial=0) <= 1e-12:
         return 1.0
@@ -98,97 +94,155 @@ def cluster_test(counts: np.ndarray) -> float:
     return float(stats.chi2.sf(degrees * (total @ total) / spread, degrees))
 
 
-def item_counts(reads: pd.DataFrame, n: int, readout: str) -> np.ndarray:
+def item_counts(block: Block, readout: str) -> np.ndarray:
     """How often each position was selected in each item, or its summed probability. Shape (n_items, n).
 
-    Items without a usable read are rows of zeros. Items are in the order of their ids.
+    Items without a usable read are rows of zeros.
     """
-    item = np.unique(reads["item_id"], return_inverse=True)[1]
-    counts = np.zeros((item.max() + 1, n))
+    shape = len(block.items), block.n
+    column = block.table[READOUTS[readout]]
+    usable = column.notna().to_numpy()
+    if not usable.any():
+        return np.zeros(shape)
     if readout == "hard":
-        usable = reads["position"].notna().to_numpy()
-        np.add.at(counts, (item[usable], reads["position"][usable].to_numpy(dtype=int) - 1), 1)
-    else:
-        usable = reads["position_probabilities"].notna().to_numpy()
-        if usable.any():
-            np.add.at(counts, item[usable], np.stack(reads["position_probabilities"][usable].to_numpy()))
-    return counts
+        cell = block.item[usable] * block.n + column[usable].to_numpy(dtype=int) - 1
+        return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
+    probabilities = np.stack(column[usable].to_numpy())
+    return np.column_stack([np.bincount(block.item[usable], values, shape[0]) for values in probabilities.T])
 
 
-def position_selection(scores: pd.DataFrame, *, resamples: int, confidence: float, seed: int) -> pd.DataFrame:
-    """Position shares, chi-square and Cramer's V of every judge, dataset, strategy and scale, by both readouts.
+def position_selection(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+    near_uniform: float = uniformity.NEAR_UNIFORM,
+) -> pd.DataFrame:
+    """Position shares, chi-square, Cramer's V and direction of bias, by both readouts, over items and over groups.
 
     Args:
-        scores: reads as `scores.score_reads` returns them.
-        resamples, confidence, seed: of the percentile bootstrap, which draws items with replacement.
+        scores: reads as `scores.score_reads` returns them, see `reads.blocks`; columns `COLUMNS`.
+        resamples, confidence, seed: of the bootstrap, which draws clusters with replacement.
+        near_uniform: see `uniformity.direction`.
 
     Returns:
-        One row an estimate: `quantity` is ``share`` (with its `position`), ``chi2`` or ``cramers_v``; `p` ignores that
-        reads of one item depend on each other, `p_cluster` does not. `n_failed` counts the reads without this readout,
-        which are left out. One item has no interval. That of V cannot reach 0 and is biased upwards near it. In readout
-        `soft`, chi-square is computed from summed probabilities, which vary less than selections: its `p` is not exact.
+        One row an estimate of a group of `KEYS`, readout and `cluster` (what counts as the sample). `quantity` is
+
+        - ``share`` of a `position`, with its percentile interval, its simultaneous interval (`sim_low`, `sim_high`, see
+          `uniformity.simultaneous_intervals`) and worst-case bounds over failed reads (`bound_low`, `bound_high`);
+        - ``chi2`` against uniform: `p` takes reads as independent, `p_cluster` clusters (`cluster_test`); `p_holm` and
+          `p_bh` are `p_cluster` adjusted for the `n_tests` of its `FAMILY`;
+        - ``cramers_v`` with the interval of `uniformity.v_interval`, and worst-case bounds. `flag` says ``reaches 0``
+          where the interval does (its upper end is then all that the data say), and ``few clusters`` where there are
+          less than `uniformity.FEW_CLUSTERS`;
+        - ``cramers_v_corrected`` and ``cramers_v_squared``: without what chance adds, see `uniformity.corrected_v`;
+          ``cramers_v_corrected_reads``: the same if reads were independent;
+        - ``design_effect``, and ``detectable_v``: the smallest V that would have been found, see `uniformity`;
+        - ``direction``, in column `label`.
+
+        `n_failed` counts the reads without this readout, which are left out. One cluster has no interval. In readout
+        ``soft``, chi-square is computed from summed probabilities, which vary less than selections: its `p` is not
+        exact.
     """
     rows = []
-    keys = KEYS
-    for key, reads in scores[scores["strategy"].isin(CROSSED)].groupby(keys):
-        for readout in READOUTS:
-            n = int(key[-1])
-            counts = item_counts(reads, n, readout)
+    for block in reads.blocks(scores):
+        if block.keys["strategy"] not in CROSSED:
+            continue
+        for readout, column in READOUTS.items():
+            counts = item_counts(block, readout)
             used = counts.sum(axis=1) > 0
             if not used.any():
                 continue
-            rng = resampling.generator(seed, "position selection", *key, readout)
-            weights = resampling.bootstrap_weights(len(counts), resamples, rng=rng)
-            resampled = weights @ counts if len(counts) > 1 else np.full((resamples, n), np.nan)
-            test = count_test(counts.sum(axis=0))
-            column = "position" if readout == "hard" else "position_probabilities"
-            common = dict(zip(keys, key, strict=True)) | {
-                "readout": readout,
-                "n_items": int(used.sum()),
-                "n_reads": int(reads[column].notna().sum()),
-                "n_failed": int(reads[column].isna().sum()),
-                "method": f"percentile bootstrap over items, {resamples} resamples",
-                "confidence": confidence,
-                "seed": seed,
-            }
-            with np.errstate(invalid="ignore"):  # a resample of items without a usable read has no shares
-                shares = resampled / resampled.sum(axis=1, keepdims=True)
-                low, high = resampling.percentile_interval(shares, confidence)
-                v_low, v_high = resampling.percentile_interval(cramers_v(resampled), confidence)
-            for position, share in enumerate(counts.sum(axis=0) / counts.sum(), start=1):
-                interval = {"ci_low": low[position - 1], "ci_high": high[position - 1]}
-                rows.append(common | {"quantity": "share", "position": position, "estimate": share} | interval)
-            p_values = {"p": test.p, "p_cluster": cluster_test(counts)}
-            rows.append(common | {"quantity": "chi2", "estimate": test.chi2} | p_values)
-            rows.append(
-                common | {"quantity": "cramers_v", "estimate": test.cramers_v, "ci_low": v_low, "ci_high": v_high}
-            )
-    columns = [*keys, "readout", "quantity", "position", "estimate", "ci_low", "ci_high", "p", "p_cluster"]
-    columns += ["n_items", "n_reads", "n_failed", "method", "confidence", "seed"]
-    table = pd.DataFrame(rows, columns=columns)
-    return table.astype({"position": "Int8", "ci_low": float, "ci_high": float, "p": float, "p_cluster": float})
+            answered = int(block.table[column].notna().sum())
+            sizes = {"n_items": int(used.sum()), "n_reads": answered, "n_failed": len(block.table) - answered}
+            for cluster in CLUSTERS:
+                name = block.keys | {"readout": readout, "cluster": cluster}
+                clusters = reads.sum_units(counts[used], block.units(cluster, used))
+                rng = resampling.generator(seed, "position selection", *name.values())
+                found = _estimates(
+                    clusters, sizes, cluster, rng=rng, resamples=resamples, confidence=confidence, near=near_uniform
+                )
+                rows += [name | row for row in found]
+    columns = [*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high"]
+    columns += ["sim_low", "sim_high", "bound_low", "bound_high", "p", "p_cluster", "label", "flag"]
+    columns += ["n_items", "n_clusters", "n_reads", "n_failed", "method", "confidence", "seed"]
+    table = keys.typed(rows, columns, words=["readout", "cluster", "quantity", "label", "flag", "method"])
+    table = table.astype({"position": "Int8"}).assign(confidence=confidence, seed=seed)
+    return multiplicity.adjust(table, "p_cluster", FAMILY)
 
 
-def parse_failures(scores: pd.DataFrame) -> pd.DataFrame:
-    """Reads without a score, by reason and by where the highest score stood in the prompt, where that is known.
+def _estimates(
+    counts: np.ndarray,
+    sizes: dict,
+    cluster: str,
+    *,
+    rng: np.random.Generator,
+    resamples: int,
+    confidence: float,
+    near: float,
+) -> list[dict]:
+    """The rows of one table of counts, shape (n_clusters, n)."""
+    n_clusters, n = counts.shape
+    total = counts.sum(axis=0)
+    sizes = sizes | {"n_clusters": n_clusters}
+    drawn = f"over {cluster}s, {resamples} resamples"
+    resampled = resampling.bootstrap_weights(n_clusters, resamples, rng=rng) @ counts
+    ends = np.full((2, n), np.nan)
+    if n_clusters > 1:
+        with np.errstate(invalid="ignore"):
+            ends = resampling.percentile_interval(resampled / resampled.sum(axis=1, keepdims=True), confidence)
+    together = uniformity.simultaneous_intervals(counts, confidence)
+    bounds = failures.share_bounds(total, sizes["n_failed"])
+    method = f"percentile bootstrap {drawn}; simultaneous: Goodman, effective number of reads"
+    rows = [
+        {
+            "quantity": "share",
+            "position": position + 1,
+            "estimate": total[position] / total.sum(),
+            **_pair("ci", *(end[position] for end in ends)),
+            **_pair("sim", *(end[position] for end in together)),
+            **_pair("bound", *(bound[position] for bound in bounds)),
+            "method": method,
+        }
+        for position in range(n)
+    ]
+    test = count_test(total)
+    method = f"p over reads; p_cluster: second-order Rao-Scott over {cluster}s"
+    p_values = {"p": test.p, "p_cluster": cluster_test(counts)}
+    rows.append({"quantity": "chi2", "estimate": test.chi2, **p_values, "method": method})
+    low, high = uniformity.v_interval(counts, resampled, confidence)
+    flags = ["few clusters"] if n_clusters < uniformity.FEW_CLUSTERS else []
+    flags += ["reaches 0"] if low == 0 else []
+    rows.append(
+        {
+            "quantity": "cramers_v",
+            "estimate": test.cramers_v,
+            **_pair("ci", low, high),
+            **_pair("bound", *failures.v_bounds(total, sizes["n_failed"])),
+            "flag": ", ".join(flags),
+            "method": f"bootstrap test inversion {drawn}",
+        }
+    )
+    deff = uniformity.design_effect(counts)
+    level = 1 - confidence
+    smallest = uniformity.detectable_v(total.sum(), n, deff=deff, level=level)
+    for quantity, estimate, method in (
+        ("cramers_v_corrected", uniformity.corrected_v(counts), f"less the variance of the shares over {cluster}s"),
+        ("cramers_v_squared", uniformity.squared_v(counts), f"less the variance of the shares over {cluster}s"),
+        (
+            "cramers_v_corrected_reads",
+            uniformity.corrected_v_of_reads(total),
+            "Bergsma's correction, reads independent",
+        ),
+        ("design_effect", deff, f"first-order Rao-Scott over {cluster}s"),
+        ("detectable_v", smallest, f"noncentral chi-square, level {level:.3g}, power {uniformity.POWER}"),
+    ):
+        rows.append({"quantity": quantity, "estimate": estimate, "method": method})
+    label = uniformity.direction(*together, near=near)
+    rows.append({"quantity": "direction", "label": label, "method": "simultaneous intervals"})
+    return [{"label": "", "flag": ""} | row | sizes for row in rows]
 
-    Returns:
-        One row a judge, dataset, strategy, scale, `position` of the highest score (``all`` for the pooled row) and
-        `reason` (``all`` for any, which is there also when nothing failed), with `n_reads` and `n_failed`.
-    """
-    keys = KEYS
-    table = scores[[*keys, "failure"]].copy()
-    table["position"] = [str(list(o).index(n) + 1) for o, n in zip(scores["ordering"], scores["n"], strict=True)]
-    # What is recorded without its ordering has the canonical one as a stand-in, which says nothing about places.
-    varied = scores.groupby(keys)["ordering"].transform(lambda orderings: orderings.map(tuple).nunique()) > 1
-    placed = table[(scores["strategy"] != "recorded") | varied]
-    table = pd.concat([placed, table.assign(position="all")])
-    keys = [*keys, "position"]
-    reads = table.groupby(keys, as_index=False).size().rename(columns={"size": "n_reads"})
-    failed = table[table["failure"].notna()].rename(columns={"failure": "reason"})
-    failed = pd.concat([failed, failed.assign(reason="all")])
-    counts = failed.groupby([*keys, "reason"], as_index=False).size().rename(columns={"size": "n_failed"})
-    pooled = reads.assign(reason="all").merge(counts, on=[*keys, "reason"], how="left").fillna({"n_failed": 0})
-    others = reads.merge(counts[counts["reason"] != "all"], on=keys)
-    result = pd.concat([pooled, others]).astype({"n_failed": int})
-    return result.sort_values([*keys, "reason"])[[*keys, "reason", "n_reads", "n_failed"]].reset_index(drop=True)
+
+def _pair(name: str, low: float, high: float) -> dict:
+    return {f"{name}_low": low, f"{name}_high": high}

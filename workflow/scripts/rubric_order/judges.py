@@ -112,6 +112,28 @@ def with_profile(judge: Mapping, profile: str) -> dict:
     return merged
 
 
+def varied(judge: Mapping, profiles: Iterable[str], path: str) -> dict[str, object]:
+    """A setting under each profile that is about it: the judge as it stands, and the profiles that set it themselves.
+
+    Args:
+        judge: a judge's settings.
+        profiles: ids of profiles; the judge need not have them.
+        path: of the setting, such as ``sampling/temperature``.
+
+    Returns:
+        The setting by profile; profiles under which the judge does not have it are left out.
+    """
+    known = {DEFAULT_PROFILE: judge, **judge.get("profiles", {})}
+    found = {profile: _at(known[profile], path) for profile in profiles if profile in known}
+    return {profile: value for profile, value in found.items() if value is not None}
+
+
+def _at(settings: object, path: str) -> object:
+    for key in path.split("/"):
+        settings = settings.get(key) if isinstance(settings, Mapping) else None
+    return settings
+
+
 def reuses_greedy(judge: Mapping) -> bool:
     """Whether repeats of one prompt are declared equal: at temperature 0, and if the judge's config says so."""
     return judge.get("greedy_repeats") == "reuse" and judge["sampling"]["temperature"] == 0

@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 
 from rubric_order import resampling
-from rubric_order.agreement import VALUES
 from rubric_order.keys import KEYS
+
+# The score of a read, as it was selected and as its probabilities expect it.
+VALUES = {"hard": "score", "soft": "expected_score"}
 
 ITEM = ["item_id", "group_id", "candidate", "criterion", "human_score"]
 COLUMNS = [*KEYS, *ITEM, "read_index", "ordering", "score", "expected_score"]

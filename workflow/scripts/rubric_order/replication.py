@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from rubric_order import resampling
 from rubric_order.errors import InputError
 from rubric_order.judges import DEFAULT_PROFILE
 
@@ -126,18 +127,15 @@ def _position_selection(table: pd.DataFrame) -> pd.DataFrame:
 def _mean_v(v: pd.DataFrame) -> pd.DataFrame:
     """Mean of V over every set of datasets that a paper averages, where all of them are there.
 
-    The interval puts those of the datasets together as if they were independent, each with its own two sides.
-
-    Source: Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach.
+    Its interval is that of `resampling.interval_of_mean`.
     """
     rows = []
     for names in (("hanna", "mt_bench", "summeval", "vicuna"), ("hanna", "summeval")):
         for key, block in v[v["dataset"].isin(names)].groupby(["study", "judge", "profile", "strategy", "n"]):
             if len(block) < len(names):
                 continue
-            mean, size = block["ours"].mean(), len(block)
-            down, up = (np.sqrt(((block[end] - block["ours"]) ** 2).sum(skipna=False)) for end in ("ci_low", "ci_high"))
-            found = {"ours": mean, "ci_low": mean - down / size, "ci_high": mean + up / size}
+            low, high = resampling.interval_of_mean(*(block[name].to_numpy() for name in ("ours", "ci_low", "ci_high")))
+            found = {"ours": block["ours"].mean(), "ci_low": low, "ci_high": high}
             keys = dict(zip(("study", "judge", "profile", "strategy", "n"), key, strict=True))
             rows.append(keys | found | {"dataset": " ".join(names), "n_items": block["n_items"].sum()})
     columns = ["study", "judge", "profile", "strategy", "n", "ours", "ci_low", "ci_high", "dataset", "n_items"]
@@ -145,12 +143,8 @@ def _mean_v(v: pd.DataFrame) -> pd.DataFrame:
 
 
 def _human_agreement(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="item", criterion="all")
-    parts = []
-    for name in ("pearson", "spearman"):
-        columns = {name: "ours", f"{name}_low": "ci_low", f"{name}_high": "ci_high"}
-        parts.append(_estimates(table[[*table.columns]].rename(columns=columns), quantity=name))
-    return pd.concat(parts)
+    table = _chosen(table, readout="hard", cluster="item", criterion="all").rename(columns={"estimate": "ours"})
+    return _estimates(table[table["quantity"].isin(["pearson", "spearman"])])
 
 
 def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
@@ -209,7 +203,7 @@ OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] 
         tuple(f"{name}{end}" for name in ("bias_cost", "pearson_rank") for end in ("", "_canonical")),
     ),
 }
-STATISTICS = tuple(name for name in OURS if name != "strategy_comparison")
+STATISTICS = tuple(OURS)
 
 
 def replication(

@@ -3,7 +3,7 @@
 import hashlib
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 MAX_UNDEFINED = 0.05  # an interval is withheld when more than this share of its resamples has no value
 
@@ -29,8 +29,13 @@ def bootstrap_weights(n: int, resamples: int, *, rng: np.random.Generator) -> np
 
     They count the draws of `bootstrap_indices`, which is several times as fast as drawing multinomial counts.
     """
-    drawn = bootstrap_indices(n, resamples, rng=rng) + n * np.arange(resamples)[:, None]
-    return np.bincount(drawn.ravel(), minlength=n * resamples).reshape(resamples, n)
+    return counted(bootstrap_indices(n, resamples, rng=rng), n)
+
+
+def counted(codes: np.ndarray, n: int) -> np.ndarray:
+    """How often each of the numbers 0 to n - 1 is in each row. Shape (n_rows, ...) -> (n_rows, n)."""
+    cells = codes + n * np.arange(len(codes))[:, None]  # a range of numbers of its own for each row
+    return np.bincount(cells.ravel(), minlength=n * len(codes)).reshape(-1, n)
 
 
 def percentile_interval(values: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -73,3 +78,49 @@ def jackknife_interval(estimate: np.ndarray, influence: np.ndarray, confidence: 
     error = np.sqrt((influence**2).sum(axis=0) * units / (units - 1))
     width = stats.t.ppf((1 + confidence) / 2, units - 1) * error
     return estimate - width, estimate + width
+
+
+def bca_interval(values: np.ndarray, estimate: float, jackknife: np.ndarray, confidence: float) -> tuple[float, float]:
+    """Bias-corrected and accelerated bootstrap interval.
+
+    Args:
+        values: statistic in each resample, shape (resamples,); NaN where it is undefined.
+        estimate: the statistic of all units.
+        jackknife: the statistic without one of the units that are drawn, shape (n_units,); or without one of so many
+            equal parts of them, which gives nearly the same acceleration.
+        confidence: nominal coverage, such as 0.95.
+
+    Returns:
+        Lower and upper end. NaN where more than ``MAX_UNDEFINED`` of the resamples are undefined, or any entry of the
+        jackknife is; where all entries of the jackknife are equal; and where all resamples are on one side of the
+        estimate.
+
+    Source: Efron (1987), Better bootstrap confidence intervals; ties as in scipy.stats.bootstrap.
+    """
+    known = values[~np.isnan(values)]
+    if len(known) < (1 - MAX_UNDEFINED) * len(values) or np.isnan(jackknife).any() or np.ptp(jackknife) <= 1e-14:
+        return np.nan, np.nan
+    away = jackknife.mean() - jackknife
+    acceleration = (away**3).sum() / (6 * (away**2).sum() ** 1.5)
+    bias = special.ndtri(((known < estimate).mean() + (known <= estimate).mean()) / 2)
+    if not np.isfinite(bias):
+        return np.nan, np.nan
+    normal = bias + special.ndtri([(1 - confidence) / 2, (1 + confidence) / 2])
+    return tuple(np.quantile(known, special.ndtr(bias + normal / (1 - acceleration * normal))).tolist())
+
+
+def interval_of_mean(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    """Interval of the mean of independent estimates from their own intervals, which need not be symmetric.
+
+    Args:
+        estimates, low, high: of each, shape (n,).
+
+    Returns:
+        Lower and upper end; NaN where one of the intervals is.
+
+    Source: Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach.
+    """
+    mean, n = estimates.mean(), len(estimates)
+    return tuple(
+        float(mean + side * np.sqrt(((end - estimates) ** 2).sum()) / n) for side, end in ((-1, low), (1, high))
+    )

@@ -192,25 +192,29 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
     for name in config["tables"].get("datasets", {}).get("datasets") or []:
         if name not in config["datasets"]:
             yield f"tables/datasets/datasets: {name!r} is not defined under datasets"
-    for study in config["tables"].get("replication", {}).get("studies", []):
-        if study not in config["studies"]:
-            known = ", ".join(config["studies"])
-            yield f"tables/replication/studies: {study!r} is not defined under studies; defined: {known}"
     for judge in config["tables"].get("replication", {}).get("judges", {}):
         if judge.partition("/")[0] not in config["judges"]:
             known = ", ".join(config["judges"])
             yield f"tables/replication/judges: {judge!r} is not defined under judges; defined: {known}"
     for block in ("figures", "tables"):
         for name, settings in config[block].items():
-            if "study" in settings and settings["study"] not in config["studies"]:
-                known = ", ".join(config["studies"])
-                yield f"{block}/{name}/study: {settings['study']!r} is not defined under studies; defined: {known}"
-                continue
-            named = {"n": "scales", "strategy": "strategies", "other": "strategies", "dataset": "datasets"}
-            for key in [key for key in named if key in settings]:
-                value, study, among = settings[key], settings["study"], named[key]
-                if value not in config["studies"][study][among] and (key, value) != ("dataset", EVERY):
-                    yield f"{block}/{name}/{key}: {value!r} is not among the {among} of study {study!r}"
+            yield from _problems_of_shown(f"{block}/{name}", settings, config["studies"])
+
+
+def _problems_of_shown(where: str, settings: Mapping, studies: Mapping) -> Iterator[str]:
+    """What is wrong with the studies that a figure or table shows."""
+    shown = settings.get("studies", [settings["study"]] if "study" in settings else [])
+    unknown = [name for name in shown if name not in studies]
+    for name in unknown:
+        key = "studies" if "studies" in settings else "study"
+        yield f"{where}/{key}: {name!r} is not defined under studies; defined: {', '.join(studies)}"
+    if unknown or not shown:
+        return
+    named = {"n": "scales", "strategy": "strategies", "other": "strategies", "dataset": "datasets"}
+    for key in [key for key in named if key in settings]:
+        value, among = settings[key], named[key]
+        if not any(value in studies[name][among] for name in shown) and (key, value) != ("dataset", EVERY):
+            yield f"{where}/{key}: {value!r} is not among the {among} of study {', '.join(map(repr, shown))}"
 
 
 def _problems_of_engine(judge: Mapping) -> Iterator[str]:

@@ -6,13 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# Colours that differ in lightness too, a marker and a kind of line each.
-LOOKS = {
-    "balanced": {"color": "#0072b2", "marker": "o", "linestyle": "-"},
-    "random": {"color": "#e69f00", "marker": "s", "linestyle": "-"},
-    "all": {"color": "#009e73", "marker": "^", "linestyle": "-"},
-    "fixed": {"color": "#333333", "marker": "D", "linestyle": (0, (1, 1.2))},
-}
+from rubric_order.figures import looks
+
 MEASURES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
 
@@ -93,7 +88,7 @@ def draw(
 def _draw_panel(axis: Axes, block: pd.DataFrame, strategies: list[str]) -> None:
     last = block["k"].max()
     for place, strategy in enumerate(strategies):
-        curve, look = block[block["strategy"] == strategy].sort_values("k"), LOOKS[strategy]
+        curve, look = block[block["strategy"] == strategy].sort_values("k"), looks.STRATEGIES[strategy]
         k = curve["k"].to_numpy()
         axis.fill_between(k, curve["range_low"], curve["range_high"], color=look["color"], alpha=0.16, linewidth=0)
         axis.plot(k, curve["estimate"], label=strategy, markersize=3, **look)

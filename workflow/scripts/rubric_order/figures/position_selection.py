@@ -5,17 +5,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rubric_order.figures import looks
+
 READOUTS = {"hard": "Selected option", "soft": "Option probabilities"}
-# Colours that differ in lightness too, and a marker each: they survive grey printing and colour blindness.
-LOOKS = (
-    ("#0072b2", "o"),
-    ("#d55e00", "s"),
-    ("#009e73", "^"),
-    ("#cc79a7", "D"),
-    ("#000000", "v"),
-    ("#e69f00", "P"),
-    ("#56b4e9", "X"),
-)
+YLABEL = {"hard": "Share of selections (%)", "soft": "Mean probability (%)"}
 
 
 def draw(
@@ -30,6 +23,7 @@ def draw(
     columns: int,
     names: dict[str, str],
     profile: str = "default",
+    cluster: str = "group",
 ) -> Figure:
     """Share of each position: one panel a judge and readout, one line a dataset, with intervals and the uniform line.
 
@@ -37,19 +31,23 @@ def draw(
         statistics: see `bias.position_selection`.
         study, strategy, n, profile: which reads to draw.
         readouts: ``hard``, ``soft`` or both; a readout that a judge lacks is left out.
+        cluster: ``item`` or ``group``: what the bootstrap draws.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most.
         names: how to write the ids of judges and datasets.
 
     Source: after Xu et al. (2026), Figure 4.
     """
-    reads = "study == @study and profile == @profile and strategy == @strategy and n == @n"
+    reads = "study == @study and profile == @profile and strategy == @strategy and n == @n and cluster == @cluster"
     chosen = statistics.query(f"{reads} and quantity == 'share'")
     present = set(zip(chosen["judge"], chosen["readout"], strict=True))
     panels = [(j, r) for j in chosen["judge"].unique() for r in readouts if (j, r) in present]
+    if not panels:
+        reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"
+        return looks.nothing(reason, width_in=width_in, height_in=1.0)
     datasets = list(chosen["dataset"].unique())
-    columns = min(columns, max(len(panels), 1))
-    rows = -(-max(len(panels), 1) // columns)
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
     figure, axes = plt.subplots(
         rows,
         columns,
@@ -68,26 +66,20 @@ def draw(
             line = chosen.query("judge == @judge and readout == @readout and dataset == @dataset")
             if line.empty:
                 continue
-            colour, marker = LOOKS[place % len(LOOKS)]
             # Lines are set a little apart, so that their intervals do not hide each other.
             x = line["position"].to_numpy(dtype=float) + 0.07 * (place - (len(datasets) - 1) / 2)
             y = 100 * line["estimate"].to_numpy()
             spread = 100 * np.abs(line[["ci_low", "ci_high"]].to_numpy().T - line["estimate"].to_numpy())
-            axis.errorbar(
-                x, y, yerr=spread, color=colour, marker=marker, label=names.get(dataset, dataset), zorder=2 + place
-            )
-        axis.set_title(f"{names.get(judge, judge)}\n{READOUTS[readout]}")
+            label = names.get(dataset, dataset)
+            axis.errorbar(x, y, yerr=spread, label=label, zorder=2 + place, **looks.look(place))
+        title = names.get(judge, judge)
+        axis.set_title(f"{title}\n{READOUTS[readout]}" if len(readouts) > 1 else title)
         axis.set_xticks(range(1, n + 1))
     for axis in axes[:, 0]:
-        axis.set_ylabel("Share of each position (%)")
-    if not panels:
-        axes[0, 0].set_axis_off()
-        figure.text(0.5, 0.5, f"No reads in which every score meets every position (strategy: {strategy})", ha="center")
-        return figure
+        axis.set_ylabel("Share of each position (%)" if len(readouts) > 1 else YLABEL[readouts[0]])
     figure.supxlabel("Position of the score option in the prompt")
     low, high = axes[0, 0].get_ylim()
     axes[0, 0].set_ylim(max(min(low, 100 / n - 5), 0), max(high, 100 / n + 5))
-    # The first panel need not hold every dataset.
-    handles = dict(pair for axis in axes.flat for pair in zip(*axis.get_legend_handles_labels()[::-1], strict=True))
-    axes.flat[0].legend(handles.values(), handles.keys(), loc="best")
+    entries = looks.legend_entries(list(axes.flat))
+    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(len(entries), 5))
     return figure

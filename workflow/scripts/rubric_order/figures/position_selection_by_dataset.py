@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rubric_order.figures.position_selection import LOOKS
+from rubric_order.figures import looks
 
 
 def draw(
@@ -63,7 +63,6 @@ def draw(
             line = chosen[(chosen["dataset"] == dataset) & (chosen["judge"] == judge)]
             if line.empty:
                 continue
-            colour, marker = LOOKS[place % len(LOOKS)]
             # Lines are set a little apart, so that their intervals do not hide each other.
             x = line["position"].to_numpy(dtype=float) + 0.5 * ((place + 0.5) / len(judges) - 0.5)
             y = 100 * line["estimate"].to_numpy()
@@ -71,13 +70,11 @@ def draw(
             axis.errorbar(
                 *(x, y),
                 yerr=spread,
-                color=colour,
-                marker=marker,
                 linewidth=0.9,
-                elinewidth=0.9,
                 capsize=1.5,
                 label=names.get(judge, judge),
                 zorder=2 + place,
+                **looks.look(place),
             )
         axis.set_title(names.get(dataset, dataset))
         axis.set_xticks(range(1, n + 1))

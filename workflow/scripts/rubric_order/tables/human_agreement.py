@@ -2,25 +2,43 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, with_interval
+from rubric_order.tables import READOUT_NAMES, intervals
 
-CAPTION = "Correlation of each item's mean score with its human score, with bootstrap intervals over items."
+CAPTION = (
+    "Agreement of each item's mean score with its human score, with bootstrap intervals over {cluster}s. Kappa has "
+    "quadratic weights and compares rounded scores."
+)
+QUANTITIES = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b", "kappa": "kappa"}
+KEYS = ["judge", "dataset", "criterion", "strategy", "readout", "cluster"]
+COUNTS = ["n_items", "n_clusters", "n_reads", "n_failed"]
+ENDS = {"": "estimate", "_low": "ci_low", "_high": "ci_high", "_bca_low": "bca_low", "_bca_high": "bca_high"}
+BOUNDS = {"pearson_bound_low": "bound_low", "pearson_bound_high": "bound_high"}
 
 
-def table(statistics: pd.DataFrame, *, study: str, n: int, profile: str = "default") -> pd.DataFrame:
-    """One row a judge, dataset, criterion, strategy and readout, see `agreement.human_agreement`."""
-    columns = ["judge", "dataset", "criterion", "strategy", "readout", "n_items", "n_failed"]
-    columns += ["pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high"]
-    return statistics.query("study == @study and profile == @profile and n == @n")[columns].reset_index(drop=True)
+def table(
+    statistics: pd.DataFrame, *, study: str, n: int, profile: str = "default", cluster: str = "group"
+) -> pd.DataFrame:
+    """One row a judge, dataset, criterion, strategy and readout, see `agreement.human_agreement`.
+
+    Args:
+        cluster: ``item`` or ``group``: what the bootstrap draws.
+    """
+    chosen = statistics.query("study == @study and profile == @profile and n == @n and cluster == @cluster")
+    rows = []
+    for key, block in chosen.groupby(KEYS, sort=False):
+        of = block.set_index("quantity")
+        row = dict(zip(KEYS, key, strict=True)) | of.iloc[0][COUNTS].to_dict()
+        for quantity in QUANTITIES:
+            row |= {f"{quantity}{end}": of.at[quantity, column] for end, column in ENDS.items()}
+        rows.append(row | {name: of.at["pearson", column] for name, column in BOUNDS.items()})
+    estimates = [f"{quantity}{end}" for quantity in QUANTITIES for end in ENDS]
+    return pd.DataFrame(rows, columns=[*KEYS, *COUNTS, *estimates, *BOUNDS])
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    def interval(name: str) -> list[str]:
-        ends = zip(rows[name], rows[f"{name}_low"], rows[f"{name}_high"], strict=True)
-        return [with_interval(*row) for row in ends]
-
+    """Every row with its percentile intervals; BCa intervals and bounds are left to the CSV file."""
     printed = rows[["judge", "dataset", "criterion", "strategy"]].copy()
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["items"] = rows["n_items"]
     printed["failed reads"] = rows["n_failed"]
-    return printed.assign(**{"Pearson r": interval("pearson"), "Spearman rho": interval("spearman")})
+    return printed.assign(**{title: intervals(rows, quantity) for quantity, title in QUANTITIES.items()})

@@ -6,12 +6,12 @@ CAPTION = "Reads whose answer gives no score, by reason."
 
 
 def table(statistics: pd.DataFrame, *, study: str, profile: str = "default") -> pd.DataFrame:
-    """One row a judge, dataset, strategy, scale, position of the highest score and reason."""
+    """One row a judge, dataset, strategy, scale, score with its position, and reason; see `failures.parse_failures`."""
     table = statistics.query("study == @study and profile == @profile").drop(columns=["study", "profile"])
     return table.assign(share=table["n_failed"] / table["n_reads"]).reset_index(drop=True)
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The pooled rows; where the highest score stood is left to the CSV file."""
-    pooled = rows[rows["position"] == "all"].drop(columns="position").reset_index(drop=True)
+    """The pooled rows; at which position each score stood is left to the CSV file."""
+    pooled = rows[rows["position"] == "all"].drop(columns=["score", "position"]).reset_index(drop=True)
     return pooled.assign(share=[f"{100 * value:.2f} %" for value in pooled["share"]])

@@ -2,58 +2,90 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, with_interval
+from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, intervals
 
 CAPTION = (
     "Which positions of the prompt are selected. Chi-square against uniform; V: Cramer's V with a bootstrap interval "
-    "over items. † not significant at 5% in the test that takes items, not reads, as the sample."
+    "that allows for chance making V positive; corrected V: without what chance adds to it; detectable V: the smallest "
+    "that would have been found with a probability of 80%. † not significant at 5% in the test that takes {cluster}s, "
+    "not reads, as the sample; ‡ significant in it, but not after Holm's adjustment for all judges, datasets and "
+    "scales of the study. Direction: from simultaneous intervals of all shares."
 )
+KEYS = ["judge", "dataset", "strategy", "n", "readout", "cluster"]
+COUNTS = ["n_items", "n_clusters", "n_reads", "n_failed"]
+TESTS = ["p", "p_cluster", "p_holm", "p_bh", "n_tests"]
+EFFECTS = ["cramers_v_corrected", "cramers_v_squared", "cramers_v_corrected_reads", "design_effect", "detectable_v"]
+ENDS = ["ci_low", "ci_high", "bound_low", "bound_high"]
 
 
-def table(statistics: pd.DataFrame, *, study: str, strategy: str, n: int, profile: str = "default") -> pd.DataFrame:
-    """One row a judge, dataset and readout: chi-square, both p-values, V with its interval, share of each position.
+def table(
+    statistics: pd.DataFrame, *, study: str, strategy: str, n: int, profile: str = "default", cluster: str = "group"
+) -> pd.DataFrame:
+    """One row a judge, dataset and readout: chi-square, p-values, V, direction of bias, share of each position.
 
     Args:
         statistics: see `bias.position_selection`.
+        cluster: ``item`` or ``group``: what counts as the sample.
     """
-    chosen = statistics.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
-    keys = ["judge", "dataset", "strategy", "n", "readout"]
+    reads = "study == @study and profile == @profile and strategy == @strategy and n == @n and cluster == @cluster"
+    chosen = statistics.query(reads)
     rows = []
-    for key, block in chosen.groupby(keys, sort=False):
-        chi2 = block[block["quantity"] == "chi2"].iloc[0]
-        v = block[block["quantity"] == "cramers_v"].iloc[0]
-        row = dict(zip(keys, key, strict=True)) | {name: chi2[name] for name in ("n_items", "n_reads", "n_failed")}
-        row |= {"chi2": chi2["estimate"], "p": chi2["p"], "p_cluster": chi2["p_cluster"]}
-        row |= {"cramers_v": v["estimate"], "cramers_v_low": v["ci_low"], "cramers_v_high": v["ci_high"]}
-        for share in block[block["quantity"] == "share"].itertuples():
-            name = f"pos{share.position}"
-            row |= {name: share.estimate, f"{name}_low": share.ci_low, f"{name}_high": share.ci_high}
+    for key, block in chosen.groupby(KEYS, sort=False):
+        of = block.set_index("quantity")
+        row = dict(zip(KEYS, key, strict=True)) | of.loc["chi2", COUNTS].to_dict()
+        row |= {"chi2": of.at["chi2", "estimate"]} | of.loc["chi2", TESTS].to_dict()
+        row |= {"cramers_v": of.at["cramers_v", "estimate"]} | _ends("cramers_v", of.loc["cramers_v"])
+        row |= {"flag": of.at["cramers_v", "flag"]} | of["estimate"][EFFECTS].to_dict()
+        row["direction"] = of.at["direction", "label"]
+        for _, share in of.loc["share"].iterrows():
+            name = f"pos{share['position']}"
+            row |= {name: share["estimate"]} | _ends(name, share)
+            row |= {f"{name}_sim_low": share["sim_low"], f"{name}_sim_high": share["sim_high"]}
         rows.append(row)
-    counts = ["n_items", "n_reads", "n_failed"]
-    estimates = ["chi2", "p", "p_cluster", "cramers_v", "cramers_v_low", "cramers_v_high"]
-    shares = [f"pos{p}{end}" for p in range(1, n + 1) for end in ("", "_low", "_high")]
-    return pd.DataFrame(rows, columns=[*keys, *counts, *estimates, *shares])
+    columns = [*KEYS, *COUNTS, "chi2", *TESTS, "cramers_v", *_names("cramers_v"), "flag", *EFFECTS, "direction"]
+    for position in range(1, n + 1):
+        name = f"pos{position}"
+        columns += [name, *_names(name), f"{name}_sim_low", f"{name}_sim_high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _names(name: str) -> list[str]:
+    return [f"{name}_{end.removeprefix('ci_')}" for end in ENDS]
+
+
+def _ends(name: str, row: pd.Series) -> dict:
+    return dict(zip(_names(name), row[ENDS], strict=True))
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of Xu et al. (2026), Table 2, and V: chi-square and the shares of the first and last position.
-
-    A dagger marks a chi-square that is not significant at 5% in the test that takes items as the sample.
-    """
+    """The columns of Xu et al. (2026), Table 2, with V and the direction of bias."""
     if rows.empty:
         return pd.DataFrame(columns=["judge", "dataset", "readout"])
     last = f"pos{rows['n'].iloc[0]}"
-    dagger = ["†" if not p < SIGNIFICANT else "" for p in rows["p_cluster"]]
-    interval = zip(rows["cramers_v"], rows["cramers_v_low"], rows["cramers_v_high"], strict=True)
+    tests = zip(rows["chi2"], rows["p_cluster"], rows["p_holm"], strict=True)
     return pd.DataFrame(
         {
             "judge": rows["judge"],
             "dataset": rows["dataset"],
             "readout": rows["readout"].map(READOUT_NAMES),
             "reads": rows["n_reads"],
-            "chi2": [f"{value:.1f}{mark}" for value, mark in zip(rows["chi2"], dagger, strict=True)],
-            "V": [with_interval(*ends) for ends in interval],
+            "chi2": [f"{chi2:.1f}{_mark(p, holm)}" for chi2, p, holm in tests],
+            "V": intervals(rows, "cramers_v"),
+            "corrected V": _decimals(rows["cramers_v_corrected"]),
+            "detectable V": _decimals(rows["detectable_v"]),
             "Pos1 %": [f"{100 * value:.1f}" for value in rows["pos1"]],
             f"Pos{last[3:]} %": [f"{100 * value:.1f}" for value in rows[last]],
+            "direction": rows["direction"],
         }
     )
+
+
+def _mark(p: float, holm: float) -> str:
+    """A dagger for what is not significant, a double one for what is no longer so after Holm's adjustment."""
+    if not p < SIGNIFICANT:
+        return "†"
+    return "" if holm < SIGNIFICANT else "‡"
+
+
+def _decimals(values: pd.Series) -> list[str]:
+    return ["undefined" if pd.isna(value) else f"{value:.3f}" for value in values]

@@ -1,0 +1,218 @@
+"""Reads without a score: counts against plain ones, bounds against a search of everything that could have been."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize
+
+from rubric_order import agreement, failures, orderings, uniformity
+from rubric_order.keys import KEYS
+
+FEW = settings(max_examples=20)
+
+
+# Counts.
+
+
+def table_of(selected, *, n=5, shown=None, strategy="balanced", judge="judge"):
+    """Reads with a reason where they have no score: None is `no_score`, a text is that reason."""
+    shown = orderings.balanced(n) if shown is None else np.asarray(shown)
+    rows = []
+    for item, scores in enumerate(selected):
+        for read, score in enumerate(scores):
+            keys = {"study": "s", "judge": judge, "profile": "default", "dataset": "d", "strategy": strategy, "n": n}
+            reason = "no_score" if score is None else score if isinstance(score, str) else None
+            row = {"item_id": f"i{item:03d}", "read_index": read, "ordering": shown[read], "failure": reason}
+            rows.append(keys | row)
+    return pd.DataFrame(rows)
+
+
+def random_table(seed, *, n=5, judge="judge"):
+    rng = np.random.default_rng(seed)
+    choices = np.array([*range(1, n + 1), None, "ambiguous"], dtype=object)
+    return table_of(rng.choice(choices, size=(8, 2 * n)).tolist(), n=n, judge=judge)
+
+
+def plain_failures(table):
+    found = {}
+    for read in table.itertuples():
+        places = {(str(score), str(read.ordering.tolist().index(score) + 1)) for score in range(1, read.n + 1)}
+        for score, position in {*places, ("all", "all")}:
+            for reason in {"all", read.failure} if isinstance(read.failure, str) else {"all"}:
+                key = (read.judge, read.n, score, position, reason)
+                reads, failed = found.get(key, (0, 0))
+                found[key] = (reads + 1, failed + isinstance(read.failure, str))
+    return found
+
+
+def test_parse_failures_of_a_hand_worked_case():
+    result = failures.parse_failures(table_of([[1, None], ["truncated", 2]], n=2, shown=[[1, 2], [2, 1]]))
+    assert list(result.columns) == [*KEYS, "score", "position", "reason", "n_reads", "n_failed"]
+    assert list(result.iloc[:, 6:].itertuples(index=False, name=None)) == [
+        ("1", "1", "all", 2, 1),
+        ("1", "1", "truncated", 2, 1),
+        ("1", "2", "all", 2, 1),
+        ("1", "2", "no_score", 2, 1),
+        ("2", "1", "all", 2, 1),
+        ("2", "1", "no_score", 2, 1),
+        ("2", "2", "all", 2, 1),
+        ("2", "2", "truncated", 2, 1),
+        ("all", "all", "all", 4, 2),
+        ("all", "all", "no_score", 4, 1),
+        ("all", "all", "truncated", 4, 1),
+    ]
+
+
+@FEW
+@given(st.integers(0, 1000))
+def test_parse_failures_agree_with_a_plain_count_in_any_row_order(seed):
+    table = pd.concat([random_table(seed), random_table(seed + 1, n=3, judge="another")], ignore_index=True)
+    result = failures.parse_failures(table)
+    counted = {(row.judge, row.n, row.score, row.position, row.reason): row.n_failed for row in result.itertuples()}
+    plain = plain_failures(table)
+    assert counted == {key: failed for key, (_, failed) in plain.items() if failed or key[-1] == "all"}
+    pooled = result[result["reason"] == "all"]
+    for row in pooled.itertuples():
+        assert row.n_reads == plain[row.judge, row.n, row.score, row.position, "all"][0]
+    pd.testing.assert_frame_equal(failures.parse_failures(table.sample(frac=1, random_state=seed)), result)
+    parts = [part for _, part in table.groupby("judge")]
+    pd.testing.assert_frame_equal(failures.parse_failures(iter(parts)), result)
+
+
+def test_parse_failures_say_so_when_nothing_failed():
+    result = failures.parse_failures(table_of([[3] * 10] * 4))
+    assert set(result["reason"]) == {"all"}
+    assert set(result["n_failed"]) == {0}
+    assert len(result) == 25 + 1
+    assert result["n_reads"].tolist() == [8] * 25 + [40]
+
+
+def test_recorded_reads_are_counted_by_position_only_where_orderings_vary():
+    canonical = np.tile([1, 2, 3, 4, 5], (10, 1))
+    assert failures.parse_failures(table_of([[3] * 10], shown=canonical, strategy="recorded"))["position"].tolist() == [
+        "all"
+    ]
+    assert len(failures.parse_failures(table_of([[3] * 10], strategy="recorded"))) == 26
+
+
+def test_without_reads_there_is_an_empty_table():
+    result = failures.parse_failures(random_table(1).head(0))
+    assert result.empty
+    assert list(result.columns) == [*KEYS, "score", "position", "reason", "n_reads", "n_failed"]
+
+
+# Bounds of shares and V.
+
+
+@pytest.mark.parametrize(("counts", "failed"), [([3, 1], 2), ([0, 0, 4], 3), ([2, 2, 2, 2, 2], 4), ([5, 1, 3], 1)])
+def test_bounds_of_shares_and_v_hold_for_everything_that_could_have_been_selected(counts, failed):
+    counts = np.array(counts)
+    n = len(counts)
+    low, high = failures.share_bounds(counts, failed)
+    found = []
+    for selected in itertools.product(range(n), repeat=failed):
+        total = counts + np.bincount(selected, minlength=n)
+        shares = total / total.sum()
+        assert ((low - 1e-12 <= shares) & (shares <= high + 1e-12)).all()
+        found.append((*shares, uniformity.cramers_v(total)))
+    found = np.array(found)
+    assert low == pytest.approx(found[:, :-1].min(axis=0))
+    assert high == pytest.approx(found[:, :-1].max(axis=0))
+    least, greatest = failures.v_bounds(counts, failed)
+    assert greatest == pytest.approx(found[:, -1].max())
+    assert least <= found[:, -1].min() + 1e-12  # a read may be divided
+
+
+def test_least_v_is_that_of_the_best_division_of_the_failed_reads():
+    counts = np.array([9.0, 4, 1, 6])
+    for failed in (0, 2, 5, 20, 40):
+        best = optimize.minimize(
+            lambda x: uniformity.cramers_v(counts + x) ** 2,
+            np.full(4, failed / 4),
+            bounds=[(0, failed)] * 4,
+            constraints={"type": "eq", "fun": lambda x, failed=failed: x.sum() - failed},
+            tol=1e-14,
+        )
+        assert failures.v_bounds(counts, failed)[0] == pytest.approx(np.sqrt(best.fun), abs=1e-4)
+
+
+def test_without_failures_bounds_are_the_estimates():
+    counts = np.array([5.0, 3, 2])
+    assert np.array(failures.share_bounds(counts, 0)) == pytest.approx(np.tile(counts / 10, (2, 1)))
+    assert failures.v_bounds(counts, 0) == pytest.approx([uniformity.cramers_v(counts)] * 2)
+    scores, human = np.array([1.0, 2, 3, 3]), np.array([2.0, 1, 4, 3])
+    assert failures.correlation_bounds(scores, scores, human) == pytest.approx([np.corrcoef(scores, human)[0, 1]] * 2)
+
+
+# Bounds of r.
+
+
+def intervals(seed, *, n_items=6, n_failed=3, n=5):
+    rng = np.random.default_rng(seed)
+    human = rng.integers(1, 6, n_items) + rng.random(n_items)
+    known = np.clip(np.round(human + rng.normal(0, 1, n_items)), 1, n)
+    low, high = known.copy(), known.copy()
+    chosen = rng.choice(n_items, n_failed, replace=False)
+    low[chosen], high[chosen] = 1, n
+    return low, high, human
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_of_r_hold_for_every_score_and_the_positive_maximum_is_reached(seed):
+    low, high, human = intervals(seed)
+    least, greatest = failures.correlation_bounds(low, high, human)
+    free = np.flatnonzero(high > low)
+    scores = np.array(list(itertools.product(np.linspace(1, 5, 17), repeat=len(free))))
+    x = np.tile(low, (len(scores), 1))
+    x[:, free] = scores
+    found = agreement.pearson(x, human)
+    assert least - 1e-9 <= np.nanmin(found)
+    assert np.nanmax(found) <= greatest + 1e-9
+    assert greatest == pytest.approx(np.nanmax(found), abs=0.01)  # a finer grid comes closer
+    if np.nanmin(found) < -0.05:
+        assert least == pytest.approx(np.nanmin(found), abs=0.01)
+
+
+def test_greatest_r_agrees_with_an_optimiser():
+    low, high, human = intervals(20, n_items=60, n_failed=25)
+    best = max(
+        -optimize.minimize(
+            lambda x: -np.corrcoef(x, human)[0, 1], start, bounds=np.column_stack([low, high]), method="L-BFGS-B"
+        ).fun
+        for start in (np.clip(human, low, high), (low + high) / 2)
+    )
+    assert failures.correlation_bounds(low, high, human)[1] == pytest.approx(best, abs=1e-4)
+
+
+def test_bounds_of_r_are_not_far_apart_where_few_reads_failed():
+    rng = np.random.default_rng(30)
+    human = rng.normal(3, 1, 500)
+    mean = np.clip(human + rng.normal(0, 1, 500), 1, 5)
+    failed = rng.random(500) < 0.1  # one of ten reads of each tenth item
+    low, high = np.where(failed, 0.9 * mean + 0.1, mean), np.where(failed, 0.9 * mean + 0.5, mean)
+    least, greatest = failures.correlation_bounds(low, high, human)
+    r = np.corrcoef(0.5 * (low + high), human)[0, 1]
+    assert r - 0.03 < least < r < greatest < r + 0.03
+
+
+def test_bounds_of_r_that_cannot_be_positive():
+    human = np.array([1.0, 2, 3, 4])
+    low = np.array([4.0, 3, 2, 1])
+    least, greatest = failures.correlation_bounds(low, low + 0.1, human)
+    assert least == pytest.approx(-1)
+    assert -1 <= greatest < -0.9
+
+
+@pytest.mark.parametrize("human", [[2.0, 2, 2], [2.0]])
+def test_r_that_is_not_defined_has_no_bounds(human):
+    scores = np.arange(len(human), dtype=float)
+    assert np.isnan(failures.correlation_bounds(scores, scores + 1, np.array(human))).all()
+
+
+def test_scores_that_are_all_unknown_can_correlate_in_any_way():
+    human = np.array([1.0, 2, 3, 4, 5])
+    assert failures.correlation_bounds(np.ones(5), np.full(5, 5.0), human) == pytest.approx((-1, 1), abs=1e-6)

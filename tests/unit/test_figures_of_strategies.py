@@ -1,0 +1,255 @@
+"""The figures of position selection, of agreement by strategy, and of sweeps over a setting of the judges."""
+
+import io
+import itertools
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from rubric_order.figures import position_selection, strategy_forest, sweep
+
+NAMES = {"a": "Judge A", "hanna": "HANNA", "balanced": "Balanced"}
+KEYS = {"study": "s", "profile": "default", "n": 5, "strategy": "balanced"}
+
+
+@pytest.fixture(autouse=True)
+def _style(root):
+    mpl.use("agg")
+    with mpl.style.context(root / "resources/rubric_order.mplstyle"):
+        yield
+    plt.close("all")
+
+
+def estimates(quantity, judges, datasets, *, strategies=("balanced",), profiles=("default",), **more):
+    """Statistics with an estimate of 0.1, 0.2, ... and intervals of 0.02 below and 0.03 above, for items and groups."""
+    rows = []
+    whole = itertools.product(judges, profiles, datasets, strategies, ("hard", "soft"))
+    for place, (judge, profile, dataset, strategy, readout) in enumerate(whole):
+        for cluster, more_items in (("group", 0), ("item", 10)):
+            value = 0.1 * (place % 8 + 1)
+            row = KEYS | {"judge": judge, "profile": profile, "dataset": dataset, "strategy": strategy}
+            row |= {"readout": readout, "cluster": cluster, "quantity": quantity, "estimate": value}
+            row |= {"ci_low": value - 0.02, "ci_high": value + 0.03, "n_items": 40 + more_items}
+            rows.append(row | {"bca_low": value - 0.01, "bca_high": value + 0.01, "criterion": "all"} | more)
+    return pd.DataFrame(rows)
+
+
+def chosen(table, **values):
+    for column, value in ({"readout": "hard", "cluster": "group"} | values).items():
+        table = table[table[column] == value]
+    return table
+
+
+def panels(figure):
+    return [axis for axis in figure.axes if axis.get_visible()]
+
+
+def lines(axis):
+    """Label, x and y of what is drawn with intervals."""
+    return {bars.get_label(): (bars.lines[0].get_xdata(), bars.lines[0].get_ydata()) for bars in axis.containers}
+
+
+def spreads(axis, direction):
+    """Ends of the intervals of each line."""
+    found = {}
+    for bars in axis.containers:
+        segments = np.array(bars.lines[2][0].get_segments())
+        found[bars.get_label()] = segments[:, :, 1 if direction == "y" else 0]
+    return found
+
+
+def texts(figure):
+    legends = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    return legends, [text.get_text() for text in figure.texts]
+
+
+def same_bytes(draw):
+    written = []
+    for _ in range(2):
+        file = io.BytesIO()
+        draw().savefig(file, format="svg", metadata={"Date": None})
+        written.append(file.getvalue())
+    return written[0] == written[1]
+
+
+# Position selection.
+
+
+@pytest.fixture
+def shares():
+    tables = [
+        estimates("share", ["a", "b"], ["hanna", "other"], position=position).assign(
+            estimate=share, ci_low=share - 0.01, ci_high=share + 0.02
+        )
+        for position, share in enumerate([0.3, 0.1, 0.2, 0.15, 0.25], start=1)
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def of_positions(shares, **options):
+    values = {"study": "s", "strategy": "balanced", "n": 5, "readouts": ["hard", "soft"], "width_in": 6.5}
+    values |= {"panel_height_in": 2.0, "columns": 2, "names": NAMES}
+    return position_selection.draw(shares, **values | options)
+
+
+def test_position_selection_has_a_panel_a_judge_and_readout_and_a_line_a_dataset(shares):
+    figure = of_positions(shares)
+    assert [axis.get_title() for axis in panels(figure)] == [
+        f"{judge}\n{readout}" for judge in ("Judge A", "b") for readout in ("Selected option", "Option probabilities")
+    ]
+    for axis in panels(figure):
+        assert set(lines(axis)) == {"HANNA", "other"}
+        for label, (x, y) in lines(axis).items():
+            assert y == pytest.approx([30, 10, 20, 15, 25])
+            assert np.abs(x - [1, 2, 3, 4, 5]).max() < 0.2
+            assert spreads(axis, "y")[label] == pytest.approx(np.column_stack([y - 1, y + 2]))
+    assert texts(figure)[0] == ["no position bias (20%)", "HANNA", "other"]
+
+
+def test_one_readout_is_not_said_over_every_panel(shares):
+    figure = of_positions(shares, readouts=["hard"])
+    assert [axis.get_title() for axis in panels(figure)] == ["Judge A", "b"]
+    assert panels(figure)[0].get_ylabel() == "Share of selections (%)"
+
+
+def test_position_selection_draws_the_clusters_that_are_asked_for(shares):
+    wide = shares.assign(ci_high=shares["ci_high"] + 0.1 * (shares["cluster"] == "item"))
+    for cluster, above in (("group", 2), ("item", 12)):
+        axis = panels(of_positions(wide, cluster=cluster))[0]
+        assert np.diff(spreads(axis, "y")["HANNA"])[:, 0] == pytest.approx([1 + above] * 5)
+
+
+def test_position_selection_without_such_reads_says_so(shares):
+    figure = of_positions(shares, strategy="random")
+    assert panels(figure) == []
+    assert "strategy: random" in texts(figure)[1][0]
+
+
+# Agreement by strategy.
+
+
+@pytest.fixture
+def agreement():
+    return estimates("pearson", ["a", "b", "c"], ["hanna", "other"], strategies=["balanced", "fixed", "random"])
+
+
+def of_strategies(agreement, **options):
+    values = {"study": "s", "n": 5, "profile": "default", "quantity": "pearson", "interval": "percentile"}
+    values |= {"cluster": "group", "readouts": ["hard"], "width_in": 6.5, "row_height_in": 0.4, "columns": 2}
+    return strategy_forest.draw(agreement, **values | {"names": NAMES} | options)
+
+
+def test_the_forest_has_a_panel_a_dataset_and_a_row_a_judge(agreement):
+    figure = of_strategies(agreement)
+    first, second = panels(figure)
+    assert [first.get_title(), second.get_title()] == ["HANNA (40 items)", "other (40 items)"]
+    assert [tick.get_text() for tick in first.get_yticklabels()] == ["Judge A", "b", "c"]
+    assert first.get_ylim() == (2.5, -0.5)  # the first judge at the top
+    assert texts(figure)[0] == ["Balanced", "random", "fixed"]
+    for axis, dataset in ((first, "hanna"), (second, "other")):
+        for label, (x, y) in lines(axis).items():
+            strategy = {"Balanced": "balanced"}.get(label, label)
+            rows = chosen(agreement, dataset=dataset, strategy=strategy)
+            assert x == pytest.approx(rows["estimate"])
+            assert np.abs(np.array(y) - [0, 1, 2]).max() < 0.5
+            assert spreads(axis, "x")[label] == pytest.approx(rows[["ci_low", "ci_high"]].to_numpy())
+
+
+def test_the_forest_draws_the_interval_readouts_and_clusters_that_are_asked_for(agreement):
+    axis = panels(of_strategies(agreement, interval="bca"))[0]
+    assert np.diff(spreads(axis, "x")["Balanced"])[:, 0] == pytest.approx([0.02] * 3)
+    figure = of_strategies(agreement, readouts=["hard", "soft"], cluster="item")
+    assert [axis.get_title() for axis in panels(figure)] == [
+        f"{name}{readout} (50 items)" for readout in ("", ", option probabilities") for name in ("HANNA", "other")
+    ]
+
+
+def test_a_strategy_that_was_not_read_and_a_correlation_without_interval_are_left_out(agreement):
+    agreement.loc[agreement["judge"] == "b", ["ci_low", "ci_high"]] = np.nan
+    agreement = agreement[(agreement["judge"] != "c") | (agreement["strategy"] != "fixed")]
+    axis = panels(of_strategies(agreement))[0]
+    assert [len(x) for x, _ in lines(axis).values()] == [3, 3, 2]
+    assert np.diff(spreads(axis, "x")["Balanced"])[1] == pytest.approx(0)
+
+
+def test_the_forest_without_human_scores_says_so(agreement):
+    figure = of_strategies(agreement, study="t")
+    assert panels(figure) == []
+    assert "study t" in texts(figure)[1][0]
+
+
+# Sweeps.
+
+
+PROFILES = ["default", "t03", "t06"]
+VALUES = {judge: {"default": 0, "t03": 0.3, "t06": 0.6} for judge in "ab"}
+
+
+@pytest.fixture
+def swept():
+    """V and r of three judges, of which the third does not vary the setting; one dataset has no human scores."""
+    v = estimates("cramers_v", ["a", "b", "c"], ["hanna", "unrated"], profiles=PROFILES)
+    r = estimates("pearson", ["a", "b", "c"], ["hanna"], profiles=PROFILES)
+    return v, r
+
+
+def of_sweep(swept, **options):
+    values = {"values": VALUES, "study": "s", "strategy": "balanced", "n": 5, "readout": "hard", "cluster": "group"}
+    values |= {"label": "Temperature", "order": [], "width_in": 6.5, "panel_height_in": 1.8, "names": NAMES}
+    return sweep.draw(*swept, **values | options)
+
+
+def test_a_sweep_has_v_on_the_left_and_r_on_the_right_a_row_a_dataset(swept):
+    figure = of_sweep(swept)
+    assert [axis.get_ylabel() for axis in panels(figure)] == ["HANNA\nCramér's V", "Pearson's r", "unrated\nCramér's V"]
+    assert texts(figure)[0] == ["Judge A", "b"]
+    for axis, table, dataset in zip(
+        panels(figure), [swept[0], swept[1], swept[0]], ["hanna", "hanna", "unrated"], strict=True
+    ):
+        assert set(lines(axis)) == {"Judge A", "b"}
+        for judge, label in (("a", "Judge A"), ("b", "b")):
+            rows = chosen(table, judge=judge, dataset=dataset)
+            x, y = lines(axis)[label]
+            assert y == pytest.approx(rows["estimate"])
+            assert np.abs(x - [0, 0.3, 0.6]).max() < 0.03
+            assert spreads(axis, "y")[label] == pytest.approx(rows[["ci_low", "ci_high"]].to_numpy())
+
+
+def test_numbers_are_drawn_to_scale_and_other_values_in_their_order(swept):
+    figure = of_sweep(swept)
+    for axis in (panels(figure)[1], panels(figure)[2]):  # the lowest of each column
+        assert [tick.get_text() for tick in axis.get_xticklabels()] == ["0", "0.3", "0.6"]
+    efforts = {"a": {"default": "medium", "t03": "low", "t06": "high"}}
+    figure = of_sweep(swept, values=efforts, order=["low", "medium", "high"], label="Effort")
+    assert [tick.get_text() for tick in panels(figure)[-1].get_xticklabels()] == ["low", "medium", "high"]
+    axis = figure.axes[0]
+    assert axis.get_xticks().tolist() == [0, 1, 2]
+    of = chosen(swept[0], judge="a", dataset="hanna").set_index("profile")["estimate"]
+    assert lines(axis)["Judge A"][1] == pytest.approx([of["t03"], of["default"], of["t06"]])
+
+
+def test_two_profiles_of_one_value_are_one_point(swept):
+    efforts = {"a": {"default": "medium", "t03": "medium", "t06": "high"}}
+    x, _ = lines(of_sweep(swept, values=efforts, order=["medium", "high"]).axes[0])["Judge A"]
+    assert len(x) == 2
+
+
+def test_a_sweep_without_human_scores_has_v_alone(swept):
+    figure = of_sweep((swept[0], swept[1].head(0)))
+    assert [axis.get_ylabel() for axis in panels(figure)] == ["HANNA\nCramér's V", "unrated\nCramér's V"]
+
+
+@pytest.mark.parametrize("values", [{}, {"a": {"default": 0}}, {"a": {"default": 0.3, "t03": 0.3}}])
+def test_a_sweep_of_one_value_says_that_there_is_none(swept, values):
+    figure = of_sweep(swept, values=values)
+    assert panels(figure) == []
+    assert "several values of temperature" in texts(figure)[1][0]
+
+
+def test_the_same_data_give_the_same_bytes(shares, agreement, swept):
+    assert same_bytes(lambda: of_positions(shares))
+    assert same_bytes(lambda: of_strategies(agreement))
+    assert same_bytes(lambda: of_sweep(swept))

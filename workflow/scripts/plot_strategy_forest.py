@@ -1,0 +1,18 @@
+"""Draw how well each strategy agrees with human scores."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from rubric_order import entry
+from rubric_order.figures import output, strategy_forest
+
+
+def main(statistics: Path, style: Path, figure: dict, outputs: list[Path]) -> None:
+    """Write the figure in the format of each output's name."""
+    output.use_style(style)
+    output.save(strategy_forest.draw(pd.read_parquet(statistics), **figure), outputs)
+
+
+if __name__ == "__main__":
+    entry.run(main)

@@ -1,0 +1,134 @@
+"""Whether one strategy agrees better with people than another: paired differences of correlations."""
+
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from rubric_order import agreement, keys, multiplicity, reads, resampling
+from rubric_order.agreement import POOLED
+from rubric_order.keys import CLUSTERS, KEYS
+from rubric_order.reads import VALUES
+
+COLUMNS = agreement.COLUMNS
+# The order in which strategies are compared: an earlier one with each later one.
+STRATEGIES = ("balanced", "balanced_williams", "all", "random", "fixed", "single")
+# p-values are adjusted within one of these: all judges, profiles, datasets and scales, of pooled or of single criteria.
+FAMILY = ["study", "strategy", "baseline", "readout", "cluster", "pooled"]
+TAIL = 10  # resamples; the share of fewer is not known well
+
+
+def paired_difference(
+    first: np.ndarray,
+    second: np.ndarray,
+    human: np.ndarray,
+    clusters: np.ndarray,
+    *,
+    resamples: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> dict:
+    """How much better the first of two scores correlates with a third, over the same items.
+
+    Args:
+        first, second, human: scores of each item, shape (n_items,).
+        clusters: number of each item's cluster, see `agreement.clusters_of`; clusters are drawn, with all their items.
+
+    Returns:
+        `estimate`, r of the first less r of the second; its percentile interval (`ci_low`, `ci_high`); and `p`,
+        two-sided: twice the smaller share of resamples in which the difference is not positive, or not negative. Where
+        that is less than `TAIL` resamples, p is that of a normal distribution with the mean and variance of the
+        resamples, so that many tests can be adjusted for without resamples by the million. NaN where a score is
+        constant; one cluster has no interval and no p.
+
+    Source: Xu et al. (2026), Section 4.4 and Table 3.
+    """
+    first, second, human = (values - values.mean() for values in (first, second, human))  # keeps digits
+    products = [first, second, human, first**2, second**2, human**2, first * human, second * human]
+    moments = reads.sum_units(np.column_stack([np.ones(len(human)), *products]), clusters)
+    weights = resampling.bootstrap_weights(len(moments), resamples, rng=rng)
+    found, *differences = _difference(np.vstack([moments.sum(axis=0), weights @ moments]))
+    # Resamples of one cluster are all the same, which says nothing.
+    differences = np.array(differences) if len(moments) > 1 else np.full(resamples, np.nan)
+    low, high = resampling.percentile_interval(differences, confidence)
+    p = _p_value(differences[~np.isnan(differences)]) if np.isfinite(low) else np.nan
+    return {"estimate": float(found), "ci_low": float(low), "ci_high": float(high), "p": p}
+
+
+def _p_value(differences: np.ndarray) -> float:
+    smaller = min((differences <= 0).sum(), (differences >= 0).sum())
+    if smaller >= TAIL or np.ptp(differences) == 0:
+        return float(min(2 * (smaller + 1) / (len(differences) + 1), 1))
+    return float(2 * stats.norm.sf(abs(differences.mean()) / differences.std()))
+
+
+def _difference(moments: np.ndarray) -> np.ndarray:
+    """Difference of two correlations from summed moments, shape (..., 9) -> (...)."""
+    total, first, second, human, first_2, second_2, human_2, first_human, second_human = moments.T
+    spread_human = total * human_2 - human**2
+
+    def correlation(sum_x, sum_xx, sum_xy):
+        spread = total * sum_xx - sum_x**2
+        varies = (spread > 1e-11 * total**2) & (spread_human > 1e-11 * total**2)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(varies, (total * sum_xy - sum_x * human) / np.sqrt(spread * spread_human), np.nan)
+
+    return correlation(first, first_2, first_human) - correlation(second, second_2, second_human)
+
+
+def strategy_comparison(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
+) -> pd.DataFrame:
+    """Difference of Pearson's r with human scores between each two strategies of a study, item by item.
+
+    Args:
+        scores: reads as `scores.score_reads` returns them, see `reads.blocks`; columns `COLUMNS`.
+        resamples, confidence, seed: of the bootstrap, which draws clusters with replacement, the same for both.
+
+    Returns:
+        One row a study, judge, profile, dataset, scale, criterion (``all``: pooled), readout, `cluster`, `strategy` and
+        `baseline`, with `paired_difference` of the strategy from the baseline over the `n_items` items that both have
+        scored. `p` respects clusters; `p_holm` and `p_bh` are adjusted for the `n_tests` of its family.
+    """
+    by = [key for key in KEYS if key != "strategy"]
+    found: dict[tuple, dict[str, pd.DataFrame]] = {}
+    for block in reads.blocks(scores):
+        for readout in VALUES:
+            means = agreement.item_means(agreement.item_scores(block, readout))
+            if len(means):
+                key = (*(block.keys[name] for name in by), readout)
+                found.setdefault(key, {})[block.keys["strategy"]] = means
+    rows = []
+    for key, means in found.items():
+        about = dict(zip([*by, "readout"], key, strict=True))
+        present = [strategy for strategy in STRATEGIES if strategy in means]
+        for strategy, baseline in itertools.combinations(present, 2):
+            both = means[strategy].join(means[baseline]["judge"].rename("baseline"), how="inner")
+            for criterion, items in agreement.by_criterion(both):
+                name = about | {"strategy": strategy, "baseline": baseline, "criterion": criterion}
+                rows += _compared(name, items, resamples=resamples, confidence=confidence, seed=seed)
+    columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "estimate", "ci_low", "ci_high", "p"]
+    words = ["baseline", "criterion", "readout", "cluster", "method"]
+    table = keys.typed(rows, [*columns, "n_items", "n_clusters", "method"], words)
+    table = table.assign(confidence=confidence, seed=seed, pooled=table["criterion"] == POOLED)
+    return multiplicity.adjust(table, "p", FAMILY).drop(columns="pooled")
+
+
+def _compared(name: dict, items: pd.DataFrame, *, resamples: int, confidence: float, seed: int) -> list[dict]:
+    """Rows of one comparison, a row a kind of cluster."""
+    rows = []
+    for cluster in CLUSTERS if len(items) else ():
+        clusters = agreement.clusters_of(items, cluster)
+        difference = paired_difference(
+            *(items[column].to_numpy() for column in ("judge", "baseline", "human")),
+            clusters,
+            resamples=resamples,
+            confidence=confidence,
+            rng=resampling.generator(seed, "strategy comparison", *name.values(), cluster),
+        )
+        sizes = {"n_items": len(items), "n_clusters": int(clusters.max()) + 1}
+        method = f"paired percentile bootstrap over {cluster}s, {resamples} resamples"
+        rows.append(name | {"cluster": cluster} | difference | sizes | {"method": method})
+    return rows

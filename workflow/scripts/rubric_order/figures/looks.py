@@ -1,0 +1,46 @@
+"""How several things are told apart in one figure, and a figure that has nothing to show."""
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# Colours that differ in lightness too, and a marker each: they survive grey printing and colour blindness.
+LOOKS = (
+    ("#0072b2", "o"),
+    ("#d55e00", "s"),
+    ("#009e73", "^"),
+    ("#cc79a7", "D"),
+    ("#000000", "v"),
+    ("#e69f00", "P"),
+    ("#56b4e9", "X"),
+)
+
+# A strategy looks the same in every figure.
+STRATEGIES = {
+    "balanced": {"color": "#0072b2", "marker": "o", "linestyle": "-"},
+    "random": {"color": "#e69f00", "marker": "s", "linestyle": "-"},
+    "all": {"color": "#009e73", "marker": "^", "linestyle": "-"},
+    "fixed": {"color": "#333333", "marker": "D", "linestyle": (0, (1, 1.2))},
+    "single": {"color": "#cc79a7", "marker": "v", "linestyle": (0, (4, 1.5))},
+    "balanced_williams": {"color": "#56b4e9", "marker": "P", "linestyle": "-"},
+    "recorded": {"color": "#d55e00", "marker": "X", "linestyle": "-"},
+}
+
+
+def look(place: int) -> dict:
+    """Colour and marker of one of several things, as keywords of a line with intervals."""
+    colour, marker = LOOKS[place % len(LOOKS)]
+    return {"color": colour, "marker": marker, "elinewidth": 0.9}
+
+
+def legend_entries(axes: list[Axes]) -> dict:
+    """Label and handle of everything in some panels, each once: no panel need have all."""
+    pairs = (zip(*axis.get_legend_handles_labels()[::-1], strict=True) for axis in axes)
+    return dict(pair for panel in pairs for pair in panel)
+
+
+def nothing(reason: str, *, width_in: float, height_in: float) -> Figure:
+    """A figure that says why it is empty."""
+    figure = plt.figure(figsize=(width_in, height_in))
+    figure.text(0.5, 0.5, reason, ha="center", va="center", wrap=True)
+    return figure

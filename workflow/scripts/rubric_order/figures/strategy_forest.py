@@ -1,0 +1,105 @@
+"""How well each strategy agrees with people: r with its interval, a row a judge."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from rubric_order.agreement import POOLED
+from rubric_order.comparison import STRATEGIES
+from rubric_order.figures import looks
+
+QUANTITIES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b", "kappa": "Weighted κ"}
+READOUTS = {"hard": "", "soft": ", option probabilities"}
+
+
+def draw(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    n: int,
+    profile: str,
+    quantity: str,
+    interval: str,
+    cluster: str,
+    readouts: list[str],
+    width_in: float,
+    row_height_in: float,
+    columns: int,
+    names: dict[str, str],
+) -> Figure:
+    """Agreement of each strategy's mean scores with human scores: one panel a dataset and readout, one row a judge.
+
+    Args:
+        statistics: see `agreement.human_agreement`.
+        study, n, profile: which reads to draw.
+        quantity: one of `QUANTITIES`.
+        interval: ``percentile`` or ``bca``.
+        cluster: ``item`` or ``group``: what the bootstrap draws.
+        readouts: ``hard``, ``soft`` or both; a readout that no judge has is left out.
+        width_in, row_height_in: width of the figure and height of a row in inches.
+        columns: panels a row, at most.
+        names: how to write the ids of judges, datasets and strategies.
+
+    Source: after Xu et al. (2026), Figure 8.
+    """
+    reads = "study == @study and profile == @profile and n == @n and cluster == @cluster"
+    chosen = statistics.query(f"{reads} and quantity == @quantity and criterion == '{POOLED}' and readout in @readouts")
+    chosen = chosen[chosen["estimate"].notna()]
+    if chosen.empty:
+        reason = f"No human scores to agree with in study {study}, profile {profile}, n = {n}"
+        return looks.nothing(reason, width_in=width_in, height_in=1.0)
+    judges = list(chosen["judge"].unique())
+    present = [name for name in STRATEGIES if (chosen["strategy"] == name).any()]
+    present += sorted(set(chosen["strategy"]) - set(present))
+    panels = [(d, r) for r in readouts for d in chosen["dataset"].unique() if len(_of(chosen, d, r))]
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    panel_height = row_height_in * len(judges) + 0.35
+    figure, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(width_in, panel_height * rows + 0.55),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    ends = {"percentile": ("ci_low", "ci_high"), "bca": ("bca_low", "bca_high")}[interval]
+    step = 0.62 / max(len(present), 1)
+    for axis in axes.flat[len(panels) :]:
+        axis.set_visible(False)
+    for axis, (dataset, readout) in zip(axes.flat, panels, strict=False):
+        block = _of(chosen, dataset, readout)
+        for place, strategy in enumerate(present):
+            line = block[block["strategy"] == strategy]
+            y = np.array([judges.index(judge) for judge in line["judge"]]) + step * (place - (len(present) - 1) / 2)
+            x = line["estimate"].to_numpy()
+            spread = np.nan_to_num(np.abs(line[[*ends]].to_numpy().T - x))
+            label = names.get(strategy, strategy)
+            look = looks.STRATEGIES[strategy] | {"linestyle": "none", "elinewidth": 1}
+            axis.errorbar(x, y, xerr=spread, label=label, **look)
+        for edge in range(1, len(judges)):
+            axis.axhline(edge - 0.5, color="0.9", linewidth=0.6, zorder=0)
+        items = block["n_items"]
+        count = f"{items.min()}" if items.nunique() == 1 else f"{items.min()} to {items.max()}"
+        axis.set_title(f"{names.get(dataset, dataset)}{READOUTS[readout]} ({count} items)")
+        axis.grid(visible=True, axis="x")
+        axis.grid(visible=False, axis="y")
+        axis.tick_params(axis="y", length=0)
+    axes[0, 0].set_ylim(len(judges) - 0.5, -0.5)  # the first judge stands at the top
+    axes[0, 0].set_yticks(range(len(judges)), [names.get(judge, judge) for judge in judges])
+    low, high = axes[0, 0].get_xlim()
+    if low < 0 < high:
+        for axis in axes.flat[: len(panels)]:
+            axis.axvline(0, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=0)
+    for axis in axes.flat[max(len(panels) - columns, 0) : len(panels)]:
+        axis.tick_params(axis="x", labelbottom=True)
+    figure.supxlabel(f"{QUANTITIES[quantity]} with human scores")
+    entries = looks.legend_entries(list(axes.flat[: len(panels)]))
+    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=len(entries))
+    return figure
+
+
+def _of(chosen: pd.DataFrame, dataset: str, readout: str) -> pd.DataFrame:
+    return chosen[(chosen["dataset"] == dataset) & (chosen["readout"] == readout)]

@@ -1,0 +1,77 @@
+"""Which strategy agrees best with human scores."""
+
+import pandas as pd
+
+from rubric_order.agreement import POOLED
+from rubric_order.comparison import STRATEGIES
+from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, intervals, with_interval
+
+CAPTION = (
+    "Pearson's r with human scores under each strategy, with bootstrap intervals over {cluster}s, and the difference "
+    "from {strategy} to each other strategy over the same items, with paired bootstrap intervals. * the interval does "
+    "not hold 0; ** p < 0.05 also after Holm's adjustment for all judges, datasets and scales of the study."
+)
+KEYS = ["judge", "dataset", "readout", "cluster"]
+DIFFERENCE = {"": "estimate", "_low": "ci_low", "_high": "ci_high", "_p": "p", "_p_holm": "p_holm", "_p_bh": "p_bh"}
+
+
+def table(
+    agreement: pd.DataFrame,
+    comparison: pd.DataFrame,
+    *,
+    study: str,
+    n: int,
+    strategy: str = "balanced",
+    profile: str = "default",
+    cluster: str = "group",
+) -> pd.DataFrame:
+    """One row a judge, dataset and readout: r of each strategy, and how much higher it is under `strategy`.
+
+    Args:
+        agreement: see `agreement.human_agreement`.
+        comparison: see `comparison.strategy_comparison`.
+        strategy: what the others are compared with.
+        cluster: ``item`` or ``group``: what the bootstrap draws.
+    """
+    reads = f"study == @study and profile == @profile and n == @n and cluster == @cluster and criterion == '{POOLED}'"
+    pearson = agreement.query(f"{reads} and quantity == 'pearson'")
+    names = [name for name in STRATEGIES if (pearson["strategy"] == name).any()]
+    others = [name for name in names if name != strategy]
+    differences = comparison.query(f"{reads} and (strategy == @strategy or baseline == @strategy)")
+    rows = []
+    for key, block in pearson.groupby(KEYS, sort=False):
+        row = dict(zip(KEYS, key, strict=True)) | {"n": n}
+        for found in block.itertuples():
+            row |= {f"r_{found.strategy}": found.estimate, f"items_{found.strategy}": found.n_items}
+            row |= {f"r_{found.strategy}_low": found.ci_low, f"r_{found.strategy}_high": found.ci_high}
+        for found in differences[(differences[KEYS] == list(key)).all(axis=1)].to_dict("records"):
+            if found["strategy"] != strategy:  # the statistics have each pair once
+                found |= {"strategy": strategy, "baseline": found["strategy"], "estimate": -found["estimate"]}
+                found |= {"ci_low": -found["ci_high"], "ci_high": -found["ci_low"]}
+            name = f"delta_{found['baseline']}"
+            row |= {f"{name}{end}": found[column] for end, column in DIFFERENCE.items()}
+            row[f"{name}_items"] = found["n_items"]
+        rows.append(row)
+    columns = [*KEYS, "n"]
+    for name in names:
+        columns += [f"r_{name}", f"r_{name}_low", f"r_{name}_high", f"items_{name}"]
+    for name in others:
+        columns += [*(f"delta_{name}{end}" for end in DIFFERENCE), f"delta_{name}_items"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    """The columns of Xu et al. (2026), Table 3, and r of each strategy."""
+    printed = rows[["judge", "dataset"]].copy()
+    printed["readout"] = rows["readout"].map(READOUT_NAMES)
+    for name in [column.removeprefix("items_") for column in rows if column.startswith("items_")]:
+        printed[f"{name} r"] = intervals(rows, f"r_{name}")
+    for name in [column[6:-6] for column in rows if column.startswith("delta_") and column.endswith("_items")]:
+        values = rows[[f"delta_{name}{end}" for end in ("", "_low", "_high", "_p_holm")]]
+        printed[f"less {name} r"] = [_difference(*row) for row in values.itertuples(index=False)]
+    return printed
+
+
+def _difference(value: float, low: float, high: float, holm: float) -> str:
+    known = pd.notna(low) and not low <= 0 <= high
+    return with_interval(value, low, high, form="+.3f") + ("" if not known else "**" if holm < SIGNIFICANT else "*")

@@ -1,0 +1,235 @@
+"""How far selected positions are from uniform: Cramer's V and what clustering does to it, and the direction of bias.
+
+Functions take counts of each position in each cluster (an item, or a group of items), shape (n_clusters, n); summed
+probabilities may stand for counts. Clusters are the sample: reads of one cluster may depend on each other in any way.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special, stats
+
+POWER = 0.8  # of the smallest effect that counts as detectable
+NEAR_UNIFORM = 0.2  # shares within this fraction of the uniform share are near uniform
+FEW_CLUSTERS = 30  # with fewer, intervals of clustered reads are known to be somewhat too short
+
+
+def cramers_v(counts: np.ndarray) -> np.ndarray:
+    """Cramer's V against uniform over the last axis of counts or shares, shape (..., n) -> (...).
+
+    With the total as N, chi2 / N is n sum (share - 1/n)^2, so V does not depend on how many reads there are.
+    """
+    n = counts.shape[-1]
+    shares = counts / counts.sum(axis=-1, keepdims=True)
+    return np.sqrt(n * ((shares - 1 / n) ** 2).sum(axis=-1) / (n - 1))
+
+
+def share_covariance(counts: np.ndarray) -> np.ndarray:
+    """Covariance of the pooled shares, estimated from how clusters vary. Shape (n, n); NaN for one cluster.
+
+    Source: the linearised variance of a ratio with clusters as units (Cochran, 1977, Sampling Techniques, Section
+    11.8), with the factor C / (C - 1) for C clusters.
+    """
+    counts = np.asarray(counts, dtype=float)
+    n_clusters, n = counts.shape
+    if n_clusters < 2:
+        return np.full((n, n), np.nan)
+    residual = counts - counts.sum(axis=1, keepdims=True) * (counts.sum(axis=0) / counts.sum())
+    return residual.T @ residual * n_clusters / (n_clusters - 1) / counts.sum() ** 2
+
+
+def design_effect(counts: np.ndarray) -> float:
+    """How many times larger the variance of the shares is than for as many independent reads.
+
+    It is the mean design effect of the positions, each weighted by its variance. 1 for independent reads; about the
+    number of reads a cluster where they are all the same; less than 1 where reads of a cluster select different
+    positions, as those of a judge that keeps to its score do under balanced orderings. NaN for one cluster, or where
+    one position is always selected.
+
+    Source: Rao and Scott (1981), whose first-order correction divides chi-square by this.
+    """
+    shares = counts.sum(axis=0) / counts.sum()
+    spread = 1 - (shares**2).sum()
+    return float(counts.sum() * np.trace(share_covariance(counts)) / spread) if spread > 1e-12 else np.nan
+
+
+def squared_v(counts: np.ndarray) -> float:
+    """An unbiased estimate of V squared, with clusters as the sample; it can be negative. NaN for one cluster.
+
+    V is never negative, so chance alone makes it positive: its square is too large by n / (n - 1) times the summed
+    variance of the shares, which is subtracted here.
+    """
+    n = counts.shape[1]
+    return float(cramers_v(counts.sum(axis=0)) ** 2 - n / (n - 1) * np.trace(share_covariance(counts)))
+
+
+def corrected_v(counts: np.ndarray) -> float:
+    """Cramer's V without what chance adds to it, with clusters as the sample: the root of `squared_v`, 0 at least."""
+    return float(np.sqrt(np.maximum(squared_v(counts), 0)))
+
+
+def corrected_v_of_reads(counts: np.ndarray) -> float:
+    """Cramer's V without what chance adds to it where reads are independent; they are not, see `corrected_v`.
+
+    For N reads, (N V^2 - 1) / (N - 1) is unbiased for V squared, and 1 where V is. NaN for one read.
+
+    Args:
+        counts: of each position, shape (n,).
+
+    Source: the analogue for goodness of fit of Bergsma (2013), A bias-correction for Cramer's V and Tschuprow's T.
+    """
+    total = counts.sum()
+    if total <= 1:
+        return np.nan
+    return float(np.sqrt(max((total * cramers_v(counts) ** 2 - 1) / (total - 1), 0)))
+
+
+@functools.cache
+def noncentrality(n: int, level: float, power: float) -> float:
+    """Noncentrality at which a chi-square test of n - 1 degrees of freedom rejects with this probability."""
+    critical = stats.chi2.isf(level, n - 1)
+    return float(special.chndtrinc(critical, n - 1, 1 - power))
+
+
+def detectable_v(n_reads: float, n: int, *, deff: float, level: float = 0.05, power: float = POWER) -> float:
+    """The smallest Cramer's V that a test of uniform selection would have found with this probability.
+
+    Chi-square over the design effect is compared with n - 1 degrees of freedom; its noncentrality under V is
+    N (n - 1) V^2 / deff. So V = sqrt(lambda deff / (N (n - 1))), where lambda gives the test this power.
+
+    Args:
+        n_reads: N.
+        n: number of positions.
+        deff: see `design_effect`.
+        level: of the test.
+
+    Source: Cohen (1988), Statistical Power Analysis, Chapter 7 (w = V sqrt(n - 1)), with the first-order correction of
+    Rao and Scott (1981).
+    """
+    return float(np.sqrt(noncentrality(n, level, power) * deff / (n_reads * (n - 1))))
+
+
+def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> tuple[float, float]:
+    """Interval of Cramer's V from resampled clusters that is sound near 0, where percentiles are not.
+
+    V measures the distance of the shares from uniform. A distance t is in the interval unless one as large, or as
+    small, as the observed distance would be found in fewer than half of 1 - confidence of the cases if the true shares
+    were t from uniform, in the direction of the observed ones, and the observed shares missed them by what resampled
+    shares miss the observed ones by (taken with both signs). Far from 0 it is the basic bootstrap interval; near 0 it
+    allows for chance making V positive, and can end below the observed V; its upper end is then raised to that. At
+    V = 0 only its lower end can be wrong, so that it covers V in 1 - (1 - confidence) / 2 of the cases.
+
+    Args:
+        counts: see above.
+        resampled: counts of each position in each resample, shape (resamples, n).
+
+    Returns:
+        Lower and upper end; NaN for one cluster.
+    """
+    n_clusters, n = counts.shape
+    if n_clusters < 2:
+        return np.nan, np.nan
+    shares = counts.sum(axis=0) / counts.sum()
+    away = shares - 1 / n
+    distance = np.sqrt((away**2).sum())
+    resampled = resampled[resampled.sum(axis=1) > 0]
+    # Resampling C clusters varies by (C - 1) / C of what new clusters would.
+    error = (resampled / resampled.sum(axis=1, keepdims=True) - shares) * np.sqrt(n_clusters / (n_clusters - 1))
+    along = error @ (away / distance) if distance > 0 else np.zeros(len(error))
+    along, size = np.concatenate([along, -along]), np.tile((error**2).sum(axis=1), 2)
+    # How often a distance up to the observed one is found falls as t grows: the ends are found by bisection.
+    ends = []
+    for share in ((1 + confidence) / 2, (1 - confidence) / 2):
+        low, high = 0.0, distance + np.sqrt(size.max())
+        for step in range(50):
+            middle = (low + high) / 2 if step else 0.0
+            found = middle * (middle + 2 * along) + size <= distance**2 * (1 + 1e-12)
+            if found.mean() >= share:
+                low = middle
+            elif step:
+                high = middle
+            else:
+                break
+        ends.append(low)
+    low, high = np.sqrt(n / (n - 1)) * np.array([ends[0], max(ends[1], distance)])
+    return float(low), float(min(high, 1))
+
+
+def simultaneous_intervals(counts: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals of the shares that hold all at once, with clusters as the sample.
+
+    Wilson's score interval for each position at a confidence of 1 - (1 - confidence) / n, for an effective number of
+    reads instead of their number: what would give the share's variance if reads were independent. A rare position shows
+    its variance badly, so that the effective number is at most that of all positions together; and a position that is
+    selected always or never shows none, so that it is at most the number of clusters. Student's t with C - 1 degrees of
+    freedom replaces the normal quantile for C clusters. In simulation these cover in 93% to 99% of the cases where
+    bootstrap max-t intervals, which can do nothing with empty positions, fall to 80% and less.
+
+    Returns:
+        Lower and upper ends, each of shape (n,); NaN for one cluster.
+
+    Source: Goodman (1965), On simultaneous confidence intervals for multinomial proportions; the effective number of
+    reads is that of complex surveys (Korn and Graubard, 1998).
+    """
+    n_clusters, n = counts.shape
+    if n_clusters < 2:
+        return np.full(n, np.nan), np.full(n, np.nan)
+    share = counts.sum(axis=0) / counts.sum()
+    variance = np.diag(share_covariance(counts))
+    spread = share * (1 - share)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effective = np.fmin(spread / variance, spread.sum() / variance.sum())
+    effective = np.where(spread > 1e-12, effective, np.fmin(effective, n_clusters))
+    factor = stats.t.isf((1 - confidence) / (2 * n), n_clusters - 1) ** 2 / effective
+    middle = (share + factor / 2) / (1 + factor)
+    half = np.sqrt(factor * spread + factor**2 / 4) / (1 + factor)
+    return middle - half, middle + half
+
+
+class Direction(NamedTuple):
+    """Names of the directions of position bias."""
+
+    first: str = "first-biased"
+    last: str = "last-biased"
+    ends: str = "U-shaped"
+    middle: str = "middle"
+    none: str = "near uniform"
+    other: str = "other"
+    unknown: str = "undetermined"
+
+
+DIRECTIONS = Direction()
+
+
+def direction(low: np.ndarray, high: np.ndarray, *, near: float = NEAR_UNIFORM) -> str:
+    """Which positions are preferred, from simultaneous intervals of their shares.
+
+    A position is preferred where its whole interval lies above the uniform share, and avoided where it lies below.
+
+    Args:
+        low, high: ends of the intervals, shape (n,).
+        near: intervals within this fraction of the uniform share, all of them, are near uniform, even where they are so
+            short that a small bias is certain.
+
+    Returns:
+        One of `DIRECTIONS`: near uniform; undetermined, where no position is preferred or avoided, and the intervals
+        are too wide to call them near uniform; U-shaped, where first and last are both preferred; first- or
+        last-biased, where that one alone is; middle, where first and last are both avoided (and there are others); or
+        other.
+    """
+    uniform = 1 / len(low)
+    if np.isnan(low).any():
+        return DIRECTIONS.unknown
+    if (low >= uniform * (1 - near)).all() and (high <= uniform * (1 + near)).all():
+        return DIRECTIONS.none
+    preferred, avoided = low > uniform, high < uniform
+    if not (preferred | avoided).any():
+        return DIRECTIONS.unknown
+    if preferred[0] and preferred[-1]:
+        return DIRECTIONS.ends
+    if preferred[0]:
+        return DIRECTIONS.first
+    if preferred[-1]:
+        return DIRECTIONS.last
+    return DIRECTIONS.middle if avoided[0] and avoided[-1] else DIRECTIONS.other
