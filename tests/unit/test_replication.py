@@ -11,6 +11,7 @@ from rubric_order import (
     bias,
     bias_cost,
     canonical_rank,
+    comparison,
     orderings,
     ranking,
     replication,
@@ -289,6 +290,7 @@ def everything(scores):
         "canonical_rank": canonical_rank.canonical_rank(scores, **BOOTSTRAP),
         "score_position": score_position.score_position(scores, **BOOTSTRAP),
         "bias_cost": bias_cost.bias_costs(scores, splits=2, **BOOTSTRAP),
+        "strategy_comparison": comparison.strategy_comparison(scores, **BOOTSTRAP),
     }
 
 
@@ -312,8 +314,8 @@ def test_the_other_statistics_are_put_beside_the_papers_too(published, reads_of_
     rows = replication.replication(published("xu2026_v1"), statistics, studies=["position_bias"], judges={})
     compared = rows[rows["status"] == "compared"]
     assert set(compared["judge"]) == {"gpt_4_1", "gpt_oss_120b"}
-    # Of each judge: 2 datasets x 2 strategies; 2 x 3; 25 cells; 4 of the costs.
-    assert compared["table"].value_counts().to_dict() == {3: 2 * 4, 4: 2 * 6, 5: 2 * 25, 6: 2 * 4}
+    # Of each judge: 2 differences; 2 datasets x 2 strategies; 2 x 3; 25 cells; 4 of the costs.
+    assert compared["table"].value_counts().to_dict() == {2: 2 * 2, 3: 2 * 4, 4: 2 * 6, 5: 2 * 25, 6: 2 * 4}
     balanced = scores.query("judge == 'gpt_4_1' and strategy == 'balanced'").astype({"score": float})
 
     of_hanna = balanced[balanced["dataset"] == "hanna"]
@@ -337,12 +339,26 @@ def test_the_other_statistics_are_put_beside_the_papers_too(published, reads_of_
     assert usual["ours"] == pytest.approx(bias_cost.bias_cost(shares, np.array([1, 2, 3, 4, 5])))
 
 
+def test_differences_of_strategies_are_the_first_less_the_second(published, reads_of_both):
+    scores = reads_of_both.query("judge == 'gpt_oss_120b'")
+    statistics = {"strategy_comparison": comparison.strategy_comparison(scores, **BOOTSTRAP)}
+    rows = replication.replication(published("xu2026"), statistics, studies=["position_bias"], judges={})
+    compared = rows[rows["status"] == "compared"]
+    assert set(compared["quantity"]) == {"pearson_difference"}
+    assert len(compared) == 4  # two datasets, from random and from fixed
+    means = scores.astype({"score": float}).groupby(["dataset", "strategy", "item_id"])[["score", "human_score"]].mean()
+    r = {key: np.corrcoef(block.T)[0, 1] for key, block in means.groupby(["dataset", "strategy"])}
+    for row in compared.itertuples():
+        assert row.ours == pytest.approx(r[row.dataset, "balanced"] - r[row.dataset, row.other])
+        assert row.ci_low < row.ours < row.ci_high
+
+
 def test_statistics_without_an_estimate_are_no_mistake(published, reads_of_both):
     """Such as those of a study without human scores, or of other strategies."""
     empty = {name: table.iloc[:0] for name, table in everything(reads_of_both).items()}
     rows = compare(published("xu2026_v1"), selection().iloc[:0], human_agreement=agreement_of("x").iloc[:0], **empty)
     assert set(rows["status"]) == {"no estimate", "not computed"}
-    assert set(rows.loc[rows["status"] == "not computed", "quantity"]) == {"pearson_difference", "spearman_difference"}
+    assert set(rows.loc[rows["status"] == "not computed", "quantity"]) == {"spearman_difference"}
 
 
 def test_rank_reversal_is_compared_as_it_is_usually_computed(published, reads_of_both):
