@@ -102,6 +102,46 @@ def test_intervals_cover_no_difference_and_p_values_are_uniform():
     assert stats.kstest([row["p"] for row in found], "uniform").pvalue > 0.001
 
 
+def rank_difference(first, second, human, clusters=None):
+    clusters = np.arange(len(human)) if clusters is None else clusters
+    first, second, human = (np.asarray(values, dtype=float) for values in (first, second, human))
+    return comparison.paired_rank_difference(first, second, human, clusters, confidence=0.95)
+
+
+@pytest.mark.parametrize("groups", [None, 40])
+def test_rank_differences_are_those_of_scipy_with_intervals_as_wide_as_the_bootstraps(groups):
+    rng = np.random.default_rng(12)
+    first, second, human = (np.round(2 * scores) for scores in three_scores(rng, 200))  # with ties
+    clusters = np.arange(200) if groups is None else np.arange(200) % groups
+    found = rank_difference(first, second, human, clusters)
+    plain = stats.spearmanr(first, human)[0] - stats.spearmanr(second, human)[0]
+    assert found["estimate"] == pytest.approx(plain)
+    members = [np.flatnonzero(clusters == cluster) for cluster in range(clusters.max() + 1)]
+    again = []
+    for _ in range(1000):
+        rows = np.concatenate([members[k] for k in rng.integers(0, len(members), len(members))])
+        again.append(stats.spearmanr(first[rows], human[rows])[0] - stats.spearmanr(second[rows], human[rows])[0])
+    width = 2 * stats.t.ppf(0.975, len(members) - 1) * np.std(again)
+    assert found["ci_high"] - found["ci_low"] == pytest.approx(width, rel=0.15)
+    assert found["ci_low"] + found["ci_high"] == pytest.approx(2 * plain)
+
+
+def test_rank_differences_of_equal_constant_and_lone_scores():
+    rng = np.random.default_rng(13)
+    first, _, human = three_scores(rng, 50)
+    assert rank_difference(first, first, human) == {"estimate": 0, "ci_low": 0, "ci_high": 0, "p": 1}
+    assert np.isnan(list(rank_difference(np.ones(50), first, human).values())).all()
+    alone = rank_difference(first, first[::-1], human, np.zeros(50, dtype=int))
+    assert np.isfinite(alone["estimate"])
+    assert np.isnan([alone["ci_low"], alone["ci_high"], alone["p"]]).all()
+
+
+def test_p_values_of_rank_differences_are_uniform_where_there_is_none():
+    rng = np.random.default_rng(14)
+    p = [rank_difference(*three_scores(rng, 100, better=0))["p"] for _ in range(400)]
+    assert stats.kstest(p, "uniform").pvalue > 0.001
+
+
 # The table.
 
 
@@ -134,14 +174,15 @@ def random_table(seed, *, strategies=("fixed", "balanced", "random"), **options)
 def test_strategy_comparison_has_the_documented_columns_and_rows():
     result = comparison.strategy_comparison(random_table(1), **BOOTSTRAP)
     assert list(result.columns) == [
-        *(*KEYS, "baseline", "criterion", "readout", "cluster", "estimate", "ci_low", "ci_high", "p"),
+        *(*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"),
         *("n_items", "n_clusters", "method", "confidence", "seed", "p_holm", "p_bh", "n_tests"),
     ]
-    assert not result.duplicated([*KEYS, "baseline", "criterion", "readout", "cluster"]).any()
+    assert not result.duplicated([*KEYS, "baseline", "criterion", "readout", "cluster", "quantity"]).any()
     pairs = set(zip(result["strategy"], result["baseline"], strict=True))
     assert pairs == {("balanced", "random"), ("balanced", "fixed"), ("random", "fixed")}
     assert result.groupby("cluster")["n_clusters"].unique().map(list).to_dict() == {"group": [6], "item": [24]}
-    assert result["method"].str.contains("200 resamples").all()
+    assert result["method"][result["quantity"] == "pearson"].str.contains("200 resamples").all()
+    assert result["method"][result["quantity"] == "spearman"].str.startswith("infinitesimal jackknife").all()
     empty = comparison.strategy_comparison(random_table(1).head(0), **BOOTSTRAP)
     assert empty.empty
     pd.testing.assert_series_equal(empty.dtypes, result.dtypes)
@@ -152,8 +193,9 @@ def test_only_items_that_both_strategies_scored_are_compared():
     balanced, fixed = [1, 2, 2, 5, 4, None], [None, 1, 4, 3, 5, 2]
     result = comparison.strategy_comparison(table_of({"balanced": balanced, "fixed": fixed}, human), **BOOTSTRAP)
     assert set(result["n_items"]) == {4}
-    expected = np.corrcoef(balanced[1:5], human[1:5])[0, 1] - np.corrcoef(fixed[1:5], human[1:5])[0, 1]
-    assert result["estimate"].tolist() == pytest.approx([expected] * len(result))
+    for quantity, function in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
+        expected = function(balanced[1:5], human[1:5])[0] - function(fixed[1:5], human[1:5])[0]
+        assert result["estimate"][result["quantity"] == quantity].to_numpy() == pytest.approx(expected)
 
 
 def test_criteria_are_compared_apart_and_pooled_and_adjusted_apart():
@@ -161,7 +203,8 @@ def test_criteria_are_compared_apart_and_pooled_and_adjusted_apart():
     result = comparison.strategy_comparison(table, **BOOTSTRAP)
     sizes = result.groupby(result["criterion"] == "all")["n_tests"].unique().map(list)
     assert sizes.to_dict() == {False: [6], True: [3]}
-    family = result.query("criterion == 'all' and readout == 'hard' and cluster == 'item' and baseline == 'random'")
+    family = result.query("criterion == 'all' and readout == 'hard' and cluster == 'item' and quantity == 'pearson'")
+    family = family[family["baseline"] == "random"]
     assert family["p_bh"].to_numpy() == pytest.approx(stats.false_discovery_control(family["p"]))
 
 

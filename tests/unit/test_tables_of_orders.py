@@ -7,11 +7,18 @@ import pandas as pd
 import pytest
 from simulated_reads import simulated_reads
 
+from rubric_order import agreement, comparison, ranking, tables, within_item
 from rubric_order import bias_cost as costs
 from rubric_order import canonical_rank as ranks
-from rubric_order import ranking, tables, within_item
 from rubric_order import score_position as positions
-from rubric_order.tables import bias_cost, canonical_rank, rank_reversal, score_position, within_item_deviation
+from rubric_order.tables import (
+    bias_cost,
+    canonical_rank,
+    permutation_vs_repeat,
+    rank_reversal,
+    score_position,
+    within_item_deviation,
+)
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 TABLES = {
@@ -149,6 +156,30 @@ def test_bias_cost_has_the_columns_of_table_6_and_says_how_good_the_choice_is(st
     unrated = rows[rows["dataset"] == "unrated"]
     assert unrated[["pearson", "heldout_pearson_gained"]].isna().all(axis=None)
     assert unrated["heldout_cost_saved"].notna().all()
+
+
+def test_permutation_vs_repeat_has_the_columns_of_table_2(scores):
+    statistics = [
+        estimate(iter(scores), **BOOTSTRAP) for estimate in (agreement.human_agreement, comparison.strategy_comparison)
+    ]
+    rows = permutation_vs_repeat.table(*statistics, study="s", n=5)
+    assert rows[["judge", "dataset"]].to_numpy().tolist() == [["judge_a", "d"], ["judge_b", "d"]]
+    for quantity in ("pearson", "spearman"):
+        apart = rows[f"{quantity}_balanced"] - rows[f"{quantity}_fixed"]
+        assert rows[f"{quantity}_difference"].to_numpy() == pytest.approx(apart.to_numpy())
+        assert (rows[f"{quantity}_difference_low"] < rows[f"{quantity}_difference_high"]).all()
+    printed = permutation_vs_repeat.for_print(rows)
+    assert printed.columns.tolist() == [
+        *("judge", "dataset", "readout", "items", "balanced Pearson r", "fixed Pearson r", "difference Pearson r"),
+        *("balanced Spearman rho", "fixed Spearman rho", "difference Spearman rho"),
+    ]
+    assert printed["difference Pearson r"].str.match(r"[+-]0\.\d{3} \[").all()
+    # The statistics have each pair once: `random` against `fixed`, and not the other way round.
+    turned = permutation_vs_repeat.table(*statistics, study="s", n=5, strategy="fixed", baseline="random")
+    there = permutation_vs_repeat.table(*statistics, study="s", n=5, strategy="random", baseline="fixed")
+    for end, other in (("", ""), ("_low", "_high"), ("_high", "_low")):
+        assert turned[f"pearson_difference{end}"].to_numpy() == pytest.approx(-there[f"pearson_difference{other}"])
+    assert permutation_vs_repeat.for_print(permutation_vs_repeat.table(*statistics, study="none", n=5)).empty
 
 
 def test_an_interval_is_written_in_the_asked_form():

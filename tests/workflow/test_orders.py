@@ -23,13 +23,19 @@ CONFIG = {
         "rank_reversal": {"halvings": 5},
         "bias_cost": {"splits": 3},
     },
-    "figures": {name: {"n": 3} for name in ("budget_curve", "score_position")},
+    "figures": {name: {"n": 3} for name in ("budget_curve", "score_position", "position_selection_by_dataset")},
     "tables": {
         name: {"n": 3}
-        for name in ("rank_reversal", "within_item_deviation", "canonical_rank", "score_position", "bias_cost")
+        for name in (
+            *("permutation_vs_repeat", "rank_reversal", "within_item_deviation", "canonical_rank", "score_position"),
+            "bias_cost",
+        )
     },
 }
-ESTIMATES = ("budget_curve", *CONFIG["tables"])
+ESTIMATES = (
+    *("budget_curve", "rank_reversal", "within_item_deviation", "canonical_rank", "score_position", "bias_cost"),
+    "strategy_comparison",
+)
 
 
 def own(project: Project, config: dict) -> list[str]:

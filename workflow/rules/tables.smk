@@ -114,6 +114,35 @@ rule render_strategy_comparison:
         " --table {params.table:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"
 
 
+rule render_permutation_vs_repeat:
+    input:
+        agreement="results/statistics/human_agreement.parquet",
+        comparison="results/statistics/strategy_comparison.parquet",
+    output:
+        csv="results/tables/permutation_vs_repeat.csv",
+        markdown="results/tables/permutation_vs_repeat.md",
+        latex="results/tables/permutation_vs_repeat.tex",
+        html=report(
+            "results/tables/permutation_vs_repeat.html",
+            caption="../report/permutation_vs_repeat_table.rst",
+            category="Human agreement",
+            labels={"result": "Permutation against repeats, table"},
+        ),
+    log:
+        "results/logs/render_permutation_vs_repeat.log",
+    benchmark:
+        "results/benchmarks/render_permutation_vs_repeat.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_permutation_vs_repeat.py"),
+        entry=entry("render_permutation_vs_repeat.py"),
+        table=settings("tables/permutation_vs_repeat"),
+    shell:
+        "python {params.entry:q} --agreement {input.agreement:q} --comparison {input.comparison:q}"
+        " --table {params.table:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"
+
+
 rule render_parse_failures:
     input:
         statistics="results/statistics/parse_failures.parquet",

@@ -9,6 +9,7 @@ from scipy import stats
 
 from rubric_order import agreement, keys, multiplicity, reads, resampling
 from rubric_order.agreement import POOLED
+from rubric_order.budget_curve import spearman_influence
 from rubric_order.keys import CLUSTERS, KEYS
 from rubric_order.reads import VALUES
 
@@ -16,7 +17,7 @@ COLUMNS = agreement.COLUMNS
 # The order in which strategies are compared: an earlier one with each later one.
 STRATEGIES = ("balanced", "balanced_williams", "all", "random", "fixed", "single")
 # p-values are adjusted within one of these: all judges, profiles, datasets and scales, of pooled or of single criteria.
-FAMILY = ["study", "strategy", "baseline", "readout", "cluster", "pooled"]
+FAMILY = ["study", "strategy", "baseline", "readout", "cluster", "quantity", "pooled"]
 TAIL = 10  # resamples; the share of fewer is not known well
 
 
@@ -57,6 +58,30 @@ def paired_difference(
     return {"estimate": float(found), "ci_low": float(low), "ci_high": float(high), "p": p}
 
 
+def paired_rank_difference(
+    first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
+) -> dict:
+    """How much better the first of two scores correlates with a third by Spearman's rho, over the same items.
+
+    A resample would change all ranks, so the interval is an infinitesimal jackknife over clusters; `p` is that of its
+    Student's t.
+
+    Args:
+        first, second, human, clusters: see `paired_difference`.
+
+    Returns:
+        `estimate`, `ci_low`, `ci_high` and `p`, as `paired_difference` does.
+    """
+    (one, influence), (two, other) = (spearman_influence(scores, human) for scores in (first, second))
+    change = reads.sum_units((influence - other)[:, None], clusters)[:, 0] / len(human)
+    difference, error = one - two, resampling.jackknife_error(change)
+    low, high = resampling.jackknife_interval(difference, change, confidence)
+    with np.errstate(invalid="ignore", divide="ignore"):  # equal scores differ by 0 without an error
+        away = np.where(difference == 0, 0 * error, np.abs(difference) / error)
+    p = 2 * stats.t.sf(away, max(len(change) - 1, 1))
+    return {"estimate": difference, "ci_low": float(low), "ci_high": float(high), "p": float(p)}
+
+
 def _p_value(differences: np.ndarray) -> float:
     smaller = min((differences <= 0).sum(), (differences >= 0).sum())
     if smaller >= TAIL or np.ptp(differences) == 0:
@@ -81,16 +106,17 @@ def _difference(moments: np.ndarray) -> np.ndarray:
 def strategy_comparison(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
 ) -> pd.DataFrame:
-    """Difference of Pearson's r with human scores between each two strategies of a study, item by item.
+    """Difference of the correlation with human scores between each two strategies of a study, item by item.
 
     Args:
         scores: reads as `scores.score_reads` returns them, see `reads.blocks`; columns `COLUMNS`.
         resamples, confidence, seed: of the bootstrap, which draws clusters with replacement, the same for both.
 
     Returns:
-        One row a study, judge, profile, dataset, scale, criterion (``all``: pooled), readout, `cluster`, `strategy` and
-        `baseline`, with `paired_difference` of the strategy from the baseline over the `n_items` items that both have
-        scored. `p` respects clusters; `p_holm` and `p_bh` are adjusted for the `n_tests` of its family.
+        One row a study, judge, profile, dataset, scale, criterion (``all``: pooled), readout, `cluster`, `strategy`,
+        `baseline` and `quantity`: ``pearson``, with `paired_difference` of the strategy from the baseline over the
+        `n_items` items that both have scored, or ``spearman``, with `paired_rank_difference`. `p` respects clusters;
+        `p_holm` and `p_bh` are adjusted for the `n_tests` of its family.
     """
     by = [key for key in KEYS if key != "strategy"]
     found: dict[tuple, dict[str, pd.DataFrame]] = {}
@@ -109,20 +135,21 @@ def strategy_comparison(
             for criterion, items in agreement.by_criterion(both):
                 name = about | {"strategy": strategy, "baseline": baseline, "criterion": criterion}
                 rows += _compared(name, items, resamples=resamples, confidence=confidence, seed=seed)
-    columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "estimate", "ci_low", "ci_high", "p"]
-    words = ["baseline", "criterion", "readout", "cluster", "method"]
+    columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
+    words = ["baseline", "criterion", "readout", "cluster", "quantity", "method"]
     table = keys.typed(rows, [*columns, "n_items", "n_clusters", "method"], words)
     table = table.assign(confidence=confidence, seed=seed, pooled=table["criterion"] == POOLED)
     return multiplicity.adjust(table, "p", FAMILY).drop(columns="pooled")
 
 
 def _compared(name: dict, items: pd.DataFrame, *, resamples: int, confidence: float, seed: int) -> list[dict]:
-    """Rows of one comparison, a row a kind of cluster."""
+    """Rows of one comparison, a row a kind of cluster and correlation."""
     rows = []
     for cluster in CLUSTERS if len(items) else ():
         clusters = agreement.clusters_of(items, cluster)
+        scores = [items[column].to_numpy(dtype=float) for column in ("judge", "baseline", "human")]
         difference = paired_difference(
-            *(items[column].to_numpy() for column in ("judge", "baseline", "human")),
+            *scores,
             clusters,
             resamples=resamples,
             confidence=confidence,
@@ -130,5 +157,9 @@ def _compared(name: dict, items: pd.DataFrame, *, resamples: int, confidence: fl
         )
         sizes = {"n_items": len(items), "n_clusters": int(clusters.max()) + 1}
         method = f"paired percentile bootstrap over {cluster}s, {resamples} resamples"
-        rows.append(name | {"cluster": cluster} | difference | sizes | {"method": method})
+        about = name | {"cluster": cluster} | sizes
+        rows.append(about | {"quantity": "pearson", "method": method} | difference)
+        difference = paired_rank_difference(*scores, clusters, confidence=confidence)
+        method = f"infinitesimal jackknife over {cluster}s"
+        rows.append(about | {"quantity": "spearman", "method": method} | difference)
     return rows

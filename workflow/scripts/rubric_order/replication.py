@@ -149,7 +149,8 @@ def _human_agreement(table: pd.DataFrame) -> pd.DataFrame:
 
 def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
     table = _chosen(table, readout="hard", cluster="item", criterion="all")
-    return _estimates(table.rename(columns={"estimate": "ours", "baseline": "other"}), quantity="pearson_difference")
+    table = table.rename(columns={"estimate": "ours", "baseline": "other"})
+    return _estimates(table, quantity=table["quantity"] + "_difference")
 
 
 def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
@@ -193,7 +194,7 @@ def _bias_cost(table: pd.DataFrame) -> pd.DataFrame:
 OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] = {
     "position_selection": (_position_selection, ("chi2", "pos1", "pos5", "mean_cramers_v")),
     "human_agreement": (_human_agreement, ("pearson", "spearman")),
-    "strategy_comparison": (_strategy_comparison, ("pearson_difference",)),
+    "strategy_comparison": (_strategy_comparison, ("pearson_difference", "spearman_difference")),
     "rank_reversal": (_rank_reversal, ("kendall_tau", "top1_flip")),
     "within_item_deviation": (_within_item, ("within_item_sd",)),
     "canonical_rank": (_canonical_rank, ("pearson_canonical", "pearson_one_read", "rank_canonical")),

@@ -72,12 +72,16 @@ def jackknife_interval(estimate: np.ndarray, influence: np.ndarray, confidence: 
 
     Source: the infinitesimal jackknife, Efron (1982), Chapter 6.
     """
+    width = stats.t.ppf((1 + confidence) / 2, max(len(influence) - 1, 1)) * jackknife_error(influence)
+    return estimate - width, estimate + width
+
+
+def jackknife_error(influence: np.ndarray) -> np.ndarray:
+    """Standard error from the influence of each unit, shape (n_units, q) -> (q,), see `jackknife_interval`."""
     units = len(influence)
     if units < 2:
-        return np.full((2, *np.shape(estimate)), np.nan)
-    error = np.sqrt((influence**2).sum(axis=0) * units / (units - 1))
-    width = stats.t.ppf((1 + confidence) / 2, units - 1) * error
-    return estimate - width, estimate + width
+        return np.full(influence.shape[1:], np.nan)
+    return np.sqrt((influence**2).sum(axis=0) * units / (units - 1))
 
 
 def bca_interval(values: np.ndarray, estimate: float, jackknife: np.ndarray, confidence: float) -> tuple[float, float]:

@@ -210,7 +210,8 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping) -> Itera
         yield f"{where}/{key}: {name!r} is not defined under studies; defined: {', '.join(studies)}"
     if unknown or not shown:
         return
-    named = {"n": "scales", "strategy": "strategies", "other": "strategies", "dataset": "datasets"}
+    named = {"n": "scales", "strategy": "strategies", "other": "strategies", "baseline": "strategies"}
+    named["dataset"] = "datasets"
     for key in [key for key in named if key in settings]:
         value, among = settings[key], named[key]
         if not any(value in studies[name][among] for name in shown) and (key, value) != ("dataset", EVERY):

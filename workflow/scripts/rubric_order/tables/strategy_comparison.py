@@ -37,7 +37,8 @@ def table(
     pearson = agreement.query(f"{reads} and quantity == 'pearson'")
     names = [name for name in STRATEGIES if (pearson["strategy"] == name).any()]
     others = [name for name in names if name != strategy]
-    differences = comparison.query(f"{reads} and (strategy == @strategy or baseline == @strategy)")
+    pairs = "quantity == 'pearson' and (strategy == @strategy or baseline == @strategy)"
+    differences = comparison.query(f"{reads} and {pairs}")
     rows = []
     for key, block in pearson.groupby(KEYS, sort=False):
         row = dict(zip(KEYS, key, strict=True)) | {"n": n}
