@@ -93,6 +93,6 @@ def test_report_shows_figure_and_tables_with_captions(project: Project):
         "Position selection",
         "Agreement with human scores",
         "Parse failures",
-        "bootstrap intervals over items",
+        "bootstrap intervals over groups",
     ):
         assert text in page
