@@ -40,6 +40,7 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
         "shard": 1,
         "shards": 1,
         "judge": json.dumps(judge),
+        "endpoint": "{}",
         "model-folder": project.file("results/models/smollm2_135m_instruct_bfloat16"),
         "gpus": 0,
         "store": folder / "store",
