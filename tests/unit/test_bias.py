@@ -291,6 +291,14 @@ def test_cluster_test_finds_a_planted_bias_and_more_so_with_more_items():
     assert many > 0.85
 
 
+def test_the_rotation_test_is_made_where_there_are_few_clusters(monkeypatch):
+    monkeypatch.setattr(uniformity, "ROTATED", 12)  # the table has 12 items in 3 groups
+    result = bias.position_selection(random_table(1), **BOOTSTRAP)
+    tests = result[(result["quantity"] == "chi2") & (result["readout"] == "hard")].set_index("cluster")["p_rotation"]
+    assert 0 < tests["group"] <= 1
+    assert np.isnan(tests["item"])
+
+
 # From reads to counts.
 
 
@@ -314,8 +322,8 @@ def test_position_selection_has_the_documented_columns_and_one_row_an_estimate()
     result = bias.position_selection(random_table(1), **BOOTSTRAP)
     assert list(result.columns) == [
         *(*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high", "sim_low", "sim_high"),
-        *("bound_low", "bound_high", "p", "p_cluster", "label", "flag", "n_items", "n_clusters", "n_reads", "n_failed"),
-        *("method", "confidence", "seed", "p_holm", "p_bh", "n_tests"),
+        *("bound_low", "bound_high", "p", "p_cluster", "p_rotation", "label", "flag"),
+        *("n_items", "n_clusters", "n_reads", "n_failed", "method", "confidence", "seed", "p_holm", "p_bh", "n_tests"),
     ]
     assert not result.duplicated([*KEYS, "readout", "cluster", "quantity", "position"]).any()
     has = {
@@ -326,7 +334,7 @@ def test_position_selection_has_the_documented_columns_and_one_row_an_estimate()
         "sim_high": {"share"},
         "bound_low": {"share", "cramers_v"},
         "bound_high": {"share", "cramers_v"},
-        **{column: {"chi2"} for column in ("p", "p_cluster", "p_holm", "p_bh", "n_tests")},
+        **{column: {"chi2"} for column in ("p", "p_cluster", "p_rotation", "p_holm", "p_bh", "n_tests")},
     }
     for _, rows in result.groupby(["readout", "cluster"]):
         assert rows["quantity"].tolist() == ["share"] * 5 + QUANTITIES[1:]
@@ -499,7 +507,7 @@ def test_row_order_index_and_relabelled_items_change_nothing(seed):
     pd.testing.assert_frame_equal(bias.position_selection(repeated, **BOOTSTRAP), result)
     names = np.random.default_rng(seed).permutation(table["item_id"].unique())
     renamed = table.assign(item_id=table["item_id"].map(dict(zip(sorted(names), names, strict=True))))
-    drawn = ["ci_low", "ci_high", "flag"]  # which items a resample draws goes by their order
+    drawn = ["ci_low", "ci_high", "flag", "p_rotation"]  # which items a resample draws goes by their order
     pd.testing.assert_frame_equal(
         bias.position_selection(renamed, **BOOTSTRAP).drop(columns=drawn), result.drop(columns=drawn)
     )
@@ -529,7 +537,7 @@ def test_another_seed_moves_intervals_only():
     result = bias.position_selection(table, **BOOTSTRAP)
     other = bias.position_selection(table, **BOOTSTRAP | {"seed": 2})
     assert not result["ci_low"].equals(other["ci_low"])
-    moved = ["ci_low", "ci_high", "seed"]
+    moved = ["ci_low", "ci_high", "p_rotation", "seed"]
     pd.testing.assert_frame_equal(result.drop(columns=moved), other.drop(columns=moved))
 
 

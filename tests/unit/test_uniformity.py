@@ -1,5 +1,7 @@
 """Distance from uniform under clustering: hand-worked cases, properties, simulation and plain versions."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -274,3 +276,79 @@ def test_a_judge_without_bias_is_seldom_given_a_direction_though_its_reads_repea
         labels.append(uniformity.direction(*uniformity.simultaneous_intervals(counts, 0.95)))
     biased = [label for label in labels if label not in (DIRECTIONS.unknown, DIRECTIONS.none)]
     assert len(biased) < 0.09 * len(labels)
+
+
+# The rotation test.
+
+
+def rotated_p(counts, rotations=1999, seed=1):
+    return uniformity.rotation_test(np.asarray(counts), rotations=rotations, rng=np.random.default_rng(seed))
+
+
+def every_rotation(counts):
+    """The p-value over all rotations and reflections of all clusters, one by one."""
+    deviation = np.asarray(counts, dtype=float)
+    deviation = deviation - deviation.mean(axis=1, keepdims=True)
+    n = deviation.shape[1]
+    turns = [[np.roll(row[::step], k) for k in range(n) for step in (1, -1)] for row in deviation]
+    observed = (deviation.sum(axis=0) ** 2).sum()
+    sums = [(np.sum(chosen, axis=0) ** 2).sum() for chosen in itertools.product(*turns)]
+    return np.mean(np.array(sums) >= observed - 1e-9)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [[3, 1, 0], [2, 2, 0], [4, 0, 0]],
+        [[1, 3, 2, 2, 2], [2, 2, 2, 3, 1]],
+        [[0, 4], [1, 3], [4, 0]],
+        [[5, 1, 1, 1, 2], [5, 0, 1, 2, 2], [4, 1, 1, 2, 2]],
+    ],
+)
+def test_the_rotation_test_is_the_share_of_all_rotations_that_are_as_far_from_uniform(counts):
+    assert rotated_p(counts, rotations=40_000) == pytest.approx(every_rotation(counts), abs=0.012)
+
+
+def test_the_rotation_test_of_a_hand_worked_case():
+    # Each of two clusters prefers one position of three; the other's is the same in one of three rotations.
+    assert rotated_p([[6, 0, 0], [6, 0, 0]], rotations=40_000) == pytest.approx(1 / 3, abs=0.01)
+    assert rotated_p([[2, 2, 2], [2, 2, 2]]) == 1
+    assert rotated_p(np.zeros((0, 3))) == 1
+
+
+def test_the_rotation_test_leaves_clusters_out_that_are_uniform_and_does_not_depend_on_memory(monkeypatch):
+    counts = np.random.default_rng(1).multinomial(6, [0.4, 0.2, 0.2, 0.1, 0.1], size=12)
+    p = rotated_p(counts)
+    assert rotated_p(np.vstack([counts, np.full((30, 5), 2)])) == p
+    assert rotated_p(counts * 3) == p  # the same answers again are no further evidence
+    assert rotated_p(counts[:, ::-1]) == pytest.approx(p, abs=0.03)
+    assert rotated_p(np.roll(counts, 2, axis=1)) == pytest.approx(p, abs=0.03)
+
+
+def test_the_rotation_test_finds_a_bias_with_few_clusters():
+    assert rotated_p(np.tile([6, 1, 1, 1, 1], (10, 1))) == 1 / 2000
+    rng = np.random.default_rng(3)
+    found = np.mean(
+        [rotated_p(rng.multinomial(10, [0.4, 0.15, 0.15, 0.15, 0.15], size=15), 199) <= 0.05 for _ in range(200)]
+    )
+    assert found > 0.8
+
+
+def test_the_rotation_test_keeps_its_level_with_few_clusters_that_keep_to_a_position():
+    rng = np.random.default_rng(4)
+    tables = 10 * np.eye(5)[rng.integers(0, 5, size=(1500, 15))]
+    assert np.mean([rotated_p(table, 199) <= 0.05 for table in tables]) == pytest.approx(0.05, abs=0.018)
+
+
+def test_neighbouring_positions_that_waver_together_mislead_a_free_permutation_but_not_rotations():
+    # Each cluster has four neighbours of nine positions: rotations keep them together, free permutations do not.
+    rng = np.random.default_rng(5)
+    first = rng.integers(0, 9, size=(600, 40, 1))
+    tables = np.eye(9)[(first + np.arange(4)) % 9].sum(axis=2)
+
+    def permuted_p(table):
+        total = [(rng.permuted(table, axis=1).sum(axis=0) ** 2).sum() for _ in range(199)]
+        return (1 + np.sum(total >= (table.sum(axis=0) ** 2).sum() - 1e-9)) / 200
+
+    assert np.mean([rotated_p(table, 199) <= 0.05 for table in tables]) == pytest.approx(0.05, abs=0.03)
+    assert np.mean([permuted_p(table) <= 0.05 for table in tables]) > 0.08

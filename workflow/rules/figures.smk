@@ -29,6 +29,34 @@ rule plot_position_selection:
         " --outputs {output:q} 2> >(tee {log:q} >&2)"
 
 
+rule plot_power:
+    input:
+        statistics="results/statistics/power.parquet",
+        style=source("resources/rubric_order.mplstyle"),
+    output:
+        svg=report(
+            "results/figures/power.svg",
+            caption="../report/power_figure.rst",
+            category="Position bias",
+            labels={"result": "Smallest detectable bias, figure"},
+        ),
+        png="results/figures/power.png",
+        pdf="results/figures/power.pdf",
+    log:
+        "results/logs/plot_power.log",
+    benchmark:
+        "results/benchmarks/plot_power.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("plot_power.py"),
+        entry=entry("plot_power.py"),
+        figure=settings("figures/power"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --style {input.style:q} --figure {params.figure:q}"
+        " --outputs {output:q} 2> >(tee {log:q} >&2)"
+
+
 rule plot_human_scores:
     input:
         statistics="results/statistics/datasets.parquet",

@@ -22,6 +22,26 @@ rule estimate_position_selection:
         " --direction {params.direction:q} --output {output.statistics:q} 2> >(tee {log:q} >&2)"
 
 
+rule estimate_power:
+    input:
+        statistics="results/statistics/position_selection.parquet",
+    output:
+        statistics="results/statistics/power.parquet",
+    log:
+        "results/logs/estimate_power.log",
+    benchmark:
+        "results/benchmarks/estimate_power.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_power.py"),
+        entry=entry("estimate_power.py"),
+        settings=settings("statistics/power"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --settings {params.settings:q}"
+        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
 rule estimate_human_agreement:
     input:
         scores=score_files_of("score_order"),

@@ -132,7 +132,9 @@ def position_selection(
         - ``share`` of a `position`, with its percentile interval, its simultaneous interval (`sim_low`, `sim_high`, see
           `uniformity.simultaneous_intervals`) and worst-case bounds over failed reads (`bound_low`, `bound_high`);
         - ``chi2`` against uniform: `p` takes reads as independent, `p_cluster` clusters (`cluster_test`); `p_holm` and
-          `p_bh` are `p_cluster` adjusted for the `n_tests` of its `FAMILY`;
+          `p_bh` are `p_cluster` adjusted for the `n_tests` of its `FAMILY`; `p_rotation` is a check of `p_cluster`
+          where there are few clusters (`uniformity.rotation_test`), and missing where there are `uniformity.ROTATED`
+          or more;
         - ``cramers_v`` with the interval of `uniformity.v_interval`, and worst-case bounds. `flag` says ``reaches 0``
           where the interval does (its upper end is then all that the data say), and ``few clusters`` where there are
           less than `uniformity.FEW_CLUSTERS`;
@@ -165,7 +167,7 @@ def position_selection(
                 )
                 rows += [name | row for row in found]
     columns = [*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high"]
-    columns += ["sim_low", "sim_high", "bound_low", "bound_high", "p", "p_cluster", "label", "flag"]
+    columns += ["sim_low", "sim_high", "bound_low", "bound_high", "p", "p_cluster", "p_rotation", "label", "flag"]
     columns += ["n_items", "n_clusters", "n_reads", "n_failed", "method", "confidence", "seed"]
     table = keys.typed(rows, columns, words=["readout", "cluster", "quantity", "label", "flag", "method"])
     table = table.astype({"position": "Int8"}).assign(confidence=confidence, seed=seed)
@@ -208,8 +210,12 @@ def _estimates(
         for position in range(n)
     ]
     test = count_test(total)
-    method = f"p over reads; p_cluster: second-order Rao-Scott over {cluster}s"
+    method = (
+        f"p over reads; p_cluster: second-order Rao-Scott over {cluster}s; p_rotation: {uniformity.ROTATIONS} rotations"
+    )
     p_values = {"p": test.p, "p_cluster": cluster_test(counts)}
+    if n_clusters < uniformity.ROTATED:
+        p_values["p_rotation"] = uniformity.rotation_test(counts, rotations=uniformity.ROTATIONS, rng=rng)
     rows.append({"quantity": "chi2", "estimate": test.chi2, **p_values, "method": method})
     low, high = uniformity.v_interval(counts, resampled, confidence)
     flags = ["few clusters"] if n_clusters < uniformity.FEW_CLUSTERS else []

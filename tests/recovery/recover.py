@@ -1,0 +1,369 @@
+"""Simulated studies whose truth is known: are estimates unbiased, do intervals cover, do tests keep their level?
+
+    python tests/recovery/recover.py --results FOLDER [--studies 1000] [--settings NAME ...] [--page docs/recovery.md]
+
+Each setting is a judge and a design. Its result is kept in FOLDER, so that a run can be stopped and continued; the page
+is written from what is there. All estimates come from the functions that the workflow's statistics come from.
+"""
+
+import argparse
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tables are small: threads only get in each other's way
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from rubric_order import agreement, bias, comparison, resampling, simulated_studies, uniformity
+from rubric_order.simulation import Simulation
+
+TOGETHER = 20  # studies estimated in one call
+FIRST_STUDY, FIRST_TRUTH = 1_000_000, 1  # seeds: studies and truths share no item
+APART = 1_000_000  # between the seeds of two settings, so that chance is not the same in all of them
+CONFIDENCE = 0.95
+MIXED = {"item_scores": 0.5, "item_positions": 0.5, "prompts": 0.5}
+STICKY = {"item_positions": 4.0, "item_scores": 0.3, "tolerance": 1.5}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One kind of study.
+
+    Attributes:
+        title: what it is, in words.
+        judge: the simulated judge.
+        temperature: of its reads.
+        n: levels; 2n reads an item.
+        groups, candidates: items are candidates in groups.
+        readout: ``hard`` or ``soft``.
+        number: decides what is random.
+    """
+
+    title: str
+    judge: Simulation
+    temperature: float = 1.0
+    n: int = 5
+    groups: int = 320
+    candidates: int = 1
+    readout: str = "hard"
+    number: int = 0
+
+
+def _first(strength: float, **others: float) -> Simulation:
+    return Simulation(preference="first", preference_strength=strength, **others)
+
+
+SETTINGS = {
+    "none": Setting("no bias, independent reads", Simulation(tolerance=1.0)),
+    "none_sticky": Setting("no bias, reads nearly identical in position", Simulation(**STICKY), temperature=0.1),
+    "none_consistent": Setting(
+        "no bias, reads nearly identical in score", Simulation(item_scores=1.0), temperature=0.3
+    ),
+    "weak": Setting("bias near 0", _first(0.15)),
+    "first": Setting("first positions preferred", _first(1.0)),
+    "greedy": Setting(
+        "U-shaped, temperature 0, effects of items and prompts",
+        Simulation(preference="u_shaped", preference_strength=0.8, **MIXED),
+        temperature=0.0,
+    ),
+    "sticky": Setting("last preferred, nearly identical in position", Simulation(preference="last", **STICKY), 0.1),
+    "strong": Setting("last position preferred strongly", Simulation(preference="last", preference_strength=4.0)),
+    "interaction": Setting("score and position interact", Simulation(interaction=1.0, tolerance=1.0)),
+    "failures": Setting("a fifth of the first positions fails", _first(1.0, failure_rate=(0.2, 0, 0, 0, 0))),
+    "two_levels": Setting("two levels", _first(1.5, item_error=1.0), n=2),
+    "nine_levels": Setting("nine levels", _first(1.0, **MIXED), temperature=0.5, n=9),
+    "small": Setting("80 items", _first(1.0, **MIXED), temperature=0.5, groups=80),
+    "groups": Setting("40 groups of 8", _first(1.0, **MIXED), temperature=0.5, groups=40, candidates=8),
+    "soft": Setting("probabilities of options, temperature 0", _first(1.0, **MIXED), temperature=0.0, readout="soft"),
+}
+
+SETTINGS = {name: replace(setting, number=number) for number, (name, setting) in enumerate(SETTINGS.items())}
+
+# No judge here prefers a position. The dependence of reads within items, and the number of items, vary.
+NULLS = {
+    "independent": ("reads independent", Simulation(tolerance=1.0), 1.0),
+    "mixed": ("items and prompts have effects", Simulation(tolerance=1.0, **MIXED | {"item_positions": 1.0}), 0.3),
+    "sticky": ("10 reads nearly identical in position", Simulation(**STICKY), 0.1),
+    "greedy": ("10 reads identical in position", Simulation(tolerance=1e3, item_positions=4.0), 0.0),
+    "consistent": ("10 reads nearly identical in score", Simulation(item_scores=1.0), 0.3),
+}  # fmt: skip
+NULL_ITEMS = (20, 50, 100, 320, 576)
+
+
+def study_scores(setting: Setting, studies: range) -> pd.DataFrame:
+    """Reads of several studies, each as a dataset of its own."""
+    parts = []
+    for study in studies:
+        reads = simulated_studies.read_items(
+            setting.judge,
+            n=setting.n,
+            strategies=["balanced", "fixed"],
+            temperature=setting.temperature,
+            groups=setting.groups,
+            candidates=setting.candidates,
+            seed=FIRST_STUDY + APART * setting.number + study,
+        )
+        parts.append(simulated_studies.as_scores(reads, candidates=setting.candidates, dataset=f"study{study:06d}"))
+    table = pd.concat(parts, ignore_index=True)
+    if setting.readout == "hard":  # the other readout is not estimated where it is not there
+        return table.assign(position_probabilities=None, expected_score=np.nan)
+    return table.assign(
+        position=pd.array([pd.NA] * len(table), dtype="Int8"), score=pd.array([pd.NA] * len(table), dtype="Int8")
+    )
+
+
+def estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFrame:
+    """What the statistics of the workflow say of each study.
+
+    Returns:
+        One row an estimate: `study`, `cluster`, `quantity` and, of shares, `position`; `estimate`; and its intervals,
+        `ci_low`, `ci_high`, `bca_low`, `bca_high`, `sim_low`, `sim_high`, where it has them.
+    """
+    scores = study_scores(setting, studies)
+    options = {"resamples": resamples, "confidence": CONFIDENCE, "seed": 1}
+    selection = bias.position_selection(scores, **options)
+    kinds = ["share", "cramers_v", "cramers_v_corrected", "cramers_v_squared"]
+    selection = selection[selection["quantity"].isin(kinds)]
+    correlation = agreement.human_agreement(scores, **options)
+    correlation = correlation[correlation["quantity"] == "pearson"]
+    correlation = correlation.assign(quantity="r_" + correlation["strategy"])
+    gain = comparison.strategy_comparison(scores, **options | {"resamples": 2 * resamples}).assign(quantity="delta_r")
+    table = pd.concat([selection, correlation, gain], ignore_index=True)
+    intervals = [f"{kind}_{end}" for kind in ("ci", "bca", "sim") for end in ("low", "high")]
+    return table.rename(columns={"dataset": "number"})[
+        ["number", "cluster", "quantity", "position", "estimate", *intervals]
+    ]
+
+
+def truths(setting: Setting, *, items: int) -> pd.DataFrame:
+    """True value of each quantity, and the error of its computation: `quantity`, `position`, `truth`, `truth_error`."""
+    options = {"temperature": setting.temperature, "readout": setting.readout, "items": items, "seed": FIRST_TRUTH}
+    shares = simulated_studies.true_shares(setting.judge, setting.n, **options)
+    unbiased = setting.judge.preference == "none" and setting.judge.interaction == 0
+    if unbiased:  # exactly
+        shares = simulated_studies.Truth(np.full(setting.n, 1 / setting.n), np.zeros(setting.n))
+        v = simulated_studies.Truth(np.float64(0), np.float64(0))
+    else:
+        v = simulated_studies.true_v(setting.judge, setting.n, **options)
+    r = simulated_studies.true_agreement(setting.judge, setting.n, **options)
+    rows = [("share", place + 1, *pair) for place, pair in enumerate(zip(*shares, strict=True))]
+    rows += [(name, pd.NA, v.value, v.error) for name in ("cramers_v", "cramers_v_corrected")]
+    rows.append(("cramers_v_squared", pd.NA, v.value**2, 2 * v.value * v.error))
+    rows += [(name, pd.NA, *pair) for name, *pair in zip(("r_balanced", "r_fixed", "delta_r"), *r, strict=True)]
+    table = pd.DataFrame(rows, columns=["quantity", "position", "truth", "truth_error"])
+    return table.astype({"position": "Int8", "truth": float, "truth_error": float})
+
+
+def compared(found: pd.DataFrame, true: pd.DataFrame) -> pd.DataFrame:
+    """Estimates of many studies against the truth.
+
+    Args:
+        found: see `estimates`.
+        true: see `truths`.
+
+    Returns:
+        One row a quantity (and position) and cluster: `truth`, `mean`, `sd` of the estimates, `z` (the bias over its
+        Monte Carlo error, that of the truth included), `n_studies`, and the shares of intervals that hold the truth:
+        `ci`, `bca` and `sim`. `sim` counts studies in which those of all positions do.
+    """
+    table = found.merge(true, on=["quantity", "position"], validate="many_to_one")
+    for kind in ("ci", "bca", "sim"):
+        known = table[f"{kind}_low"].notna()
+        inside = table["truth"].between(table[f"{kind}_low"] - 1e-12, table[f"{kind}_high"] + 1e-12)
+        table[kind] = inside.astype(float).where(known)
+    together = table.groupby(["number", "cluster", "quantity"])["sim"].transform("min")
+    table["sim"] = together
+    by = ["cluster", "quantity", "position"]
+    grouped = table.groupby(by, dropna=False, sort=False)
+    summary = grouped[["truth", "truth_error"]].first()
+    summary["mean"] = grouped["estimate"].mean()
+    summary["sd"] = grouped["estimate"].std()
+    summary["n_studies"] = grouped["estimate"].count()
+    error = np.sqrt(summary["sd"] ** 2 / summary["n_studies"] + summary["truth_error"] ** 2)
+    summary["z"] = (summary["mean"] - summary["truth"]) / error
+    for kind in ("ci", "bca", "sim"):
+        summary[kind] = grouped[kind].mean()
+    return summary.reset_index()
+
+
+def recovered(setting: Setting, *, studies: int, resamples: int, items: int) -> pd.DataFrame:
+    """`compared` for new studies of one setting."""
+    blocks = [range(start, min(start + TOGETHER, studies)) for start in range(0, studies, TOGETHER)]
+    found = pd.concat([estimates(setting, block, resamples=resamples) for block in blocks], ignore_index=True)
+    return compared(found, truths(setting, items=items))
+
+
+def null_counts(
+    judge: Simulation, temperature: float, *, items: int, studies: int, n: int = 5, seed: int = FIRST_STUDY
+) -> np.ndarray:
+    """How often each position was selected in each item of studies without a bias. Shape (studies, items, n)."""
+    reads = simulated_studies.read_items(
+        judge, n=n, strategies=["balanced"], temperature=temperature, groups=items * studies, seed=seed
+    )["balanced"]
+    return (reads.positions[..., None] == np.arange(1, n + 1)).sum(axis=1).reshape(studies, items, n).astype(float)
+
+
+def rejections(counts: np.ndarray, level: float = 0.05) -> dict[str, float]:
+    """How often tests of uniform selection reject: the papers', and our two.
+
+    Args:
+        counts: see `null_counts`.
+    """
+    return {
+        "chi2": float(np.mean([bias.count_test(study.sum(axis=0)).p <= level for study in counts])),
+        "cluster": float(np.mean([bias.cluster_test(study) <= level for study in counts])),
+        "rotation": float(np.mean([_rotated(study, seed) <= level for seed, study in enumerate(counts)])),
+    }
+
+
+def _rotated(counts: np.ndarray, seed: int) -> float:
+    """p-value of the rotation test, with as few rotations as are enough for its level."""
+    return uniformity.rotation_test(counts, rotations=199, rng=resampling.generator(seed, "recovery"))
+
+
+# A weak preference whose power is not near 0 or 1, at several numbers of items and kinds of dependence.
+POWERS = {
+    "independent": ("reads independent", Simulation(preference="u_shaped", preference_strength=0.2), 1.0, 320),
+    "mixed": ("items and prompts have effects", _first(0.22, **MIXED), 0.5, 320),
+    "sticky": ("10 reads nearly identical in position", _first(1.2, **STICKY), 0.1, 320),
+    "sticky_few": ("10 reads nearly identical in position", _first(2.5, **STICKY), 0.1, 80),
+    "consistent": ("10 reads nearly identical in score", _first(0.1, item_scores=1.0), 0.3, 320),
+}
+
+
+def power_found(judge: Simulation, temperature: float, *, items: int, studies: int) -> dict[str, float]:
+    """Power of the test of uniform selection at 5%, as predicted from the true V and design effect, and as found."""
+    large = null_counts(judge, temperature, items=100_000, studies=1)[0]
+    n, reads = large.shape[1], large.sum(axis=1).mean()
+    v, deff = simulated_studies.true_v(judge, n, temperature=temperature).value, uniformity.design_effect(large)
+    noncentrality = items * reads * (n - 1) * v**2 / deff
+    found = rejections(null_counts(judge, temperature, items=items, studies=studies))["cluster"]
+    smallest = uniformity.detectable_v(items * reads, n, deff=deff)
+    predicted = stats.ncx2.sf(stats.chi2.isf(0.05, n - 1), n - 1, noncentrality)
+    return {"v": v, "deff": deff, "detectable": smallest, "predicted": predicted, "found": found}
+
+
+def page(results: Path, studies: int, resamples: int) -> Iterator[str]:
+    """Lines of the page about what was found."""
+    text = Path(__file__).with_name("page.md").read_text(encoding="utf-8")
+    tables = {
+        "recovery": _recovery_lines(results),
+        "nulls": _null_lines(results),
+        "power": _power_lines(results),
+    }
+    for line in text.splitlines():
+        name = line.removeprefix("<!-- ").removesuffix(" -->")
+        if line.startswith("<!-- ") and name in tables:
+            yield from tables[name]
+        else:
+            yield line.format(studies=studies, nulls=2 * studies, resamples=resamples, paired=2 * resamples)
+
+
+NAMES = {
+    "share": "shares",
+    "cramers_v": "V",
+    "cramers_v_corrected": "V, corrected",
+    "cramers_v_squared": "V²",
+    "r_balanced": "r, balanced",
+    "r_fixed": "r, fixed",
+    "delta_r": "delta r",
+}
+
+
+def _recovery_lines(results: Path) -> Iterator[str]:
+    yield "| setting | quantity | truth | mean | sd of a study | bias / its error | interval | BCa | all at once |"
+    yield "|:--|:--|--:|--:|--:|--:|--:|--:|--:|"
+    for name, setting in SETTINGS.items():
+        path = results / f"recovery_{name}.parquet"
+        if not path.exists():
+            continue
+        table = pd.read_parquet(path)
+        clusters = ("item", "group") if setting.candidates > 1 else ("item",)
+        for cluster in clusters:
+            title = f"{setting.title}; by {cluster}s" if len(clusters) > 1 else setting.title
+            for quantity, label in NAMES.items():
+                rows = table[(table["cluster"] == cluster) & (table["quantity"] == quantity)]
+                worst = rows.loc[rows["z"].abs().idxmax()]
+                where = f" (worst: position {worst['position']})" if len(rows) > 1 else ""
+                intervals = (_percent(rows[kind].mean()) for kind in ("ci", "bca", "sim"))
+                yield (
+                    f"| {title} | {label}{where} | {worst['truth']:.4f} | {worst['mean']:.4f} | {worst['sd']:.4f}"
+                    f" | {worst['z']:+.1f} | {' | '.join(intervals)} |"
+                )
+                title = ""
+
+
+def _percent(share: float) -> str:
+    if np.isnan(share):
+        return ""
+    return f"{100 * share:.1f}%" if 0.93 <= share <= 0.97 else f"**{100 * share:.1f}%**"
+
+
+def _null_lines(results: Path) -> Iterator[str]:
+    table = pd.read_parquet(results / "nulls.parquet")
+    yield "| reads | items | chi-square of the papers | Rao-Scott | rotation test |"
+    yield "|:--|--:|--:|--:|--:|"
+    for row in table.itertuples():
+        ours = (
+            f"{100 * rate:.1f}%" if 0.035 <= rate <= 0.065 else f"**{100 * rate:.1f}%**"
+            for rate in (row.cluster, row.rotation)
+        )
+        yield f"| {NULLS[row.null][0]} | {row.items} | {100 * row.chi2:.1f}% | {' | '.join(ours)} |"
+
+
+def _power_lines(results: Path) -> Iterator[str]:
+    table = pd.read_parquet(results / "power.parquet")
+    yield "| reads | items | true V | design effect | smallest V at 80% | power predicted | power found |"
+    yield "|:--|--:|--:|--:|--:|--:|--:|"
+    for row in table.itertuples():
+        yield (
+            f"| {POWERS[row.case][0]} | {row.items} | {row.v:.4f} | {row.deff:.2f} | {row.detectable:.4f}"
+            f" | {100 * row.predicted:.1f}% | {100 * row.found:.1f}% |"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "--results", type=Path, required=True, help="folder for what was found; kept ones are not redone"
+    )
+    parser.add_argument("--studies", type=int, default=1000, help="simulated studies a setting")
+    parser.add_argument(
+        "--resamples", type=int, default=1000, help="of the bootstrap; paired differences take twice as many"
+    )
+    parser.add_argument("--items", type=int, default=1_000_000, help="simulated items of a truth")
+    parser.add_argument("--settings", nargs="*", choices=SETTINGS, default=list(SETTINGS), help="which settings")
+    parser.add_argument("--page", type=Path, help="page to write, such as docs/recovery.md")
+    options = parser.parse_args()
+    options.results.mkdir(parents=True, exist_ok=True)
+    for name in options.settings:
+        path = options.results / f"recovery_{name}.parquet"
+        if not path.exists():
+            found = recovered(SETTINGS[name], studies=options.studies, resamples=options.resamples, items=options.items)
+            found.to_parquet(path)
+            print(f"{name}\n{found.round(4).to_string()}", flush=True)
+    if not (path := options.results / "nulls.parquet").exists():
+        rows = []
+        for null, (_, judge, temperature) in NULLS.items():
+            for items in NULL_ITEMS:
+                counts = null_counts(judge, temperature, items=items, studies=2 * options.studies)
+                rows.append({"null": null, "items": items} | rejections(counts))
+        pd.DataFrame(rows).to_parquet(path)
+        print(pd.DataFrame(rows).to_string(), flush=True)
+    if not (path := options.results / "power.parquet").exists():
+        rows = [
+            {"case": case, "items": items} | power_found(judge, temperature, items=items, studies=options.studies)
+            for case, (_, judge, temperature, items) in POWERS.items()
+        ]
+        pd.DataFrame(rows).to_parquet(path)
+        print(pd.DataFrame(rows).to_string(), flush=True)
+    if options.page:
+        options.page.write_text("\n".join(page(options.results, options.studies, options.resamples)) + "\n")
+
+
+if __name__ == "__main__":
+    main()

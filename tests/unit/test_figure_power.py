@@ -1,0 +1,67 @@
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from rubric_order import power
+from rubric_order.figures import output
+from rubric_order.figures import power as figure
+from rubric_order.keys import KEYS
+
+GRID = {"n": 5, "items": [50, 320], "budgets": [1, 10], "correlations": [0.0, 0.5, 1.0], "level": 0.05, "power": 0.8}
+SETTINGS = {
+    "study": "s",
+    "profile": "default",
+    "strategy": "balanced",
+    "cluster": "item",
+    "width_in": 6.5,
+    "height_in": 3.0,
+}
+
+
+@pytest.fixture
+def statistics():
+    """Assumed studies, and three judges on one dataset each: one finds a bias, one is consistent, one is elsewhere."""
+    rows = []
+    for judge, study, deff, v in (("biased", "s", 4.0, 0.2), ("consistent", "s", 0.0, 0.0), ("other", "t", 1.0, 0.1)):
+        key = dict(zip(KEYS, (study, judge, "default", "d", "balanced", 5), strict=True))
+        key |= {"readout": "hard", "cluster": "item", "n_items": 100, "n_reads": 1000}
+        rows += [
+            key | {"quantity": name, "estimate": value} for name, value in (("design_effect", deff), ("cramers_v", v))
+        ]
+    return power.detectable(pd.DataFrame(rows), **GRID)
+
+
+def draw(statistics, root, **settings) -> Figure:
+    output.use_style(root / "resources/rubric_order.mplstyle")
+    return figure.draw(statistics, **SETTINGS | {"names": {"biased": "Biased"}} | settings)
+
+
+def texts(axis):
+    return [text.get_text() for text in axis.get_legend().get_texts()]
+
+
+def test_lines_are_those_of_the_assumed_studies_and_one_stands_for_identical_reads(statistics, root):
+    (axis, _) = draw(statistics, root).axes
+    lines = [line for line in axis.lines if len(line.get_xdata())]
+    assert [tuple(line.get_xdata()) for line in lines] == [(50, 320)] * 3  # K = 1; K = 10, independent and at 0.5
+    expected = statistics.query("budget == 10 and correlation == 0.5")["detectable_v"].tolist()
+    assert lines[2].get_ydata().tolist() == expected
+    assert texts(axis) == ["K = 1, or identical reads", "K = 10", "ρ = 0.5"]
+
+
+def test_the_judges_of_the_study_stand_where_their_reads_put_them(statistics, root):
+    axis = draw(statistics, root).axes[1]
+    marks = [line for line in axis.lines if line.get_marker() not in ("None", None) and len(line.get_xdata())]
+    row = statistics.query("judge == 'biased'").iloc[0]
+    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in marks] == [(100, row["detectable_v"]), (100, 0.2)]
+    assert texts(axis) == ["Biased", "d"]
+
+
+def test_without_reads_of_the_study_there_are_the_assumed_ones_alone(statistics, root):
+    assert len(draw(statistics, root, study="none").axes) == 1
+
+
+def test_the_same_statistics_give_the_same_bytes(statistics, root, tmp_path):
+    for name in ("one.svg", "two.svg"):
+        output.save(draw(statistics, root), [tmp_path / name])
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()

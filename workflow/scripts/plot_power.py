@@ -1,0 +1,18 @@
+"""Draw how small a position bias a study can find."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from rubric_order import entry
+from rubric_order.figures import output, power
+
+
+def main(statistics: Path, style: Path, figure: dict, outputs: list[Path]) -> None:
+    """Write the figure in the format of each output's name."""
+    output.use_style(style)
+    output.save(power.draw(pd.read_parquet(statistics), **figure), outputs)
+
+
+if __name__ == "__main__":
+    entry.run(main)

@@ -1,0 +1,106 @@
+"""How small a bias a study can find."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator
+
+from rubric_order.figures.looks import LOOKS
+
+DASHES = ((0, ()), (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
+
+
+def draw(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    profile: str,
+    strategy: str,
+    cluster: str,
+    width_in: float,
+    height_in: float,
+    names: dict[str, str],
+) -> Figure:
+    """Smallest detectable V against the number of items: assumed studies, and the reads of one study beside them.
+
+    Args:
+        statistics: see `power.detectable`.
+        study, profile, strategy: whose judges and datasets are drawn, at the scale of the assumed studies.
+        cluster: what counts as the sample: ``item`` or ``group``.
+        width_in, height_in: size of the figure in inches.
+        names: how to write the ids of judges and datasets.
+    """
+    assumed = statistics[statistics["source"] == "assumed"]
+    n = int(assumed["n"].iloc[0])
+    made = statistics.query(
+        "source == 'measured' and study == @study and profile == @profile and strategy == @strategy and n == @n"
+        " and cluster == @cluster"
+    )
+    panels = 1 if made.empty else 2
+    figure, axes = plt.subplots(
+        1, panels, figsize=(width_in, height_in), sharex=True, sharey=True, squeeze=False, layout="constrained"
+    )
+    _draw_assumed(axes[0, 0], assumed)
+    if panels == 2:
+        _draw_made(axes[0, 1], made, assumed, names)
+    for axis in axes.flat:
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        for side in (axis.xaxis, axis.yaxis):
+            side.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            side.set_minor_locator(LogLocator(subs=()))
+        axis.set_xlabel("Items")
+    chance, level = assumed["power"].iloc[0], assumed["level"].iloc[0]
+    axes[0, 0].set_ylabel(f"Cramér's V found with {chance:.0%} power\n(test at {level:.0%}, {n} positions)")
+    return figure
+
+
+def _draw_assumed(axis: Axes, assumed: pd.DataFrame) -> None:
+    """A line for each number of reads and each correlation. Where reads are identical, one line says it for all."""
+    correlations = np.unique(assumed["correlation"])
+    for place, (budget, block) in enumerate(assumed.astype({"budget": int}).groupby("budget")):
+        for dash, correlation in zip(DASHES, correlations, strict=False):
+            line = block[block["correlation"] == correlation]
+            one_read = budget == 1 or correlation == 1
+            if one_read and 1 in set(assumed["budget"]) and (budget, correlation) != (1, correlations[0]):
+                continue  # it is the same line
+            colour, _ = LOOKS[place % len(LOOKS)]
+            label = f"K = {budget}" if correlation == correlations[0] else None
+            axis.plot(line["n_items"], line["detectable_v"], color=colour, linestyle=dash, label=label)
+    handles, labels = axis.get_legend_handles_labels()
+    for dash, correlation in zip(DASHES, correlations, strict=False):
+        if 0 < correlation < 1:
+            handles += axis.plot([], [], color="0.3", linestyle=dash)
+            labels.append(f"ρ = {correlation:g}")
+    if 1 in correlations:
+        labels = [f"{label}, or identical reads" if label == "K = 1" else label for label in labels]
+    axis.legend(handles, labels, loc="best")
+    axis.set_title("Assumed: K reads an item, with correlation ρ")
+
+
+def _draw_made(axis: Axes, made: pd.DataFrame, assumed: pd.DataFrame, names: dict[str, str]) -> None:
+    """What each judge and dataset could show (filled), and what they did show (hollow)."""
+    independent = assumed[assumed["correlation"] == 0]
+    for _, line in independent.groupby("budget"):
+        axis.plot(line["n_items"], line["detectable_v"], color="0.75", linewidth=0.9, zorder=1)
+    # A judge that keeps to its score under balanced orderings has no bias at all: nothing of it is on a log axis.
+    made = made[(made["detectable_v"] > 0) & (made["cramers_v"] > 0)]
+    colours = {judge: LOOKS[place % len(LOOKS)][0] for place, judge in enumerate(made["judge"].unique())}
+    markers = {dataset: LOOKS[place % len(LOOKS)][1] for place, dataset in enumerate(made["dataset"].unique())}
+    for row in made.itertuples():
+        look = {"color": colours[row.judge], "marker": markers[row.dataset]}
+        axis.plot([row.n_items] * 2, [row.detectable_v, row.cramers_v], color=look["color"], linewidth=0.6)
+        axis.plot(row.n_items, row.detectable_v, **look)
+        axis.plot(row.n_items, row.cramers_v, **look, fillstyle="none")
+    handles, labels = [], []
+    for judge, colour in colours.items():
+        handles += axis.plot([], [], color=colour)
+        labels.append(names.get(judge, judge))
+    for dataset, marker in markers.items():
+        handles += axis.plot([], [], color="0.3", marker=marker, linestyle="none")
+        labels.append(names.get(dataset, dataset))
+    axis.legend(handles, labels, loc="best")
+    axis.set_title("This study: detectable (filled), observed (hollow)")
