@@ -1,5 +1,6 @@
 """Published numbers beside ours: a study whose numbers are the published ones, moved by what is known."""
 
+import criteria_reads
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +13,8 @@ from rubric_order import (
     bias_cost,
     canonical_rank,
     comparison,
+    criteria_agreement,
+    criterion_order,
     orderings,
     ranking,
     replication,
@@ -395,3 +398,37 @@ def test_a_study_that_shares_no_judge_with_the_paper_prints_an_empty_table(publi
     rows = compare(published("xu2026"), selection("smollm2_135m", "demo"))
     assert layout.for_print(rows).empty
     assert list(layout.for_print(rows).columns)[:2] == ["table", "judge"]
+
+
+def test_the_order_of_criteria_is_compared_with_its_tables(published):
+    rng = np.random.default_rng(1)
+    parts = []
+    for strategy in ("balanced", "random", "fixed"):
+        values, shown = criteria_reads.draw(30, 6, rng=rng, strategy=strategy, position=[0.5, 0, 0, 0, 0, 0])
+        human = np.clip(np.round(3 + rng.normal(size=(30, 6))), 1, 5)
+        about = {"strategy": strategy, "judge": "gpt_oss_20b", "dataset": "hanna"}
+        parts.append(criteria_reads.table(values, shown, human=human, **about))
+    reads = pd.concat(parts, ignore_index=True)
+    reads["human_score"] = reads.groupby(["unit_id", "criterion"])["human_score"].transform("first")
+    order = criterion_order.criterion_order(reads, **BOOTSTRAP)
+    agreed = criteria_agreement.criteria_agreement(reads, **BOOTSTRAP)
+    found = replication.replication(
+        published("xu2026"),
+        {"criterion_order": order, "criteria_agreement": agreed},
+        studies=["s"],
+        judges={},
+    )
+    found = found[(found["judge"] == "gpt_oss_20b") & (found["dataset"] == "hanna") & (found["status"] == "compared")]
+    assert found.groupby("table").size().to_dict() == {5: 4, 6: 4}
+    hard = order[order["readout"] == "hard"]
+    tests = hard[(hard["quantity"] == "position_test") & (hard["strategy"] == "balanced")]
+    assert one(found, table=5, quantity="criteria_n_significant")["ours"] == (tests["p"] < 0.05).sum() == 6
+    gap = hard[(hard["quantity"] == "max_gap") & (hard["strategy"] == "balanced")].iloc[0]
+    row = one(found, table=5, quantity="criteria_max_gap")
+    assert row[["ours", "ci_low", "ci_high"]].tolist() == gap[["estimate", "ci_low", "ci_high"]].tolist()
+    macro = agreed[(agreed["criterion"] == "macro") & (agreed["cluster"] == "item")]
+    ours = {(row.strategy, row.other): row.estimate for row in macro.fillna({"other": ""}).itertuples()}
+    for strategy in ("balanced", "random", "fixed"):
+        assert one(found, table=6, quantity="criteria_pearson", strategy=strategy)["ours"] == ours[strategy, ""]
+    assert one(found, quantity="criteria_pearson_difference")["ours"] == ours["balanced", "fixed"]
+    assert one(found, table=5, quantity="criteria_pearson")["ours"] == ours["balanced", ""]

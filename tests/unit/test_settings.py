@@ -274,6 +274,67 @@ def test_what_a_schema_cannot_say_is_one_line_with_the_path_of_the_key(config, s
     assert problem(settings.check_meaning, fill(config, schema)) == f"config: {message}"
 
 
+# Studies of the order of criteria.
+
+SEVERAL = {"probe": "criterion_order", "datasets": ["hanna"], "judges": ["smollm2_135m"]}
+
+
+@pytest.fixture
+def several(root, schema):
+    """The default config with a study of the order of criteria."""
+    config = with_ready_made(root)
+    config["studies"]["several"] = copy.deepcopy(SEVERAL)
+    return config
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (
+            "studies/position_bias/crossed",
+            True,
+            "studies/position_bias/crossed: it is for probe 'criterion_order', found probe 'score_order'",
+        ),
+        (
+            "tables/halo",
+            {"study": "position_bias"},
+            "tables/halo: study 'position_bias' has probe 'score_order'; expected 'criterion_order'",
+        ),
+        (
+            "tables/human_agreement/study",
+            "several",
+            "tables/human_agreement: study 'several' has probe 'criterion_order'; expected 'score_order'",
+        ),
+        (
+            "statistics/halo/alone",
+            ["several"],
+            "statistics/halo/alone: study 'several' has probe 'criterion_order'; expected 'score_order'",
+        ),
+        (
+            "statistics/halo/alone",
+            ["none"],
+            "statistics/halo/alone: 'none' is not defined under studies; defined: position_bias, several",
+        ),
+        (
+            f"{JUDGE}",
+            {"engine": "vllm", "model": "m", "criteria_format": "lines", "reasoning_end": "</think>"},
+            f"{JUDGE}/criteria_format: 'lines' leaves no room to reason; expected 'free' with reasoning_end",
+        ),
+    ],
+)
+def test_what_does_not_fit_the_order_of_criteria_is_one_line(several, schema, path, value, message):
+    config = put(several, path, value)
+    settings.check_shape(config, schema)
+    assert problem(settings.check_meaning, fill(config, schema)) == f"config: {message}"
+
+
+def test_a_study_of_the_order_of_criteria_may_use_every_ordering_whatever_the_scale(several, schema):
+    put(several, "studies/several/strategies", ["all", "balanced_williams"])
+    put(several, "studies/several/scales", [9])
+    put(several, "tables/criterion_order", {"study": "several", "n": 9, "strategy": "all"})
+    settings.check_meaning(fill(several, schema))
+
+
 SIMULATION = {
     "seed": 1,
     "preference": [0, 0.5, 1],

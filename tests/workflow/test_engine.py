@@ -98,3 +98,57 @@ def test_an_answer_without_a_score_gets_a_second_request_that_allows_a_score_alo
     weights = {json.loads(engine)["weights_index"] for engine in responses["engine"]}
     assert len(weights) == 1
     assert len(weights.pop()) == 64
+
+
+def test_a_constrained_answer_scores_every_criterion_with_the_log_probabilities_of_the_model(
+    project: Project, tokenizer
+):
+    """A line for each criterion in the order of the prompt; the probabilities are shared out among the scores."""
+    import torch
+    import transformers
+
+    config = {
+        "datasets": {
+            "demo": {"limit": 1},  # as in the finished run: its study comes first, and has its answers already
+            "sim": {"adapter": "simulated", "options": {"n_groups": 2, "criteria": ["wit", "fine_plot"]}},
+        },
+        "judges": {
+            "smollm2_135m": {"profiles": {"criteria": {"sampling": {"max_tokens": 64, "stop": []}}}},
+        },
+        "studies": {
+            "several": {
+                "probe": "criterion_order",
+                "datasets": ["sim"],
+                "judges": ["smollm2_135m"],
+                "profiles": ["criteria"],
+                "strategies": ["balanced"],
+            }
+        },
+    }
+    config["judges"]["smollm2_135m"]["criteria_format"] = "lines"
+    target = "results/scores/several/sim/smollm2_135m.parquet"
+    run = project.snakemake(target, config=config)
+    assert run.returncode == 0, run.stdout + run.stderr
+    scores = pd.read_parquet(project.file(target))
+    assert scores["score"].between(1, 5).all()
+    assert scores["expected_score"].between(1, 5).all()
+    assert scores["option_mass"].to_numpy() == pytest.approx(1, abs=0.01)
+    assert set(scores["pattern"]) == {"labelled"}
+
+    requests = pd.read_parquet(project.file("results/requests/several/smollm2_135m.parquet")).set_index("request_id")
+    responses = pd.read_parquet(project.file("results/responses/several/smollm2_135m/1.parquet"))
+    model = transformers.AutoModelForCausalLM.from_pretrained(project.file(MODEL), dtype=torch.bfloat16)
+    digits = [tokenizer.encode(str(score), add_special_tokens=False)[0] for score in range(1, 6)]
+    for row in responses.itertuples():
+        request = requests.loc[row.request_id]
+        assert [line.partition("]")[0] for line in row.text.split("\n")] == [f"[{name}" for name in request["criteria"]]
+        chat = tokenizer.apply_chat_template(
+            [{"role": "user", "content": request["prompt"]}], tokenize=False, add_generation_prompt=True
+        )
+        # The judge has its own tokens for the lines; what it says of the first criterion follows its name.
+        begun = tokenizer.encode(chat + row.text.partition("]")[0] + "] ", add_special_tokens=False)
+        with torch.no_grad():
+            logits = model(torch.tensor([begun])).logits[0, -1, digits].float()
+        expected = torch.log_softmax(logits, dim=0).numpy()
+        found = np.array(row.option_logprobs).reshape(2, 5)[0]
+        assert np.exp(found) == pytest.approx(np.exp(expected), abs=0.15)

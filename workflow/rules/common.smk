@@ -220,6 +220,17 @@ def published_tables(wildcards):
     return [source(path) for path in sorted(folder.glob(f"{paper}_table[0-9]*.csv"))]
 
 
+def compared_statistics():
+    """The statistics that are compared with a paper's: those of the probes of the studies that config names."""
+    studies = config["tables"].get("replication", {}).get("studies", [])
+    probes = {config["studies"][study]["probe"] for study in studies}
+    return [
+        name
+        for name in replication.STATISTICS
+        if ("criterion_order" if name in replication.OF_CRITERIA else "score_order") in probes
+    ]
+
+
 def studies_until(study, judge):
     """The studies that use a judge, in the order of config, up to and including the given one."""
     names = [name for name, block in config["studies"].items() if judge in block["judges"]]
@@ -253,6 +264,15 @@ def score_files_of(probe):
         ]
 
     return paths
+
+
+def scores_alone(wildcards):
+    """The scores of the studies that judge one criterion at a time, with which halo is compared."""
+    return [
+        f"results/scores/{study}/{dataset}/{judge}.parquet"
+        for study in config["statistics"]["halo"]["alone"]
+        for dataset, judge in judged(study)
+    ]
 
 
 def file_source(wildcards):

@@ -255,3 +255,31 @@ rule plot_effort_sweep:
     shell:
         "python {params.entry:q} --selection {input.selection:q} --agreement {input.agreement:q} --style {input.style:q}"
         " --figure {params.figure:q} --values {params.values:q} --outputs {output:q} 2> >(tee {log:q} >&2)"
+
+
+rule plot_criterion_order:
+    input:
+        statistics="results/statistics/criterion_order.parquet",
+        style=source("resources/rubric_order.mplstyle"),
+    output:
+        svg=report(
+            "results/figures/criterion_order.svg",
+            caption="../report/criterion_order_figure.rst",
+            category="Criterion order",
+            labels={"result": "Shift by position, figure"},
+        ),
+        png="results/figures/criterion_order.png",
+        pdf="results/figures/criterion_order.pdf",
+    log:
+        "results/logs/plot_criterion_order.log",
+    benchmark:
+        "results/benchmarks/plot_criterion_order.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("plot_criterion_order.py"),
+        entry=entry("plot_criterion_order.py"),
+        figure=settings("figures/criterion_order"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --style {input.style:q} --figure {params.figure:q}"
+        " --outputs {output:q} 2> >(tee {log:q} >&2)"

@@ -243,3 +243,122 @@ rule describe_datasets:
     shell:
         "python {params.entry:q} --items {input.item_tables:q} --pairs {input.pair_tables:q}"
         " --bootstrap {params.bootstrap:q} --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule estimate_criterion_order:
+    input:
+        scores=score_files_of("criterion_order"),
+    output:
+        statistics="results/statistics/criterion_order.parquet",
+    log:
+        "results/logs/estimate_criterion_order.log",
+    benchmark:
+        "results/benchmarks/estimate_criterion_order.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_criterion_order.py"),
+        entry=entry("estimate_criterion_order.py"),
+        bootstrap=settings("statistics/bootstrap"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
+        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule estimate_carry_over:
+    input:
+        scores=score_files_of("criterion_order"),
+    output:
+        statistics="results/statistics/carry_over.parquet",
+    log:
+        "results/logs/estimate_carry_over.log",
+    benchmark:
+        "results/benchmarks/estimate_carry_over.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_carry_over.py"),
+        entry=entry("estimate_carry_over.py"),
+        bootstrap=settings("statistics/bootstrap"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
+        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule estimate_criteria_agreement:
+    input:
+        scores=score_files_of("criterion_order"),
+    output:
+        statistics="results/statistics/criteria_agreement.parquet",
+    log:
+        "results/logs/estimate_criteria_agreement.log",
+    benchmark:
+        "results/benchmarks/estimate_criteria_agreement.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_criteria_agreement.py"),
+        entry=entry("estimate_criteria_agreement.py"),
+        bootstrap=settings("statistics/bootstrap"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
+        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule estimate_crossed_orders:
+    input:
+        scores=score_files_of("criterion_order"),
+    output:
+        statistics="results/statistics/crossed_orders.parquet",
+    log:
+        "results/logs/estimate_crossed_orders.log",
+    benchmark:
+        "results/benchmarks/estimate_crossed_orders.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_crossed_orders.py"),
+        entry=entry("estimate_crossed_orders.py"),
+        bootstrap=settings("statistics/bootstrap"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
+        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule estimate_halo:
+    input:
+        scores=score_files_of("criterion_order"),
+        alone=scores_alone,
+    output:
+        statistics="results/statistics/halo.parquet",
+    log:
+        "results/logs/estimate_halo.log",
+    benchmark:
+        "results/benchmarks/estimate_halo.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("estimate_halo.py"),
+        entry=entry("estimate_halo.py"),
+        bootstrap=settings("statistics/bootstrap"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q} --alone {input.alone:q} --bootstrap {params.bootstrap:q}"
+        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+
+
+rule count_criteria_failures:
+    input:
+        scores=score_files_of("criterion_order"),
+    output:
+        statistics="results/statistics/criteria_failures.parquet",
+    log:
+        "results/logs/count_criteria_failures.log",
+    benchmark:
+        "results/benchmarks/count_criteria_failures.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("count_criteria_failures.py"),
+        entry=entry("count_criteria_failures.py"),
+    shell:
+        "python {params.entry:q} --scores {input.scores:q}" " --output {output.statistics:q} 2> >(tee {log:q} >&2)"

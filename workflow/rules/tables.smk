@@ -339,7 +339,7 @@ rule render_datasets:
 
 rule render_replication:
     input:
-        statistics=collect("results/statistics/{quantity}.parquet", quantity=replication.STATISTICS),
+        statistics=collect("results/statistics/{quantity}.parquet", quantity=compared_statistics()),
         published=published_tables,
     output:
         csv="results/tables/replication.csv",
@@ -363,4 +363,173 @@ rule render_replication:
         table=settings("tables/replication"),
     shell:
         "python {params.entry:q} --statistics {input.statistics:q} --published {input.published:q}"
+        " --table {params.table:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"
+
+
+rule render_criterion_order:
+    input:
+        statistics="results/statistics/criterion_order.parquet",
+        agreement="results/statistics/criteria_agreement.parquet",
+    output:
+        csv="results/tables/criterion_order.csv",
+        markdown="results/tables/criterion_order.md",
+        latex="results/tables/criterion_order.tex",
+        html=report(
+            "results/tables/criterion_order.html",
+            caption="../report/criterion_order_table.rst",
+            category="Criterion order",
+            labels={"result": "Position gaps, table"},
+        ),
+    log:
+        "results/logs/render_criterion_order.log",
+    benchmark:
+        "results/benchmarks/render_criterion_order.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_criterion_order.py"),
+        entry=entry("render_criterion_order.py"),
+        table=settings("tables/criterion_order"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q} --agreement {input.agreement:q}"
+        " --table {params.table:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"
+
+
+rule render_criteria_agreement:
+    input:
+        statistics="results/statistics/criteria_agreement.parquet",
+    output:
+        csv="results/tables/criteria_agreement.csv",
+        markdown="results/tables/criteria_agreement.md",
+        latex="results/tables/criteria_agreement.tex",
+        html=report(
+            "results/tables/criteria_agreement.html",
+            caption="../report/criteria_agreement_table.rst",
+            category="Criterion order",
+            labels={"result": "Agreement by strategy"},
+        ),
+    log:
+        "results/logs/render_criteria_agreement.log",
+    benchmark:
+        "results/benchmarks/render_criteria_agreement.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_criteria_agreement.py"),
+        entry=entry("render_criteria_agreement.py"),
+        table=settings("tables/criteria_agreement"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q}"
+        " --table {params.table:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"
+
+
+rule render_carry_over:
+    input:
+        statistics="results/statistics/carry_over.parquet",
+    output:
+        csv="results/tables/carry_over.csv",
+        markdown="results/tables/carry_over.md",
+        latex="results/tables/carry_over.tex",
+        html=report(
+            "results/tables/carry_over.html",
+            caption="../report/carry_over_table.rst",
+            category="Criterion order",
+            labels={"result": "Carry-over"},
+        ),
+    log:
+        "results/logs/render_carry_over.log",
+    benchmark:
+        "results/benchmarks/render_carry_over.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_carry_over.py"),
+        entry=entry("render_carry_over.py"),
+        table=settings("tables/carry_over"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q}"
+        " --table {params.table:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"
+
+
+rule render_halo:
+    input:
+        statistics="results/statistics/halo.parquet",
+    output:
+        csv="results/tables/halo.csv",
+        markdown="results/tables/halo.md",
+        latex="results/tables/halo.tex",
+        html=report(
+            "results/tables/halo.html",
+            caption="../report/halo_table.rst",
+            category="Criterion order",
+            labels={"result": "Halo"},
+        ),
+    log:
+        "results/logs/render_halo.log",
+    benchmark:
+        "results/benchmarks/render_halo.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_halo.py"),
+        entry=entry("render_halo.py"),
+        table=settings("tables/halo"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q}"
+        " --table {params.table:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"
+
+
+rule render_crossed_orders:
+    input:
+        statistics="results/statistics/crossed_orders.parquet",
+    output:
+        csv="results/tables/crossed_orders.csv",
+        markdown="results/tables/crossed_orders.md",
+        latex="results/tables/crossed_orders.tex",
+        html=report(
+            "results/tables/crossed_orders.html",
+            caption="../report/crossed_orders_table.rst",
+            category="Criterion order",
+            labels={"result": "Crossed orders"},
+        ),
+    log:
+        "results/logs/render_crossed_orders.log",
+    benchmark:
+        "results/benchmarks/render_crossed_orders.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_crossed_orders.py"),
+        entry=entry("render_crossed_orders.py"),
+        table=settings("tables/crossed_orders"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q}"
+        " --table {params.table:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"
+
+
+rule render_criteria_failures:
+    input:
+        statistics="results/statistics/criteria_failures.parquet",
+    output:
+        csv="results/tables/criteria_failures.csv",
+        markdown="results/tables/criteria_failures.md",
+        latex="results/tables/criteria_failures.tex",
+        html=report(
+            "results/tables/criteria_failures.html",
+            caption="../report/criteria_failures_table.rst",
+            category="Criterion order",
+            labels={"result": "Missing scores"},
+        ),
+    log:
+        "results/logs/render_criteria_failures.log",
+    benchmark:
+        "results/benchmarks/render_criteria_failures.jsonl"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("render_criteria_failures.py"),
+        entry=entry("render_criteria_failures.py"),
+        table=settings("tables/criteria_failures"),
+    shell:
+        "python {params.entry:q} --statistics {input.statistics:q}"
         " --table {params.table:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"

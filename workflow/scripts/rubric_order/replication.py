@@ -191,6 +191,26 @@ def _bias_cost(table: pd.DataFrame) -> pd.DataFrame:
 
 
 # Our tables of statistics, and the published quantities that are in each.
+def _criterion_order(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard").rename(columns={"estimate": "ours", "n_texts": "n_items"})
+    gaps = table[table["quantity"].isin(["mean_gap", "max_gap"])]
+    tests = table[table["quantity"] == "position_test"]
+    about = ["study", "judge", "profile", "dataset", "strategy", "n", "n_items"]
+    counts = tests.assign(ours=(tests["p"] < 0.05).astype(float)).groupby(about, as_index=False)["ours"].sum()
+    return pd.concat(
+        [
+            _estimates(gaps, quantity="criteria_" + gaps["quantity"]),
+            _estimates(counts, quantity="criteria_n_significant", ci_low=np.nan, ci_high=np.nan),
+        ]
+    )
+
+
+def _criteria_agreement(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard", cluster="item", criterion="macro")
+    table = table.rename(columns={"estimate": "ours", "n_texts": "n_items"})
+    return _estimates(table, quantity="criteria_" + table["quantity"], other=table["other"].fillna(""))
+
+
 OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] = {
     "position_selection": (_position_selection, ("chi2", "pos1", "pos5", "mean_cramers_v")),
     "human_agreement": (_human_agreement, ("pearson", "spearman")),
@@ -203,8 +223,12 @@ OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] 
         _bias_cost,
         tuple(f"{name}{end}" for name in ("bias_cost", "pearson_rank") for end in ("", "_canonical")),
     ),
+    "criterion_order": (_criterion_order, ("criteria_mean_gap", "criteria_max_gap", "criteria_n_significant")),
+    "criteria_agreement": (_criteria_agreement, ("criteria_pearson", "criteria_pearson_difference")),
 }
 STATISTICS = tuple(OURS)
+# The statistics of probe `criterion_order`; the others are of `score_order`.
+OF_CRITERIA = ("criterion_order", "criteria_agreement")
 
 
 def replication(

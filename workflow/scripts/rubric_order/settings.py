@@ -42,6 +42,17 @@ def _block(config: Mapping, key: str) -> Mapping:
     return block if isinstance(block, Mapping) else {}
 
 
+# The figures and tables of probe `criterion_order`.
+OF_CRITERIA = (
+    "criterion_order",
+    "criteria_agreement",
+    "carry_over",
+    "halo",
+    "crossed_orders",
+    "criteria_failures",
+)
+
+
 def read_texts(value: object, schema: Mapping) -> object:
     """A config in which a text stands for what it says where the schema wants no text.
 
@@ -154,6 +165,8 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
     for name, judge in config["judges"].items():
         if judge["answer_format"] == "feedback" and judge["answer_prefix"]:
             yield f"judges/{name}/answer_prefix: it is for answer_format 'score'; a feedback begins by itself"
+        if judge["criteria_format"] == "lines" and judge.get("reasoning_end"):
+            yield f"judges/{name}/criteria_format: 'lines' leaves no room to reason; expected 'free' with reasoning_end"
         if judge.get("simulation") is not None and judge["engine"] != "simulated":
             yield f"judges/{name}/simulation: it is for engine 'simulated', found engine {judge['engine']!r}"
         rows = (judge.get("simulation") or {}).get("interaction")
@@ -196,6 +209,12 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
         if judge.partition("/")[0] not in config["judges"]:
             known = ", ".join(config["judges"])
             yield f"tables/replication/judges: {judge!r} is not defined under judges; defined: {known}"
+    for study in config["statistics"]["halo"]["alone"]:
+        if study not in config["studies"]:
+            known = ", ".join(config["studies"])
+            yield f"statistics/halo/alone: {study!r} is not defined under studies; defined: {known}"
+        elif (probe := config["studies"][study]["probe"]) != "score_order":
+            yield f"statistics/halo/alone: study {study!r} has probe {probe!r}; expected 'score_order'"
     for block in ("figures", "tables"):
         for name, settings in config[block].items():
             yield from _problems_of_shown(f"{block}/{name}", settings, config["studies"])
@@ -210,6 +229,11 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping) -> Itera
         yield f"{where}/{key}: {name!r} is not defined under studies; defined: {', '.join(studies)}"
     if unknown or not shown:
         return
+    name = where.partition("/")[2]
+    probe = "criterion_order" if name in OF_CRITERIA else "score_order"
+    for study in shown if name != "replication" else ():
+        if (found := studies[study]["probe"]) != probe:
+            yield f"{where}: study {study!r} has probe {found!r}; expected {probe!r}"
     named = {"n": "scales", "strategy": "strategies", "other": "strategies", "baseline": "strategies"}
     named["dataset"] = "datasets"
     for key in [key for key in named if key in settings]:

@@ -1,0 +1,98 @@
+"""Crossed orders of criteria and levels: axes that act apart, and axes that do not."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from criteria_reads import table
+
+from rubric_order import crossed_orders, orderings
+
+OPTIONS = {"resamples": 200, "confidence": 0.95, "seed": 1}
+
+
+def crossed(n_texts, n_criteria, *, rng, n=5, first=0.0, place=0.0, together=0.0, strategy="balanced"):
+    """Reads of a judge that selects the level nearest to its opinion, moved towards the level that stands first.
+
+    Args:
+        first: how far towards the first level.
+        place: what the first place of a criterion adds to the opinion.
+        together: the same as `first`, but for the criterion in the first place alone.
+    """
+    rows = orderings.choose(strategy, n_criteria, rng=rng)
+    both = np.array([orderings.cross(rows, strategy, n, start=text, rng=rng) for text in range(n_texts)])
+    shown, levels = both[..., :n_criteria], both[..., n_criteria:]
+    position = orderings.positions_of(shown)
+    leading = position == 1
+    opinion = 3 + rng.normal(size=(n_texts, 1, n_criteria)) + 0.4 * rng.normal(size=shown.shape) + place * leading
+    pull = first + together * leading
+    values = np.clip(np.round(opinion + pull * (levels[..., :1] - opinion)), 1, n)
+    return table(values, shown, levels=levels, strategy=strategy)
+
+
+def estimate(reads):
+    return crossed_orders.crossed_orders(reads, **OPTIONS)
+
+
+def p_values(reads):
+    found = estimate(reads)
+    return found[found["p"].notna()].set_index("quantity")["p"].to_dict()
+
+
+def test_terms_of_a_hand_worked_case():
+    reads = table(np.array([[[1, 3], [2, 2]]], dtype=float), [[1, 2], [2, 1]], n=3, levels=[[[1, 2, 3], [3, 1, 2]]])
+    found = crossed_orders.terms(reads, 3)
+    assert found["criterion_order"].tolist() == [[1, 0], [0, 1], [0, 1], [1, 0]]
+    assert found["level_order"].tolist() == [[1, 0, 0, 0, 0, 1]] * 2 + [[0, 0, 1, 0, 1, 0]] * 2
+    assert found["interaction"].shape == (4, 12)
+    assert found["interaction"][0].tolist() == [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+
+
+def test_shares_of_a_hand_worked_case():
+    # Levels as 1 2 3, then as 3 1 2. Wit is first with level 1 (position 1) and second with 2 (position 3).
+    reads = table(np.array([[[1, 3], [2, 2]]], dtype=float), [[1, 2], [2, 1]], n=3, levels=[[[1, 2, 3], [3, 1, 2]]])
+    found = estimate(reads)
+    shares = found[found["quantity"] == "share"].pivot(
+        index="criterion_position", columns="position", values="estimate"
+    )
+    assert shares.to_numpy().tolist() == [[0.5, 0, 0.5], [0, 0, 1]]
+    v = found[found["quantity"] == "cramers_v"]["estimate"].tolist()
+    assert v == pytest.approx([math.sqrt(3 * (2 / 36 + 1 / 9) / 2), 1])
+    assert found[found["quantity"] == "same_selection"]["p"].isna().all()  # one group says nothing
+    assert found["ci_low"].isna().all()
+
+
+@pytest.mark.parametrize("strategy", ["balanced", "random"])
+def test_axes_that_act_apart_are_called_orthogonal_at_the_nominal_rate(strategy):
+    rng = np.random.default_rng(1)
+    found = pd.DataFrame(
+        [p_values(crossed(40, 3, rng=rng, first=0.2, place=0.3, strategy=strategy)) for _ in range(60)]
+    )
+    assert (found["interaction"] < 0.05).mean() <= 0.13
+    assert (found["same_selection"] < 0.05).mean() <= 0.13
+    assert (found[["criterion_order", "level_order"]] < 0.05).mean().min() > 0.8
+
+
+def test_without_effects_no_axis_is_found():
+    rng = np.random.default_rng(2)
+    found = pd.DataFrame([p_values(crossed(40, 3, rng=rng)) for _ in range(100)])
+    assert (found[["criterion_order", "level_order", "interaction", "same_selection"]] < 0.05).mean().max() <= 0.12
+
+
+def test_a_pull_of_the_first_level_on_the_first_criterion_alone_is_an_interaction():
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        found = p_values(crossed(120, 3, rng=rng, together=0.4))
+        assert found["interaction"] < 1e-3
+        assert found["same_selection"] < 1e-3
+
+
+def test_reads_without_levels_and_fixed_orders_are_left_out():
+    rng = np.random.default_rng(4)
+    reads = crossed(6, 3, rng=rng)
+    plain = reads.assign(level_ordering=None, judge="plain")
+    found = estimate(pd.concat([reads, plain, reads.assign(strategy="fixed")]))
+    assert found["judge"].unique().tolist() == ["j"]
+    assert found["strategy"].unique().tolist() == ["balanced"]
+    assert estimate(plain).dtypes.equals(found.dtypes)

@@ -1,0 +1,143 @@
+"""Halo: correlations between criteria inside one prompt, judged alone, and of people."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from criteria_reads import KEYS, NAMES, draw, table
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_order import halo
+
+OPTIONS = {"resamples": 200, "confidence": 0.95, "seed": 1}
+
+
+def separate(values, **keys):
+    """Reads of a study that judges one criterion at a time. Shape (U, R, C)."""
+    text, read, criterion = (axis.ravel() for axis in np.indices(values.shape))
+    return pd.DataFrame(
+        KEYS
+        | {"study": "alone"}
+        | keys
+        | {
+            "item_id": [f"t{number:04d}-{NAMES[name]}" for number, name in zip(text, criterion, strict=True)],
+            "read_index": read,
+            "score": pd.array([pd.NA if math.isnan(x) else int(x) for x in values.ravel()], dtype="Int8"),
+            "expected_score": np.nan,
+        }
+    )
+
+
+def estimate(reads, alone=(), **options):
+    found = halo.halo(reads, list(alone), **{**OPTIONS, **options})
+    return found.set_index(["basis", "quantity"])
+
+
+def plain_mean(values, weights):
+    """Mean over pairs of np.corrcoef, each text repeated as often as it counts."""
+    rows = np.repeat(values, weights, axis=0)
+    found = []
+    for one in range(values.shape[1]):
+        for other in range(one + 1, values.shape[1]):
+            pair = rows[:, [one, other]]
+            pair = pair[~np.isnan(pair).any(axis=1)]
+            if len(pair) > 1 and (np.ptp(pair, axis=0) > 0).all():
+                found.append(np.corrcoef(pair.T)[0, 1])
+    return np.mean(found) if found else math.nan
+
+
+@given(st.integers(0, 2**32), st.integers(2, 4), st.integers(2, 9))
+def test_mean_correlation_agrees_with_a_plain_version(seed, n_criteria, n_texts):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(1, 6, (n_texts, n_criteria)).astype(float)
+    values[rng.random(values.shape) < 0.2] = np.nan
+    weights = rng.multinomial(n_texts, np.full(n_texts, 1 / n_texts), size=3)
+    found = halo.mean_correlation(values, weights.astype(float))
+    expected = [plain_mean(values, row) for row in weights]
+    assert found.tolist() == pytest.approx(expected, abs=1e-7, nan_ok=True)
+    stacked = halo.mean_correlation(np.stack([values, values[:, ::-1]]), weights.astype(float))
+    assert stacked[:, 0].tolist() == pytest.approx(found.tolist(), nan_ok=True)
+    assert stacked[:, 1].tolist() == pytest.approx(found.tolist(), abs=1e-7, nan_ok=True)
+
+
+def test_criteria_that_always_agree_correlate_with_1_and_constants_not_at_all():
+    values = np.array([[1, 1, 3], [2, 2, 3], [5, 5, 3.0]])
+    assert halo.mean_correlation(values, np.ones((1, 3))) == pytest.approx([1])
+    assert np.isnan(halo.mean_correlation(values[:, 1:], np.ones((1, 3)))).all()
+
+
+def test_single_reads_and_means_of_a_hand_worked_case():
+    # Read 1: both criteria score 1, 3, 5 (r = 1). Read 2: 1, 3, 5 against 5, 3, 1 (r = -1). Means: 1 3 5 and 3 3 3.
+    values = np.array([[[1, 1], [1, 5]], [[3, 3], [3, 3]], [[5, 5], [5, 1]]], dtype=float)
+    found = estimate(table(values, [[1, 2], [2, 1]], human=[[1, 2], [3, 3], [5, 1]]))["estimate"]
+    assert found["read", "inside"] == pytest.approx(0)
+    assert math.isnan(found["mean", "inside"])
+    assert found["mean", "human"] == found["read", "human"] == pytest.approx(np.corrcoef([1, 3, 5], [2, 3, 1])[0, 1])
+
+
+def planted(seed, *, shared, failing=0.0, n_texts=200):
+    """Scores whose reads share a halo inside one prompt, and the same judged alone without it; humans."""
+    rng = np.random.default_rng(seed)
+    own = rng.normal(size=(n_texts, 1, 3))
+    impression = rng.normal(size=(n_texts, 1, 1))
+
+    def scores(common):
+        noisy = 3 + own + common + 0.3 * rng.normal(size=(n_texts, 6, 3))
+        values = np.clip(np.round(noisy), 1, 5)
+        values[rng.random(values.shape) < failing] = np.nan
+        return values
+
+    human = np.clip(np.round(3 + own[:, 0] + 0.3 * rng.normal(size=(n_texts, 3))), 1, 5)
+    return scores(shared * impression), scores(0.0), human
+
+
+@pytest.mark.parametrize("failing", [0.0, 0.2])
+def test_a_planted_halo_is_found_inside_the_prompt_and_nowhere_else(failing):
+    inside, apart, human = planted(1, shared=1.0, failing=failing)
+    _, shown = draw(1, 3, rng=np.random.default_rng(0))
+    found = estimate(table(inside, shown, human=human), [separate(apart)])
+    for basis in halo.BASES:
+        assert found.loc[(basis, "inside"), "estimate"] > 0.3
+        assert abs(found.loc[(basis, "alone"), "estimate"]) < 0.15
+        for difference in ("inside_minus_alone", "inside_minus_human"):
+            assert found.loc[(basis, difference), "ci_low"] > 0.2
+    if not failing:
+        row = found["estimate"]["mean"]
+        assert row["inside_minus_alone"] == pytest.approx(row["inside"] - row["alone"])
+
+
+def test_without_a_halo_the_intervals_of_the_difference_hold_0():
+    _, shown = draw(1, 3, rng=np.random.default_rng(0))
+    covered = []
+    for seed in range(40):
+        inside, apart, human = planted(seed, shared=0.0, n_texts=80)
+        found = estimate(table(inside, shown, human=human), [separate(apart)])
+        rows = found.loc[[("mean", "inside_minus_alone"), ("read", "inside_minus_alone")]]
+        covered += ((rows["ci_low"] <= 0) & (rows["ci_high"] >= 0)).tolist()
+    assert np.mean(covered) > 0.88
+
+
+def test_alone_is_taken_from_the_same_judge_dataset_profile_scale_and_strategy():
+    inside, apart, human = planted(2, shared=1.0, n_texts=20)
+    _, shown = draw(1, 3, rng=np.random.default_rng(0))
+    reads = table(inside, shown, human=human)
+    for keys in ({"judge": "x"}, {"dataset": "x"}, {"profile": "x"}, {"strategy": "fixed"}, {"n": 9}):
+        assert ("mean", "alone") not in estimate(reads, [separate(apart, **keys)]).index
+    williams = table(inside, shown, human=human, strategy="balanced_williams")
+    expected = estimate(reads, [separate(apart)])["estimate"]["mean", "alone"]
+    assert estimate(williams, [separate(apart)])["estimate"]["mean", "alone"] == pytest.approx(expected)
+    # Of two studies that have it, the first.
+    both = [separate(apart), separate(inside, study="later")]
+    assert estimate(reads, both)["estimate"]["mean", "alone"] == pytest.approx(expected)
+
+
+def test_one_group_has_no_interval_and_types_do_not_depend_on_rows():
+    inside, _, human = planted(3, shared=1.0, n_texts=10)
+    _, shown = draw(1, 3, rng=np.random.default_rng(0))
+    reads = table(inside, shown, human=human, groups=["g"] * 10)
+    found = halo.halo(reads, [], **OPTIONS)
+    assert found["ci_low"].isna().all()
+    assert found["estimate"].notna().all()
+    assert halo.halo(reads.iloc[:0], [], **OPTIONS).dtypes.equals(found.dtypes)

@@ -1,0 +1,141 @@
+"""Reads laid out as arrays, position effects fitted with text levels, and answers dealt anew."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from criteria_reads import draw, table
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_order import orderings, panels
+
+
+def test_a_panel_is_the_table_laid_out():
+    values = np.array([[[1, 2, np.nan], [4, 5, 1]], [[3, 3, 3], [2, 2, 5]]], dtype=float)
+    reads = table(values, [[1, 2, 3], [3, 1, 2]], human=[[1, 2, 3], [4, 5, 6]], groups=["b", "a"])
+    found = panels.panel(reads.sample(frac=1, random_state=1), "hard")
+    by_name = [found.criteria.index(name) for name in ("wit", "plot", "style")]
+    np.testing.assert_array_equal(found.values[:, :, by_name], values)
+    assert found.positions[0][:, by_name].tolist() == [[1, 2, 3], [2, 3, 1]]
+    number = {0: None} | {place + 1: name for place, name in enumerate(found.criteria)}
+    before = [[number[code] for code in row] for row in found.before[1][:, by_name].tolist()]
+    assert before == [[None, "wit", "plot"], ["style", "wit", None]]
+    assert found.human[:, by_name].tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert found.groups.tolist() == [1, 0]
+    assert found.group_ids.tolist() == ["b", "a"]
+
+
+def test_texts_may_lack_criteria_and_reads():
+    values, shown = draw(3, 3, rng=np.random.default_rng(1))
+    reads = table(values, shown)
+    reads = reads[~((reads["unit_id"] == "t0001") & (reads["criterion"] == "plot"))]
+    reads = reads[~((reads["unit_id"] == "t0002") & (reads["read_index"] >= 4))]
+    found = panels.panel(reads, "hard")
+    assert (found.positions[1, :, 1] == 0).all()
+    assert np.isnan(found.values[1, :, 1]).all()
+    assert (found.positions[2, 4:] == 0).all()
+    dealt = panels.deals(found, 20, rng=np.random.default_rng(2))
+    assert np.isnan(dealt[:, 2, 4:]).all()
+    assert not np.isnan(dealt[:, 2, :4]).any()
+
+
+def test_blocks_gives_each_group_by_each_readout_that_it_has():
+    values, shown = draw(4, 3, rng=np.random.default_rng(1))
+    both = [
+        table(values, shown, soft=values + 0.1),
+        table(values, shown, strategy="fixed"),
+        table(np.full_like(values, np.nan), shown, judge="silent"),
+    ]
+    names = [(name["judge"], name["strategy"], readout) for name, readout, _, _ in panels.blocks(pd.concat(both))]
+    assert names == [("j", "balanced", "hard"), ("j", "balanced", "soft")]
+    names = [(name["strategy"], readout) for name, readout, _, _ in panels.blocks(both, crossed=False)]
+    assert names == [("balanced", "hard"), ("balanced", "soft"), ("fixed", "hard")]
+
+
+def test_estimates_have_the_same_types_with_and_without_rows():
+    columns = ["study", "judge", "profile", "dataset", "strategy", "n", "position", "n_texts", "estimate", "word"]
+    row = dict.fromkeys(columns[:5], "a") | {"n": 5, "n_texts": 3, "estimate": 1}
+    assert panels.as_table([], columns, ["word"]).dtypes.equals(panels.as_table([row], columns, ["word"]).dtypes)
+
+
+# Position effects.
+
+
+def test_position_effects_of_complete_balanced_reads_are_differences_of_means():
+    values, shown = draw(7, 4, rng=np.random.default_rng(1))
+    panel = panels.panel(table(values, shown), "hard")
+    level, shift = panels.position_effects(panels.cells(panel.values, panel.positions))
+    place = orderings.positions_of(shown)
+    for criterion in range(4):
+        means = [values[:, :, criterion][:, place[:, criterion] == p].mean() for p in range(1, 5)]
+        assert level[criterion] == pytest.approx(np.mean(means))
+        assert shift[criterion] == pytest.approx(means - np.mean(means))
+
+
+def plain_effects(panel, criterion, weights):
+    """Level and shifts from a weighted regression with a dummy for each text and for each position."""
+    text, read = np.nonzero(~np.isnan(panel.values[:, :, criterion]))
+    place = panel.positions[text, read, criterion] - 1
+    n_texts, n_places = len(weights), panel.positions.max()
+    x = np.hstack([(text[:, None] == np.arange(n_texts)), place[:, None] == np.arange(n_places)]).astype(float)
+    root = np.sqrt(weights[text])
+    score = panel.values[text, read, criterion]
+    solution = np.linalg.lstsq(x * root[:, None], score * root, rcond=None)[0]
+    shift, own = solution[n_texts:], solution[:n_texts]
+    used = np.isin(np.arange(n_texts), text)
+    return ((own + shift.mean()) * weights)[used].sum() / weights[used].sum(), shift - shift.mean()
+
+
+@given(st.integers(0, 2**32), st.integers(2, 5), st.sampled_from(["balanced", "random", "balanced_williams"]))
+def test_position_effects_of_incomplete_reads_agree_with_a_plain_regression(seed, n_criteria, strategy):
+    rng = np.random.default_rng(seed)
+    values, shown = draw(12, n_criteria, rng=rng, strategy=strategy, failing=0.2)
+    panel = panels.panel(table(values, shown), "hard")
+    weights = rng.integers(1, 4, (2, 12)).astype(float)
+    level, shift = panels.position_effects(panels.cells(panel.values, panel.positions), weights)
+    for criterion in range(n_criteria):
+        if not np.isnan(shift[:, criterion]).any():
+            for row, weight in enumerate(weights):
+                expected, shifts = plain_effects(panel, criterion, weight)
+                assert level[row, criterion] == pytest.approx(expected)
+                assert shift[row, criterion] == pytest.approx(shifts, abs=1e-9)
+
+
+def test_a_position_is_not_credited_with_texts_that_failed_elsewhere():
+    # Text 0 scores 5 everywhere and text 1 scores 1 everywhere; text 1 fails in position 2.
+    values = np.array([[[5.0], [5.0]], [[1.0], [np.nan]]])
+    positions = np.array([[[1], [2]], [[1], [2]]])
+    level, shift = panels.position_effects(panels.cells(values, positions))
+    assert shift.tolist() == [[pytest.approx(0), pytest.approx(0)]]
+    assert level == pytest.approx([3])
+
+
+def test_positions_that_no_text_connects_have_no_shift():
+    values = np.array([[[5.0], [4.0]], [[1.0], [2.0]]])
+    positions = np.array([[[1], [2]], [[3], [4]]])
+    assert np.isnan(panels.position_effects(panels.cells(values, positions))[1]).all()
+    one = np.ones((2, 1, 1), dtype=int)
+    assert np.isnan(panels.position_effects(panels.cells(np.ones((2, 1, 1)), one))[1]).all()
+
+
+# Deals.
+
+
+def test_a_deal_keeps_every_answer_of_a_text_whole():
+    values, shown = draw(5, 3, rng=np.random.default_rng(3), failing=0.2)
+    panel = panels.panel(table(values, shown), "hard")
+    dealt = panels.deals(panel, 30, rng=np.random.default_rng(4))
+    assert dealt.shape == (30, *values.shape)
+    for each in dealt:
+        for text in range(5):
+            before, after = (sorted(map(str, rows.tolist())) for rows in (panel.values[text], each[text]))
+            assert before == after
+
+
+def test_deals_put_each_answer_under_each_ordering_equally_often():
+    values = np.arange(6.0).reshape(1, 6, 1)
+    text = (np.array(["t"]), np.zeros(1, int), np.array(["g"]))
+    panel = panels.Panel(("a",), *text, values, np.ones((1, 6, 1), int), before=None, human=None)
+    dealt = panels.deals(panel, 6000, rng=np.random.default_rng(5))[:, 0, :, 0]
+    counts = np.array([np.bincount(column.astype(int), minlength=6) for column in dealt.T])
+    assert counts / 1000 == pytest.approx(1, abs=0.15)

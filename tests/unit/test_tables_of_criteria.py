@@ -1,0 +1,165 @@
+"""Tables of studies that score several criteria: what stands in which cell."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from criteria_reads import draw, table
+
+from rubric_order import (
+    carry_over,
+    criteria_agreement,
+    criteria_failures,
+    criterion_order,
+    crossed_orders,
+    halo,
+    orderings,
+    tables,
+)
+from rubric_order.tables import carry_over as carry_over_table
+from rubric_order.tables import criteria_agreement as criteria_agreement_table
+from rubric_order.tables import criteria_failures as criteria_failures_table
+from rubric_order.tables import criterion_order as criterion_order_table
+from rubric_order.tables import crossed_orders as crossed_orders_table
+from rubric_order.tables import halo as halo_table
+
+OPTIONS = {"resamples": 100, "confidence": 0.95, "seed": 1}
+SHOWN = {"study": "s", "n": 5}
+
+
+@pytest.fixture(scope="module")
+def reads():
+    """One judge that prefers the first criterion, under three strategies, with a few failures."""
+    rng = np.random.default_rng(1)
+    human = np.clip(np.round(3 + rng.normal(size=(20, 3))), 1, 5)
+    parts = []
+    for strategy in ("balanced", "random", "fixed"):
+        values, shown = draw(20, 3, rng=rng, strategy=strategy, position=[1, 0, 0], failing=0.02)
+        parts.append(table(values, shown, human=human, strategy=strategy, soft=values))
+    return pd.concat(parts, ignore_index=True)
+
+
+def cell(printed, column):
+    assert len(printed) == 1
+    return printed[column].item()
+
+
+def test_the_table_of_gaps_has_the_columns_of_the_paper_and_what_chance_gives(reads):
+    statistics = criterion_order.criterion_order(reads, **OPTIONS)
+    agreed = criteria_agreement.criteria_agreement(reads, **OPTIONS)
+    rows = criterion_order_table.table(statistics, agreed, strategy="balanced", readouts=["hard"], **SHOWN)
+    assert len(rows) == 1
+    row = rows.iloc[0]
+    own = statistics.query("strategy == 'balanced' and readout == 'hard'").set_index("quantity")
+    assert row["mean_gap"] == own.loc["mean_gap", "estimate"]
+    assert row["max_gap_null"] == own.loc["max_gap", "null"]
+    assert row["n_criteria"] == row["n_significant_p"] == 3
+    macro = agreed.query("criterion == 'macro' and cluster == 'item' and quantity == 'pearson' and readout == 'hard'")
+    assert row["pearson"] == macro.set_index("strategy").loc["balanced", "estimate"]
+    printed = criterion_order_table.for_print(rows)
+    assert cell(printed, "Sig.") == cell(printed, "Sig., Holm") == "3/3"
+    assert cell(printed, "Mean gap") == f"{row['mean_gap']:.2f}"
+    assert cell(printed, "chance, mean") == f"{row['mean_gap_null']:.2f}"
+    assert cell(printed, "Avg r") == f"{row['pearson']:.3f}"
+    both = criterion_order_table.table(statistics, agreed, strategy="balanced", **SHOWN)
+    assert both["readout"].tolist() == ["hard", "soft"]
+
+
+def test_the_table_of_strategies_has_a_column_each_and_differences_with_balanced(reads):
+    statistics = criteria_agreement.criteria_agreement(reads, **OPTIONS)
+    rows = criteria_agreement_table.table(statistics, readouts=["hard"], **SHOWN)
+    printed = criteria_agreement_table.for_print(rows)
+    assert printed.columns.tolist() == ["judge", "dataset", "readout", "Bal", "Rnd", "Fix", "Bal - Rnd", "Bal - Fix"]
+    assert cell(printed, "Bal") == f"{rows['pearson_balanced'].item():.3f}"
+    difference = rows["difference_fixed"].item()
+    assert difference == pytest.approx(rows["pearson_balanced"].item() - rows["pearson_fixed"].item(), abs=0.05)
+    assert cell(printed, "Bal - Fix").startswith(f"{difference:+.3f} [")
+
+
+@pytest.mark.parametrize(("low", "high", "starred"), [(0.01, 0.2, True), (-0.2, -0.01, True), (-0.1, 0.1, False)])
+def test_a_star_says_that_the_interval_excludes_0(reads, low, high, starred):
+    rows = criteria_agreement_table.table(
+        criteria_agreement.criteria_agreement(reads, **OPTIONS), readouts=["hard"], **SHOWN
+    )
+    rows = rows.assign(difference_fixed_low=low, difference_fixed_high=high)
+    assert cell(criteria_agreement_table.for_print(rows), "Bal - Fix").endswith("*") == starred
+
+
+def test_the_table_of_carry_over_counts_criteria_alone_and_given_the_slope(reads):
+    statistics = carry_over.carry_over(reads, confidence=0.95)
+    rows = carry_over_table.table(statistics, readouts=["hard"], **SHOWN)
+    assert rows["strategy"].tolist() == ["balanced", "random"]
+    assert rows["n_criteria"].tolist() == [3, 3]
+    balanced = statistics.query("strategy == 'balanced' and readout == 'hard'")
+    slope = balanced[balanced["quantity"] == "carry_over"].iloc[0]
+    assert rows.loc[0, ["slope", "slope_low", "slope_p"]].tolist() == slope[["estimate", "ci_low", "p"]].tolist()
+    single = balanced.query("quantity == 'any_position' and model == 'position' and criterion.notna()")
+    assert rows.loc[0, "position_criteria"] == (single["p"] < 0.05).sum() == 3
+    printed = carry_over_table.for_print(rows)
+    assert printed.loc[0, "criteria"] == "3/3"
+    assert printed.loc[0, "slope"].startswith(f"{slope['estimate']:.3f} [")
+
+
+def test_the_table_of_halo_leaves_out_what_was_not_judged_alone(reads):
+    rows = halo_table.table(halo.halo(reads, [], **OPTIONS), readouts=["hard"], **SHOWN)
+    assert rows["basis"].tolist() == ["mean", "read"] * 3
+    assert rows["alone"].isna().all()
+    printed = halo_table.for_print(rows)
+    assert "alone" not in printed
+    assert printed.loc[0, "one prompt"].startswith(f"{rows.loc[0, 'inside']:.3f} [")
+
+
+def test_the_table_of_crossed_orders_has_every_test():
+    rng = np.random.default_rng(2)
+    rows = orderings.balanced(3)
+    both = np.array([orderings.cross(rows, "balanced", 5, start=text, rng=rng) for text in range(12)])
+    values = rng.integers(1, 6, (12, 6, 3)).astype(float)
+    statistics = crossed_orders.crossed_orders(table(values, both[..., :3], levels=both[..., 3:]), **OPTIONS)
+    found = crossed_orders_table.table(statistics, **SHOWN)
+    by_name = statistics.set_index("quantity")["p"].to_dict()
+    for name in crossed_orders_table.TESTS:
+        assert found[f"{name}_p"].item() == by_name[name]
+    v = statistics[statistics["quantity"] == "cramers_v"].set_index("criterion_position")["estimate"]
+    assert found[["v_first", "v_last"]].iloc[0].tolist() == [v[1], v[3]]
+    assert cell(crossed_orders_table.for_print(found), "V, first").startswith(f"{v[1]:.3f} [")
+
+
+def test_missing_scores_are_counted_by_criterion_position_and_reason(reads):
+    statistics = criteria_failures.criteria_failures(reads)
+    failed = reads["failure"].notna()
+    for strategy, block in reads.groupby("strategy"):
+        own = statistics[statistics["strategy"] == strategy].set_index(["criterion", "criterion_position", "reason"])
+        assert own.loc[("all", "all", "all"), ["n_scores", "n_failed"]].tolist() == [
+            len(block),
+            failed[block.index].sum(),
+        ]
+        wit_first = block[(block["criterion"] == "wit") & (block["criterion_position"] == 1)]
+        expected = [len(wit_first), wit_first["failure"].notna().sum()]
+        assert own.loc[("wit", "1", "all"), ["n_scores", "n_failed"]].tolist() == expected
+        assert own.loc[("all", "all", "no_score"), "n_failed"] == failed[block.index].sum()
+    found = criteria_failures_table.for_print(criteria_failures_table.table(statistics, study="s"))
+    assert found["reason"].tolist() == ["all", "no_score"] * 3
+    assert found.loc[0, "share"] == f"{100 * failed[reads['strategy'] == 'balanced'].mean():.2f} %"
+    assert criteria_failures.criteria_failures(reads.iloc[:0]).dtypes.equals(statistics.dtypes)
+
+
+def test_every_table_can_be_written_also_without_a_row(reads, tmp_path):
+    nothing = reads.iloc[:0]
+    agreed = criteria_agreement.criteria_agreement(nothing, **OPTIONS)
+    for module, rows in (
+        (
+            criterion_order_table,
+            criterion_order_table.table(
+                criterion_order.criterion_order(nothing, **OPTIONS), agreed, strategy="balanced", **SHOWN
+            ),
+        ),
+        (criteria_agreement_table, criteria_agreement_table.table(agreed, **SHOWN)),
+        (carry_over_table, carry_over_table.table(carry_over.carry_over(nothing, confidence=0.95), **SHOWN)),
+        (halo_table, halo_table.table(halo.halo(nothing, [], **OPTIONS), **SHOWN)),
+        (crossed_orders_table, crossed_orders_table.table(crossed_orders.crossed_orders(nothing, **OPTIONS), **SHOWN)),
+        (
+            criteria_failures_table,
+            criteria_failures_table.table(criteria_failures.criteria_failures(nothing), study="s"),
+        ),
+    ):
+        tables.write(rows, module.for_print(rows), tmp_path / module.__name__.rpartition(".")[2], module.CAPTION)
+    assert len(list(tmp_path.iterdir())) == 24

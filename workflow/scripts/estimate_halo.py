@@ -1,0 +1,16 @@
+"""Estimate how alike criteria are scored in one prompt, judged alone, and by people."""
+
+from pathlib import Path
+
+from rubric_order import entry, files, halo, panels
+
+
+def main(scores: list[Path], alone: list[Path], bootstrap: dict, output: Path) -> None:
+    """Write one row an estimate; `alone` are scores of studies that judge one criterion at a time."""
+    tables = (files.read_tables([path], [*panels.COLUMNS, "item_id"]) for path in scores)
+    separate = (files.read_tables([path], halo.ALONE_COLUMNS) for path in alone)
+    files.write_parquet(halo.halo(tables, separate, **bootstrap), output, **bootstrap)
+
+
+if __name__ == "__main__":
+    entry.run(main)

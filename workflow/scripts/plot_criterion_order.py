@@ -1,0 +1,18 @@
+"""Draw by how much each position shifts the score of each criterion."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from rubric_order import entry
+from rubric_order.figures import criterion_order, output
+
+
+def main(statistics: Path, style: Path, figure: dict, outputs: list[Path]) -> None:
+    """Write the figure in the format of each output's name."""
+    output.use_style(style)
+    output.save(criterion_order.draw(pd.read_parquet(statistics), **figure), outputs)
+
+
+if __name__ == "__main__":
+    entry.run(main)

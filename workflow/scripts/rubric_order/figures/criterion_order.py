@@ -1,0 +1,121 @@
+"""By how much each position shifts the score of each criterion: heat maps."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.colors import TwoSlopeNorm
+from matplotlib.figure import Figure
+
+COLOURS = "RdBu_r"  # warm where a criterion scores higher; the sign is written too, for grey printing
+SIGNIFICANT = 0.05
+DARK = 0.6  # share of the scale beyond which letters are white
+
+
+def draw(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    profile: str,
+    strategy: str,
+    n: int,
+    readout: str,
+    datasets: list[str] | None,
+    width_in: float,
+    row_height_in: float,
+    columns: int,
+    names: dict[str, str],
+) -> Figure:
+    """Shift of each criterion's mean score by position: one panel a judge and dataset, on one diverging scale.
+
+    A cell with a star has an interval without 0, in a criterion whose position test is significant; the name of a
+    criterion with a dagger has a test that is not (at 5%, by Holm over the family, with groups as the sample).
+
+    Args:
+        statistics: see `criterion_order.criterion_order`.
+        study, profile, strategy, n, readout: which reads to draw.
+        datasets: ids; all that the study has by default.
+        width_in, row_height_in: width of the figure and height of a row of cells in inches.
+        columns: panels a row, at most.
+        names: how to write the ids of judges, datasets and criteria.
+
+    Source: after Xu et al. (2026), Figures 10 and 11.
+    """
+    chosen = statistics.query(
+        "study == @study and profile == @profile and strategy == @strategy and n == @n and readout == @readout"
+    )
+    chosen = chosen[chosen["dataset"].isin(datasets)] if datasets else chosen
+    panels = [
+        (judge, dataset, block)
+        for dataset, of_dataset in chosen.groupby("dataset", sort=False)
+        for judge, block in of_dataset.groupby("judge", sort=False)
+    ]
+    if not panels:
+        figure = plt.figure(figsize=(width_in, 1.5), layout="constrained")
+        figure.text(0.5, 0.5, f"No reads in which every criterion meets every position ({strategy})", ha="center")
+        return figure
+    columns = min(columns, len(panels))
+    # Each dataset starts a row of panels: their criteria differ in number.
+    cells, heights = {}, []
+    for dataset in dict.fromkeys(dataset for _, dataset, _ in panels):
+        of_dataset = [panel for panel in panels if panel[1] == dataset]
+        first = len(heights)
+        tallest = max(panel[2]["criterion"].nunique() for panel in of_dataset)
+        heights += [tallest] * -(-len(of_dataset) // columns)
+        cells |= {(first + place // columns, place % columns): panel for place, panel in enumerate(of_dataset)}
+    margin = 2.2  # titles and labels, in rows of cells
+    figure, axes = plt.subplots(
+        len(heights),
+        columns,
+        figsize=(width_in, row_height_in * (sum(heights) + margin * len(heights))),
+        squeeze=False,
+        layout="constrained",
+        height_ratios=heights,
+    )
+    shifts = chosen.loc[chosen["quantity"] == "shift", "estimate"]
+    reach = max(float(np.nanmax(np.abs(shifts), initial=0)), 0.01)
+    norm = TwoSlopeNorm(0, -reach, reach)
+    for place, axis in np.ndenumerate(axes):
+        axis.set_visible(place in cells)
+        if place in cells:
+            image = _draw_panel(axis, cells[place], norm, names, first=place[1] == 0)
+    bar = figure.colorbar(image, ax=axes, shrink=min(1.0, 1.6 / figure.get_figheight()), aspect=12, pad=0.02)
+    bar.set_label("Shift of the mean score (points)")
+    bar.outline.set_linewidth(0.5)
+    figure.supxlabel("Position of the criterion in the prompt")
+    return figure
+
+
+def _draw_panel(axis, panel: tuple, norm, names: dict[str, str], *, first: bool):
+    """One judge and dataset."""
+    judge, dataset, block = panel
+    shift = block[block["quantity"] == "shift"]
+    tests = block[block["quantity"] == "position_test"].set_index("criterion")
+    criteria = list(dict.fromkeys(shift["criterion"]))
+    positions = list(range(1, int(shift["position"].max()) + 1))
+    grids = {
+        name: shift.pivot(index="criterion", columns="position", values=name).reindex(criteria, columns=positions)
+        for name in ("estimate", "ci_low", "ci_high")
+    }
+    values, low, high = (grid.to_numpy(dtype=float) for grid in grids.values())
+    p = tests["p_cluster_holm"].where(tests["p_cluster_holm"].notna(), tests["p_holm"]).reindex(criteria)
+    significant = (p < SIGNIFICANT).to_numpy()
+    image = axis.imshow(values, cmap=COLOURS, norm=norm, aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        if not np.isnan(value):
+            star = "*" if significant[row] and (low[row, column] > 0 or high[row, column] < 0) else ""
+            colour = "white" if abs(value) > DARK * norm.vmax else "black"
+            axis.text(column, row, f"{value:+.2f}{star}", ha="center", va="center", color=colour, fontsize="small")
+    labels = [names.get(name, name.replace("_", " ").capitalize()) for name in criteria]
+    labels = [name if known else f"{name} †" for name, known in zip(labels, significant, strict=True)]
+    axis.set_yticks(range(len(criteria)), labels)
+    axis.set_xticks(range(len(positions)), positions)
+    axis.tick_params(length=0, labelleft=True)
+    axis.grid(False)
+    axis.set_xticks(np.arange(len(positions) + 1) - 0.5, minor=True)
+    axis.set_yticks(np.arange(len(criteria) + 1) - 0.5, minor=True)
+    axis.grid(True, which="minor", axis="both", color="white", linewidth=1)
+    axis.tick_params(which="minor", length=0)
+    for spine in axis.spines.values():
+        spine.set_visible(False)
+    axis.set_title(f"{names.get(judge, judge)}\n{names.get(dataset, dataset)}")
+    return image

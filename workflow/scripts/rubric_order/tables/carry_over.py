@@ -1,0 +1,69 @@
+"""Whether the criterion right before another moves its score, and what is left of position effects then."""
+
+import pandas as pd
+
+from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, with_interval
+
+CAPTION = (
+    "Carry-over. Slope: points by which a criterion scores higher a point by which the text scores higher under the "
+    "criterion right before it than under an average one; 0 without carry-over. Predecessor: p of no effect of which "
+    "criterion comes before. Position: p of no effect of the position, alone and given the slope; criteria: how many "
+    "are significant at 5% in the same tests of single criteria. All p-values take groups of texts as the sample."
+)
+
+
+def table(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    n: int,
+    profile: str = "default",
+    readouts: tuple[str, ...] = ("hard", "soft"),
+) -> pd.DataFrame:
+    """One row a judge, dataset, strategy and readout.
+
+    Args:
+        statistics: see `carry_over.carry_over`.
+    """
+    chosen = statistics.query("study == @study and profile == @profile and n == @n and readout in @readouts")
+    keys = ["judge", "dataset", "strategy", "n", "readout"]
+    rows = []
+    for key, block in chosen.groupby(keys, sort=False):
+        slope = block[block["quantity"] == "carry_over"].iloc[0]
+        row = dict(zip(keys, key, strict=True)) | {name: slope[name] for name in ("n_texts", "n_groups", "n_scores")}
+        row |= {"slope": slope["estimate"], "slope_low": slope["ci_low"], "slope_high": slope["ci_high"]}
+        row["slope_p"] = slope["p"]
+        tests = block[block["quantity"].isin(["any_position", "any_predecessor"])]
+        pooled = tests[tests["criterion"].isna()].set_index(["quantity", "model"])["p"]
+        row["predecessor_p"] = pooled["any_predecessor", "position + predecessor"]
+        single = tests[tests["criterion"].notna()]
+        for name, model in (("position", "position"), ("position_given_slope", "position + level")):
+            row[f"{name}_p"] = pooled["any_position", model]
+            row[f"{name}_criteria"] = int((single[single["model"] == model]["p"] < SIGNIFICANT).sum())
+        rows.append(row | {"n_criteria": single["criterion"].nunique()})
+    columns = [*keys, "n_texts", "n_groups", "n_scores", "slope", "slope_low", "slope_high", "slope_p", "predecessor_p"]
+    columns += [
+        "position_p",
+        "position_criteria",
+        "position_given_slope_p",
+        "position_given_slope_criteria",
+        "n_criteria",
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    ends = zip(rows["slope"], rows["slope_low"], rows["slope_high"], strict=True)
+    printed = rows[["judge", "dataset", "strategy"]].copy()
+    printed["readout"] = rows["readout"].map(READOUT_NAMES)
+    printed["slope"] = [with_interval(*row) for row in ends]
+    for name, title in (
+        ("predecessor_p", "predecessor, p"),
+        ("position_p", "position, p"),
+        ("position_given_slope_p", "position given slope, p"),
+    ):
+        printed[title] = [f"{p:.3g}" for p in rows[name]]
+    for name, title in (("position", "criteria"), ("position_given_slope", "criteria given slope")):
+        counts = zip(rows[f"{name}_criteria"], rows["n_criteria"], strict=True)
+        printed[title] = [f"{found}/{total}" for found, total in counts]
+    return printed

@@ -1,0 +1,82 @@
+"""Agreement with people by how the criteria were ordered, at the same number of reads."""
+
+import pandas as pd
+
+from rubric_order.criteria_agreement import MACRO
+from rubric_order.tables import READOUT_NAMES
+
+CAPTION = (
+    "Criterion-order strategies at the same budget: mean over criteria of Pearson's r with people under each "
+    "strategy, and paired bootstrap differences of Balanced with the others. * the interval excludes 0."
+)
+NAMES = {
+    "balanced": "Bal",
+    "random": "Rnd",
+    "fixed": "Fix",
+    "balanced_williams": "Williams",
+    "single": "Single",
+    "all": "All",
+}
+BASE = "balanced"
+
+
+def table(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    n: int,
+    profile: str = "default",
+    cluster: str = "item",
+    readouts: tuple[str, ...] = ("hard", "soft"),
+) -> pd.DataFrame:
+    """One row a judge, dataset and readout: each strategy, and the differences of `balanced` with the others.
+
+    Args:
+        statistics: see `criteria_agreement.criteria_agreement`.
+    """
+    where = "study == @study and profile == @profile and n == @n and readout in @readouts and cluster == @cluster"
+    chosen = statistics.query(where)
+    chosen = chosen[chosen["criterion"] == MACRO]
+    keys = ["judge", "dataset", "n", "readout", "cluster"]
+    rows = []
+    for key, block in chosen.groupby(keys, sort=False):
+        row = dict(zip(keys, key, strict=True)) | {"n_clusters": block["n_clusters"].iloc[0]}
+        for found in block.itertuples():
+            if found.quantity == "pearson":
+                name = f"pearson_{found.strategy}"
+            elif found.strategy == BASE:
+                name = f"difference_{found.other}"
+            else:
+                continue
+            row |= {name: found.estimate, f"{name}_low": found.ci_low, f"{name}_high": found.ci_high}
+            if found.quantity != "pearson":
+                row[f"{name}_p"] = found.p
+        rows.append(row)
+    found = pd.DataFrame(rows, columns=[*keys, "n_clusters"] if not rows else None)
+    order = [f"{kind}_{name}" for kind in ("pearson", "difference") for name in NAMES]
+    values = [f"{name}{end}" for name in order for end in ("", "_low", "_high", "_p") if f"{name}{end}" in found]
+    return found[[*keys, "n_clusters", *values]]
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    """The columns of Xu et al. (2026), Table 6, with intervals."""
+    printed = rows[["judge", "dataset"]].copy()
+    printed["readout"] = rows["readout"].map(READOUT_NAMES)
+    for name, title in NAMES.items():
+        if f"pearson_{name}" in rows:
+            values = rows[f"pearson_{name}"]
+            printed[title] = [f"{value:.3f}" if pd.notna(value) else "undefined" for value in values]
+    for name, title in NAMES.items():
+        column = f"difference_{name}"
+        if column in rows:
+            ends = zip(rows[column], rows[f"{column}_low"], rows[f"{column}_high"], strict=True)
+            printed[f"{NAMES[BASE]} - {title}"] = [_difference(*row) for row in ends]
+    return printed
+
+
+def _difference(value: float, low: float, high: float) -> str:
+    if pd.isna(value):
+        return "undefined"
+    if pd.isna(low):
+        return f"{value:+.3f} [undefined]"
+    return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]{'*' if low > 0 or high < 0 else ''}"

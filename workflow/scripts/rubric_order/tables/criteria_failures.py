@@ -1,0 +1,20 @@
+"""Scores that answers about several criteria do not give."""
+
+import pandas as pd
+
+from rubric_order.criteria_failures import ANY
+
+CAPTION = "Scores that answers about several criteria do not give, by reason."
+
+
+def table(statistics: pd.DataFrame, *, study: str, profile: str = "default") -> pd.DataFrame:
+    """One row a judge, dataset, strategy, scale, criterion, position and reason, see `criteria_failures`."""
+    chosen = statistics.query("study == @study and profile == @profile").drop(columns=["study", "profile"])
+    return chosen.assign(share=chosen["n_failed"] / chosen["n_scores"]).reset_index(drop=True)
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    """The pooled rows; criteria and positions are left to the CSV file."""
+    pooled = rows[(rows["criterion"] == ANY) & (rows["criterion_position"] == ANY)]
+    pooled = pooled.drop(columns=["criterion", "criterion_position"]).reset_index(drop=True)
+    return pooled.assign(share=[f"{100 * value:.2f} %" for value in pooled["share"]])

@@ -1,0 +1,83 @@
+"""Criterion-order bias: gaps between positions, and how many criteria depend on them."""
+
+import pandas as pd
+
+from rubric_order.criteria_agreement import MACRO
+from rubric_order.tables import READOUT_NAMES, SIGNIFICANT
+
+CAPTION = (
+    "Multi-criterion ordering. Avg r: mean over criteria of Pearson's r with people. Mean and Max gap: a criterion's "
+    "mean score in its best less its worst position, in points of the scale, averaged and greatest over criteria; "
+    "chance: the gap when answers are dealt anew among the orderings of a text. Sig.: criteria with a significant "
+    "item-blocked Friedman test (Skillings-Mack where scores are missing) at 5%; by Holm, adjusted for the tests of "
+    "all judges, datasets and criteria; by group, the same in the test that takes groups of texts as the sample."
+)
+
+
+def table(
+    statistics: pd.DataFrame,
+    agreement: pd.DataFrame,
+    *,
+    study: str,
+    strategy: str,
+    n: int,
+    profile: str = "default",
+    readouts: tuple[str, ...] = ("hard", "soft"),
+) -> pd.DataFrame:
+    """One row a judge, dataset and readout.
+
+    Args:
+        statistics: see `criterion_order.criterion_order`. agreement: see `criteria_agreement.criteria_agreement`.
+    """
+    where = "study == @study and profile == @profile and strategy == @strategy and n == @n and readout in @readouts"
+    keys = ["judge", "dataset", "strategy", "n", "readout"]
+    agreed = agreement.query(where).query("quantity == 'pearson' and cluster == 'item'")
+    agreed = agreed[agreed["criterion"] == MACRO]
+    pearson = agreed.set_index(keys)["estimate"].to_dict()
+    rows = []
+    for key, block in statistics.query(where).groupby(keys, sort=False):
+        tests = block[block["quantity"] == "position_test"]
+        row = dict(zip(keys, key, strict=True)) | {name: block[name].iloc[0] for name in ("n_texts", "n_groups")}
+        row |= {"n_failed": block["n_failed"].iloc[0], "pearson": pearson.get(key, float("nan"))}
+        for name in ("mean_gap", "max_gap"):
+            gap = block[block["quantity"] == name]
+            for column in ("estimate", "ci_low", "ci_high", "null", "excess", "p"):
+                value = gap[column].iloc[0] if len(gap) else float("nan")
+                row[name if column == "estimate" else f"{name}_{column}"] = value
+        row["n_criteria"] = len(tests)
+        for name in ("p", "p_holm", "p_bh", "p_cluster", "p_cluster_holm", "p_cluster_bh"):
+            row[f"n_significant_{name}"] = int((tests[name] < SIGNIFICANT).sum())
+        rows.append(row | {"mean_w": tests["estimate"].mean()})
+    gaps = ("estimate", "ci_low", "ci_high", "null", "excess", "p")
+    columns = [*keys, "n_texts", "n_groups", "n_failed", "pearson"]
+    columns += [name if c == "estimate" else f"{name}_{c}" for name in ("mean_gap", "max_gap") for c in gaps]
+    columns += ["n_criteria", "mean_w"]
+    columns += [
+        f"n_significant_{name}" for name in ("p", "p_holm", "p_bh", "p_cluster", "p_cluster_holm", "p_cluster_bh")
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    """The columns of Xu et al. (2026), Table 5, and ours."""
+
+    def of_all(name: str) -> list[str]:
+        return [
+            f"{found}/{total}" for found, total in zip(rows[f"n_significant_{name}"], rows["n_criteria"], strict=True)
+        ]
+
+    return pd.DataFrame(
+        {
+            "judge": rows["judge"],
+            "dataset": rows["dataset"],
+            "readout": rows["readout"].map(READOUT_NAMES),
+            "Avg r": [f"{value:.3f}" if pd.notna(value) else "undefined" for value in rows["pearson"]],
+            "Mean gap": [f"{value:.2f}" for value in rows["mean_gap"]],
+            "chance, mean": [f"{value:.2f}" for value in rows["mean_gap_null"]],
+            "Max gap": [f"{value:.2f}" for value in rows["max_gap"]],
+            "chance, max": [f"{value:.2f}" for value in rows["max_gap_null"]],
+            "Sig.": of_all("p"),
+            "Sig., Holm": of_all("p_holm"),
+            "Sig., Holm, by group": of_all("p_cluster_holm"),
+        }
+    )

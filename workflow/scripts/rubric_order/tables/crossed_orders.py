@@ -1,0 +1,50 @@
+"""Whether the order of the criteria and the order of the score levels act apart from each other."""
+
+import pandas as pd
+
+from rubric_order.tables import with_interval
+
+CAPTION = (
+    "Crossed design: both the order of the criteria and the order of the score levels vary. p of no effect of each on "
+    "the score, of no interaction, and of level positions being selected in the same shares wherever the criterion "
+    "stands; groups of texts are the sample. V: Cramer's V of the selected level positions where the criterion stands "
+    "first and last, with bootstrap intervals over groups."
+)
+TESTS = {
+    "criterion_order": "criterion order, p",
+    "level_order": "level order, p",
+    "interaction": "interaction, p",
+    "same_selection": "same selection, p",
+}
+
+
+def table(statistics: pd.DataFrame, *, study: str, n: int, profile: str = "default") -> pd.DataFrame:
+    """One row a judge, dataset and strategy.
+
+    Args:
+        statistics: see `crossed_orders.crossed_orders`.
+    """
+    chosen = statistics.query("study == @study and profile == @profile and n == @n")
+    keys = ["judge", "dataset", "strategy", "n"]
+    rows = []
+    for key, block in chosen.groupby(keys, sort=False):
+        row = dict(zip(keys, key, strict=True))
+        row |= {name: block[name].iloc[0] for name in ("n_texts", "n_groups", "n_scores", "n_failed")}
+        row |= {f"{name}_p": block.loc[block["quantity"] == name, "p"].item() for name in TESTS}
+        v = block[block["quantity"] == "cramers_v"].sort_values("criterion_position")
+        for name, found in (("v_first", v.iloc[0]), ("v_last", v.iloc[-1])):
+            row |= {name: found["estimate"], f"{name}_low": found["ci_low"], f"{name}_high": found["ci_high"]}
+        rows.append(row)
+    columns = [*keys, "n_texts", "n_groups", "n_scores", "n_failed", *(f"{name}_p" for name in TESTS)]
+    columns += [f"{name}{end}" for name in ("v_first", "v_last") for end in ("", "_low", "_high")]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    printed = rows[["judge", "dataset", "strategy"]].copy()
+    for name, title in TESTS.items():
+        printed[title] = [f"{p:.3g}" for p in rows[f"{name}_p"]]
+    for name, title in (("v_first", "V, first"), ("v_last", "V, last")):
+        ends = zip(rows[name], rows[f"{name}_low"], rows[f"{name}_high"], strict=True)
+        printed[title] = [with_interval(*row) for row in ends]
+    return printed

@@ -1,0 +1,54 @@
+"""How alike the criteria are scored: in one prompt, judged alone, and by people."""
+
+import pandas as pd
+
+from rubric_order.tables import READOUT_NAMES, with_interval
+
+CAPTION = (
+    "Halo: mean correlation between criteria across texts, of scores given in one prompt, of the same items judged "
+    "alone, and of people's; and the differences, with bootstrap intervals over groups of texts. Read: of single "
+    "reads; mean: of means over all reads of a text."
+)
+QUANTITIES = {
+    "inside": "one prompt",
+    "alone": "alone",
+    "human": "people",
+    "inside_minus_alone": "one prompt - alone",
+    "inside_minus_human": "one prompt - people",
+}
+
+
+def table(
+    statistics: pd.DataFrame,
+    *,
+    study: str,
+    n: int,
+    profile: str = "default",
+    readouts: tuple[str, ...] = ("hard", "soft"),
+) -> pd.DataFrame:
+    """One row a judge, dataset, strategy, readout and basis.
+
+    Args:
+        statistics: see `halo.halo`.
+    """
+    chosen = statistics.query("study == @study and profile == @profile and n == @n and readout in @readouts")
+    keys = ["judge", "dataset", "strategy", "n", "readout", "basis"]
+    rows = []
+    for key, block in chosen.groupby(keys, sort=False):
+        row = dict(zip(keys, key, strict=True)) | {"n_texts": block["n_texts"].iloc[0]}
+        for found in block.itertuples():
+            name = found.quantity
+            row |= {name: found.estimate, f"{name}_low": found.ci_low, f"{name}_high": found.ci_high}
+        rows.append(row)
+    columns = [*keys, "n_texts", *(f"{name}{end}" for name in QUANTITIES for end in ("", "_low", "_high"))]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    printed = rows[["judge", "dataset", "strategy", "basis"]].copy()
+    printed.insert(3, "readout", rows["readout"].map(READOUT_NAMES))
+    for name, title in QUANTITIES.items():
+        if rows[name].notna().any():
+            ends = zip(rows[name], rows[f"{name}_low"], rows[f"{name}_high"], strict=True)
+            printed[title] = [with_interval(*row) for row in ends]
+    return printed
