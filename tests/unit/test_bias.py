@@ -328,8 +328,8 @@ def test_position_selection_has_the_documented_columns_and_one_row_an_estimate()
     assert not result.duplicated([*KEYS, "readout", "cluster", "quantity", "position"]).any()
     has = {
         "estimate": set(QUANTITIES) - {"direction"},
-        "ci_low": {"share", "cramers_v"},
-        "ci_high": {"share", "cramers_v"},
+        "ci_low": {"share", "cramers_v", "cramers_v_corrected"},
+        "ci_high": {"share", "cramers_v", "cramers_v_corrected"},
         "sim_low": {"share"},
         "sim_high": {"share"},
         "bound_low": {"share", "cramers_v"},

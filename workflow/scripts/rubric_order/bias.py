@@ -138,8 +138,8 @@ def position_selection(
         - ``cramers_v`` with the interval of `uniformity.v_interval`, and worst-case bounds. `flag` says ``reaches 0``
           where the interval does (its upper end is then all that the data say), and ``few clusters`` where there are
           less than `uniformity.FEW_CLUSTERS`;
-        - ``cramers_v_corrected`` and ``cramers_v_squared``: without what chance adds, see `uniformity.corrected_v`;
-          ``cramers_v_corrected_reads``: the same if reads were independent;
+        - ``cramers_v_corrected``, with the same interval, and ``cramers_v_squared``: without what chance adds, see
+          `uniformity.corrected_v`; ``cramers_v_corrected_reads``: the same if reads were independent;
         - ``design_effect``, and ``detectable_v``: the smallest V that would have been found, see `uniformity`;
         - ``direction``, in column `label`.
 
@@ -233,8 +233,10 @@ def _estimates(
     deff = uniformity.design_effect(counts)
     level = 1 - confidence
     smallest = uniformity.detectable_v(total.sum(), n, deff=deff, level=level)
+    method = f"less the variance of the shares over {cluster}s; bootstrap test inversion {drawn}"
+    corrected = {"estimate": uniformity.corrected_v(counts), **_pair("ci", low, high)}
+    rows.append({"quantity": "cramers_v_corrected", "method": method, **corrected})
     for quantity, estimate, method in (
-        ("cramers_v_corrected", uniformity.corrected_v(counts), f"less the variance of the shares over {cluster}s"),
         ("cramers_v_squared", uniformity.squared_v(counts), f"less the variance of the shares over {cluster}s"),
         (
             "cramers_v_corrected_reads",
