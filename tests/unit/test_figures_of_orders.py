@@ -1,6 +1,7 @@
 """The figures of the budget curve, of scores by position, and of position selection by dataset."""
 
 import io
+import re
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -70,7 +71,8 @@ def panels(figure):
 def test_the_budget_curve_has_a_panel_a_judge_and_rated_dataset_and_a_line_a_strategy(statistics):
     figure = of_curve(statistics)
     titles = ["Judge A, Data D", "b, Data D", "c, Data D", "Judge A, e", "b, e"]
-    assert [axis.get_title() for axis in panels(figure)] == titles
+    assert [axis.get_title().partition(" (")[0] for axis in panels(figure)] == titles
+    assert all(re.search(r" \(\d+( to \d+)? items\)$", axis.get_title()) for axis in panels(figure))
     found = statistics["budget_curve"].query(
         "judge == 'a' and dataset == 'd' and statistic == 'pearson' and quantity == 'r' and cluster == 'group'"
     )
@@ -82,7 +84,6 @@ def test_the_budget_curve_has_a_panel_a_judge_and_rated_dataset_and_a_line_a_str
         np.testing.assert_allclose(line.get_ydata(), rows["estimate"])
         band = panel.collections[["balanced", "random", "fixed"].index(strategy) * 2].get_paths()[0].vertices[:, 1]
         assert (band.min(), band.max()) == pytest.approx((rows["range_low"].min(), rows["range_high"].max()))
-    assert "items" in panel.texts[0].get_text()
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["balanced", "random", "fixed"]
 
 
@@ -102,7 +103,7 @@ def test_the_bar_at_the_end_of_a_curve_is_its_interval(statistics):
         .iloc[0]
     )
     figure = of_curve(statistics, measure="spearman", cluster="item", strategies=["fixed"])
-    (panel,) = [axis for axis in panels(figure) if axis.get_title() == "Judge A, e"]
+    (panel,) = [axis for axis in panels(figure) if axis.get_title().startswith("Judge A, e")]
     bars = [path.vertices[:, 1] for collection in panel.collections for path in collection.get_paths()]
     assert any(len(bar) == 2 and np.allclose(bar, [end["ci_low"], end["ci_high"]]) for bar in bars)
 

@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 
 from rubric_order import chats, judges, prefixes
 from rubric_order.columns import is_among
+from rubric_order.keys import EVERY
 from rubric_order.store import Store, asked_again
 
-ALL = "all"  # in the column `study`: all studies of a judge together
 SAMPLE = 240  # prompts of one study and dataset whose tokens are counted
 STRETCHES = 4  # of neighbouring requests, from which they are taken
 CHARACTERS = 4  # a token, where the judge's tokenizer is not at hand
@@ -81,7 +81,7 @@ def judge_costs(
     table = pd.DataFrame(rows)
     sources = table["output_tokens_from"][table["to_ask"] > 0]
     whole = {
-        "study": ALL,
+        "study": EVERY,
         **table.drop(columns=["study", "output_tokens_from"]).sum().to_dict(),
         "output_tokens_from": "max_tokens" if "max_tokens" in set(sources) else "answers",
     }

@@ -8,7 +8,7 @@ KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
 # What resampling may draw: single items, or groups of items that share a prompt, an article or a story.
 CLUSTERS = ("group", "item")
 
-EVERY = "all"  # in place of a dataset: all of a study's
+EVERY = "all"  # in place of a dataset or study: all of them together
 
 
 def typed(rows: list[dict], columns: list[str], words: list[str]) -> pd.DataFrame:

@@ -8,9 +8,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from rubric_order.columns import is_among
+from rubric_order.keys import EVERY
 from rubric_order.store import Store, may_pass
 
-ALL = "all"  # in the column `study`: all studies of a judge together
 TOKENS = ["prompt_tokens", "completion_tokens", "cached_tokens"]
 
 
@@ -40,7 +40,7 @@ def judge_status(requests: Mapping[str, Path], store: Store) -> pd.DataFrame:
             ours |= mine
         rows.append(row)
     table = pd.DataFrame(rows)
-    whole = {"study": ALL} | table.drop(columns="study").sum(min_count=1).to_dict()
+    whole = {"study": EVERY} | table.drop(columns="study").sum(min_count=1).to_dict()
     whole["other"] = int((~ours).sum())
     whole["cost"] = store.spent()["cost"] if known["cost"].notna().any() else None
     whole["hours"] = sum(run["seconds"] for run in store.runs()) / 3600

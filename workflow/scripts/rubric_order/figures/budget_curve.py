@@ -52,9 +52,9 @@ def draw(
         cells |= {(rows + place // columns, place % columns): (judge, dataset) for place, judge in enumerate(has)}
         rows += -(-len(has) // columns)
     rows = max(rows, 1)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(width_in, panel_height_in * rows), sharex=True, squeeze=False, layout="constrained"
-    )
+    # One row needs room beside its panels for the name of the vertical axis.
+    size = (width_in, max(panel_height_in * rows, 2.4))
+    figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
     for cell, axis in np.ndenumerate(axes):
         axis.set_visible(cell in cells)
     if not cells:
@@ -66,7 +66,8 @@ def draw(
     for cell, (judge, dataset) in cells.items():
         block = chosen[(chosen["judge"] == judge) & (chosen["dataset"] == dataset)]
         _draw_panel(axes[cell], block, [name for name in strategies if name in set(block["strategy"])])
-        axes[cell].set_title(f"{names.get(judge, judge)}, {names.get(dataset, dataset)}")
+        items = looks.count_range(block["n_items"])
+        axes[cell].set_title(f"{names.get(judge, judge)}, {names.get(dataset, dataset)} ({items} items)")
         axes[cell].set_xlim(0.5, last + 0.5 + 0.06 * last * len(strategies))
         axes[cell].set_xticks(
             [k for k in range(1, last + 1) if k == 1 or last < 8 or k % (2 if last <= 12 else 4) == 0]
@@ -102,6 +103,3 @@ def _draw_panel(axis: Axes, block: pd.DataFrame, strategies: list[str]) -> None:
             markersize=3,
             elinewidth=1,
         )
-    counts = sorted(set(block["n_items"]))
-    items = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    axis.text(0.97, 0.04, f"{items} items", transform=axis.transAxes, ha="right", fontsize="small")

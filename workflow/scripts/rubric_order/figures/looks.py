@@ -1,6 +1,7 @@
 """How several things are told apart in one figure, and a figure that has nothing to show."""
 
 import matplotlib.pyplot as plt
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -31,6 +32,12 @@ def look(place: int) -> dict:
     """Colour and marker of one of several things, as keywords of a line with intervals."""
     colour, marker = LOOKS[place % len(LOOKS)]
     return {"color": colour, "marker": marker, "elinewidth": 0.9}
+
+
+def count_range(counts: pd.Series) -> str:
+    """How many there are, or from how many to how many."""
+    low, high = counts.min(), counts.max()
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def legend_entries(axes: list[Axes]) -> dict:

@@ -89,6 +89,6 @@ def draw(
         axis.set_ylabel("Score")
     figure.supxlabel("Position of the score in the prompt")
     bar = figure.colorbar(image, ax=axes, shrink=0.8, pad=0.02)
-    bar.set_label(f"Share of the score's selections less {100 / n:.3g}% (percentage points)")
+    bar.set_label(f"Share less {100 / n:.3g}% (points)")
     bar.outline.set_visible(False)
     return figure

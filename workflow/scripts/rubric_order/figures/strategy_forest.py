@@ -81,8 +81,7 @@ def draw(
             axis.errorbar(x, y, xerr=spread, label=label, **look)
         for edge in range(1, len(judges)):
             axis.axhline(edge - 0.5, color="0.9", linewidth=0.6, zorder=0)
-        items = block["n_items"]
-        count = f"{items.min()}" if items.nunique() == 1 else f"{items.min()} to {items.max()}"
+        count = looks.count_range(block["n_items"])
         axis.set_title(f"{names.get(dataset, dataset)}{READOUTS[readout]} ({count} items)")
         axis.grid(visible=True, axis="x")
         axis.grid(visible=False, axis="y")

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.status import ALL
+from rubric_order.keys import EVERY
 from rubric_order.tables import count, percent
 
 CAPTION = (
@@ -21,7 +21,7 @@ def table(parts: dict[str, pd.DataFrame], currencies: dict[str, str]) -> pd.Data
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """One line a judge and study; a judge of one study has one line."""
     studies = rows.groupby("judge")["study"].transform("size") - 1
-    rows = rows[(rows["study"] == ALL) | (studies > 1)].reset_index(drop=True)
+    rows = rows[(rows["study"] == EVERY) | (studies > 1)].reset_index(drop=True)
     counts = {
         "Requests": "requests",
         "Done": "done",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.costs import ALL
+from rubric_order.keys import EVERY
 from rubric_order.tables import count, percent
 
 CAPTION = (
@@ -22,7 +22,7 @@ def table(parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """One line a judge, and one of all judges together; studies are left to the CSV file."""
-    rows = rows[rows["study"] == ALL].reset_index(drop=True)
+    rows = rows[rows["study"] == EVERY].reset_index(drop=True)
     about = rows["prompt_tokens_from"].map({"characters": "≈ ", "tokenizer": ""})
     most = rows["output_tokens_from"].map({"max_tokens": "≤ ", "answers": ""})
     lines = pd.DataFrame(
@@ -41,13 +41,13 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         }
     )
     sums = rows[["reads", "requests", "answered", "to_ask"]].sum().map(count).tolist()
-    whole = dict.fromkeys(lines.columns, "") | dict(zip(lines.columns, [ALL, *sums], strict=False))
+    whole = dict.fromkeys(lines.columns, "") | dict(zip(lines.columns, [EVERY, *sums], strict=False))
     return pd.concat([lines, pd.DataFrame([whole])], ignore_index=True)
 
 
 def saved(rows: pd.DataFrame) -> str:
     """What it saves that reads share requests, in words."""
-    whole = rows[rows["study"] == ALL]
+    whole = rows[rows["study"] == EVERY]
     reads, requests = int(whole["reads"].sum()), int(whole["requests"].sum())
     return (
         f"{reads:,} reads need {requests:,} distinct requests: sharing them saves {reads - requests:,}"

@@ -1,0 +1,93 @@
+"""A judge job of vLLM that is killed with SIGKILL and asked to go on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from snakemake.utils import validate
+
+from rubric_order.store import Store
+
+from .conftest import ROOT, Project
+
+# The real job, but for smaller chunks: a small run then has some.
+JOB = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+import judge_shard
+from rubric_order import entry, judging
+judging.CHUNK = 8
+entry.run(judge_shard.main)
+"""
+# One prompt at a time and nothing from a cache: then an answer cannot depend on what was asked before it.
+EXACT = {"max_num_seqs": 1, "enable_prefix_caching": False}
+
+
+def start_in(project: Project, folder: Path) -> subprocess.Popen:
+    config = yaml.safe_load(project.file("config/config.yaml").read_text())
+    validate(config, str(ROOT / "workflow/schemas/config.schema.yaml"))
+    judge = config["judges"]["smollm2_135m"]
+    judge["engine_args"] |= EXACT
+    options = {
+        "requests": project.file("results/requests/position_bias/smollm2_135m.parquet"),
+        "shard": 1,
+        "shards": 1,
+        "judge": json.dumps(judge),
+        "endpoint": "{}",
+        "model-folder": project.file("results/models/smollm2_135m_instruct_bfloat16"),
+        "gpus": 0,
+        "store": folder / "store",
+        "output": folder / "responses.parquet",
+    }
+    command = [sys.executable, "-c", JOB, str(project.file("workflow/scripts"))]
+    for name, value in options.items():
+        command += [f"--{name}", str(value)]
+    folder.mkdir(exist_ok=True)
+    with (folder / "log").open("a") as log:
+        return subprocess.Popen(command, stderr=log, stdout=log, start_new_session=True)
+
+
+@pytest.fixture
+def start(request: pytest.FixtureRequest):
+    """Start a judge job in a folder; it is ended with the test at the latest."""
+
+    def start_job(project: Project, folder: Path) -> subprocess.Popen:
+        job = start_in(project, folder)
+        request.addfinalizer(lambda: job.poll() is None and os.killpg(job.pid, signal.SIGKILL))
+        return job
+
+    return start_job
+
+
+def kept(folder: Path) -> int:
+    names = (path.name for path in (folder / "store").glob("*.parquet"))
+    return sum(not name.startswith(".") for name in names)
+
+
+def test_a_killed_job_goes_on_where_it_was_and_ends_with_the_same_bytes(start, finished: Project, tmp_path: Path):
+    whole = start(finished, tmp_path / "whole")
+    assert whole.wait() == 0, (tmp_path / "whole/log").read_text()
+
+    killed = start(finished, tmp_path / "killed")
+    while kept(tmp_path / "killed") < 3:
+        assert killed.poll() is None, (tmp_path / "killed/log").read_text()
+        time.sleep(0.05)
+    os.killpg(killed.pid, signal.SIGKILL)
+    assert killed.wait() == -signal.SIGKILL
+    assert not (tmp_path / "killed/responses.parquet").exists()
+
+    requests = pd.read_parquet(finished.file("results/requests/position_bias/smollm2_135m.parquet"))
+    before = len(Store(tmp_path / "killed/store").read(requests["request_id"], ["request_id"]))
+    assert 24 <= before < len(requests)
+    resumed = start(finished, tmp_path / "killed")
+    log = (tmp_path / "killed/log").read_text
+    assert resumed.wait() == 0, log()
+    assert f"{len(requests)} requests: {before} answered before, {len(requests) - before} to judge" in log()
+    assert (tmp_path / "killed/responses.parquet").read_bytes() == (tmp_path / "whole/responses.parquet").read_bytes()
