@@ -111,3 +111,19 @@ def test_the_main_paper_has_about_as_many_calls_as_it_says(root, sizes):
     assert once == 2_032_128
     criteria = 6 * 3 * (96 * 12 + 400 * 8)  # Setting 2: stories and summaries
     assert round((once + criteria) / 1e6, 1) == 2.1
+
+
+def test_the_reads_of_several_criteria_are_as_many_as_the_file_says(root, sizes):
+    path = root / "config/papers/criterion_order.yaml"
+    texts = {"hanna": (sizes["hanna"] // 6, 6), "summeval": (sizes["summeval"] // 4, 4)}  # stories and summaries
+    reads = {}
+    for name, study in load(path)["studies"].items():
+        for strategy in study["strategies"]:
+            rng = resampling.generator(study["seed"], "any")
+            budget = {n: len(orderings.choose(strategy, n, rng=rng)) for _, n in texts.values()}
+            once = sum(count * budget[n] for count, n in (texts[dataset] for dataset in study["datasets"]))
+            reads[name, strategy] = once * len(study["judges"])
+    of_paper = sum(reads["criterion_order", strategy] for strategy in ("balanced", "random", "fixed"))
+    assert f"{of_paper:,} under the paper's three strategies" in path.read_text(encoding="utf-8")
+    assert f"{reads['criterion_order', 'balanced_williams']:,} more under" in path.read_text(encoding="utf-8")
+    assert f"{reads['crossed_orders', 'balanced']:,} of the crossed study" in path.read_text(encoding="utf-8")
