@@ -17,7 +17,7 @@ import pytest
 from rubric_order import engines, files, judging, plan
 from rubric_order.store import Store
 
-CHUNK = 8
+CHUNK = 16
 KILLS = 20
 
 # Jobs are forked from a process that has imported what they need: a real process each, without its start-up time.
@@ -119,10 +119,10 @@ class Jobs:
 
 @pytest.fixture
 def make_jobs(judge):
-    """Jobs over 400 requests about 40 items, in a new folder."""
+    """Jobs over 1,000 requests about 100 items, in a new folder."""
     judge |= SIMULATED
     orderings = [list(ordering) for ordering in itertools.islice(itertools.permutations(range(1, 6)), 10)]
-    rows = [(f"item-{item:02d}", ordering) for item in range(40) for ordering in orderings]
+    rows = [(f"item-{item:02d}", ordering) for item in range(100) for ordering in orderings]
     prompts = [f"{item} {ordering}" for item, ordering in rows]
     requests = pd.DataFrame(
         {
@@ -157,7 +157,7 @@ def uninterrupted(make_jobs, tmp_path) -> bytes:
 def test_a_job_killed_at_any_moment_loses_less_than_a_chunk_and_asks_nothing_twice(jobs, uninterrupted):
     rng = np.random.default_rng(20261122)
     asked_before = 0
-    for answers, seconds in zip(rng.integers(0, 36, KILLS).tolist(), rng.uniform(0, 0.02, KILLS), strict=True):
+    for answers, seconds in zip(rng.integers(0, 60, KILLS).tolist(), rng.uniform(0, 0.02, KILLS), strict=True):
         known = jobs.known()
         assert jobs.kill(answers, seconds, delay=0.005)
         asked, asked_before = jobs.asked()[asked_before:], len(jobs.asked())

@@ -75,13 +75,22 @@ def test_code_of_the_judge_side_can_change_without_loading_a_model(project: Proj
 
 def test_changing_the_number_of_shards_loads_no_model_and_changes_no_score(project: Project):
     scores = "results/scores/position_bias/demo/smollm2_135m.parquet"
-    before = project.file(scores).read_bytes()
-    run = project.snakemake(config=changed(judges={"smollm2_135m": {"shards": 3}}))
+    store = project.file("results/store/smollm2_135m")
+    before, kept = project.file(scores).read_bytes(), sorted(store.rglob("*"))
+    run = project.snakemake(config=changed(judges={"smollm2_135m": {"shards": 4}}))
     assert run.returncode == 0, run.stderr
     logs = sorted(project.file("results/logs/judge_shard/position_bias/smollm2_135m").glob("*.log"))
-    assert len(logs) == 3
-    assert not any("engine ready" in log.read_text() for log in logs)
+    assert len(logs) == 4
+    for log in logs:
+        assert " 0 to judge" in log.read_text()
+        assert "engine ready" not in log.read_text()
     assert project.file(scores).read_bytes() == before
+    assert sorted(store.rglob("*")) == kept
+    parts = [project.file(f"results/responses/position_bias/smollm2_135m/{k}.parquet") for k in range(1, 5)]
+    requests = pd.read_parquet(project.file("results/requests/position_bias/smollm2_135m.parquet"))
+    answered = pd.concat(map(pd.read_parquet, parts))["request_id"]
+    assert answered.tolist() == requests["request_id"].tolist()
+    assert project.planned(config=changed(judges={"smollm2_135m": {"shards": 4}})) == []
 
 
 def test_a_study_that_is_added_asks_only_what_no_earlier_study_asked(project: Project):

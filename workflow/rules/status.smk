@@ -14,6 +14,7 @@ rule plan_cost:
         "results/logs/plan_cost.log",
     benchmark:
         "results/benchmarks/plan_cost.jsonl"
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -37,6 +38,7 @@ rule judge_status:
         "results/logs/judge_status.log",
     benchmark:
         "results/benchmarks/judge_status.jsonl"
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -20,7 +20,7 @@ from rubric_order.keys import EVERY
 from rubric_order.store import Store, asked_again
 
 SAMPLE = 240  # prompts of one study and dataset whose tokens are counted
-STRETCHES = 4  # of neighbouring requests, from which they are taken
+STRETCHES = 8  # of neighbouring requests, from which they are taken
 CHARACTERS = 4  # a token, where the judge's tokenizer is not at hand
 LEAST_SECONDS = 1.0  # of judging, below which nothing is said about how fast a judge is
 

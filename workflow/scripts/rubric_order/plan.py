@@ -4,6 +4,7 @@ A read is one judge answer that a study needs. A request is what is really sent 
 that determines the answer, so that reads of several strategies and studies share one.
 """
 
+import functools
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -82,6 +83,7 @@ def plan_reads(
     keys = module.keys(items, rubric_table)
     dataset = str(items["dataset"].iloc[0]) if len(items) else ""
     settings = [judges.with_profile(judge, profile) for profile in profiles]
+    same_for_all = functools.cache(functools.partial(orderings.choose, budget=budget))
     parts = []
     for n in scales:
         namers = [(request_names(each, n, probe), judges.reuses_greedy(each)) for each in settings]
@@ -92,6 +94,8 @@ def plan_reads(
                     strategy: orderings.choose(
                         strategy, unit.options, budget=budget, rng=resampling.generator(seed, *rng_key)
                     )
+                    if strategy == "random"
+                    else same_for_all(strategy, unit.options)
                     for strategy in strategies
                 }
                 if crossed:
