@@ -19,15 +19,21 @@ with devices.claim({count}):
     sys.stdin.readline()
 """
 
-# As vLLM does: a child process without exec, which does not see that its parent has ended.
-CLAIM_AND_FORK = """
-import os, sys, time
+# As vLLM does: its engine is a process of its own, which does not look whether its parent is there.
+CLAIM_AND_START = """
+import multiprocessing, os, sys, time
 from rubric_order import devices
-with devices.claim(1):
-    child = os.fork()
-    if child == 0:
-        time.sleep(600)
-    print("forked", child)
+
+def serve():
+    print("started", os.getpid())
+    time.sleep(600)
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("{method}")
+    with devices.claim(1):
+        multiprocessing.Process(target=serve, daemon=True).start()
+        sys.stdin.readline()
+    print("released")
     sys.stdin.readline()
 """
 
@@ -103,27 +109,44 @@ def test_a_killed_jobs_device_is_taken_over_at_once(machine):
     assert next_one.line() == "claimed GPU 0"  # without waiting
 
 
-def test_an_engine_process_left_over_by_a_killed_job_keeps_the_device_until_the_next_job_ends_it(machine):
-    killed = machine(code=CLAIM_AND_FORK, RUBRIC_ORDER_DEVICES="0")
-    child = int(killed.line("forked").split()[1])
-    bystander = machine(code="import sys; print('up'); sys.stdin.readline()")
-    bystander.line("up")
-    waiting = machine(RUBRIC_ORDER_DEVICES="0")
-    assert "0 free" in waiting.line()
-    assert waiting.is_silent()  # the job is alive
-    killed.kill()
-    assert waiting.line() == f"GPU 0: ending process {child}, left over by a job that has ended"
-    assert claimed(waiting) == {"0"}
-    while Path(f"/proc/{child}").exists():  # until it is reaped
-        time.sleep(0.01)
-    assert bystander.process.poll() is None
+@pytest.fixture
+def engine(machine, tmp_path):
+    """Start a job with an engine process; the job's script is a file, as engine processes import it."""
+
+    def start(method):
+        script = tmp_path / "job.py"
+        script.write_text(CLAIM_AND_START.replace("{method}", method))
+        code = f"import os, sys; os.execv(sys.executable, [sys.executable, '-u', {str(script)!r}])"
+        job = machine(code=code, RUBRIC_ORDER_DEVICES="0")
+        return job, int(job.line("started").split()[1])
+
+    return start
 
 
-def test_an_engine_process_that_is_still_ending_keeps_the_device_after_the_job_let_go(machine):
-    job = machine(code=CLAIM_AND_FORK.replace("    sys.stdin.readline()", "") + "sys.stdin.readline()")
-    child = int(job.line("forked").split()[1])
+def is_gone(pid):
+    for _ in range(200):
+        if not Path(f"/proc/{pid}").exists() or " Z " in Path(f"/proc/{pid}/stat").read_text():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_an_engine_process_ends_with_a_job_that_is_killed(machine, engine, method):
+    job, child = engine(method)
+    job.kill()
+    assert is_gone(child)
+    assert claimed(machine(RUBRIC_ORDER_DEVICES="0")) == {"0"}
+
+
+def test_an_engine_process_that_is_still_ending_keeps_the_device_after_the_job_let_go(machine, engine):
+    job, child = engine("fork")
     waiting = machine(RUBRIC_ORDER_DEVICES="0")
     assert "0 free" in waiting.line()
+    job.process.stdin.write("\n")
+    job.process.stdin.flush()
+    job.line("released")
+    assert waiting.is_silent()
     os.kill(child, signal.SIGKILL)
     assert claimed(waiting) == {"0"}
 

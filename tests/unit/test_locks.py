@@ -131,8 +131,8 @@ def test_what_a_lock_file_says_counts_only_where_it_can_be_checked(writer, outpu
 
 def test_a_process_id_that_was_given_again_is_another_process(tmp_path):
     with open(tmp_path / "lock", "a+") as file:
-        locks.write_holder(file)
-        mine = locks.read_holder(file)
+        locks._write_holder(file)
+        mine = locks._read_holder(file)
     assert locks.alive(mine) is True
     assert locks.alive(mine | {"started": mine["started"] - 1}) is False
     assert locks.alive(mine | {"pid_namespace": 1}) is None
@@ -143,9 +143,9 @@ def test_a_process_that_ended_and_is_not_yet_reaped_is_not_alive(tmp_path):
     child = os.fork()
     if child == 0:
         with open(tmp_path / "lock", "a+") as file:
-            locks.write_holder(file)
+            locks._write_holder(file)
         os._exit(0)
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     with open(tmp_path / "lock") as file:
-        assert locks.alive(locks.read_holder(file)) is False
+        assert locks.alive(locks._read_holder(file)) is False
     os.waitpid(child, 0)

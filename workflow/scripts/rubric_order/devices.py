@@ -3,12 +3,13 @@
 Snakemake counts GPUs (``--resources gpu=4``) but does not say which one a job gets, so each job claims its own: a lock
 per device, in a folder of the user's on each machine.
 
-The lock dies with its owner: a killed job leaves nothing to clean up. Child processes that are forked share it, and
-that is how vLLM starts its engine on GPUs. Such a process goes on where its job is killed, with the model in the
-device's memory; so it keeps the device claimed too, until the next job that wants the device ends it.
+The lock dies with its owner, so a killed job leaves nothing to clean up. It would leave vLLM's engine, a process of its
+own, with the model in the device's memory: Linux is told to end the child processes of a job that has claimed devices
+together with it, those that are forked and those that are spawned (they import the job's script, and so this module).
 """
 
 import contextlib
+import ctypes
 import fcntl
 import logging
 import os
@@ -21,13 +22,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from rubric_order import locks
 from rubric_order.errors import InputError
 
 log = logging.getLogger(__name__)
 
 POLL = 2.0  # seconds between two tries
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+CLAIMANT = "RUBRIC_ORDER_CLAIMANT"  # process that has claimed devices: this one, or one that started it
+PR_SET_PDEATHSIG = 1  # prctl(2)
+
+_libc = ctypes.CDLL(None)
+
+
+def _end_with_parent() -> None:
+    """Have a process that a claimant started killed when its parent ends, however that comes."""
+    if os.environ.get(CLAIMANT, str(os.getpid())) != str(os.getpid()):
+        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+os.register_at_fork(after_in_child=_end_with_parent)
+_end_with_parent()
 
 
 @contextlib.contextmanager
@@ -49,10 +63,10 @@ def claim(count: int) -> Iterator[list[str]]:
         have = f"only {', '.join(found)}" if found else "none"
         raise InputError(f"gpu: the judge asks for {count}, this job can use {have} ({_source()}); 0 runs on the CPU")
     held = _wait_for(count, found)
-    before = {name: os.environ.get(name) for name in (VISIBLE, "CUDA_DEVICE_ORDER")}
+    before = {name: os.environ.get(name) for name in (VISIBLE, "CUDA_DEVICE_ORDER", CLAIMANT)}
     if before[VISIBLE] is None:
         os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # the order in which nvidia-smi counts
-    os.environ[VISIBLE] = ",".join(held)
+    os.environ.update({VISIBLE: ",".join(held), CLAIMANT: str(os.getpid())})
     log.info("claimed GPU %s", ", ".join(held))
     try:
         yield list(held)
@@ -128,13 +142,9 @@ def _wait_for(count: int, found: list[str]) -> dict[str, TextIO]:
                 if len(held) < count and (file := _try(path)):
                     held[device] = file
             if len(held) == count:
-                for file in held.values():
-                    locks.write_holder(file)
                 return held
             for file in held.values():
                 file.close()
-            for device, path in paths.items():
-                _end_left_over(path, device)
         if waited % 60 < POLL:
             log.info("waiting for %d of GPU %s: %d free", count, ", ".join(found), len(held))
         time.sleep(POLL)
@@ -181,18 +191,3 @@ def _try(path: Path) -> TextIO | None:
         file.close()
         return None
     return file
-
-
-def _end_left_over(path: Path, device: str) -> None:
-    """End child processes of a job that has ended: they hold its lock still, and so they have its file open."""
-    with open(path, encoding="utf-8") as file:
-        if locks.alive(locks.read_holder(file)) is not False:
-            return
-        lock = os.fstat(file.fileno())
-    for process in Path("/proc").glob("[0-9]*"):
-        pid = int(process.name)
-        with contextlib.suppress(OSError):  # it ends, or is another user's
-            is_open = any(os.path.samestat(entry.stat(), lock) for entry in (process / "fd").iterdir())
-            if is_open and pid != os.getpid():
-                log.warning("GPU %s: ending process %d, left over by a job that has ended", device, pid)
-                os.kill(pid, signal.SIGKILL)

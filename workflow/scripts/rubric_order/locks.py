@@ -40,7 +40,7 @@ def only_writer(output: Path) -> Iterator[None]:
     told = None
     while True:
         file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - open as long as the lock is held
-        locked, holder = _lock(file, path), read_holder(file)
+        locked, holder = _lock(file, path), _read_holder(file)
         if locked and not alive(holder):
             break
         file.close()
@@ -49,14 +49,14 @@ def only_writer(output: Path) -> Iterator[None]:
             told = holder
         time.sleep(POLL)
     try:
-        write_holder(file)
+        _write_holder(file)
         yield
     finally:
         path.unlink(missing_ok=True)
         file.close()
 
 
-def write_holder(file: TextIO) -> None:
+def _write_holder(file: TextIO) -> None:
     """Say in a lock's file that this process holds it."""
     file.seek(0)
     file.truncate()
@@ -65,7 +65,7 @@ def write_holder(file: TextIO) -> None:
     file.flush()
 
 
-def read_holder(file: TextIO) -> dict:
+def _read_holder(file: TextIO) -> dict:
     """Whom a lock's file names; nobody where it is empty, or half written."""
     file.seek(0)
     try:
