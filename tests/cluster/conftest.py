@@ -170,14 +170,26 @@ class Study:
         return (self.folder / "controller.log").read_text()
 
     def log(self, judge: str, shard: int) -> str:
-        path = self.folder / f"results/logs/judge_shard/position_bias/{judge}/{shard}.log"
-        return path.read_text() if path.exists() else ""
+        try:
+            return (self.folder / f"results/logs/judge_shard/position_bias/{judge}/{shard}.log").read_text()
+        except FileNotFoundError:  # Snakemake removes the log of a job that it starts again
+            return ""
 
-    def writer(self, judge: str, shard: int) -> dict:
-        """Who answers a shard, once it has begun to ask."""
-        wait_until(lambda: "engine ready" in self.log(judge, shard), f"{judge} {shard} begins")
-        lock = self.folder / f"results/responses/position_bias/{judge}/.{shard}.parquet.lock"
-        return json.loads(lock.read_text())
+    def writers(self, judge: str, shards: list[int], *, stop: bool = False) -> list[dict]:
+        """Who answers some shards, once all have begun to ask; stopped at once, if so wanted."""
+        found = {}
+
+        def all_found() -> bool:
+            for shard in set(shards) - set(found):
+                if "engine ready" in self.log(judge, shard):
+                    lock = self.folder / f"results/responses/position_bias/{judge}/.{shard}.parquet.lock"
+                    found[shard] = json.loads(lock.read_text())
+                    if stop:
+                        os.kill(found[shard]["pid"], signal.SIGSTOP)
+            return len(found) == len(shards)
+
+        wait_until(all_found, f"{judge} {shards} begin")
+        return [found[shard] for shard in shards]
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def test_a_task_of_an_array_that_is_cancelled_is_submitted_again_and_the_others_
     )
     study.prepare()
     process = study.submit(*study.responses(), arguments=("--slurm-array-jobs", "judge_shard"))
-    writer = study.writer("slow", 1)
+    (writer,) = study.writers("slow", [1])
     assert "The individual task IDs are 1-4." in study.printed
     time.sleep(3)
     output("scancel", writer["slurm_job"])
@@ -69,9 +69,7 @@ def test_jobs_go_on_when_snakemake_is_killed_and_the_next_run_does_nothing_twice
     study = study(6, {"orphaned": {"seconds_per_request": 0.2, "shards": 2}})
     study.prepare()
     process = study.submit(*study.responses())
-    writers = [study.writer("orphaned", shard) for shard in (1, 2)]
-    for writer in writers:
-        os.kill(writer["pid"], signal.SIGSTOP)  # the next run comes while they are at work
+    writers = study.writers("orphaned", [1, 2], stop=True)  # the next run comes while they are at work
     process.kill()
     process.wait()
     time.sleep(2)

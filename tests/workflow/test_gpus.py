@@ -68,7 +68,10 @@ def finish(process) -> str:
 
 
 def log_of(project: Project, judge: str, shard: int) -> str:
-    return project.file(f"results/logs/judge_shard/position_bias/{judge}/{shard}.log").read_text()
+    try:
+        return project.file(f"results/logs/judge_shard/position_bias/{judge}/{shard}.log").read_text()
+    except FileNotFoundError:  # Snakemake removes the log of a job that it starts again
+        return ""
 
 
 def use_of_devices(project: Project) -> list[tuple[str, datetime, datetime]]:
@@ -110,17 +113,26 @@ def wait_until(true: Callable[[], bool]) -> None:
     raise AssertionError("it never happened")
 
 
-def writer_of(project: Project, judge: str, shard: int) -> int:
-    """Process that answers a shard, once it has begun to ask."""
-    log = project.file(f"results/logs/judge_shard/position_bias/{judge}/{shard}.log")
-    wait_until(lambda: log.exists() and "engine ready" in log.read_text())
-    return json.loads(project.file(f"{RESPONSES}/{judge}/.{shard}.parquet.lock").read_text())["pid"]
+def stopped_writers(project: Project, judge: str, shards: list[int]) -> list[int]:
+    """Processes that answer some shards, each stopped as soon as it asks."""
+    writers = {}
+
+    def all_stopped() -> bool:
+        for shard in set(shards) - set(writers):
+            if "engine ready" in log_of(project, judge, shard):
+                lock = project.file(f"{RESPONSES}/{judge}/.{shard}.parquet.lock")
+                writers[shard] = json.loads(lock.read_text())["pid"]
+                os.kill(writers[shard], signal.SIGSTOP)
+        return len(writers) == len(shards)
+
+    wait_until(all_stopped)
+    return [writers[shard] for shard in shards]
 
 
 def test_a_killed_jobs_device_is_taken_over(fresh: Project, workstation):
-    config = study(0.05, one={"gpu": 1})
+    config = study(0.1, one={"gpu": 1})
     process = workstation(config, "--resources", "gpu=2")
-    os.kill(writer_of(fresh, "one", 1), signal.SIGKILL)
+    os.kill(*stopped_writers(fresh, "one", [1]), signal.SIGKILL)
     process.communicate()
     assert process.returncode == 1
     finish(workstation(config, "--resources", "gpu=2"))
@@ -132,11 +144,9 @@ def test_a_killed_jobs_device_is_taken_over(fresh: Project, workstation):
 
 def test_jobs_of_a_snakemake_that_was_killed_are_not_done_twice(fresh: Project, workstation):
     """Its jobs go on. The next run starts the same jobs, which wait for them and then ask nothing."""
-    config = study(0.05, one={"gpu": 1, "shards": 2})
+    config = study(0.1, one={"gpu": 1, "shards": 2})
     process = workstation(config, "--resources", "gpu=2")
-    writers = [writer_of(fresh, "one", shard) for shard in (1, 2)]
-    for writer in writers:
-        os.kill(writer, signal.SIGSTOP)  # the next run comes while they are at work
+    writers = stopped_writers(fresh, "one", [1, 2])  # the next run comes while they are at work
     process.kill()
     process.wait()
     assert fresh.snakemake("--unlock", "--replace-workflow-config", config=config).returncode == 0
