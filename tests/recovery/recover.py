@@ -131,7 +131,8 @@ def estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFra
     correlation = agreement.human_agreement(scores, **options)
     correlation = correlation[correlation["quantity"] == "pearson"]
     correlation = correlation.assign(quantity="r_" + correlation["strategy"])
-    gain = comparison.strategy_comparison(scores, **options | {"resamples": 2 * resamples}).assign(quantity="delta_r")
+    gain = comparison.strategy_comparison(scores, **options | {"resamples": 2 * resamples})
+    gain = gain[gain["quantity"] == "pearson"].assign(quantity="delta_r")
     table = pd.concat([selection, correlation, gain], ignore_index=True)
     intervals = [f"{kind}_{end}" for kind in ("ci", "bca", "sim") for end in ("low", "high")]
     return table.rename(columns={"dataset": "number"})[
@@ -201,10 +202,18 @@ def null_counts(
     judge: Simulation, temperature: float, *, items: int, studies: int, n: int = 5, seed: int = FIRST_STUDY
 ) -> np.ndarray:
     """How often each position was selected in each item of studies without a bias. Shape (studies, items, n)."""
-    reads = simulated_studies.read_items(
-        judge, n=n, strategies=["balanced"], temperature=temperature, groups=items * studies, seed=seed
-    )["balanced"]
-    return (reads.positions[..., None] == np.arange(1, n + 1)).sum(axis=1).reshape(studies, items, n).astype(float)
+    parts = []
+    for place, start in enumerate(range(0, items * studies, simulated_studies.BATCH)):  # reads of all would fill memory
+        block = simulated_studies.read_items(
+            judge,
+            n=n,
+            strategies=["balanced"],
+            temperature=temperature,
+            groups=min(simulated_studies.BATCH, items * studies - start),
+            seed=seed + place,
+        )["balanced"]
+        parts.append((block.positions[..., None] == np.arange(1, n + 1)).sum(axis=1))
+    return np.concatenate(parts).reshape(studies, items, n).astype(float)
 
 
 def rejections(counts: np.ndarray, level: float = 0.05) -> dict[str, float]:
