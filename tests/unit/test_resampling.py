@@ -170,3 +170,11 @@ def test_interval_of_a_mean_of_estimates_covers_it_at_its_nominal_rate():
     found = rng.normal(0, spread, size=(4000, 4))
     ends = [resampling.interval_of_mean(row, row - 1.96 * spread, row + 1.96 * spread) for row in found]
     assert np.mean([low <= 0 <= high for low, high in ends]) == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize(("n", "resamples"), [(7, 1), (7, 100), (5000, 20), (40_000, 3)])
+def test_sums_of_resamples_are_those_of_their_weights(n, resamples):
+    values = np.random.default_rng(1).integers(0, 9, size=(n, 3)).astype(float)
+    weights = resampling.bootstrap_weights(n, resamples, rng=np.random.default_rng(2))
+    found = resampling.bootstrap_sums(values, resamples, rng=np.random.default_rng(2))
+    assert found.tolist() == (weights @ values).tolist()

@@ -189,7 +189,7 @@ def _estimates(
     total = counts.sum(axis=0)
     sizes = sizes | {"n_clusters": n_clusters}
     drawn = f"over {cluster}s, {resamples} resamples"
-    resampled = resampling.bootstrap_weights(n_clusters, resamples, rng=rng) @ counts
+    resampled = resampling.bootstrap_sums(counts, resamples, rng=rng)
     ends = np.full((2, n), np.nan)
     if n_clusters > 1:
         with np.errstate(invalid="ignore"):

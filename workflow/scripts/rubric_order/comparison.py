@@ -49,8 +49,8 @@ def paired_difference(
     first, second, human = (values - values.mean() for values in (first, second, human))  # keeps digits
     products = [first, second, human, first**2, second**2, human**2, first * human, second * human]
     moments = reads.sum_units(np.column_stack([np.ones(len(human)), *products]), clusters)
-    weights = resampling.bootstrap_weights(len(moments), resamples, rng=rng)
-    found, *differences = _difference(np.vstack([moments.sum(axis=0), weights @ moments]))
+    resampled = resampling.bootstrap_sums(moments, resamples, rng=rng)
+    found, *differences = _difference(np.vstack([moments.sum(axis=0), resampled]))
     # Resamples of one cluster are all the same, which says nothing.
     differences = np.array(differences) if len(moments) > 1 else np.full(resamples, np.nan)
     low, high = resampling.percentile_interval(differences, confidence)
