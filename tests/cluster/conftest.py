@@ -1,5 +1,6 @@
 """A SLURM cluster of this machine, with four pretend GPUs, and studies that are run on it through the SLURM profile."""
 
+import contextlib
 import json
 import os
 import re
@@ -42,7 +43,8 @@ class Cluster:
 
     def _watch(self) -> None:
         while not self._ended.wait(0.5):
-            self.samples.append(self.running())
+            with contextlib.suppress(subprocess.SubprocessError):  # SLURM is too busy to answer
+                self.samples.append(self.running())
 
     def end(self) -> None:
         self._ended.set()
