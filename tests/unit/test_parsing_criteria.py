@@ -118,6 +118,16 @@ FAILURES = [
     ("[Coherence] 3-4\n[Empathy] 3 or 4\n[Surprise] 2 to 3", (CONFLICTING,) * 3),
     ("[Coherence] N/A\n[Empathy] -\n[Surprise] ?", (NO_SCORE,) * 3),
     ("[Coherence] high\n[Empathy] ★★★\n[Surprise] C", (NO_SCORE,) * 3),
+    # Written by SmolLM2-135M in this or nearly this form.
+    (
+        "The 3 criteria are:\n1. Coherence: 1 sentence\n2. Empathy: 2 sentences\n3. Surprise: 3 sentences",
+        (NO_SCORE,) * 3,
+    ),
+    (
+        "The criteria are:\n1. **Coherence**: How well it holds\n2. **Empathy**: How fully\n3. **Surprise**:",
+        (NO_SCORE,) * 3,
+    ),
+    ("[Criterion] N\n\n###The instruction to evaluate:\nWrite a story with 3 wizards.", (ECHO,) * 3),
     ("4\n3\n2", (NO_SCORE,) * 3),
     ("Coherence, Empathy and Surprise:\n4\n3\n2", (NO_SCORE,) * 3),
     ("1. Coherence\n2. Empathy\n3. Surprise", (NO_SCORE,) * 3),

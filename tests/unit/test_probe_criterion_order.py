@@ -221,8 +221,8 @@ def test_an_answer_becomes_a_row_for_each_criterion(make):
     assert first["predecessor"].fillna("none").tolist() == ["fine_style", "none", "plot"]
     assert first["score"].tolist() == [pd.NA, 4, pd.NA]
     assert first["failure"].fillna("none").tolist() == ["no_score", "none", "out_of_range"]
-    assert first["expected_score"].tolist() == pytest.approx([3, (0.1 + 1.2 + 2) / 0.8, math.nan], nan_ok=True)
-    assert first["option_mass"].tolist() == pytest.approx([1, 0.8, math.nan], nan_ok=True)
+    assert first["expected_score"].tolist() == pytest.approx([math.nan, (0.1 + 1.2 + 2) / 0.8, math.nan], nan_ok=True)
+    assert first["option_mass"].tolist() == pytest.approx([math.nan, 0.8, math.nan], nan_ok=True)
     second = table[table["unit_id"] == "h-b"]
     assert second["criterion"].tolist() == list(reversed(CRITERIA))
     assert second["score"].tolist() == [pd.NA, 4, pd.NA]

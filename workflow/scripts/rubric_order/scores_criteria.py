@@ -24,7 +24,7 @@ def score_criteria(reads: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame
         lists are gone; `unit_id` (the text), `criterion_position` (1-based place of the criterion in the prompt),
         `predecessor` (the criterion right before it, null for the first), `level_ordering` (list; null where the prompt
         lists no levels), `score`, `position` (of that score in `level_ordering`), `pattern`, `failure`; and where the
-        log-probabilities are known `expected_score` and `option_mass`, as `score_reads` has them.
+        log-probabilities are known and there is a score, `expected_score` and `option_mass`, as `score_reads` has them.
     """
     table = reads.merge(responses, on="request_id", how="left", validate="many_to_one", indicator="_found")
     parsed: list[ParsedScore] = []
@@ -60,7 +60,11 @@ def score_criteria(reads: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame
         ],
         dtype="Int8",
     )
-    probabilities = [np.exp(row) if isinstance(row, np.ndarray) else None for row in table["option_logprobs"]]
+    # Where the answer gives no score there is no place at which scores could be likely: `Plot: 1 sentence`.
+    probabilities = [
+        np.exp(row) if isinstance(row, np.ndarray) and score is not pd.NA else None
+        for row, score in zip(table["option_logprobs"], table["score"], strict=True)
+    ]
     mass = np.array([np.nan if row is None else row.sum() for row in probabilities])
     table["option_mass"] = mass
     table["expected_score"] = [
