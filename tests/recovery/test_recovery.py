@@ -80,7 +80,8 @@ def test_a_biased_estimate_and_an_interval_that_is_too_short_are_seen(studied):
 def test_our_test_keeps_its_level_whatever_the_dependence_of_reads(null):
     _, judge, temperature = recover.NULLS[null]
     rates = recover.rejections(recover.null_counts(judge, temperature, items=100, studies=1500))
-    assert rates["cluster"] == pytest.approx(0.05, abs=0.018)
+    assert 0.025 < rates["cluster"] < 0.068  # with few items and dependent reads it rejects a little less than 5%
+    assert rates["rotation"] == pytest.approx(0.05, abs=0.018)
 
 
 def test_the_chi_square_of_the_papers_rejects_by_how_reads_depend():
