@@ -85,7 +85,7 @@ def _greatest(low: np.ndarray, high: np.ndarray, y: np.ndarray) -> float:
     slopes = np.geomspace(1e-3 * length, 1e3 * length, 61)
     for _ in range(4):
         found = _correlation_of_lines(slopes, low, high, y)
-        best = int(np.argmax(found))
+        best = int(np.argmax(found >= found.max() - 1e-12))  # r stops changing with b where all are at an end
         slopes = np.geomspace(slopes[max(best - 1, 0)], slopes[min(best + 1, len(slopes) - 1)], 21)
     return float(min(found.max(), 1))
 
