@@ -44,7 +44,7 @@ clean: ## remove all results; keeps .venv and the response store
 # The list of packages is complete, so nothing is resolved. A CPU build of torch is not on the package index itself: where
 # pip does not find it, uv fetches it from PyTorch's.
 $(INSTALLED): requirements/cpu.txt requirements/cuda.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rubric-order needs Python 3.11 or newer, found " + sys.version)'
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14) and "rubric-order needs Python 3.11, 3.12 or 3.13 (make PYTHON=...), found " + sys.version)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --no-deps --requirement $(REQUIREMENTS) \
 	  || { $(BIN)/python -m pip install --quiet uv \

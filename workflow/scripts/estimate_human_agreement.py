@@ -5,9 +5,11 @@ from pathlib import Path
 from rubric_order import agreement, entry, files
 
 
-def main(scores: list[Path], bootstrap: dict, output: Path) -> None:
+def main(scores: list[Path], bootstrap: dict, human_scales: dict, output: Path) -> None:
     """Write one row an estimate."""
-    table = agreement.human_agreement(files.each_table(scores, agreement.COLUMNS), **bootstrap)
+    table = agreement.human_agreement(
+        files.each_table(scores, agreement.COLUMNS), human_scales=human_scales, **bootstrap
+    )
     files.write_parquet(table, output, **bootstrap)
 
 

@@ -28,8 +28,8 @@ def main(
     with locks.only_writer(output), contextlib.ExitStack() as claimed:
 
         def start_engine() -> engines.Engine:
-            if gpus:
-                claimed.enter_context(devices.claim(gpus))
+            if needed := engines.gpus_to_claim(judge, gpus):
+                claimed.enter_context(devices.claim(needed))
             settings = {**judge, **endpoint, "gpu": gpus}
             if endpoint.get("base_url"):  # its limits hold for all jobs together: they take turns
                 claimed.enter_context(locks.only_writer(store / "calls"))

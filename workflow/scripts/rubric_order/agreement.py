@@ -1,6 +1,6 @@
 """Agreement of a judge's scores with human scores."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from rubric_order.reads import VALUES, Block
 
 POOLED = "all"
 COLUMNS = [*KEYS, "item_id", "group_id", "criterion", "human_score", "read_index", *VALUES.values()]
-HUMAN_LEVELS = 5  # people score from 1 to 5; kappa maps this to the judge's scale
+HUMAN_SCALE = (1, 5)  # where a dataset says nothing else
 MAX_LEFT_OUT = 200  # parts of a jackknife
 BLOCK = 1024  # columns of a table of pairs that are in memory at once
 MANY = 128  # values that are counted one by one
@@ -144,11 +144,16 @@ def rounded(scores: np.ndarray) -> np.ndarray:
     return np.floor(scores + 0.5 + 1e-9)
 
 
-def human_levels(human: np.ndarray, n: int) -> np.ndarray:
-    """Human mean scores on the judge's scale of n levels, as whole numbers; NaN if they are not from 1 to 5."""
-    if human.min() < 1 or human.max() > HUMAN_LEVELS:
+def human_levels(human: np.ndarray, n: int, scale: Sequence[float] = HUMAN_SCALE) -> np.ndarray:
+    """Human mean scores on the judge's scale of n levels, as whole numbers; NaN if one is not on its own scale.
+
+    Args:
+        scale: least and greatest human score that can be given.
+    """
+    least, greatest = scale
+    if human.min() < least or human.max() > greatest:
         return np.full(len(human), np.nan)
-    return rounded(1 + (human - 1) * (n - 1) / (HUMAN_LEVELS - 1))
+    return rounded(1 + (human - least) * (n - 1) / (greatest - least))
 
 
 Statistic = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -258,7 +263,12 @@ def by_criterion(items: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def human_agreement(
-    scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+    human_scales: Mapping[str, Sequence[float]] | None = None,
 ) -> pd.DataFrame:
     """Agreement of each item's mean score with its human score.
 
@@ -266,6 +276,7 @@ def human_agreement(
         scores: reads as `scores.score_reads` returns them, see `reads.blocks`; columns `COLUMNS`. Items without a human
             score are left out.
         resamples, confidence, seed: of the bootstrap, which draws clusters with replacement.
+        human_scales: least and greatest human score of each dataset, by default `HUMAN_SCALE`; for kappa.
 
     Returns:
         One row a group of `KEYS`, criterion (``all``: pooled), readout, `cluster` (what is drawn: single items, or
@@ -283,6 +294,7 @@ def human_agreement(
     """
     rows = []
     for block in reads.blocks(scores):
+        scale = (human_scales or {}).get(block.keys["dataset"], HUMAN_SCALE)
         for readout in VALUES:
             for criterion, items in by_criterion(item_scores(block, readout)):
                 means = item_means(items)
@@ -298,7 +310,8 @@ def human_agreement(
                     rng = resampling.generator(seed, "human agreement", *name.values(), cluster)
                     weights = pairs.resampled(resamples, rng=rng)
                     for quantity in STATISTICS:
-                        found, percentile, bca = pairs.intervals(_statistic(quantity, block.n), weights, confidence)
+                        statistic = _statistic(quantity, block.n, scale)
+                        found, percentile, bca = pairs.intervals(statistic, weights, confidence)
                         row = {"cluster": cluster, "quantity": quantity, "estimate": found}
                         row |= dict(zip(("ci_low", "ci_high"), percentile, strict=True))
                         row |= dict(zip(("bca_low", "bca_high"), bca, strict=True))
@@ -312,11 +325,11 @@ def human_agreement(
     return keys.typed(rows, [*columns, "method"], words).assign(confidence=confidence, seed=seed)
 
 
-def _statistic(quantity: str, n: int) -> Statistic:
-    """A statistic of mean scores on a scale of n levels."""
+def _statistic(quantity: str, n: int, scale: Sequence[float]) -> Statistic:
+    """A statistic of mean scores on a scale of n levels, and human scores on another."""
     if quantity != "kappa":
         return STATISTICS[quantity]
-    return lambda judge, human, weights: weighted_kappa(rounded(judge), human_levels(human, n), weights)
+    return lambda judge, human, weights: weighted_kappa(rounded(judge), human_levels(human, n, scale), weights)
 
 
 def _bounds(items: pd.DataFrame, n: int) -> tuple[float, float]:

@@ -18,9 +18,7 @@ from rubric_order.reads import Block
 from rubric_order.uniformity import cramers_v
 
 READOUTS = {"hard": "position", "soft": "position_probabilities"}
-# Strategies in which every score meets every position. Under the others, position and score are one thing.
-CROSSED = ("balanced", "random", "all", "balanced_williams")
-COLUMNS = [*KEYS, "item_id", "group_id", "read_index", *READOUTS.values()]
+COLUMNS = [*KEYS, "item_id", "group_id", "read_index", "ordering", *READOUTS.values()]
 # p-values are adjusted for the number of tests within one of these: all judges, profiles, datasets and scales.
 FAMILY = ["study", "strategy", "readout", "cluster"]
 
@@ -149,7 +147,7 @@ def position_selection(
     """
     rows = []
     for block in reads.blocks(scores):
-        if block.keys["strategy"] not in CROSSED:
+        if not block.crossed:
             continue
         for readout, column in READOUTS.items():
             counts = item_counts(block, readout)

@@ -12,8 +12,7 @@ import pandas as pd
 
 from rubric_order import fixed_effects, panels, resampling
 from rubric_order.bias import cramers_v
-from rubric_order.keys import KEYS
-from rubric_order.panels import CROSSED
+from rubric_order.keys import CROSSED, KEYS
 from rubric_order.reads import sum_units
 
 COLUMNS = [*KEYS, "unit_id", "group_id", "criterion", "criterion_position", "level_ordering", "score", "position"]

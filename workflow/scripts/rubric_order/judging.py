@@ -4,8 +4,10 @@ import contextlib
 import functools
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pandas as pd
@@ -114,17 +116,31 @@ def as_requests(table: pd.DataFrame) -> Iterator[Request]:
 
 
 def keep(responses: Iterable[Response], store: Store, engine: str) -> None:
-    """Write responses to the store in chunks; what has come is kept even if the engine fails."""
+    """Write responses to the store in chunks; what has come is kept even if the engine fails, or stalls."""
     chunk: list[Response] = []
-    written = time.monotonic()
-    try:
-        for response in responses:
-            chunk.append(response)
-            if len(chunk) >= CHUNK or time.monotonic() - written > CHUNK_SECONDS:
-                store.append(chunk, engine=engine)
-                chunk, written = [], time.monotonic()
-    finally:
-        store.append(chunk, engine=engine)
+    turn, ended = threading.Lock(), threading.Event()
+
+    def write() -> None:
+        with turn:
+            store.append(chunk, engine=engine)
+            chunk.clear()
+
+    def write_in_time() -> None:
+        while not ended.wait(CHUNK_SECONDS):
+            write()
+
+    with ThreadPoolExecutor(max_workers=1) as timer:
+        written = timer.submit(write_in_time)
+        try:
+            for response in responses:
+                with turn:
+                    chunk.append(response)
+                if len(chunk) >= CHUNK:
+                    write()
+        finally:
+            ended.set()
+            write()
+        written.result()
 
 
 def measured(responses: Iterable[Response], note: Callable[[dict], None]) -> Iterator[Response]:

@@ -8,6 +8,9 @@ KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
 # What resampling may draw: single items, or groups of items that share a prompt, an article or a story.
 CLUSTERS = ("group", "item")
 
+# Strategies that show every score, or criterion, in every position.
+CROSSED = ("balanced", "random", "all", "balanced_williams")
+
 EVERY = "all"  # in place of a dataset or study: all of them together
 
 

@@ -6,10 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rubric_order.keys import KEYS
+from rubric_order.keys import CROSSED, KEYS
 
-# Strategies in which a criterion stands in several positions.
-CROSSED = ("balanced", "random", "all", "balanced_williams")
 VALUES = {"hard": "score", "soft": "expected_score"}
 COLUMNS = [*KEYS, "unit_id", "group_id", "criterion", "human_score", "read_index", "criterion_position", "predecessor"]
 COLUMNS += list(VALUES.values())

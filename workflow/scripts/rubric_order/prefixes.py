@@ -42,7 +42,7 @@ def cached_tokens(prompts: Iterable[Sequence], cache: PrefixCache) -> list[int]:
 def of_judge(judge: Mapping) -> PrefixCache | None:
     """An empty cache like that of a judge's engine, or None where it has none."""
     arguments = judge.get("engine_args", {})
-    if judge["engine"] == "openai" and not judge.get("serve"):
+    if judge["engine"] == "openai" and judge.get("serve") is None:
         return PrefixCache(ENDPOINT_BLOCK, least=ENDPOINT_LEAST)
     if judge["engine"] not in ("vllm", "openai") or arguments.get("enable_prefix_caching") is False:
         return None

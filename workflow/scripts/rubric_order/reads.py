@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from rubric_order import resampling
-from rubric_order.keys import KEYS
+from rubric_order import orderings, resampling
+from rubric_order.keys import CROSSED, KEYS
 
 # The score of a read, as it was selected and as its probabilities expect it.
 VALUES = {"hard": "score", "soft": "expected_score"}
@@ -72,6 +72,17 @@ class Block:
     def shown(self) -> np.ndarray:
         """The ordering of each read, shape (n_reads, n)."""
         return np.concatenate(self.table["ordering"].to_numpy()).reshape(len(self.table), self.n)
+
+    @property
+    def crossed(self) -> bool:
+        """Whether every score is shown in every position. Where it is not, position and score are one thing.
+
+        Of recorded reads their orderings tell: each score at each position at least half as often as on average.
+        """
+        if self.keys["strategy"] != "recorded":
+            return self.keys["strategy"] in CROSSED
+        cells = (orderings.positions_of(self.shown) - 1) + self.n * np.arange(self.n)
+        return bool(2 * np.bincount(cells.ravel(), minlength=self.n**2).min() >= len(self.shown) / self.n)
 
     @cached_property
     def orderings(self) -> tuple[np.ndarray, np.ndarray]:

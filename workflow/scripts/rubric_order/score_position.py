@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from rubric_order import reads, resampling
-from rubric_order.bias import CROSSED
 from rubric_order.keys import CLUSTERS, EVERY, KEYS
 
 COLUMNS = [*reads.COLUMNS, "position", "position_probabilities"]
@@ -77,7 +76,7 @@ def score_position(
     """
     found: dict[tuple, tuple] = {}
     for block in reads.blocks(scores):
-        if block.keys["strategy"] not in CROSSED:
+        if not block.crossed:
             continue
         for readout in known_readouts(block):
             table = selections(block, readout).transpose(1, 0, 2, 3).reshape(len(block.items), -1)

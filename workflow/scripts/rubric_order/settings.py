@@ -183,6 +183,10 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
             shared = judges.folder_name(judge) == judges.folder_name(same)
             if other < name and shared and judge["gguf"] and same["gguf"] and judge["gguf"] != same["gguf"]:
                 yield f"judges/{name}/gguf: judge {other!r} takes model {judge['model']!r} from another file"
+    for name, dataset in config["datasets"].items():
+        least, greatest = dataset["human_scale"]
+        if least >= greatest:
+            yield f"datasets/{name}/human_scale: expected the least score and then the greatest, found {least}, {greatest}"
     for name, study in config["studies"].items():
         for judge in study["judges"]:
             recorded = config["judges"].get(judge, {}).get("engine") == "recorded"
@@ -235,7 +239,7 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping) -> Itera
         if (found := studies[study]["probe"]) != probe:
             yield f"{where}: study {study!r} has probe {found!r}; expected {probe!r}"
     named = {"n": "scales", "strategy": "strategies", "other": "strategies", "baseline": "strategies"}
-    named["dataset"] = "datasets"
+    named |= {"dataset": "datasets", "profile": "profiles"}
     for key in [key for key in named if key in settings]:
         value, among = settings[key], named[key]
         if not any(value in studies[name][among] for name in shown) and (key, value) != ("dataset", EVERY):

