@@ -46,5 +46,5 @@ def test_the_cuda_build_claims_a_gpu_also_where_config_gives_none(monkeypatch, b
 
 def test_gpus_that_the_cpu_build_cannot_use_are_refused(monkeypatch):
     monkeypatch.setattr(vllm_offline, "installed", lambda: "vllm 1.0+cpu")
-    with pytest.raises(InputError, match="asks for 2, but vllm 1.0.cpu computes on the CPU"):
+    with pytest.raises(InputError, match=r"asks for 2, but vllm 1\.0\+cpu computes on the CPU"):
         engines.gpus_to_claim({"engine": "vllm"}, 2)

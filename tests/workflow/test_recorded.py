@@ -19,7 +19,7 @@ def test_recorded_answers_go_through_the_same_parsing_and_statistics(fresh: Proj
     folder = fresh.file("answers")
     folder.mkdir()
     answers = [{"judge": "Old Judge", "item_id": f"item_{k}", "response": f"Fine. [RESULT] {k}"} for k in range(1, 4)]
-    # Of another judge the orderings are known: the option on the first line has the score of the ordering's first place.
+    # Of another judge the orderings are known, and it selects the first line of each.
     for index, ordering in enumerate(balanced(5)):
         response = f"[RESULT] {ordering[0]}"
         answers += [

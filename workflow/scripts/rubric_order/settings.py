@@ -186,7 +186,8 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
     for name, dataset in config["datasets"].items():
         least, greatest = dataset["human_scale"]
         if least >= greatest:
-            yield f"datasets/{name}/human_scale: expected the least score and then the greatest, found {least}, {greatest}"
+            found = f"found {least}, {greatest}"
+            yield f"datasets/{name}/human_scale: expected the least score and then the greatest, {found}"
     for name, study in config["studies"].items():
         for judge in study["judges"]:
             recorded = config["judges"].get(judge, {}).get("engine") == "recorded"
