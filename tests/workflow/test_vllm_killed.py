@@ -28,6 +28,11 @@ entry.run(judge_shard.main)
 """
 # One prompt at a time and nothing from a cache: then an answer cannot depend on what was asked before it.
 EXACT = {"max_num_seqs": 1, "enable_prefix_caching": False}
+ASKED = 48  # requests, of those of a small run
+
+
+def requests_of(project: Project) -> pd.DataFrame:
+    return pd.read_parquet(project.file("results/requests/position_bias/smollm2_135m.parquet")).head(ASKED)
 
 
 def start_in(project: Project, folder: Path) -> subprocess.Popen:
@@ -36,7 +41,7 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
     judge = config["judges"]["smollm2_135m"]
     judge["engine_args"] |= EXACT
     options = {
-        "requests": project.file("results/requests/position_bias/smollm2_135m.parquet"),
+        "requests": folder / "requests.parquet",
         "shard": 1,
         "shards": 1,
         "judge": json.dumps(judge),
@@ -50,6 +55,7 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
     for name, value in options.items():
         command += [f"--{name}", str(value)]
     folder.mkdir(exist_ok=True)
+    requests_of(project).to_parquet(folder / "requests.parquet")
     with (folder / "log").open("a") as log:
         return subprocess.Popen(command, stderr=log, stdout=log, start_new_session=True)
 
@@ -83,7 +89,7 @@ def test_a_killed_job_goes_on_where_it_was_and_ends_with_the_same_bytes(start, f
     assert killed.wait() == -signal.SIGKILL
     assert not (tmp_path / "killed/responses.parquet").exists()
 
-    requests = pd.read_parquet(finished.file("results/requests/position_bias/smollm2_135m.parquet"))
+    requests = requests_of(finished)
     before = len(Store(tmp_path / "killed/store").read(requests["request_id"], ["request_id"]))
     assert 24 <= before < len(requests)
     resumed = start(finished, tmp_path / "killed")
