@@ -7,10 +7,12 @@ is written from what is there. All estimates come from the functions that the wo
 """
 
 import argparse
+import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest import mock
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tables are small: threads only get in each other's way
 
@@ -116,6 +118,18 @@ def study_scores(setting: Setting, studies: range) -> pd.DataFrame:
     )
 
 
+@contextlib.contextmanager
+def only_needed(setting: Setting) -> Iterator[None]:
+    """Statistics that are not looked at here are not computed; the others stay what they are."""
+    clusters = ("item", "group") if setting.candidates > 1 else ("item",)
+    with contextlib.ExitStack() as patched:
+        for module in (agreement, bias, comparison):
+            patched.enter_context(mock.patch.object(module, "CLUSTERS", clusters))
+        pearson = {"pearson": agreement.STATISTICS["pearson"]}
+        patched.enter_context(mock.patch.object(agreement, "STATISTICS", pearson))
+        yield
+
+
 def estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFrame:
     """What the statistics of the workflow say of each study.
 
@@ -125,13 +139,14 @@ def estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFra
     """
     scores = study_scores(setting, studies)
     options = {"resamples": resamples, "confidence": CONFIDENCE, "seed": 1}
-    selection = bias.position_selection(scores, **options)
+    with only_needed(setting):
+        selection = bias.position_selection(scores, **options)
+        correlation = agreement.human_agreement(scores, **options)
+        gain = comparison.strategy_comparison(scores, **options | {"resamples": 2 * resamples})
     kinds = ["share", "cramers_v", "cramers_v_corrected", "cramers_v_squared"]
     selection = selection[selection["quantity"].isin(kinds)]
-    correlation = agreement.human_agreement(scores, **options)
     correlation = correlation[correlation["quantity"] == "pearson"]
     correlation = correlation.assign(quantity="r_" + correlation["strategy"])
-    gain = comparison.strategy_comparison(scores, **options | {"resamples": 2 * resamples})
     gain = gain[gain["quantity"] == "pearson"].assign(quantity="delta_r")
     table = pd.concat([selection, correlation, gain], ignore_index=True)
     intervals = [f"{kind}_{end}" for kind in ("ci", "bca", "sim") for end in ("low", "high")]
@@ -269,7 +284,9 @@ def page(results: Path, studies: int, resamples: int) -> Iterator[str]:
         if line.startswith("<!-- ") and name in tables:
             yield from tables[name]
         else:
-            yield line.format(studies=studies, nulls=2 * studies, resamples=resamples, paired=2 * resamples)
+            chance = f"{200 * np.sqrt(0.95 * 0.05 / studies):.1f}%"
+            numbers = {"studies": studies, "nulls": 2 * studies, "resamples": resamples, "paired": 2 * resamples}
+            yield line.format(chance=chance, **numbers)
 
 
 NAMES = {
