@@ -15,7 +15,7 @@ from .conftest import ROOT, Cluster, Study, output, wait_until
 
 
 def finish(study: Study, process: subprocess.Popen) -> None:
-    process.wait(timeout=400)
+    process.wait(timeout=1200)
     assert process.returncode == 0, study.printed[-5000:]
 
 
