@@ -284,8 +284,13 @@ def page(results: Path, studies: int, resamples: int) -> Iterator[str]:
         if line.startswith("<!-- ") and name in tables:
             yield from tables[name]
         else:
-            chance = f"{200 * np.sqrt(0.95 * 0.05 / studies):.1f}%"
-            numbers = {"studies": studies, "nulls": 2 * studies, "resamples": resamples, "paired": 2 * resamples}
+            chance, null_chance = (f"{200 * np.sqrt(0.95 * 0.05 / count):.1f}%" for count in (studies, 2 * studies))
+            numbers = {"null_chance": null_chance} | {
+                "studies": studies,
+                "nulls": 2 * studies,
+                "resamples": resamples,
+                "paired": 2 * resamples,
+            }
             yield line.format(chance=chance, **numbers)
 
 
