@@ -284,14 +284,10 @@ def page(results: Path, studies: int, resamples: int) -> Iterator[str]:
         if line.startswith("<!-- ") and name in tables:
             yield from tables[name]
         else:
-            chance, null_chance = (f"{200 * np.sqrt(0.95 * 0.05 / count):.1f}%" for count in (studies, 2 * studies))
-            numbers = {"null_chance": null_chance} | {
-                "studies": studies,
-                "nulls": 2 * studies,
-                "resamples": resamples,
-                "paired": 2 * resamples,
-            }
-            yield line.format(chance=chance, **numbers)
+            numbers = {"studies": studies, "nulls": 2 * studies, "resamples": resamples, "paired": 2 * resamples}
+            for name, count in (("chance", studies), ("null_chance", 2 * studies)):
+                numbers[name] = f"{200 * np.sqrt(0.95 * 0.05 / count):.1f}%"
+            yield line.format(**numbers)
 
 
 NAMES = {
