@@ -91,7 +91,7 @@ def test_a_killed_job_goes_on_where_it_was_and_ends_with_the_same_bytes(start, f
 
     requests = requests_of(finished)
     before = len(Store(tmp_path / "killed/store").read(requests["request_id"], ["request_id"]))
-    assert 24 <= before < len(requests)
+    assert 3 <= before < len(requests)  # a chunk has 8, or what was answered within 30 s
     resumed = start(finished, tmp_path / "killed")
     log = (tmp_path / "killed/log").read_text
     assert resumed.wait() == 0, log()
