@@ -166,6 +166,20 @@ def test_the_noise_is_what_an_unbiased_judge_costs():
     assert np.mean(costs) == pytest.approx(np.mean(noise), rel=0.06)
 
 
+def test_a_rare_score_has_more_noise_than_a_common_one():
+    # Two selections of score 1 are missing from one resample in seven; those resamples say nothing of its noise.
+    table = simulated_reads(groups=20, candidates=2, strategies=["balanced"], seed=1)
+    ones = table.index[table["score"] == 1]
+    noise = []
+    for kept in (0, 2):
+        failed = table.index.isin(ones.difference(table.loc[ones].drop_duplicates("item_id").index[:kept]))
+        reads = table.assign(**{name: table[name].mask(failed) for name in ("score", "position")})
+        rows = bias_cost.bias_costs(reads, **BOOTSTRAP)
+        noise.append(rows.query("dataset == 'd' and cluster == 'item' and quantity == 'cost'")["noise"].mean())
+    # What score 1 adds. Its shares are 0, 1/2 or 1.
+    assert 0.1 < noise[1] - noise[0] < 0.3
+
+
 def test_two_levels_cannot_be_told_apart():
     # What the first position takes too much of a score, the second takes too little: both orderings cost as much.
     table = simulated_reads(groups=30, n=2, strategies=["balanced"], preference=[1, 0])

@@ -215,3 +215,10 @@ def test_one_group_has_no_interval_over_groups():
     assert over_groups[["ci_low", "ci_high"]].isna().all(axis=None)
     over_items = found[(found["cluster"] == "item") & (found["statistic"] == "spearman")]
     assert over_items["ci_low"].notna().all()
+
+
+def test_more_reads_than_fit_into_memory_are_left_out_and_named(caplog):
+    table = simulated_reads(groups=3, strategies=["balanced", "random"], reads=budget_curve.MOST + 1)
+    found = budget_curve.budget_curve(table, **BOOTSTRAP)
+    assert set(found["strategy"]) == {"balanced"}
+    assert "random 5: 121 reads an item; the curve is for at most 120" in caplog.text

@@ -107,3 +107,10 @@ def test_texts_without_human_scores_say_nothing_and_types_do_not_depend_on_rows(
     assert found["estimate"].isna().all()
     empty = criteria_agreement.criteria_agreement(reads.iloc[:0], **OPTIONS)
     assert empty.dtypes.equals(found.dtypes)
+
+
+def test_where_too_few_resamples_have_a_difference_there_is_neither_interval_nor_p():
+    found = estimate(judged(2, n_texts=6, failing=0.93)[0])
+    differences = found.xs("pearson_difference", level="quantity")
+    assert differences["ci_low"].isna().any()
+    assert (differences["ci_low"].isna() == differences["p"].isna()).all()

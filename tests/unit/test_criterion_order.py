@@ -82,6 +82,13 @@ def test_p_values_are_adjusted_over_all_judges_datasets_and_criteria_of_a_study(
     assert found["p_cluster_bh"].to_numpy() == pytest.approx(stats.false_discovery_control(found["p_cluster"]))
 
 
+def test_the_number_of_tests_is_that_of_texts_also_where_one_group_is_no_sample():
+    values, shown = draw(15, 3, rng=np.random.default_rng(6), position=[0.4, 0, 0])
+    found = one(estimate(table(values, shown, groups=["g"] * 15)), "position_test")
+    assert found["p_cluster"].isna().all()
+    assert found["n_tests"].tolist() == [3] * 3
+
+
 @pytest.mark.parametrize("column", ["p", "p_cluster"])
 def test_both_tests_keep_their_level_when_the_order_makes_no_difference(column):
     rng = np.random.default_rng(6)

@@ -49,6 +49,14 @@ def test_lines_are_those_of_the_assumed_studies_and_one_stands_for_identical_rea
     assert texts(axis) == ["K = 1, or identical reads", "K = 10", "ρ = 0.5"]
 
 
+def test_every_correlation_that_is_drawn_is_named(root):
+    nothing = pd.DataFrame(columns=[*KEYS, "readout", "cluster", "quantity", "estimate", "n_items", "n_reads"])
+    grid = GRID | {"correlations": [0.0, 0.2, 0.5, 1.0], "budgets": [5, 10]}
+    (axis,) = draw(power.detectable(nothing, **grid), root).axes
+    assert texts(axis) == ["K = 5", "K = 10", "ρ = 0.2", "ρ = 0.5", "ρ = 1"]
+    assert len([line for line in axis.lines if len(line.get_xdata())]) == 8
+
+
 def test_the_judges_of_the_study_stand_where_their_reads_put_them(statistics, root):
     axis = draw(statistics, root).axes[1]
     marks = [line for line in axis.lines if line.get_marker() not in ("None", None) and len(line.get_xdata())]

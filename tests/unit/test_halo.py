@@ -128,6 +128,11 @@ def test_alone_is_taken_from_the_same_judge_dataset_profile_scale_and_strategy()
     williams = table(inside, shown, human=human, strategy="balanced_williams")
     expected = estimate(reads, [separate(apart)])["estimate"]["mean", "alone"]
     assert estimate(williams, [separate(apart)])["estimate"]["mean", "alone"] == pytest.approx(expected)
+    # Of a profile that was not judged alone, the default one's.
+    own = reads.assign(profile="criteria")
+    assert estimate(own, [separate(apart)])["estimate"]["mean", "alone"] == pytest.approx(expected)
+    theirs = [separate(inside), separate(apart, profile="criteria")]
+    assert estimate(own, theirs)["estimate"]["mean", "alone"] == pytest.approx(expected)
     # Of two studies that have it, the first.
     both = [separate(apart), separate(inside, study="later")]
     assert estimate(reads, both)["estimate"]["mean", "alone"] == pytest.approx(expected)

@@ -54,17 +54,19 @@ def predecessor_counts(rows):
 
 
 def test_williams_design_of_four_by_hand():
-    assert orderings.williams(4).tolist() == [[1, 2, 4, 3], [2, 3, 1, 4], [3, 4, 2, 1], [4, 1, 3, 2]]
+    assert orderings.balanced_williams(4)[:4].tolist() == [[1, 2, 4, 3], [2, 3, 1, 4], [3, 4, 2, 1], [4, 1, 3, 2]]
 
 
 def test_williams_design_of_three_by_hand():
     rows = [[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 3, 2], [2, 1, 3], [3, 2, 1]]
-    assert orderings.williams(3).tolist() == rows
+    assert orderings.balanced_williams(3).tolist() == rows
 
 
 @pytest.mark.parametrize("n", range(2, 10))
 def test_williams_designs_balance_positions_and_predecessors(n):
-    for rows, times in ((orderings.williams(n), 1 + n % 2), (orderings.balanced_williams(n), 2)):
+    whole = orderings.balanced_williams(n)
+    # Of an even number, each half is a design by itself.
+    for rows, times in [(whole, 2), *([(whole[:n], 1), (whole[n:], 1)] if n % 2 == 0 else [])]:
         assert rows.shape == (times * n, n)
         assert np.sort(rows, axis=1).tolist() == [list(range(1, n + 1))] * len(rows)
         for position in range(n):
@@ -87,7 +89,7 @@ def test_the_williams_design_of_the_budget_of_balanced_repeats_no_ordering(n):
 @pytest.mark.parametrize("n", [1, 0, -3])
 def test_fewer_than_two_options_have_no_williams_design(n):
     with pytest.raises(ValueError, match=f"at least 2 options, got {n}"):
-        orderings.williams(n)
+        orderings.balanced_williams(n)
 
 
 def test_predecessors_says_what_comes_right_before_each_option():

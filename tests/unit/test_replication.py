@@ -299,16 +299,17 @@ def everything(scores):
 
 @pytest.fixture(scope="module")
 def reads_of_both():
-    """A study of the earlier version: its judge and both datasets that people have rated."""
+    """A study of the earlier version: its judges and datasets, two of which people have rated."""
     parts = [
         simulated_reads(seed=seed, groups=12, preference=[0.6, 0, 0, 0, 0.3], **about)
         for seed, about in enumerate(
             {"study": "position_bias", "judge": judge, "dataset": dataset}
             for judge in ("gpt_4_1", "gpt_oss_120b")
-            for dataset in ("hanna", "summeval")
+            for dataset in replication.DATASETS
         )
     ]
-    return pd.concat(parts, ignore_index=True)
+    scores = pd.concat(parts, ignore_index=True)
+    return scores.assign(human_score=scores["human_score"].where(scores["dataset"].isin(["hanna", "summeval"])))
 
 
 def test_the_other_statistics_are_put_beside_the_papers_too(published, reads_of_both):
@@ -340,6 +341,18 @@ def test_the_other_statistics_are_put_beside_the_papers_too(published, reads_of_
     assert least["ours"] == pytest.approx(bias_cost.bias_cost(shares, np.array([5, 4, 3, 2, 1])))
     usual = one(compared, judge="gpt_4_1", quantity="bias_cost_canonical")
     assert usual["ours"] == pytest.approx(bias_cost.bias_cost(shares, np.array([1, 2, 3, 4, 5])))
+
+
+@pytest.mark.parametrize("datasets", [["hanna", "summeval"], [*replication.DATASETS, "own"]])
+def test_what_the_paper_pools_is_compared_with_the_same_datasets_alone(published, reads_of_both, datasets):
+    scores = reads_of_both
+    others = scores[scores["dataset"] == "vicuna"].assign(dataset="own")
+    scores = pd.concat([scores, others])
+    statistics = everything(scores[scores["dataset"].isin(datasets)])
+    rows = replication.replication(published("xu2026_v1"), statistics, studies=["position_bias"], judges={})
+    pooled = rows[rows["table"].isin([5, 6])]
+    assert set(pooled["status"]) == {"no estimate"}
+    assert pooled["ours"].isna().all()
 
 
 def test_differences_of_strategies_are_the_first_less_the_second(published, reads_of_both):

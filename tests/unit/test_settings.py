@@ -326,6 +326,21 @@ def several(root, schema):
             "statistics/halo/alone: 'none' is not defined under studies; defined: position_bias, several",
         ),
         (
+            "tables/crossed_orders",
+            {"study": "several"},
+            "tables/crossed_orders/study: study 'several' does not cross the orders; expected one with crossed: true",
+        ),
+        (
+            "figures/criterion_order",
+            {"study": "several", "datasets": ["hanna", "hana"]},
+            "figures/criterion_order/datasets: 'hana' is not among the datasets of study 'several'",
+        ),
+        (
+            "tables/rank_reversal",
+            {"other": "balanced"},
+            "tables/rank_reversal/other: expected another strategy than 'balanced', with which it is compared",
+        ),
+        (
             f"{JUDGE}",
             {"engine": "vllm", "model": "m", "criteria_format": "lines", "reasoning_end": "</think>"},
             f"{JUDGE}/criteria_format: 'lines' leaves no room to reason; expected 'free' with reasoning_end",

@@ -75,6 +75,14 @@ def test_the_table_of_strategies_has_a_column_each_and_differences_with_balanced
     assert cell(printed, "Bal - Fix").startswith(f"{difference:+.3f} [")
 
 
+def test_without_balanced_the_first_strategy_is_compared_with_the_others(reads):
+    statistics = criteria_agreement.criteria_agreement(reads[reads["strategy"] != "balanced"], **OPTIONS)
+    rows = criteria_agreement_table.table(statistics, readouts=["hard"], **SHOWN)
+    printed = criteria_agreement_table.for_print(rows)
+    assert printed.columns.tolist() == ["judge", "dataset", "readout", "Rnd", "Fix", "Rnd - Fix"]
+    assert rows["first"].tolist() == ["random"]
+
+
 @pytest.mark.parametrize(("low", "high", "starred"), [(0.01, 0.2, True), (-0.2, -0.01, True), (-0.1, 0.1, False)])
 def test_a_star_says_that_the_interval_excludes_0(reads, low, high, starred):
     rows = criteria_agreement_table.table(

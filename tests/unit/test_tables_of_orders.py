@@ -204,3 +204,13 @@ def test_widening_keeps_the_order_of_the_rows_and_leaves_gaps():
     )
     assert found.columns.tolist() == ["key", "y", "y_low", "y_high", "x", "x_low", "x_high"]
     np.testing.assert_array_equal(found.iloc[:, 1:], [[2, 1, 3, 1, 0, 2], [np.nan] * 3 + [3, 2, 4]])
+
+
+def test_what_is_undefined_is_said_in_words():
+    # One score throughout, under a strategy of one read: no correlation, no halves to compare, no ordering to choose.
+    table = simulated_reads(groups=4, strategies=["balanced", "single"], reads=1)
+    table["score"] = pd.array([3] * len(table), dtype="Int8")
+    for module, statistic, settings in TABLES.values():
+        rows = module.table(statistic(table, **BOOTSTRAP), study="position_bias", n=5, **settings)
+        printed = module.for_print(rows)
+        assert not printed.map(lambda text: str(text).startswith("nan")).any(axis=None), module.__name__

@@ -4,6 +4,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from rubric_order.replication import DATASETS
+
 from .conftest import Project
 
 JUDGE = {
@@ -14,9 +16,9 @@ JUDGE = {
     "simulation": {"preference": "first", "preference_strength": 0.5},
 }
 CONFIG = {
-    "datasets": {name: {"adapter": "simulated", "options": {"n_groups": 20}} for name in ("hanna", "summeval")},
+    "datasets": {name: {"adapter": "simulated", "options": {"n_groups": 20}} for name in DATASETS},
     "judges": {"planted": JUDGE},
-    "studies": {"position_bias": {"datasets": ["hanna", "summeval"], "judges": ["planted"], "scales": [5, 9]}},
+    "studies": {"position_bias": {"datasets": list(DATASETS), "judges": ["planted"], "scales": [5, 9]}},
     "statistics": {"bootstrap": {"resamples": 100}},
     "tables": {"replication": {"judges": {"planted": "gemma_3_27b"}}},
 }

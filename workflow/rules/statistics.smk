@@ -301,9 +301,10 @@ rule estimate_criteria_agreement:
         code=code("estimate_criteria_agreement.py"),
         entry=entry("estimate_criteria_agreement.py"),
         bootstrap=settings("statistics/bootstrap"),
+        paired=settings("statistics/paired"),
     shell:
         "python {params.entry:q} --scores {input.scores:q} --bootstrap {params.bootstrap:q}"
-        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+        " --paired {params.paired:q} --output {output.statistics:q} 2> >(tee {log:q} >&2)"
 
 
 rule estimate_crossed_orders:

@@ -252,8 +252,8 @@ def _of_each_ordering(sums: list[Sums], orderings: np.ndarray, confidence: float
     shares = position_shares(whole.selected)
     costs = bias_cost(shares, orderings)
     names = {"ordering": np.array([" ".join(map(str, ordering)) for ordering in orderings], dtype=object)}
-    # The mean of the absolute value of an error that is normal about 0.
-    error = np.sqrt(2 / np.pi) * np.nan_to_num(np.std(shares[1:], axis=0))
+    # The mean of the absolute value of an error that is normal about 0; a rare score is missing from some resamples.
+    error = np.sqrt(2 / np.pi) * np.ma.masked_invalid(shares[1:]).std(axis=0).filled(0)
     noise = error[orderings - 1, np.arange(orderings.shape[1])].sum(axis=1)
     for quantity, row in _with_interval({"cost": costs}, confidence):
         yield quantity, names | row | {"noise": noise}

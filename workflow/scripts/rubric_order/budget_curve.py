@@ -1,6 +1,7 @@
 """How agreement with human scores grows with the number of reads that are averaged."""
 
 import functools
+import logging
 import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -14,7 +15,10 @@ from rubric_order.keys import CLUSTERS, KEYS
 
 RANGE = (0.025, 0.975)  # of the subsets of one size, as the paper draws it
 LARGEST = 20  # budgets beyond it are not drawn from
+MOST = 120  # reads an item, all orderings of five options; products of all pairs of more would take gigabytes
 _CONSTANT = 1e-12  # variance of what does not vary: rounding alone
+
+log = logging.getLogger(__name__)
 
 
 class Subsets(NamedTuple):
@@ -244,6 +248,7 @@ def budget_curve(
     """Mean correlation with human scores when k of an item's K reads are averaged, over the subsets of k reads.
 
     Only items with a human score and a score from every read are used, so that all subsets are about the same items.
+    Strategies with more than ``MOST`` reads an item are left out, with a line in the log.
 
     Args:
         scores: reads, see `reads.blocks`; columns ``reads.COLUMNS``.
@@ -264,6 +269,9 @@ def budget_curve(
     """
     parts = []
     for block in reads.blocks(scores):
+        if (most := int(block.column.max()) + 1) > MOST:
+            log.warning("%s: %d reads an item; the curve is for at most %d", " ".join(map(str, block.key)), most, MOST)
+            continue
         rated = block.items["human_score"].notna().to_numpy()
         for readout, values in block.readouts():
             complete = rated & ~np.isnan(values).any(axis=1)

@@ -111,7 +111,7 @@ def _setting(found: list, readout: str, *, resamples: int, confidence: float, se
                 draws = values[1:, place]
                 draws = draws[~np.isnan(draws)]
                 p = np.nan
-                if "other" in name and len(draws):
+                if "other" in name and not np.isnan(low[place]):  # as many resamples as an interval needs
                     p = min(1.0, 2 * (1 + min((draws <= 0).sum(), (draws >= 0).sum())) / (1 + len(draws)))
                 row = {"criterion": criterion, "estimate": values[0, place], "ci_low": low[place], "p": p}
                 used = known.any(axis=1) if criterion == MACRO else known[:, place]

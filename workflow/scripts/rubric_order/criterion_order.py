@@ -127,8 +127,8 @@ def criterion_order(
           reach 0 and are biased upwards near it; and so is `excess` biased downwards where the gap is large;
         - ``position_test``, Kendall's W as `estimate`, with `statistic`, `df` and `p` of Friedman's test, or of
           Skillings and Mack's where texts lack positions (`test` says which), and `p_cluster`, which takes groups of
-          texts as the sample. `p_holm`, `p_bh`, `p_cluster_holm` and `p_cluster_bh` are adjusted for the `n_tests`
-          of all judges, datasets and criteria.
+          texts as the sample. `p_holm`, `p_bh`, `p_cluster_holm` and `p_cluster_bh` are adjusted for all tests of
+          all judges, datasets and criteria (`n_tests` of them have a `p`).
 
         `n_failed` counts the scores that are missing from the group of reads.
 
@@ -159,7 +159,9 @@ def criterion_order(
 def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:
     """The table with the p-values of its position tests adjusted within each of `FAMILY`."""
     tests = table["quantity"] == "position_test"
+    sizes = {}
     for column in ("p", "p_cluster"):
         adjusted = multiplicity.adjust(table[tests], column, FAMILY)
         table = table.assign(**{f"{column}_{how}": adjusted[f"p_{how}"].reindex(table.index) for how in ("holm", "bh")})
-    return table.assign(n_tests=adjusted["n_tests"].reindex(table.index))
+        sizes[column] = adjusted["n_tests"].reindex(table.index)
+    return table.assign(n_tests=sizes["p"])

@@ -70,11 +70,10 @@ def crossed_orders(
 
     Returns:
         One row an estimate. `quantity` ``criterion_order``, ``level_order`` and ``interaction``: `p` of no effect on
-        the score, each given those before it (the second does not count the first's design away: both are balanced),
-        with a level for each text and criterion. ``same_selection``: `p` of the shares of level positions not depending
-        on the criterion's place. ``share`` of a `position` among the selected levels where the criterion stands in
-        `criterion_position`, and ``cramers_v`` of these shares against uniform, with their intervals. All p-values take
-        groups as the sample.
+        the score, each axis given the other and the interaction given both, with a level for each text and criterion.
+        ``same_selection``: `p` of the shares of level positions not depending on the criterion's place. ``share`` of a
+        `position` among the selected levels where the criterion stands in `criterion_position`, and ``cramers_v`` of
+        these shares against uniform, with their intervals. All p-values take groups as the sample.
     """
     rows = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:

@@ -21,8 +21,9 @@ class RankTest(NamedTuple):
         df: number of treatments less 1, or less if no block connects some of them.
         p: its p-value, blocks being independent.
         w: Kendall's coefficient of concordance, from 0 to 1: the statistic as a share of its largest value. For
-            incomplete blocks the largest value is the sum over blocks of the number of observations less 1, which is
-            reached when all blocks rank all treatments alike (ours).
+            incomplete blocks the largest value is taken to be the sum over blocks of the number of observations less 1
+            (ours): no statistic is above it, but where observations are missing not even blocks that all rank alike
+            reach it, so W is then somewhat too low.
         n_blocks: blocks with two or more observations.
         n_incomplete: those of them that lack a treatment.
     """

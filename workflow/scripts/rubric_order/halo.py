@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order import panels, resampling
+from rubric_order.judges import DEFAULT_PROFILE
 from rubric_order.keys import KEYS
 from rubric_order.panels import VALUES
 
@@ -85,8 +86,9 @@ def halo(
     Returns:
         One row a group of `KEYS`, readout, `basis` and `quantity`. `basis` ``mean`` correlates means over all reads of
         a text, ``read`` single reads, averaged over reads; means of more reads have less noise, and so correlate more.
-        `quantity` ``inside`` one prompt; ``alone``, of the same items, judge, profile and scale, and of the strategy of
-        the same name (``balanced`` for ``balanced_williams``) of the first study that has them; ``human``; and
+        `quantity` ``inside`` one prompt; ``alone``, of the same items, judge and scale, of the same profile or else the
+        default one, and of the strategy of the same name (``balanced`` for ``balanced_williams``) of the first study
+        that has them; ``human``; and
         ``inside_minus_alone`` and ``inside_minus_human`` over the scores that both have. People's scores are means over
         raters, whose noise makes them correlate less; no correction is made for it.
     """
@@ -97,7 +99,11 @@ def halo(
     rows = []
     for name, readout, panel, reads in panels.blocks(scores, crossed=False):
         strategy = name["strategy"]
-        other = alone_of.get((*(name[key] for key in KEYS[1:4]), ALONE.get(strategy, strategy), name["n"]))
+        same = (name["dataset"], ALONE.get(strategy, strategy), name["n"])
+        profiles = (name["profile"], DEFAULT_PROFILE)
+        other = next(
+            (alone_of[key] for profile in profiles if (key := (name["judge"], profile, *same)) in alone_of), None
+        )
         separate = None
         if other is not None and other[VALUES[readout]].notna().any():
             separate = alone_values(other, panel, _item_ids(reads, panel), readout)

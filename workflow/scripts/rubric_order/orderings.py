@@ -39,28 +39,17 @@ def balanced(n: int) -> np.ndarray:
     return np.vstack([rotations(n), n + 1 - rotations(n)])
 
 
-def williams(n: int) -> np.ndarray:
-    """The smallest Williams design: balanced for position and for which option comes right before.
-
-    Returns:
-        Shape (n, n) where n is even, (2n, n) where it is odd, for which no such square is known in general. Every
-        option stands equally often in every position, and right after every other option.
-
-    Raises:
-        ValueError: n is below 2.
-
-    Source: Williams (1949), Section 2: rotations of the sequence 1, 2, n, 3, n - 1, ... and, for odd n, of its mirror
-    image.
-    """
-    return balanced_williams(n)[: n if n % 2 == 0 else 2 * n]
-
-
 def balanced_williams(n: int) -> np.ndarray:
     """A Williams design with as many rows as `balanced`.
 
     Returns:
         Shape (2n, n): every option stands exactly twice in every position, and exactly twice right after every other
         option. For even n the two halves are different Williams squares; for n = 2 they are the same.
+
+    Raises:
+        ValueError: n is below 2.
+
+    Source: Williams (1949), Section 2: rotations of the sequence 1, 2, n, 3, n - 1, ... and of its mirror image.
     """
     if n < 2:
         raise ValueError(f"an ordering needs at least 2 options, got {n}")

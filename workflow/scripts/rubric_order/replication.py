@@ -8,6 +8,7 @@ import pandas as pd
 from rubric_order import resampling
 from rubric_order.errors import InputError
 from rubric_order.judges import DEFAULT_PROFILE
+from rubric_order.keys import EVERY
 
 # What a number is about: `other` is the strategy that `strategy` is compared with, `detail` a score or an ordering.
 KEYS = ["judge", "profile", "dataset", "strategy", "other", "n", "detail", "quantity"]
@@ -55,6 +56,7 @@ PUBLISHED: dict[str, dict[str, tuple[str, dict]]] = {
     },
 }
 CANONICAL = "1 2 3 4 5"
+DATASETS = ("hanna", "mt_bench", "summeval", "vicuna")  # of both papers
 
 
 def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -87,7 +89,7 @@ def _datasets(rows: pd.DataFrame) -> pd.Series:
     """The dataset of each row; several in the order of the alphabet, and ``all`` where the paper pools them."""
     if "datasets" in rows:
         return rows["datasets"].map(lambda names: " ".join(sorted(names.split())))
-    return rows["dataset"] if "dataset" in rows else pd.Series("all", index=rows.index)
+    return rows["dataset"] if "dataset" in rows else pd.Series(EVERY, index=rows.index)
 
 
 # Ours. Each function takes one of our tables of statistics and returns its estimates of published quantities: `KEYS`,
@@ -99,6 +101,13 @@ def _chosen(table: pd.DataFrame, **values: str) -> pd.DataFrame:
     for column, value in values.items():
         table = table[table[column] == value] if column in table else table
     return table
+
+
+def _pooled(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of all datasets of a study together, where those are the ones that the papers pool."""
+    datasets = table.groupby(["study", "judge", "profile", "strategy", "n"])["dataset"]
+    same = datasets.transform(lambda names: set(names) == {*DATASETS, EVERY}).astype(bool)
+    return table[same & (table["dataset"] == EVERY)]
 
 
 def _estimates(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
@@ -130,7 +139,7 @@ def _mean_v(v: pd.DataFrame) -> pd.DataFrame:
     Its interval is that of `resampling.interval_of_mean`.
     """
     rows = []
-    for names in (("hanna", "mt_bench", "summeval", "vicuna"), ("hanna", "summeval")):
+    for names in (DATASETS, ("hanna", "summeval")):
         for key, block in v[v["dataset"].isin(names)].groupby(["study", "judge", "profile", "strategy", "n"]):
             if len(block) < len(names):
                 continue
@@ -174,13 +183,15 @@ def _canonical_rank(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _score_position(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="item", quantity="share").rename(columns={"estimate": "ours"})
+    table = _chosen(_pooled(table), readout="hard", cluster="item", quantity="share")
+    table = table.rename(columns={"estimate": "ours"})
     name = "pos" + table["position"].astype(str) + "_of_score"
     return _estimates(table, quantity=name, detail=table["score"].astype(str))
 
 
 def _bias_cost(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="item").rename(columns={"estimate": "ours", "ordering": "detail"})
+    table = _chosen(_pooled(table), readout="hard", cluster="item")
+    table = table.rename(columns={"estimate": "ours", "ordering": "detail"})
     names = {"cost": "bias_cost", "pearson_rank": "pearson_rank"}
     table = table[table["quantity"].isin(names)]
     table = table.assign(quantity=table["quantity"].map(names))
@@ -190,7 +201,6 @@ def _bias_cost(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-# Our tables of statistics, and the published quantities that are in each.
 def _criterion_order(table: pd.DataFrame) -> pd.DataFrame:
     table = _chosen(table, readout="hard").rename(columns={"estimate": "ours", "n_texts": "n_items"})
     gaps = table[table["quantity"].isin(["mean_gap", "max_gap"])]
@@ -211,6 +221,7 @@ def _criteria_agreement(table: pd.DataFrame) -> pd.DataFrame:
     return _estimates(table, quantity="criteria_" + table["quantity"], other=table["other"].fillna(""))
 
 
+# Our tables of statistics, and the published quantities that are in each.
 OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] = {
     "position_selection": (_position_selection, ("chi2", "pos1", "pos5", "mean_cramers_v")),
     "human_agreement": (_human_agreement, ("pearson", "spearman")),

@@ -239,6 +239,13 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping) -> Itera
     for study in shown if name != "replication" else ():
         if (found := studies[study]["probe"]) != probe:
             yield f"{where}: study {study!r} has probe {found!r}; expected {probe!r}"
+    if name == "crossed_orders" and not any(studies[study]["crossed"] for study in shown):
+        yield f"{where}/study: study {shown[0]!r} does not cross the orders; expected one with crossed: true"
+    if name == "rank_reversal" and settings["strategy"] == settings["other"]:
+        yield f"{where}/other: expected another strategy than {settings['strategy']!r}, with which it is compared"
+    for dataset in (settings.get("datasets") or []) if "study" in settings else []:
+        if dataset not in studies[settings["study"]]["datasets"]:
+            yield f"{where}/datasets: {dataset!r} is not among the datasets of study {settings['study']!r}"
     named = {"n": "scales", "strategy": "strategies", "other": "strategies", "baseline": "strategies"}
     named |= {"dataset": "datasets", "profile": "profiles"}
     for key in [key for key in named if key in settings]:

@@ -72,7 +72,7 @@ def _draw_assumed(axis: Axes, assumed: pd.DataFrame) -> None:
             axis.plot(line["n_items"], line["detectable_v"], color=colour, linestyle=dash, label=label)
     handles, labels = axis.get_legend_handles_labels()
     for dash, correlation in zip(DASHES, correlations, strict=False):
-        if 0 < correlation < 1:
+        if correlation and not (correlation == 1 and 1 in set(assumed["budget"])):
             handles += axis.plot([], [], color="0.3", linestyle=dash)
             labels.append(f"ρ = {correlation:g}")
     if 1 in correlations:

@@ -4,6 +4,7 @@ One module a table: `table` chooses and lays out its rows, `for_print` rounds th
 """
 
 import html
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -31,6 +32,11 @@ def intervals(rows: pd.DataFrame, name: str, *, form: str = ".3f", times: float 
     """The estimates in columns `name`, `name`_low and `name`_high, see `with_interval`."""
     ends = rows[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
     return [with_interval(*row, form=form, times=times) for row in ends]
+
+
+def numbers(values: Iterable[float], *, form: str = ".3f", times: float = 1) -> list[str]:
+    """Numbers that have no interval; `form` and `times` as in `with_interval`."""
+    return [f"{times * value:{form}}" if pd.notna(value) else "undefined" for value in values]
 
 
 def widen(estimates: pd.DataFrame, keys: list[str], quantities: list[str]) -> pd.DataFrame:

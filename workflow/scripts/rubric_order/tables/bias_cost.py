@@ -3,7 +3,7 @@
 import pandas as pd
 
 from rubric_order.keys import EVERY
-from rubric_order.tables import READOUT_NAMES, intervals, widen
+from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
     "The ordering of least Bias Cost among those that were read, and the canonical one: cost in percentage points, and "
@@ -52,15 +52,11 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed = rows[["judge"]].copy()
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["ordering"] = [f"[{ordering.replace(' ', ',')}]" for ordering in rows["ordering"]]
-    printed["cost"] = [f"{100 * cost:.1f}" for cost in rows["cost"]]
-    printed["cost, canonical"] = [f"{100 * cost:.1f}" for cost in rows["cost_canonical"]]
-    printed["rank"] = [_rank(rank) for rank in rows["pearson_rank"]]
-    printed["rank, canonical"] = [_rank(rank) for rank in rows["pearson_rank_canonical"]]
-    printed["chosen %"] = [f"{100 * share:.0f}" for share in rows["chosen_share"]]
+    printed["cost"] = numbers(rows["cost"], form=".1f", times=100)
+    printed["cost, canonical"] = numbers(rows["cost_canonical"], form=".1f", times=100)
+    printed["rank"] = numbers(rows["pearson_rank"], form="g")
+    printed["rank, canonical"] = numbers(rows["pearson_rank_canonical"], form="g")
+    printed["chosen %"] = numbers(rows["chosen_share"], form=".0f", times=100)
     printed["held out: cost"] = intervals(rows, "heldout_cost_saved", form="+.1f", times=100)
     printed["held out: r"] = intervals(rows, "heldout_pearson_gained", form="+.3f")
     return printed
-
-
-def _rank(rank: float) -> str:
-    return f"{rank:g}" if pd.notna(rank) else "undefined"

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, intervals, widen
+from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
     "Pearson's r with human scores of one read an item under the canonical ordering, the mean r of all orderings, and "
@@ -50,4 +50,4 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     ]
     last = [row[f"rank_share_{row['n_orderings']}"] for _, row in rows.iterrows()]
     shares = {"first %": rows.get("rank_share_1", pd.Series(dtype=float)), "last %": pd.Series(last, dtype=float)}
-    return printed.assign(**{name: [f"{100 * value:.0f}" for value in values] for name, values in shares.items()})
+    return printed.assign(**{name: numbers(values, form=".0f", times=100) for name, values in shares.items()})

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, with_interval
+from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, numbers, with_interval
 
 CAPTION = (
     "Carry-over. Slope: points by which a criterion scores higher a point by which the text scores higher under the "
@@ -62,7 +62,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         ("position_p", "position, p"),
         ("position_given_slope_p", "position given slope, p"),
     ):
-        printed[title] = [f"{p:.3g}" for p in rows[name]]
+        printed[title] = numbers(rows[name], form=".3g")
     for name, title in (("position", "criteria"), ("position_given_slope", "criteria given slope")):
         counts = zip(rows[f"{name}_criteria"], rows["n_criteria"], strict=True)
         printed[title] = [f"{found}/{total}" for found, total in counts]

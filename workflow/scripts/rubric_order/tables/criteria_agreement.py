@@ -2,12 +2,13 @@
 
 import pandas as pd
 
+from rubric_order.comparison import STRATEGIES
 from rubric_order.criteria_agreement import MACRO
-from rubric_order.tables import READOUT_NAMES
+from rubric_order.tables import READOUT_NAMES, numbers
 
 CAPTION = (
     "Criterion-order strategies at the same budget: mean over criteria of Pearson's r with people under each "
-    "strategy, and paired bootstrap differences of Balanced with the others. * the interval excludes 0."
+    "strategy, and paired bootstrap differences. * the interval excludes 0."
 )
 NAMES = {
     "balanced": "Bal",
@@ -17,7 +18,6 @@ NAMES = {
     "single": "Single",
     "all": "All",
 }
-BASE = "balanced"
 
 
 def table(
@@ -26,25 +26,27 @@ def table(
     study: str,
     n: int,
     profile: str = "default",
-    cluster: str = "item",
+    cluster: str = "group",
     readouts: tuple[str, ...] = ("hard", "soft"),
 ) -> pd.DataFrame:
-    """One row a judge, dataset and readout: each strategy, and the differences of `balanced` with the others.
+    """One row a judge, dataset and readout: each strategy, and the differences of the first with the others.
 
     Args:
-        statistics: see `criteria_agreement.criteria_agreement`.
+        statistics: see `criteria_agreement.criteria_agreement`. The first of `comparison.STRATEGIES` that the study
+            has is compared with the others (column `first`).
     """
     where = "study == @study and profile == @profile and n == @n and readout in @readouts and cluster == @cluster"
     chosen = statistics.query(where)
     chosen = chosen[chosen["criterion"] == MACRO]
     keys = ["judge", "dataset", "n", "readout", "cluster"]
+    first = next((name for name in STRATEGIES if name in set(chosen["strategy"])), None)
     rows = []
     for key, block in chosen.groupby(keys, sort=False):
-        row = dict(zip(keys, key, strict=True)) | {"n_clusters": block["n_clusters"].iloc[0]}
+        row = dict(zip(keys, key, strict=True)) | {"n_clusters": block["n_clusters"].iloc[0], "first": first}
         for found in block.itertuples():
             if found.quantity == "pearson":
                 name = f"pearson_{found.strategy}"
-            elif found.strategy == BASE:
+            elif found.strategy == first:
                 name = f"difference_{found.other}"
             else:
                 continue
@@ -52,10 +54,10 @@ def table(
             if found.quantity != "pearson":
                 row[f"{name}_p"] = found.p
         rows.append(row)
-    found = pd.DataFrame(rows, columns=[*keys, "n_clusters"] if not rows else None)
+    found = pd.DataFrame(rows, columns=[*keys, "n_clusters", "first"] if not rows else None)
     order = [f"{kind}_{name}" for kind in ("pearson", "difference") for name in NAMES]
     values = [f"{name}{end}" for name in order for end in ("", "_low", "_high", "_p") if f"{name}{end}" in found]
-    return found[[*keys, "n_clusters", *values]]
+    return found[[*keys, "n_clusters", "first", *values]]
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
@@ -64,13 +66,12 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     for name, title in NAMES.items():
         if f"pearson_{name}" in rows:
-            values = rows[f"pearson_{name}"]
-            printed[title] = [f"{value:.3f}" if pd.notna(value) else "undefined" for value in values]
+            printed[title] = numbers(rows[f"pearson_{name}"])
     for name, title in NAMES.items():
         column = f"difference_{name}"
         if column in rows:
             ends = zip(rows[column], rows[f"{column}_low"], rows[f"{column}_high"], strict=True)
-            printed[f"{NAMES[BASE]} - {title}"] = [_difference(*row) for row in ends]
+            printed[f"{NAMES[rows['first'].iloc[0]]} - {title}"] = [_difference(*row) for row in ends]
     return printed
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from rubric_order.criteria_agreement import MACRO
-from rubric_order.tables import READOUT_NAMES, SIGNIFICANT
+from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, numbers
 
 CAPTION = (
     "Multi-criterion ordering. Avg r: mean over criteria of Pearson's r with people. Mean and Max gap: a criterion's "
@@ -71,11 +71,11 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
             "judge": rows["judge"],
             "dataset": rows["dataset"],
             "readout": rows["readout"].map(READOUT_NAMES),
-            "Avg r": [f"{value:.3f}" if pd.notna(value) else "undefined" for value in rows["pearson"]],
-            "Mean gap": [f"{value:.2f}" for value in rows["mean_gap"]],
-            "chance, mean": [f"{value:.2f}" for value in rows["mean_gap_null"]],
-            "Max gap": [f"{value:.2f}" for value in rows["max_gap"]],
-            "chance, max": [f"{value:.2f}" for value in rows["max_gap_null"]],
+            "Avg r": numbers(rows["pearson"]),
+            "Mean gap": numbers(rows["mean_gap"], form=".2f"),
+            "chance, mean": numbers(rows["mean_gap_null"], form=".2f"),
+            "Max gap": numbers(rows["max_gap"], form=".2f"),
+            "chance, max": numbers(rows["max_gap_null"], form=".2f"),
             "Sig.": of_all("p"),
             "Sig., Holm": of_all("p_holm"),
             "Sig., Holm, by group": of_all("p_cluster_holm"),

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.tables import with_interval
+from rubric_order.tables import numbers, with_interval
 
 CAPTION = (
     "Crossed design: both the order of the criteria and the order of the score levels vary. p of no effect of each on "
@@ -43,7 +43,7 @@ def table(statistics: pd.DataFrame, *, study: str, n: int, profile: str = "defau
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed = rows[["judge", "dataset", "strategy"]].copy()
     for name, title in TESTS.items():
-        printed[title] = [f"{p:.3g}" for p in rows[f"{name}_p"]]
+        printed[title] = numbers(rows[f"{name}_p"], form=".3g")
     for name, title in (("v_first", "V, first"), ("v_last", "V, last")):
         ends = zip(rows[name], rows[f"{name}_low"], rows[f"{name}_high"], strict=True)
         printed[title] = [with_interval(*row) for row in ends]

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from rubric_order.agreement import POOLED
-from rubric_order.tables import READOUT_NAMES, intervals, widen
+from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
     "Correlation of each item's mean score with its human score under {strategy} and {baseline}, and the difference "
@@ -58,6 +58,6 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     strategies = [name for name in names if not name.endswith(("_low", "_high")) and name != "difference"]
     for quantity, title in QUANTITIES.items():
         for strategy in strategies:
-            printed[f"{strategy} {title}"] = [f"{value:.3f}" for value in rows[f"{quantity}_{strategy}"]]
+            printed[f"{strategy} {title}"] = numbers(rows[f"{quantity}_{strategy}"])
         printed[f"difference {title}"] = intervals(rows, f"{quantity}_difference", form="+.3f")
     return printed

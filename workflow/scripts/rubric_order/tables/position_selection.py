@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, intervals
+from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, intervals, numbers
 
 CAPTION = (
     "Which positions of the prompt are selected. Chi-square against uniform; V: Cramer's V with a bootstrap interval "
@@ -71,10 +71,10 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
             "reads": rows["n_reads"],
             "chi2": [f"{chi2:.1f}{_mark(p, holm)}" for chi2, p, holm in tests],
             "V": intervals(rows, "cramers_v"),
-            "corrected V": _decimals(rows["cramers_v_corrected"]),
-            "detectable V": _decimals(rows["detectable_v"]),
-            "Pos1 %": [f"{100 * value:.1f}" for value in rows["pos1"]],
-            f"Pos{last[3:]} %": [f"{100 * value:.1f}" for value in rows[last]],
+            "corrected V": numbers(rows["cramers_v_corrected"]),
+            "detectable V": numbers(rows["detectable_v"]),
+            "Pos1 %": numbers(rows["pos1"], form=".1f", times=100),
+            f"Pos{last[3:]} %": numbers(rows[last], form=".1f", times=100),
             "direction": rows["direction"],
         }
     )
@@ -85,7 +85,3 @@ def _mark(p: float, holm: float) -> str:
     if not p < SIGNIFICANT:
         return "†"
     return "" if holm < SIGNIFICANT else "‡"
-
-
-def _decimals(values: pd.Series) -> list[str]:
-    return ["undefined" if pd.isna(value) else f"{value:.3f}" for value in values]

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from rubric_order.ranking import QUANTITIES
-from rubric_order.tables import READOUT_NAMES, intervals, widen
+from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
     "Rank reversal between {strategy} and {other}: Kendall's tau and the share of prompts whose best candidate "
@@ -44,8 +44,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["tau"] = intervals(rows, "between_kendall_tau", form=".2f")
     printed["flips %"] = intervals(rows, "between_top1_flip", **flips)
     halves = {name: rows[[f"{part}_{name}" for part in COMPARISONS[2:4]]].mean(axis=1) for name in QUANTITIES[:2]}
-    printed["noise: tau"] = [f"{value:.2f}" for value in halves["kendall_tau"]]
-    printed["noise: flips %"] = [f"{100 * value:.1f}" for value in halves["top1_flip"]]
+    printed["noise: tau"] = numbers(halves["kendall_tau"], form=".2f")
+    printed["noise: flips %"] = numbers(halves["top1_flip"], form=".1f", times=100)
     printed["excess: tau"] = intervals(rows, "excess_kendall_tau", form="+.3f")
     printed["excess: flips %"] = intervals(rows, "excess_top1_flip", form="+.1f", times=100)
     return printed

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, intervals, widen
+from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
     "Standard deviation of an item's scores over its reads, mean over items, with bootstrap intervals over {cluster}s; "
@@ -51,5 +51,5 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     for name in [name for name in names if not name.endswith(("_low", "_high"))]:
         printed[f"sd {name}"] = intervals(rows, f"mean_sd_{name}")
     for name in ("shift", "interaction", "repetition"):
-        printed[f"variance: {name}"] = [f"{value:.3f}" if pd.notna(value) else "undefined" for value in rows[name]]
+        printed[f"variance: {name}"] = numbers(rows[name])
     return printed.assign(**{"ordering %": intervals(rows, "ordering_share", form=".0f", times=100)})
