@@ -102,5 +102,5 @@ def _draw_made(axis: Axes, made: pd.DataFrame, assumed: pd.DataFrame, names: dic
     for dataset, marker in markers.items():
         handles += axis.plot([], [], color="0.3", marker=marker, linestyle="none")
         labels.append(names.get(dataset, dataset))
-    axis.legend(handles, labels, loc="best")
+    axis.legend(handles, labels, loc="best", frameon=True, edgecolor="none", framealpha=0.9)
     axis.set_title("This study: detectable (filled), observed (hollow)")
