@@ -197,7 +197,7 @@ def test_as_many_calls_are_booked_as_the_endpoint_saw(job):
     # Answers and failures for good have 50 + 10 tokens; calls whose end is not known count with all they can have.
     known = sum(ENDINGS[call.kind] not in PASSING for call in seen)
     unknown = sum(call.kind in ("cut in the body", "cut before the body", "stall", "malformed JSON") for call in seen)
-    assert spent["tokens"] == 60 * known
+    assert 60 * known + unknown * 320 <= spent["tokens"] <= 60 * known + unknown * (320 + 44)
     assert spent["cost"] >= (known * (50 + 100) + unknown * 640) / 1e6
     assert spent["cost"] <= (known * (50 + 100) + unknown * (640 + 300)) / 1e6
 

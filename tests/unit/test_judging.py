@@ -1,5 +1,7 @@
 import json
 import logging
+import os
+import signal
 import threading
 import time
 from datetime import datetime
@@ -148,6 +150,25 @@ def test_a_failure_that_may_pass_ends_the_job_with_one_error_and_is_asked_again(
     assert responses["text"].tolist() == ["3", "3", "3"]
 
 
+def test_a_second_request_that_failed_for_what_may_pass_is_asked_again(store):
+    first = requests_of("a", "b")
+
+    def seconds(requests, done):
+        return requests_of("a2", "b2", prompt=["busy", "short"]).assign(first_id=["a", "b"])
+
+    with pytest.raises(InputError, match=r"1 of 4 requests failed .*\(1 rate_limited\)"):
+        judging.judge(first, store, CountingEngine, second_requests=seconds)
+    accepted = judging.judge(first, store, CountingEngine, second_requests=seconds, accept_failures=True)
+    assert accepted["constrained_text"].fillna("none").tolist() == ["none", "3"]
+
+    def later(requests, done):
+        return seconds(requests, done).assign(prompt="short")
+
+    engine = CountingEngine()
+    assert judging.judge(first, store, lambda: engine, second_requests=later)["constrained_text"].tolist() == ["3"] * 2
+    assert engine.asked == ["a2"]
+
+
 def test_failures_that_may_pass_are_final_where_config_says_so(store):
     busy = requests_of("a", "b").assign(prompt=["short", "busy"])
     responses = judging.judge(busy, store, CountingEngine, accept_failures=True)
@@ -184,16 +205,58 @@ def test_an_engine_that_leaves_a_request_out_is_a_defect(store):
 
 def test_responses_are_on_disk_in_chunks_while_the_engine_goes_on(store, monkeypatch):
     monkeypatch.setattr(judging, "CHUNK", 3)
-    kept = []
+    sizes = []
+    append = store.append
+    monkeypatch.setattr(store, "append", lambda rows, **engine: (append(rows, **engine), sizes.append(len(rows))))
 
     def responses():
         for number in range(7):
-            kept.append(len(store.read(map(str, range(7)))))
+            deadline = time.monotonic() + 60
+            while sum(sizes) < number // 3 * 3:  # what fills a chunk is written without waiting for more
+                assert time.monotonic() < deadline
+                time.sleep(0.001)
             yield Response(str(number), text="1")
 
     judging.keep(responses(), store, "{}")
-    assert kept == [0, 0, 0, 3, 3, 3, 6]
+    assert sizes == [3, 3, 1]
     assert len(store.read(map(str, range(7)))) == 7
+
+
+def test_a_signal_while_the_store_is_written_loses_nothing_that_has_come(store, monkeypatch):
+    # The job is told to end while a slow disk writes the first chunk: what the engine has is still taken.
+    monkeypatch.setattr(judging, "CHUNK", 2)
+    append, handed_on = store.append, []
+
+    def slow_append(rows, **engine):
+        if not store.folder.exists():
+            os.kill(os.getpid(), signal.SIGUSR1)
+            time.sleep(0.5)
+        append(rows, **engine)
+
+    def responses():
+        yield Response("0", text="1")
+        yield Response("1", text="1")
+        try:
+            while True:
+                time.sleep(0.01)
+        except SystemExit:
+            for name in ("2", "3", "4"):
+                handed_on.append(name)
+                yield Response(name, text="1")
+            raise
+
+    def leave(*_):
+        raise SystemExit("ended on request")
+
+    monkeypatch.setattr(store, "append", slow_append)
+    previous = signal.signal(signal.SIGUSR1, leave)
+    try:
+        with pytest.raises(SystemExit, match="ended on request"):
+            judging.keep(responses(), store, "{}")
+    finally:
+        signal.signal(signal.SIGUSR1, previous)
+    assert handed_on == ["2", "3", "4"]
+    assert sorted(store.read()["request_id"]) == ["0", "1", "2", "3", "4"]
 
 
 def test_answers_are_on_disk_after_the_time_of_a_chunk_though_the_engine_stalls(store, monkeypatch):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubric_order.engines import limits
 from rubric_order.engines.limits import Amount, Budget, BudgetSpentError, Prices, RateLimiter
 
 
@@ -99,6 +100,25 @@ def test_what_was_not_used_makes_room():
 def test_a_call_that_is_larger_than_the_limit_goes_alone():
     times = run(send(RateLimiter(tokens=100), [10, 500, 10]))
     assert [round(at - times[0][0]) for at, _ in times] == [0, 60, 120]
+
+
+def test_a_job_begins_with_what_the_one_before_it_sent(tmp_path, monkeypatch):
+    record = tmp_path / "sent.json"
+    for start, expected in ((5000.0, [0.0, 0.0]), (5010.0, [50.0, 50.0]), (5200.0, [0.0, 0.0])):
+        # Clocks of the machine, and of the loop: the first is that of the world, the second starts anywhere.
+        monkeypatch.setattr(limits.time, "time", lambda start=start: start)
+        monkeypatch.setattr(limits.time, "monotonic", lambda: 1000.0)
+        limiter = RateLimiter(tokens=1000, record=record)
+        times = run(send(limiter, [500, 500]))
+        assert [at - 1000.0 for at, _ in times] == pytest.approx(expected)
+        limiter.close()
+
+
+def test_without_a_limit_of_tokens_nothing_is_recorded(tmp_path):
+    limiter = RateLimiter(requests=100, record=tmp_path / "sent.json")
+    run(send(limiter, [500]))
+    limiter.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_correction_after_a_minute_changes_nothing():

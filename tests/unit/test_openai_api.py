@@ -16,6 +16,7 @@ from rubric_order.engines import Request, openai_api
 from rubric_order.engines.openai_answers import LoggedToken, read_options, read_several
 from rubric_order.engines.openai_calls import retry_after
 from rubric_order.errors import InputError
+from rubric_order.store import Store
 
 KEY = "sk-secret-0123456789"
 QUICK = {"first": 0.001, "longest": 0.01}
@@ -494,6 +495,37 @@ def test_a_call_whose_cost_is_not_known_counts_in_full(ask):
     assert silent.cost == pytest.approx(most)
     (limited,), _ = ask(status(429), prices=prices)
     assert limited.cost == 0.0
+
+
+def test_a_budget_of_tokens_holds_over_runs_whatever_became_of_the_calls(ask, tmp_path):
+    store = Store(tmp_path)
+    budget = {"calls": None, "tokens": 5 * (len("prompt 0") + openai_api.TEMPLATE_TOKENS + 16), "cost": None}
+    calls = 0
+    for run in range(4):
+        responses, sent = ask(Reply(completion(), cut=40), 3, budget=budget, spent=store.spent(), max_attempts=1)
+        store.append(responses, engine=f"run {run}")
+        calls += len(sent)
+    assert calls == 5
+    assert store.spent()["tokens"] == budget["tokens"]
+
+
+@pytest.mark.parametrize("count", [2**31, -1, 1.5])
+def test_a_count_of_tokens_that_cannot_be_is_none(ask, count):
+    (response,), _ = ask(Reply(completion(usage=(count, 16))))
+    assert (response.error, response.prompt_tokens, response.completion_tokens) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [
+        ({"X-Title": "für"}, "extra_headers/X-Title: the value holds a character that a header cannot"),
+        ({"X-Title": "a\nb"}, "extra_headers/X-Title: the value holds a character that a header cannot"),
+        ({"X Title:": "a"}, "extra_headers/X Title:: no header has such a name"),
+    ],
+)
+def test_a_header_that_cannot_be_sent_is_an_error_of_config(settings, headers, message):
+    with pytest.raises(InputError, match=message):
+        engines.load({**settings, "base_url": "http://127.0.0.1:9/v1", "extra_headers": headers})
 
 
 def test_the_log_says_what_was_spent(ask, caplog):

@@ -433,6 +433,24 @@ ENDPOINT = {"engine": "openai", "model": "a-model", "base_url": "https://example
         ({"base_url": None, "serve": {}, "engine_args": {"enforce_eager": True}}, None),
         ({"prices": {"prompt": 1, "completion": 2}, "budget": {"cost": 5}}, None),
         ({"base_url": None}, "base_url: engine 'openai' needs either base_url, or serve for a server of its own"),
+        (
+            {"base_url": "http://127.0.0.1:99999/v1"},
+            "base_url: 'http://127.0.0.1:99999/v1': Port out of range 0-65535",
+        ),
+        ({"extra_body": {"n": 2}}, "extra_body/n: set greedy_repeats and a strategy's budget instead"),
+        (
+            {"extra_body": {"max_completion_tokens": 4000}},
+            "extra_body/max_completion_tokens: set sampling/max_tokens, with max_tokens_name instead",
+        ),
+        (
+            {"profiles": {"low": {"extra_body": {"temperature": 1}}}},
+            "profiles/low/extra_body/temperature: set sampling/temperature instead",
+        ),
+        (
+            {"budget": {"tokens": 5}, "profiles": {"p": {"sampling": {"max_tokens": None}}}},
+            "profiles/p/sampling/max_tokens: limits of tokens or cost need a value, to know the most that a call can"
+            " use",
+        ),
         ({"serve": {}}, "base_url: engine 'openai' needs either base_url, or serve for a server of its own"),
         (
             {"base_url": None, "serve": {}, "api_key_env": "KEY"},
@@ -466,6 +484,14 @@ ENDPOINT = {"engine": "openai", "model": "a-model", "base_url": "https://example
         ),
         ({"budget": {"cost": 5}}, "budget/cost: it needs prices"),
         ({"engine": "vllm"}, "base_url: it is for engine 'openai'"),
+        (
+            {"engine": "vllm", "base_url": None, "profiles": {"low": {"extra_body": {"reasoning_effort": "low"}}}},
+            "profiles/low/extra_body: it is for engine 'openai'",
+        ),
+        (
+            {"engine": "vllm", "base_url": None, "profiles": {"own": {"sampling": {"seed": None}}}},
+            "profiles/own/sampling/seed: null leaves it to an endpoint; engine 'vllm' needs a value",
+        ),
         ({"engine": "vllm", "base_url": None, "extra_body": {"a": 1}}, "extra_body: it is for engine 'openai'"),
         (
             {"engine": "vllm", "base_url": None, "sampling": {"top_p": None}},

@@ -1,4 +1,6 @@
+import errno
 import logging
+import os
 import threading
 from dataclasses import fields
 
@@ -8,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rubric_order import store as store_module
 from rubric_order.engines import Response
+from rubric_order.errors import InputError
 from rubric_order.store import SCHEMA, Store, asked_again, may_pass
 
 
@@ -33,6 +37,7 @@ def test_a_response_comes_back_as_it_was(tmp_path):
         reasoning="Hm.",
         refusal="No.",
         attempts=2,
+        tokens=102,
         cost=0.25,
         model="m-2026",
     )
@@ -140,11 +145,11 @@ def test_compact_joins_what_anyone_left_behind_and_keeps_nothing_double(tmp_path
 def test_what_was_spent_is_counted_once_for_each_run_also_after_joining(tmp_path):
     store = Store(tmp_path)
     assert store.spent() == {"calls": 0, "tokens": 0, "cost": 0.0}
-    timeout = Response("a", error="timeout: no answer within 5 s", attempts=3, cost=0.3)
+    timeout = Response("a", error="timeout: no answer within 5 s", attempts=3, tokens=1000, cost=0.3)
     store.append([timeout, answer("b", prompt_tokens=100, completion_tokens=5, attempts=1, cost=0.01)], engine="first")
     store.append([timeout, answer("c", prompt_tokens=200)], engine="second")
     store.append([answer("a", prompt_tokens=50, completion_tokens=5, attempts=2, cost=0.02)], engine="third")
-    expected = {"calls": 9, "tokens": 360, "cost": pytest.approx(0.63)}
+    expected = {"calls": 9, "tokens": 2360, "cost": pytest.approx(0.63)}
     assert store.spent() == expected
     kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
     store.compact()
@@ -278,6 +283,45 @@ def test_what_another_job_joins_while_this_one_joins_is_not_missed(tmp_path, mon
     mine.compact()
     assert joined
     assert rows(tmp_path) == list("abcd")
+
+
+@pytest.mark.parametrize("reason", [errno.ENOENT, errno.ESTALE])
+def test_a_file_that_has_gone_while_it_was_read_is_looked_for_again(tmp_path, monkeypatch, reason):
+    fail_once(monkeypatch, OSError(reason, os.strerror(reason)))
+    store = Store(tmp_path)
+    store.append([answer("a")])
+    store.append([answer("b")])
+    assert store.read(["a", "b"])["request_id"].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("reason", [errno.EIO, errno.EACCES, errno.EMFILE])
+def test_a_file_that_cannot_be_read_now_is_not_taken_for_torn(tmp_path, monkeypatch, reason):
+    fail_once(monkeypatch, OSError(reason, os.strerror(reason)))
+    store = Store(tmp_path)
+    store.append([answer("a")])
+    with pytest.raises(InputError, match=os.strerror(reason)):
+        store.read(["a"])
+
+
+def fail_once(monkeypatch, error):
+    read, failed = store_module._read, []
+
+    def read_or_fail(path, columns):
+        if not failed:
+            failed.append(path)
+            raise error
+        return read(path, columns)
+
+    monkeypatch.setattr(store_module, "_read", read_or_fail)
+
+
+def test_half_a_character_is_kept_as_the_mark_of_one_and_costs_no_other_answer(tmp_path):
+    # JSON can carry it, UTF-8 cannot. A whole one in two halves is whole.
+    store = Store(tmp_path)
+    store.append([answer("a"), Response("b", text="good \ud83d", error="x \udc00"), Response("c", text="\ud83d\ude00")])
+    found = store.read(["a", "b", "c"])
+    assert found["text"].tolist()[1:] == ["good \ufffd", "\U0001f600"]
+    assert found["error"].tolist()[1] == "x \ufffd"
 
 
 def test_a_file_that_is_being_written_is_not_read(tmp_path, caplog):

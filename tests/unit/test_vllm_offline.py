@@ -31,6 +31,9 @@ def test_log_probabilities_are_read_after_the_mark():
 def test_gpus_are_shared_among_the_stages_of_a_pipeline():
     assert tensor_parallel_size({"gpu": 0, "engine_args": {}}) == 1
     assert tensor_parallel_size({"gpu": 8, "engine_args": {"pipeline_parallel_size": 2}}) == 4
+    assert tensor_parallel_size({"gpu": 8, "engine_args": {"pipeline_parallel_size": 2, "data_parallel_size": 4}}) == 1
+    with pytest.raises(InputError, match="2 GPUs cannot be shared among 2 stages of a pipeline in 2 copies"):
+        tensor_parallel_size({"gpu": 2, "engine_args": {"pipeline_parallel_size": 2, "data_parallel_size": 2}})
     with pytest.raises(InputError, match="3 GPUs cannot be shared among 2 stages"):
         tensor_parallel_size({"gpu": 3, "engine_args": {"pipeline_parallel_size": 2}})
 

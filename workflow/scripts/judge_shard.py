@@ -33,7 +33,7 @@ def main(
             settings = {**judge, **endpoint, "gpu": gpus}
             if endpoint.get("base_url"):  # its limits hold for all jobs together: they take turns
                 claimed.enter_context(locks.only_writer(store / "calls"))
-                settings["spent"] = kept.spent()
+                settings |= {"spent": kept.spent(), "sent": store / "sent.json"}
             return engines.load(settings, model_folder=model_folder)
 
         responses = judging.judge(

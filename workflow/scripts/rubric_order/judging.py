@@ -25,7 +25,7 @@ CHUNK_SECONDS = 30.0  # a finished request is on disk after so long, at most
 
 # What says how an answer was got, not what it is: kept in the store, and left out of the responses, which are then the
 # same however often a job was interrupted.
-RUN_COLUMNS = ["cached_tokens", "attempts", "cost"]
+RUN_COLUMNS = ["cached_tokens", "attempts", "tokens", "cost"]
 
 
 def judge(
@@ -58,16 +58,19 @@ def judge(
         engine = functools.cache(lambda: _start(start_engine, started))
         ask = functools.partial(_ask, store=store, engine=engine, retry_failed=retry_failed)
         done = ask(requests)
+        errors = done["error"]
         if second_requests is not None:
             second = second_requests(requests, done)
-            texts = ask(second)["text"].to_numpy()
-            done["constrained_text"] = done["request_id"].map(dict(zip(second["first_id"], texts, strict=True)))
-    passing = done["error"][may_pass(done["error"])]
+            ended = ask(second)
+            texts = dict(zip(second["first_id"], ended["text"], strict=True))
+            done["constrained_text"] = done["request_id"].map(texts)
+            errors = pd.concat([errors, ended["error"]], ignore_index=True)
+    passing = errors[may_pass(errors)]
     if len(passing) and not accept_failures:
         reasons = passing.str.partition(":")[0].value_counts()
         counts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
         raise InputError(
-            f"{len(passing)} of {len(requests)} requests failed for reasons that may pass ({counts}); the others are"
+            f"{len(passing)} of {len(errors)} requests failed for reasons that may pass ({counts}); the others are"
             " kept, and running again asks only these; accept_failures: true takes them for final"
         )
     return done.drop(columns=RUN_COLUMNS)
@@ -116,31 +119,39 @@ def as_requests(table: pd.DataFrame) -> Iterator[Request]:
 
 
 def keep(responses: Iterable[Response], store: Store, engine: str) -> None:
-    """Write responses to the store in chunks; what has come is kept even if the engine fails, or stalls."""
-    chunk: list[Response] = []
-    turn, ended = threading.Lock(), threading.Event()
+    """Write responses to the store in chunks; what has come is kept even if the engine fails, or stalls.
+
+    A thread of its own writes: a signal that ends the job then finds this one waiting for the engine, which can still
+    hand on what it has.
+    """
+    waiting: list[Response] = []
+    turn, ended = threading.Condition(), threading.Event()
 
     def write() -> None:
-        with turn:
-            store.append(chunk, engine=engine)
-            chunk.clear()
+        while True:
+            with turn:
+                turn.wait_for(lambda: ended.is_set() or len(waiting) >= CHUNK, timeout=CHUNK_SECONDS)
+                last, ready = ended.is_set(), waiting.copy()
+                waiting.clear()
+            for start in range(0, len(ready), CHUNK):
+                store.append(ready[start : start + CHUNK], engine=engine)
+            if last:
+                return
 
-    def write_in_time() -> None:
-        while not ended.wait(CHUNK_SECONDS):
-            write()
-
-    with ThreadPoolExecutor(max_workers=1) as timer:
-        written = timer.submit(write_in_time)
+    with ThreadPoolExecutor(max_workers=1) as writer:
+        writing = writer.submit(write)
         try:
             for response in responses:
                 with turn:
-                    chunk.append(response)
-                if len(chunk) >= CHUNK:
-                    write()
+                    waiting.append(response)
+                    turn.notify()
+                if writing.done():  # the store cannot be written
+                    break
         finally:
             ended.set()
-            write()
-        written.result()
+            with turn:
+                turn.notify()
+        writing.result()
 
 
 def measured(responses: Iterable[Response], note: Callable[[dict], None]) -> Iterator[Response]:

@@ -93,6 +93,12 @@ def weights_index(model: str, revision: str | None = None) -> str | None:
         return hashlib.sha256(weights.read(int.from_bytes(weights.read(8), "little"))).hexdigest()
 
 
+def commit(model: str, revision: str | None = None) -> str | None:
+    """The commit of a model that the hub's cache holds; None for a folder, and where it is not known."""
+    config = None if Path(model).is_dir() else _model_file(model, revision, "config.json")
+    return config.parent.name if config is not None else None
+
+
 def _model_file(model: str, revision: str | None, name: str) -> Path | None:
     if Path(model).is_dir():
         found: object = Path(model, name)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import yaml
 from jsonschema import Draft202012Validator, validators
@@ -51,6 +52,24 @@ OF_CRITERIA = (
     "crossed_orders",
     "criteria_failures",
 )
+
+
+# What a request to an endpoint holds already; given twice, `extra_body` would silently win.
+IN_BODY = {
+    "model": "model",
+    "messages": "system_prompt",
+    "temperature": "sampling/temperature",
+    "top_p": "sampling/top_p",
+    "max_tokens": "sampling/max_tokens",
+    "max_completion_tokens": "sampling/max_tokens, with max_tokens_name",
+    "stop": "sampling/stop",
+    "seed": "sampling/seed",
+    "chat_template_kwargs": "chat_template_kwargs",
+    "logprobs": "answer_format",
+    "top_logprobs": "top_logprobs",
+    "structured_outputs": "second_request or criteria_format",
+    "n": "greedy_repeats and a strategy's budget",
+}
 
 
 def read_texts(value: object, schema: Mapping) -> object:
@@ -178,7 +197,12 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
         for key, own in judges.OWN_SETTINGS.items():
             if key in judge["engine_args"]:
                 yield f"judges/{name}/engine_args/{key}: set judges/{name}/{own} instead"
-        yield from (f"judges/{name}/{problem}" for problem in _problems_of_engine(judge))
+        own = list(_problems_of_engine(judge))
+        yield from (f"judges/{name}/{problem}" for problem in own)
+        for profile in judge["profiles"]:
+            for problem in _problems_of_engine(judges.with_profile(judge, profile)):
+                if problem not in own:
+                    yield f"judges/{name}/profiles/{profile}/{problem}"
         for other, same in config["judges"].items():
             shared = judges.folder_name(judge) == judges.folder_name(same)
             if other < name and shared and judge["gguf"] and same["gguf"] and judge["gguf"] != same["gguf"]:
@@ -269,6 +293,9 @@ def _problems_of_engine(judge: Mapping) -> Iterator[str]:
         return
     if judge["reasoning_end"] is not None:
         yield "reasoning_end: over an endpoint it is the server that keeps apart what the judge thinks"
+    yield from (f"extra_body/{key}: set {own} instead" for key, own in IN_BODY.items() if key in judge["extra_body"])
+    if judge["base_url"] is not None and (wrong := _wrong_port(judge["base_url"])):
+        yield f"base_url: {judge['base_url']!r}: {wrong}"
     if (judge["base_url"] is None) == (judge["serve"] is None):
         yield "base_url: engine 'openai' needs either base_url, or serve for a server of its own"
     if judge["serve"] is not None:
@@ -288,3 +315,11 @@ def _problems_of_engine(judge: Mapping) -> Iterator[str]:
         yield "sampling/max_tokens: limits of tokens or cost need a value, to know the most that a call can use"
     if "cost" in limits and judge["prices"] is None:
         yield "budget/cost: it needs prices"
+
+
+def _wrong_port(url: str) -> str | None:
+    """What is wrong with the port of an address."""
+    try:
+        return "no server has port 0" if urlsplit(url).port == 0 else None
+    except ValueError as error:
+        return str(error)

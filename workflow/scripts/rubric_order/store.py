@@ -6,6 +6,7 @@ finished. A file is removed only when another one on disk holds all of its rows.
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import logging
@@ -20,6 +21,7 @@ import pyarrow.parquet as pq
 
 from rubric_order import files
 from rubric_order.engines import PASSING, Response
+from rubric_order.errors import InputError
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +41,7 @@ SCHEMA = pa.schema(
         "reasoning": pa.string(),  # what the judge thought, where that is kept apart from the answer
         "refusal": pa.string(),  # what an endpoint says where the model refuses
         "attempts": pa.int32(),  # calls that were sent for it
+        "tokens": pa.int64(),  # that these calls used, at most
         "cost": pa.float64(),  # in the currency of the judge's prices
         "model": pa.string(),  # who says to have answered
         "engine": pa.string(),  # what gave the answer: versions and arguments, as JSON
@@ -55,7 +58,7 @@ class Store:
     def append(self, responses: list[Response], *, engine: str | None = None) -> None:
         """Keep finished requests, with what gave them. They are on disk when this returns."""
         if responses:
-            rows = [vars(response) | {"engine": engine} for response in responses]
+            rows = [{k: _storable(v) for k, v in vars(response).items()} | {"engine": engine} for response in responses]
             self._write(pa.Table.from_pylist(rows, schema=SCHEMA))
 
     def read(self, request_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pd.DataFrame:
@@ -82,14 +85,14 @@ class Store:
     def spent(self) -> dict[str, float]:
         """What all answers here have used of a judge's budget: ``calls``, ``tokens`` and ``cost``, failures included.
 
-        Tokens of calls that were cut are not known and not in it; their cost is, at its most.
+        A call whose tokens are not known counts with the most that it can have used.
         """
-        names = ["request_id", "error", "prompt_tokens", "completion_tokens", "attempts", "cost", "engine"]
+        names = ["request_id", "error", "prompt_tokens", "completion_tokens", "attempts", "tokens", "cost", "engine"]
         rows = pa.concat_tables([SCHEMA.empty_table().select(names), *self._load_all(names)]).to_pandas()
         # A row stands twice where files were being joined when their job was killed.
-        used = rows.drop_duplicates()[["prompt_tokens", "completion_tokens", "attempts", "cost"]].sum()
-        tokens = int(used["prompt_tokens"] + used["completion_tokens"])
-        return {"calls": int(used["attempts"]), "tokens": tokens, "cost": float(used["cost"])}
+        rows = rows.drop_duplicates()
+        tokens = rows["tokens"].fillna(rows["prompt_tokens"].fillna(0) + rows["completion_tokens"].fillna(0))
+        return {"calls": int(rows["attempts"].sum()), "tokens": int(tokens.sum()), "cost": float(rows["cost"].sum())}
 
     def compact(self) -> None:
         """Join the small files of this store into one, with each request once.
@@ -145,17 +148,32 @@ class Store:
             paths = self._paths()
             try:
                 return [table for path in paths if (table := self._load(path, columns)) is not None]
-            except FileNotFoundError:  # another job has joined it with others since the folder was listed
-                continue
+            except OSError as error:
+                if _has_gone(error):
+                    continue
+                raise InputError(f"{self.folder}: a file of the response store cannot be read: {error}") from error
 
     def _load(self, path: Path, columns: list[str]) -> pa.Table | None:
         try:
             return _read(path, columns)
-        except FileNotFoundError:
-            raise
-        except (pa.ArrowInvalid, OSError) as error:  # torn by a power cut: its requests are asked again
+        except (pa.ArrowInvalid, OSError) as error:
+            if isinstance(error, OSError) and (_has_gone(error) or error.errno is not None):  # the file may be whole
+                raise
+            # Torn by a power cut: its requests are asked again.
             log.warning("%s is not readable and is left aside: %s", path, " ".join(str(error).split()))
             return None
+
+
+def _has_gone(error: OSError) -> bool:
+    """Whether another job has joined the file with others since the folder was listed."""
+    return isinstance(error, FileNotFoundError) or error.errno == errno.ESTALE
+
+
+def _storable(value: object) -> object:
+    """A value as a file can hold it: half a character, which JSON can carry and UTF-8 cannot, becomes U+FFFD."""
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _read(path: Path, columns: list[str]) -> pa.Table:

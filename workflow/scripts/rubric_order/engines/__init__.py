@@ -58,6 +58,7 @@ class Response:
     reasoning: str | None = None
     refusal: str | None = None
     attempts: int | None = None
+    tokens: int | None = None
     cost: float | None = None
     model: str | None = None
 

@@ -2,10 +2,15 @@
 
 import asyncio
 import contextlib
+import json
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
+
+from rubric_order import files
 
 MINUTE = 60.0
 
@@ -104,20 +109,45 @@ class RateLimiter:
 
     Requests are spaced evenly rather than sent in one burst a minute, since endpoints also count in shorter windows. A
     request counts for the tokens that it can use at most until it is known how many it did.
+
+    Args:
+        requests, tokens: the limits; None for none.
+        record: file in which the last minute is kept for the job that comes next; None for none.
     """
 
-    def __init__(self, *, requests: float | None = None, tokens: float | None = None) -> None:
+    def __init__(
+        self, *, requests: float | None = None, tokens: float | None = None, record: Path | None = None
+    ) -> None:
         self.spacing = MINUTE / requests if requests else 0.0
         self.tokens = tokens
         self._next = 0.0
         self._window: deque[Sent] = deque()
         self._in_window = 0
+        self._record = record if tokens else None
+        if self._record is not None:
+            self._read(self._record)
         self.begin()
 
     def begin(self) -> None:
         """Work in another event loop from now on; their clocks are one. No call is under way."""
         self._turn = asyncio.Lock()  # first come, first served
         self._corrected = asyncio.Event()
+
+    def close(self) -> None:
+        """Leave word of what was sent in the last minute. Times of an event loop are those of the monotonic clock."""
+        if self._record is not None:
+            zero = time.time() - time.monotonic()
+            sent = [[zero + sent.time, sent.tokens] for sent in self._window if sent.counts]
+            files.write_text(json.dumps(sent) + "\n", self._record)
+
+    def _read(self, record: Path) -> None:
+        """Begin with what an earlier job sent less than a minute ago."""
+        zero = time.time() - time.monotonic()
+        with contextlib.suppress(OSError, ValueError, TypeError):  # none, or torn: then nothing is known
+            for at, tokens in json.loads(record.read_text(encoding="utf-8")):
+                if 0 <= time.time() - at < MINUTE:
+                    self._window.append(Sent(at - zero, tokens))
+                    self._in_window += tokens
 
     async def wait(self, tokens: int) -> Sent:
         """Return when a request of at most so many tokens may be sent."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from rubric_order.engines.vllm_offline import places_of_scores
 
+MOST = 2**31 - 1  # tokens; no model takes or writes so many
 NEGLIGIBLE = 1e-3  # share of the scores' probability that may be unknown
 
 
@@ -27,9 +28,9 @@ class Usage:
         details = usage.get("prompt_tokens_details")
         cached = details.get("cached_tokens") if isinstance(details, dict) else usage.get("prompt_cache_hit_tokens")
         counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-        if not all(type(count) is int and count >= 0 for count in counts):
+        if not all(type(count) is int and 0 <= count <= MOST for count in counts):
             return None
-        return cls(*counts, min(cached, counts[0]) if type(cached) is int else None)
+        return cls(*counts, min(max(cached, 0), counts[0]) if type(cached) is int else None)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -38,7 +38,8 @@ def load(judge: dict, *, model_folder: Path | None) -> "OpenAiEngine":
     """Find the endpoint and its key, or start a server of our own.
 
     Args:
-        judge: the judge's block of config, and `spent`: what earlier runs used of its budget, see `store.Store.spent`.
+        judge: the judge's block of config, and of an endpoint that others run `spent`: what earlier runs used of its
+            budget, see `store.Store.spent`; and `sent`: the `record` of `limits.RateLimiter`.
         model_folder: weights made by the workflow, for a server of our own.
     """
     key = None if judge["api_key_env"] is None else secret(judge["api_key_env"], "api_key_env")
@@ -52,9 +53,10 @@ def load(judge: dict, *, model_folder: Path | None) -> "OpenAiEngine":
 
 @dataclasses.dataclass
 class _Tally:
-    """What has been sent for one request, and what it cost at most."""
+    """What has been sent for one request, and what that used at most."""
 
     attempts: int = 0
+    tokens: int = 0
     cost: float = 0.0
 
 
@@ -67,7 +69,8 @@ class OpenAiEngine:
         self.vllm = connection.server is not None or judge["dialect"] == "vllm"
         self.prices = _prices(judge["prices"])
         self.budget = Budget(judge["budget"], Amount(**judge.get("spent", {})))
-        self.limiter = RateLimiter(requests=judge["requests_per_minute"], tokens=judge["tokens_per_minute"])
+        limits = {"requests": judge["requests_per_minute"], "tokens": judge["tokens_per_minute"]}
+        self.limiter = RateLimiter(**limits, record=judge.get("sent"))
         self.model = judges.shown_name(judge)
         # What answers under a name may change; and a call that failed in two runs was paid for twice.
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -89,6 +92,7 @@ class OpenAiEngine:
         return described | ({"base_url": self.connection.base_url} if server is None else server.describe())
 
     def close(self) -> None:
+        self.limiter.close()
         if self.connection.server is not None:
             self.connection.server.stop()
 
@@ -183,17 +187,18 @@ class OpenAiEngine:
         )
         try:
             answer = await retrying(self._call, request, tally)
-            return dataclasses.replace(answer, attempts=tally.attempts, cost=self._cost(tally))
+            return dataclasses.replace(answer, **self._used(tally))
         except CallError as error:
-            return Response(request.request_id, error=str(error), attempts=tally.attempts, cost=self._cost(tally))
+            return Response(request.request_id, error=str(error), **self._used(tally))
         except asyncio.CancelledError:
             if tally.attempts:
                 error = "stopped: the job was ended before the answer came"
-                finished.put(Response(request.request_id, error=error, attempts=tally.attempts, cost=self._cost(tally)))
+                finished.put(Response(request.request_id, error=error, **self._used(tally)))
             raise
 
-    def _cost(self, tally: _Tally) -> float | None:
-        return None if self.prices is None else tally.cost
+    def _used(self, tally: _Tally) -> dict:
+        cost = None if self.prices is None else tally.cost
+        return {"attempts": tally.attempts, "tokens": tally.tokens, "cost": cost}
 
     async def _call(self, request: Request, tally: _Tally) -> Response:
         """One call. What it may have cost is in the budget and the tally when it returns or raises."""
@@ -226,6 +231,7 @@ class OpenAiEngine:
             self.budget.settle(most, used)
             if sent is not None:
                 self.limiter.correct(sent, used.tokens)
+            tally.tokens += used.tokens
             tally.cost += used.cost
 
     def _settings(self, profile: str) -> dict:

@@ -53,6 +53,10 @@ def fill_in(headers: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
             filled[header] = template.substitute(values)
         except ValueError:
             raise InputError(f"judge: {where}: expected $NAME for a variable, and $$ for a dollar") from None
+        if not (header.isascii() and header.isprintable() and header.strip() == header and ":" not in header):
+            raise InputError(f"judge: {where}: no header has such a name")
+        if not (filled[header].isascii() and filled[header].isprintable()):
+            raise InputError(f"judge: {where}: the value holds a character that a header cannot")
         secrets |= set(values.values())
     return filled, secrets
 

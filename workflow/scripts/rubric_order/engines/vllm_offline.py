@@ -89,11 +89,12 @@ def engine_arguments(judge: dict, model: str) -> dict:
 
 
 def describe_model(arguments: dict) -> dict:
-    """The arguments without the path of a local model, and the hash of what lists its weights."""
-    model = arguments["model"]
+    """The arguments without the path of a local model, its commit, and the hash of what lists its weights."""
+    model, revision = arguments["model"], arguments.get("revision")
     return {
         "engine_args": {**arguments, "model": Path(model).name if judges.is_local(model) else model},
-        "weights_index": models.weights_index(model, arguments.get("revision")),
+        "model_revision": models.commit(model, revision),
+        "weights_index": models.weights_index(model, revision),
     }
 
 
@@ -122,13 +123,7 @@ class VllmEngine:
     def describe(self) -> dict:
         import vllm
 
-        config = self.engine.vllm_config.model_config.hf_config
-        return {
-            "engine": "vllm",
-            "engine_version": vllm.__version__,
-            **describe_model(self.arguments),
-            "model_revision": getattr(config, "_commit_hash", None),
-        }
+        return {"engine": "vllm", "engine_version": vllm.__version__, **describe_model(self.arguments)}
 
     def close(self) -> None:
         """Nothing to do: the engine ends with the job."""
@@ -249,15 +244,17 @@ class VllmEngine:
 
 
 def tensor_parallel_size(judge: dict) -> int:
-    """Over how many GPUs each layer is spread: all that the job has, shared among the stages of the pipeline.
+    """Over how many GPUs each layer is spread: all that the job has, shared among copies and stages of a pipeline.
 
     Raises:
-        InputError: the stages of the pipeline do not divide the GPUs.
+        InputError: these do not divide the GPUs.
     """
-    gpus, stages = max(judge.get("gpu", 0), 1), judge["engine_args"].get("pipeline_parallel_size", 1)
-    if gpus % stages:
-        raise InputError(f"judge: gpu: {gpus} GPUs cannot be shared among {stages} stages of a pipeline")
-    return gpus // stages
+    gpus, arguments = max(judge.get("gpu", 0), 1), judge["engine_args"]
+    copies, stages = (arguments.get(f"{kind}_parallel_size", 1) for kind in ("data", "pipeline"))
+    if gpus % (copies * stages):
+        among = f"{stages} stages of a pipeline" + (f" in {copies} copies" if copies > 1 else "")
+        raise InputError(f"judge: gpu: {gpus} GPUs cannot be shared among {among}")
+    return gpus // (copies * stages)
 
 
 def split_reasoning(text: str, end: str, special_tokens: list[str]) -> tuple[str, str]:
