@@ -225,10 +225,11 @@ def test_responses_are_on_disk_in_chunks_while_the_engine_goes_on(store, monkeyp
 def test_a_signal_while_the_store_is_written_loses_nothing_that_has_come(store, monkeypatch):
     # The job is told to end while a slow disk writes the first chunk: what the engine has is still taken.
     monkeypatch.setattr(judging, "CHUNK", 2)
-    append, handed_on = store.append, []
+    append, handed_on, stalled = store.append, [], threading.Event()
 
     def slow_append(rows, **engine):
         if not store.folder.exists():
+            assert stalled.wait(60)
             os.kill(os.getpid(), signal.SIGUSR1)
             time.sleep(0.5)
         append(rows, **engine)
@@ -237,8 +238,8 @@ def test_a_signal_while_the_store_is_written_loses_nothing_that_has_come(store, 
         yield Response("0", text="1")
         yield Response("1", text="1")
         try:
-            while True:
-                time.sleep(0.01)
+            stalled.set()
+            time.sleep(60)
         except SystemExit:
             for name in ("2", "3", "4"):
                 handed_on.append(name)
