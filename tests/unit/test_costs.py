@@ -54,7 +54,7 @@ def costs_of(judge, requests, store, *, encode=words, reads=100):
 def test_tokens_of_few_requests_are_counted_one_by_one(judge, write, store):
     table = request_table()
     tokens = [words(prompt, "default") for prompt in table["prompt"]]
-    cached = prefixes.cached_tokens(tokens, prefixes.PrefixCache(4))
+    cached = [*map(prefixes.PrefixCache(4).ask, tokens)]
     row = costs_of(judge, {"s": write(table)}, store).loc["s"]
     assert row["prompt_tokens"] == sum(map(len, tokens))
     assert row["cached_tokens"] == sum(cached)
@@ -77,7 +77,7 @@ def test_a_sample_of_many_requests_says_what_all_of_them_say(judge, write, store
     row = costs_of(judge, {"s": write(table)}, store, encode=counting).loc["s"]
     assert len(asked) == 2 * (costs.SAMPLE + costs.STRETCHES)
     tokens = [words(prompt, "default") for prompt in table["prompt"]]
-    cached = sum(prefixes.cached_tokens(tokens, prefixes.PrefixCache(4)))
+    cached = sum([*map(prefixes.PrefixCache(4).ask, tokens)])
     assert row["prompt_tokens"] == pytest.approx(sum(map(len, tokens)), rel=0.01)
     assert row["cached_tokens"] == pytest.approx(cached, rel=0.01)
 

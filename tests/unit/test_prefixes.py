@@ -11,7 +11,7 @@ def test_cached_tokens_by_hand():
     """Blocks of 4 tokens. The second prompt shares 9 tokens with the first: two blocks; the third one only 3: none."""
     first = list(range(12))
     prompts = [first, [*first[:9], 90, 91, 92], [0, 1, 2, 99, 4, 5, 6, 7], first]
-    assert prefixes.cached_tokens(prompts, PrefixCache(4)) == [0, 8, 0, 8]
+    assert [*map(PrefixCache(4).ask, prompts)] == [0, 8, 0, 8]
 
 
 def test_the_last_token_is_computed_although_all_of_a_prompt_is_known():
@@ -27,19 +27,19 @@ def test_a_block_is_known_only_after_the_same_beginning():
 
 
 def test_prompts_of_less_than_a_block_are_never_cached():
-    assert prefixes.cached_tokens([[1, 2, 3]] * 3, PrefixCache(4)) == [0, 0, 0]
-    assert prefixes.cached_tokens([[]], PrefixCache(4)) == [0]
+    assert [*map(PrefixCache(4).ask, [[1, 2, 3]] * 3)] == [0, 0, 0]
+    assert [*map(PrefixCache(4).ask, [[]])] == [0]
 
 
 def test_short_prefixes_do_not_count_where_there_is_a_least_length():
     cache = PrefixCache(2, least=6)
-    assert prefixes.cached_tokens([range(9), [0, 1, 2, 3, 4, 9, 9], range(9)], cache) == [0, 0, 8]
+    assert [*map(cache.ask, [range(9), [0, 1, 2, 3, 4, 9, 9], range(9)])] == [0, 0, 8]
 
 
 @given(st.lists(st.lists(st.integers(0, 2), max_size=20), max_size=12), st.integers(1, 6))
 def test_what_is_cached_is_the_longest_common_prefix_with_any_earlier_prompt_in_whole_blocks(prompts, size):
     """Against a search through all earlier prompts."""
-    found = prefixes.cached_tokens(prompts, PrefixCache(size))
+    found = [*map(PrefixCache(size).ask, prompts)]
     for place, prompt in enumerate(prompts):
         common = [0]
         for earlier in prompts[:place]:
@@ -53,7 +53,7 @@ def test_orderings_of_an_item_side_by_side_are_cached_as_well_as_apart_where_not
     rng = np.random.default_rng(1)
     items = [[*rng.integers(0, 99, 40), *order] for _ in range(5) for order in ([1, 2, 3, 4], [4, 3, 2, 1])]
     apart = [*items[::2], *items[1::2]]
-    assert sum(prefixes.cached_tokens(items, PrefixCache(8))) == sum(prefixes.cached_tokens(apart, PrefixCache(8)))
+    assert sum([*map(PrefixCache(8).ask, items)]) == sum([*map(PrefixCache(8).ask, apart)])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """What a prefix cache saves: the tokens of a prompt that need no computing, since an earlier prompt begins the same."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 GPU_BLOCK, CPU_BLOCK = 16, 128  # vLLM's own block sizes
 ENDPOINT_BLOCK, ENDPOINT_LEAST = 128, 1024  # of OpenAI's prompt caching, as its guide says
@@ -32,11 +32,6 @@ class PrefixCache:
         if hits is None:
             hits = len(tokens) - len(tokens) % size
         return hits if hits >= self.least else 0
-
-
-def cached_tokens(prompts: Iterable[Sequence], cache: PrefixCache) -> list[int]:
-    """Of each prompt, in the order in which they are sent, how many tokens the cache holds."""
-    return [cache.ask(tokens) for tokens in prompts]
 
 
 def of_judge(judge: Mapping) -> PrefixCache | None:
