@@ -29,16 +29,17 @@ def test_terms_of_a_hand_worked_case():
     rows = dict(
         zip(
             zip(seen.criterion.tolist(), seen.position.argmax(axis=1).tolist(), strict=True),
-            zip(seen.level[:, 0].tolist(), seen.predecessor.tolist(), strict=True),
+            zip(seen.level[:, 0].tolist(), seen.predecessor.tolist(), seen.leader.tolist(), strict=True),
             strict=True,
         )
     )
-    none, after_a, after_c = [0, 0, 0], pytest.approx([2 / 3, -1 / 3, -1 / 3]), pytest.approx([-1 / 3, -1 / 3, 2 / 3])
-    assert rows[0, 0] == (0, none)
-    assert rows[0, 1] == (5 - (3 + 5) / 2, after_c)
-    assert rows[1, 1] == rows[1, 2] == (1 - (1 + 5) / 2, after_a)
-    assert rows[2, 2] == (3 - (1 + 3) / 2, pytest.approx([-1 / 3, 2 / 3, -1 / 3]))
-    assert rows[2, 0] == (0, none)
+    none, a, b, c = [0, 0, 0], *(pytest.approx(row) for row in (np.eye(3) - 1 / 3).tolist())
+    assert rows[0, 0] == (0, none, none)
+    assert rows[0, 1] == (5 - (3 + 5) / 2, c, c)
+    assert rows[1, 1] == (1 - (1 + 5) / 2, a, a)
+    assert rows[1, 2] == (1 - (1 + 5) / 2, a, c)
+    assert rows[2, 2] == (3 - (1 + 3) / 2, b, a)
+    assert rows[2, 0] == (0, none, none)
 
 
 @pytest.mark.parametrize("strategy", ["balanced", "balanced_williams", "random"])
@@ -71,6 +72,20 @@ def test_predecessors_with_a_level_of_their_own_come_back(strategy):
 
 
 @pytest.mark.parametrize("strategy", ["balanced", "balanced_williams", "random"])
+def test_what_a_criterion_that_leads_does_to_the_other_scores_comes_back(strategy):
+    planted = np.array([0.6, 0, 0, -0.6, 0])
+    values, shown = draw(400, 5, rng=np.random.default_rng(8), strategy=strategy, rounded=False)
+    positions = panel_of(values, shown).positions
+    values = values + planted[(positions == 1).argmax(axis=2)][..., None] * (positions > 1)
+    found = pd.DataFrame(carry_over.effects(panel_of(values, shown), confidence=0.95))
+    led = only(found, "leader", criterion="each")
+    assert led["criterion"].tolist() == list(NAMES[:5])
+    assert led["estimate"].to_numpy() == pytest.approx(planted, abs=0.09)
+    assert only(found, "any_leader")["p"].item() < 1e-6
+    assert only(found, "any_position", "position + leader")["p"].item() > 1e-3
+
+
+@pytest.mark.parametrize("strategy", ["balanced", "balanced_williams", "random"])
 def test_without_effects_tests_keep_their_level_and_the_slope_is_0(strategy):
     rng = np.random.default_rng(3)
     p_values, slopes = [], []
@@ -78,6 +93,7 @@ def test_without_effects_tests_keep_their_level_and_the_slope_is_0(strategy):
         found = effects(40, 4, rng=rng, strategy=strategy, levels=[-0.6, -0.2, 0.2, 0.6])
         p_values.append(only(found, "any_position", "position + level")["p"].item())
         p_values.append(only(found, "any_predecessor")["p"].item())
+        p_values.append(only(found, "any_leader")["p"].item())
         p_values.append(only(found, "carry_over")["p"].item())
         slopes.append(only(found, "carry_over")["estimate"].item())
     assert 0.01 <= np.mean(np.array(p_values) < 0.05) <= 0.085
@@ -120,6 +136,10 @@ def test_a_table_has_a_row_for_each_estimate_and_leaves_fixed_orders_out():
         ("position + predecessor", "predecessor"): 3,
         ("position + predecessor", "any_position"): 1,
         ("position + predecessor", "any_predecessor"): 1,
+        ("position + leader", "position"): 3,
+        ("position + leader", "leader"): 3,
+        ("position + leader", "any_position"): 1,
+        ("position + leader", "any_leader"): 1,
     }
     assert carry_over.carry_over(both.iloc[:0], confidence=0.95).dtypes.equals(found.dtypes)
 

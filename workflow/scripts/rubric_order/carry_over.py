@@ -1,8 +1,9 @@
-"""Carry-over: whether the criterion that comes right before another moves its score.
+"""Carry-over: whether the criterion that comes right before another, or the one that leads, moves its score.
 
 Rotations put a criterion after the same two neighbours in all positions but the first, where it has none: a carry-over
-shows as an effect of the first position. A Williams design puts each criterion after each other one. Here effects of
-position and of what comes before are fitted together, with a level for each text and criterion.
+shows as an effect of the first position. A Williams design puts each criterion after each other one. In rotations the
+position of a criterion also says, up to two, which criterion leads the answer. Here effects of position and of what
+comes before are fitted together, with a level for each text and criterion.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from rubric_order import fixed_effects, panels
 from rubric_order.keys import KEYS
 from rubric_order.panels import Panel
 
-MODELS = ("position", "position + level", "position + predecessor")
+MODELS = ("position", "position + level", "position + predecessor", "position + leader")
 
 
 class Observations(NamedTuple):
@@ -27,6 +28,7 @@ class Observations(NamedTuple):
         position: 1 in the column of the score's position, shape (n, P).
         predecessor: 1 in the column of the criterion right before, less 1 / C in all columns; 0 for the first, so that
             the first position is compared with the others as they are after an average criterion. Shape (n, C).
+        leader: the same of the criterion that stands first in the answer; 0 for that criterion itself. Shape (n, C).
         level: by how much the text's mean score under the criterion right before is above that under an average one of
             those that can stand there; 0 for the first. Shape (n, 1).
     """
@@ -37,6 +39,7 @@ class Observations(NamedTuple):
     criterion: np.ndarray
     position: np.ndarray
     predecessor: np.ndarray
+    leader: np.ndarray
     level: np.ndarray
 
     def of(self, criterion: int) -> "Observations":
@@ -66,13 +69,18 @@ def observations(panel: Panel) -> Observations:
     usable = ~np.isnan(level)
     text, read, criterion, before, level = (each[usable] for each in (text, read, criterion, before, level))
     position = panel.positions[text, read, criterion]
+    leads = np.where((panel.positions == 1).any(axis=2), (panel.positions == 1).argmax(axis=2) + 1, 0)[text, read]
+    led_by = np.where(position > 1, leads, 0)
     return Observations(
         panel.values[text, read, criterion],
         _numbered(text * n_criteria + criterion),
         _numbered(panel.groups[text]),
         criterion,
         (position[:, None] == np.arange(1, panel.positions.max() + 1)).astype(float),
-        (before[:, None] == np.arange(1, n_criteria + 1)) - (before[:, None] > 0) / n_criteria,
+        *(
+            (which[:, None] == np.arange(1, n_criteria + 1)) - (which[:, None] > 0) / n_criteria
+            for which in (before, led_by)
+        ),
         level[:, None],
     )
 
@@ -98,15 +106,17 @@ def effects(panel: Panel, *, confidence: float) -> list[dict]:
         if model.endswith("level"):
             found = fitted.interval(np.eye(size)[-1], confidence)
             rows.append({"model": model, "quantity": "carry_over"} | found)
-        if model.endswith("predecessor"):
+        if (quantity := model.rpartition(" + ")[2]) in ("predecessor", "leader"):
             for place, name in enumerate(panel.criteria):
                 found = fitted.interval(_against_mean(size, n_positions, len(panel.criteria), place), confidence)
-                rows.append({"model": model, "quantity": "predecessor", "criterion": name} | found)
+                rows.append({"model": model, "quantity": quantity, "criterion": name} | found)
     for quantity, model in (
         ("position", "position"),
         ("position", "position + level"),
         ("position", "position + predecessor"),
         ("predecessor", "position + predecessor"),
+        ("position", "position + leader"),
+        ("leader", "position + leader"),
     ):
         rows.append({"model": model, "quantity": f"any_{quantity}", "p": _p_value(seen, quantity, model)})
     for place, name in enumerate(panel.criteria):
@@ -143,12 +153,13 @@ def carry_over(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: flo
     Returns:
         One row an estimate of a `model`: what is fitted together, beside a level for each text and criterion. In points
         of the scale: `quantity` ``position``, the effect of a position against the mean of all; ``predecessor``, that
-        of coming right after a criterion against the mean of all; ``carry_over``, points a point by which the text
-        scores higher under the criterion right before than under an average one. ``any_position`` and
-        ``any_predecessor`` have only a p-value, of no such effect; with a `criterion`, for its scores alone.
-        Intervals are Student's, from the sandwich over groups; all p-values take groups as the sample. NaN where the
-        design does not tell an effect from others. In the first position nothing comes before: what a judge does there
-        because of that is an effect of the position.
+        of coming right after a criterion against the mean of all, ``leader``, that of an answer which the criterion
+        leads, on its other scores; ``carry_over``, points a point by which the text scores higher under the criterion
+        right before than under an average one. ``any_position``, ``any_predecessor`` and ``any_leader`` have only a
+        p-value, of no such effect; with a `criterion`, for its scores alone. Intervals are Student's, from the sandwich
+        over groups; all p-values take groups as the sample. NaN where the design does not tell an effect from others.
+        In the first position nothing comes before: what a judge does there because of that is an effect of the
+        position.
     """
     rows = []
     for name, readout, panel, _ in panels.blocks(scores):

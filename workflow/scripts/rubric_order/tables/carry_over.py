@@ -6,9 +6,10 @@ from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, numbers, with_interv
 
 CAPTION = (
     "Carry-over. Slope: points by which a criterion scores higher a point by which the text scores higher under the "
-    "criterion right before it than under an average one; 0 without carry-over. Predecessor: p of no effect of which "
-    "criterion comes before. Position: p of no effect of the position, alone and given the slope; criteria: how many "
-    "are significant at 5% in the same tests of single criteria. All p-values take groups of texts as the sample."
+    "criterion right before it than under an average one; 0 without carry-over. Predecessor: p of no effect of "
+    "which criterion comes before; leader: of which one stands first. Position: p of no effect of the position, "
+    "alone and given the slope; criteria: how many are significant at 5% in the same tests of single criteria. All "
+    "p-values take groups of texts as the sample."
 )
 
 
@@ -33,16 +34,19 @@ def table(
         row = dict(zip(keys, key, strict=True)) | {name: slope[name] for name in ("n_texts", "n_groups", "n_scores")}
         row |= {"slope": slope["estimate"], "slope_low": slope["ci_low"], "slope_high": slope["ci_high"]}
         row["slope_p"] = slope["p"]
-        tests = block[block["quantity"].isin(["any_position", "any_predecessor"])]
+        tests = block[block["quantity"].isin(["any_position", "any_predecessor", "any_leader"])]
         pooled = tests[tests["criterion"].isna()].set_index(["quantity", "model"])["p"]
-        row["predecessor_p"] = pooled["any_predecessor", "position + predecessor"]
+        for name in ("predecessor", "leader"):
+            row[f"{name}_p"] = pooled[f"any_{name}", f"position + {name}"]
         single = tests[tests["criterion"].notna()]
         for name, model in (("position", "position"), ("position_given_slope", "position + level")):
             row[f"{name}_p"] = pooled["any_position", model]
             row[f"{name}_criteria"] = int((single[single["model"] == model]["p"] < SIGNIFICANT).sum())
         rows.append(row | {"n_criteria": single["criterion"].nunique()})
-    columns = [*keys, "n_texts", "n_groups", "n_scores", "slope", "slope_low", "slope_high", "slope_p", "predecessor_p"]
+    columns = [*keys, "n_texts", "n_groups", "n_scores", "slope", "slope_low", "slope_high", "slope_p"]
     columns += [
+        "predecessor_p",
+        "leader_p",
         "position_p",
         "position_criteria",
         "position_given_slope_p",
@@ -59,6 +63,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["slope"] = [with_interval(*row) for row in ends]
     for name, title in (
         ("predecessor_p", "predecessor, p"),
+        ("leader_p", "leader, p"),
         ("position_p", "position, p"),
         ("position_given_slope_p", "position given slope, p"),
     ):
