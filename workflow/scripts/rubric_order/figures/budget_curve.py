@@ -67,7 +67,7 @@ def draw(
         block = chosen[(chosen["judge"] == judge) & (chosen["dataset"] == dataset)]
         _draw_panel(axes[cell], block, [name for name in strategies if name in set(block["strategy"])])
         items = looks.count_range(block["n_items"])
-        axes[cell].set_title(f"{names.get(judge, judge)}, {names.get(dataset, dataset)} ({items} items)")
+        axes[cell].set_title(f"{names.get(judge, judge)}\n{names.get(dataset, dataset)} ({items} items)")
         axes[cell].set_xlim(0.5, last + 0.5 + 0.06 * last * len(strategies))
         axes[cell].set_xticks(
             [k for k in range(1, last + 1) if k == 1 or last < 8 or k % (2 if last <= 12 else 4) == 0]
