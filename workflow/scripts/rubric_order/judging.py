@@ -144,7 +144,8 @@ def keep(responses: Iterable[Response], store: Store, engine: str) -> None:
             for response in responses:
                 with turn:
                     waiting.append(response)
-                    turn.notify()
+                    if len(waiting) >= CHUNK:
+                        turn.notify()
                 if writing.done():  # the store cannot be written
                     break
         finally:
