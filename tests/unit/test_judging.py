@@ -1,6 +1,5 @@
 import json
 import logging
-import os
 import signal
 import threading
 import time
@@ -205,60 +204,55 @@ def test_an_engine_that_leaves_a_request_out_is_a_defect(store):
 
 def test_responses_are_on_disk_in_chunks_while_the_engine_goes_on(store, monkeypatch):
     monkeypatch.setattr(judging, "CHUNK", 3)
-    sizes = []
-    append = store.append
-    monkeypatch.setattr(store, "append", lambda rows, **engine: (append(rows, **engine), sizes.append(len(rows))))
+    kept = []
 
     def responses():
         for number in range(7):
-            deadline = time.monotonic() + 60
-            while sum(sizes) < number // 3 * 3:  # what fills a chunk is written without waiting for more
-                assert time.monotonic() < deadline
-                time.sleep(0.001)
+            kept.append(len(store.read(map(str, range(7)))))
             yield Response(str(number), text="1")
 
     judging.keep(responses(), store, "{}")
-    assert sizes == [3, 3, 1]
+    assert kept == [0, 0, 0, 3, 3, 3, 6]
     assert len(store.read(map(str, range(7)))) == 7
 
 
-def test_a_signal_while_the_store_is_written_loses_nothing_that_has_come(store, monkeypatch):
-    # The job is told to end while a slow disk writes the first chunk: what the engine has is still taken.
-    monkeypatch.setattr(judging, "CHUNK", 2)
-    append, handed_on, stalled = store.append, [], threading.Event()
+class HandingOn(CountingEngine):
+    """Has three more answers at hand where it is told to stop."""
 
-    def slow_append(rows, **engine):
-        if not store.folder.exists():
-            assert stalled.wait(60)
-            os.kill(os.getpid(), signal.SIGUSR1)
-            time.sleep(0.5)
-        append(rows, **engine)
-
-    def responses():
-        yield Response("0", text="1")
-        yield Response("1", text="1")
+    def answer(self, requests):
         try:
-            stalled.set()
-            while True:
-                time.sleep(0.01)
+            yield from (Response(request.request_id, text="1") for request in requests)
         except SystemExit:
-            for name in ("2", "3", "4"):
-                handed_on.append(name)
+            for name in "xyz":
                 yield Response(name, text="1")
             raise
 
+
+@pytest.mark.parametrize("before", [True, False], ids=["before the file is there", "after"])
+def test_a_signal_while_the_store_is_written_loses_nothing_that_has_come(store, monkeypatch, before):
+    monkeypatch.setattr(judging, "CHUNK", 2)
+    append, told = store.append, []
+
+    def append_and_be_told_to_stop(rows, **engine):
+        if not before:
+            append(rows, **engine)
+        if not told:
+            told.append(signal.raise_signal(signal.SIGUSR1))
+        if before:
+            append(rows, **engine)
+
     def leave(*_):
+        told.append("by the handler")
         raise SystemExit("ended on request")
 
-    monkeypatch.setattr(store, "append", slow_append)
+    monkeypatch.setattr(store, "append", append_and_be_told_to_stop)
     previous = signal.signal(signal.SIGUSR1, leave)
     try:
         with pytest.raises(SystemExit, match="ended on request"):
-            judging.keep(responses(), store, "{}")
+            judging.judge(requests_of(*"abcdef"), store, HandingOn)
     finally:
         signal.signal(signal.SIGUSR1, previous)
-    assert handed_on == ["2", "3", "4"]
-    assert sorted(store.read()["request_id"]) == ["0", "1", "2", "3", "4"]
+    assert sorted(store.read()["request_id"]) == [*"ab", *"xyz"]
 
 
 def test_answers_are_on_disk_after_the_time_of_a_chunk_though_the_engine_stalls(store, monkeypatch):

@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
@@ -91,9 +91,10 @@ def _ask(requests: pd.DataFrame, *, store: Store, engine: Callable[[], Engine], 
     missing = requests[~is_among(requests["request_id"], done["request_id"][~again])]
     log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
     if len(missing):
-        answers = progress(engine().answer(as_requests(missing)), len(missing))
+        source = engine().answer(as_requests(missing))
         engine_used = json.dumps(engine().describe(), sort_keys=True)
-        keep(measured(answers, lambda run: store.note({**run, "engine": engine_used})), store, engine_used)
+        noted = measured(progress(source, len(missing)), lambda run: store.note({**run, "engine": engine_used}))
+        keep(noted, store, engine_used, source=source)
         store.compact()
     done = store.read(requests["request_id"])
     if len(done) != len(requests):
@@ -118,41 +119,51 @@ def as_requests(table: pd.DataFrame) -> Iterator[Request]:
         )
 
 
-def keep(responses: Iterable[Response], store: Store, engine: str) -> None:
+def keep(responses: Iterable[Response], store: Store, engine: str, *, source: Iterator[Response] | None = None) -> None:
     """Write responses to the store in chunks; what has come is kept even if the engine fails, or stalls.
 
-    A thread of its own writes: a signal that ends the job then finds this one waiting for the engine, which can still
-    hand on what it has.
+    Args:
+        responses: what is written.
+        store: where.
+        engine: what gave them, as JSON.
+        source: what `responses` takes them from. Where a signal ends the job while this one writes, the engine does
+            not see it: it is told so, and what it then hands on is kept too.
     """
-    waiting: list[Response] = []
-    turn, ended = threading.Condition(), threading.Event()
+    chunk: list[Response] = []
+    turn, ended = threading.Lock(), threading.Event()
 
     def write() -> None:
-        while True:
-            with turn:
-                turn.wait_for(lambda: ended.is_set() or len(waiting) >= CHUNK, timeout=CHUNK_SECONDS)
-                last, ready = ended.is_set(), waiting.copy()
-                waiting.clear()
-            for start in range(0, len(ready), CHUNK):
-                store.append(ready[start : start + CHUNK], engine=engine)
-            if last:
-                return
+        with turn:
+            ready = chunk.copy()
+            store.append(ready, engine=engine)
+            del chunk[: len(ready)]
 
-    with ThreadPoolExecutor(max_workers=1) as writer:
-        writing = writer.submit(write)
+    def write_in_time() -> None:
+        while not ended.wait(CHUNK_SECONDS):
+            write()
+
+    with ThreadPoolExecutor(max_workers=1) as timer:
+        written = timer.submit(write_in_time)
         try:
             for response in responses:
-                with turn:
-                    waiting.append(response)
-                    if len(waiting) >= CHUNK:
-                        turn.notify()
-                if writing.done():  # the store cannot be written
-                    break
+                chunk.append(response)
+                if len(chunk) >= CHUNK:
+                    write()
+        except (KeyboardInterrupt, SystemExit) as stop:
+            chunk.extend(_handed_on(source, stop))
+            raise
         finally:
             ended.set()
-            with turn:
-                turn.notify()
-        writing.result()
+            write()
+        written.result()
+
+
+def _handed_on(source: Iterator[Response] | None, stop: BaseException) -> Iterator[Response]:
+    """What an engine still hands on once it is told to stop; nothing if it has stopped already."""
+    if isinstance(source, Generator):
+        with contextlib.suppress(StopIteration, type(stop)):
+            yield source.throw(stop)
+            yield from source
 
 
 def measured(responses: Iterable[Response], note: Callable[[dict], None]) -> Iterator[Response]:
