@@ -70,7 +70,7 @@ def panels(figure):
 
 def test_the_budget_curve_has_a_panel_a_judge_and_rated_dataset_and_a_line_a_strategy(statistics):
     figure = of_curve(statistics)
-    titles = ["Judge A, Data D", "b, Data D", "c, Data D", "Judge A, e", "b, e"]
+    titles = ["Judge A\nData D", "b\nData D", "c\nData D", "Judge A\ne", "b\ne"]
     assert [axis.get_title().partition(" (")[0] for axis in panels(figure)] == titles
     assert all(re.search(r" \(\d+( to \d+)? items\)$", axis.get_title()) for axis in panels(figure))
     found = statistics["budget_curve"].query(
@@ -103,7 +103,7 @@ def test_the_bar_at_the_end_of_a_curve_is_its_interval(statistics):
         .iloc[0]
     )
     figure = of_curve(statistics, measure="spearman", cluster="item", strategies=["fixed"])
-    (panel,) = [axis for axis in panels(figure) if axis.get_title().startswith("Judge A, e")]
+    (panel,) = [axis for axis in panels(figure) if axis.get_title().startswith("Judge A\ne")]
     bars = [path.vertices[:, 1] for collection in panel.collections for path in collection.get_paths()]
     assert any(len(bar) == 2 and np.allclose(bar, [end["ci_low"], end["ci_high"]]) for bar in bars)
 
