@@ -143,7 +143,8 @@ def _wait_for(count: int, found: list[str]) -> dict[str, TextIO]:
                     held[device] = file
             if len(held) == count:
                 return held
-            for file in held.values():
+            for device, file in held.items():  # nobody else's, or it could not have been locked
+                paths[device].unlink()
                 file.close()
         if waited % 60 < POLL:
             log.info("waiting for %d of GPU %s: %d free", count, ", ".join(found), len(held))
