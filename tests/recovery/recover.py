@@ -93,6 +93,7 @@ NULLS = {
     "greedy": ("10 reads identical in position", Simulation(tolerance=1e3, item_positions=4.0), 0.0),
     "consistent": ("10 reads nearly identical in score", Simulation(item_scores=1.0), 0.3),
 }  # fmt: skip
+NULL_TIMES = 16  # as many studies without a bias as there are of a setting: they take no bootstrap
 NULL_ITEMS = (20, 50, 100, 320, 576)
 
 
@@ -284,8 +285,13 @@ def page(results: Path, studies: int, resamples: int) -> Iterator[str]:
         if line.startswith("<!-- ") and name in tables:
             yield from tables[name]
         else:
-            numbers = {"studies": studies, "nulls": 2 * studies, "resamples": resamples, "paired": 2 * resamples}
-            for name, count in (("chance", studies), ("null_chance", 2 * studies)):
+            numbers = {
+                "studies": studies,
+                "nulls": NULL_TIMES * studies,
+                "resamples": resamples,
+                "paired": 2 * resamples,
+            }
+            for name, count in (("chance", studies), ("null_chance", NULL_TIMES * studies)):
                 numbers[name] = f"{200 * np.sqrt(0.95 * 0.05 / count):.1f}%"
             yield line.format(**numbers)
 
@@ -377,7 +383,7 @@ def main() -> None:
         rows = []
         for null, (_, judge, temperature) in NULLS.items():
             for items in NULL_ITEMS:
-                counts = null_counts(judge, temperature, items=items, studies=2 * options.studies)
+                counts = null_counts(judge, temperature, items=items, studies=NULL_TIMES * options.studies)
                 rows.append({"null": null, "items": items} | rejections(counts))
         pd.DataFrame(rows).to_parquet(path)
         print(pd.DataFrame(rows).to_string(), flush=True)
