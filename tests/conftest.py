@@ -8,8 +8,9 @@ import hypothesis
 import pandas as pd
 import pytest
 
-from rubric_order import datasets, prompts
-from rubric_order.rubrics import Rubric
+from rubric_order import datasets
+from rubric_order.datasets.rubrics import Rubric
+from rubric_order.prompts import frames
 
 hypothesis.settings.register_profile("project", deadline=None)  # how fast a shared machine is says nothing about us
 hypothesis.settings.load_profile("project")
@@ -85,7 +86,7 @@ def judge() -> dict:
 
 @pytest.fixture
 def template():
-    return prompts.load_template(ROOT / "resources/templates/score.jinja")
+    return frames.load_template(ROOT / "resources/templates/score.jinja")
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow" / "scripts"))
 
-from rubric_order import budget_curve, reads, resampling
+from rubric_order.methods import blocks, resampling
+from rubric_order.statistics import budget_curve
 
 
 def data(items: int, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -26,9 +27,9 @@ def data(items: int, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fast(scores: np.ndarray, human: np.ndarray, resamples: int) -> np.ndarray:
-    """Mean r of each budget in each resample, as `budget_curve.budget_curve` computes it, drawing included."""
+    """Mean r of each budget in each resample, as `budget_curve.estimate` computes it, drawing included."""
     chosen = budget_curve.subsets(scores.shape[1], 252, rng=np.random.default_rng(0))
-    sums = reads.sum_units(budget_curve.moments(scores, human), np.arange(len(human)))
+    sums = blocks.sum_units(budget_curve.moments(scores, human), np.arange(len(human)))
     drawn = resampling.bootstrap_weights(len(human), resamples, rng=np.random.default_rng(2)).astype(float)
     return budget_curve.resampled_curve(drawn @ sums, chosen)
 

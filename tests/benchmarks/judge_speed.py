@@ -83,7 +83,7 @@ def prepare(folder: Path, mirror: str) -> None:
 
 def planned(folder: Path) -> tuple[float, float]:
     """Prompt tokens of all requests and the share of them that comes from the cache, as `plan_cost` reckons."""
-    from rubric_order import costs
+    from rubric_order.judging import costs
 
     judge, model = demo_judge(), folder / "results/models/smollm2_135m_instruct_bfloat16"
     requests = folder / "results/requests/position_bias/smollm2_135m.parquet"
@@ -95,8 +95,8 @@ def measure(arm: str, folder: Path, passes: int) -> dict:
     """Rate of one arm in prompts a second, once the engine is ready."""
     import logging
 
-    from rubric_order import engines, judging
-    from rubric_order.store import Store
+    from rubric_order.judging import engines, shard
+    from rubric_order.judging.store import Store
 
     logging.basicConfig(level=logging.WARNING)
     os.environ["VLLM_CPU_KVCACHE_SPACE"] = "2"
@@ -114,7 +114,7 @@ def measure(arm: str, folder: Path, passes: int) -> dict:
 
         def run(requests: pd.DataFrame) -> pd.DataFrame:
             with tempfile.TemporaryDirectory() as store:
-                judging.judge(requests, Store(store), lambda: engine)
+                shard.judge(requests, Store(store), lambda: engine)
                 return Store(store).read(requests["request_id"])
 
         def cached(done: pd.DataFrame) -> tuple[int, int]:
@@ -136,7 +136,7 @@ def bare(engine):
     """The same prompts, in the same order, through ``LLM.generate`` at once."""
     from vllm import LLM
 
-    from rubric_order.judging import as_requests
+    from rubric_order.judging.shard import as_requests
 
     arguments = engine.arguments
     engine.engine = None  # one engine at a time

@@ -14,7 +14,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow" / "scripts"))
 
-from rubric_order import comparison, resampling
+from rubric_order.methods import resampling
+from rubric_order.statistics import strategy_comparison
 
 
 def data(items: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -39,7 +40,7 @@ def loop(first: np.ndarray, second: np.ndarray, human: np.ndarray, *, resamples:
 
 def fast(first: np.ndarray, second: np.ndarray, human: np.ndarray, *, resamples: int) -> tuple[float, float]:
     """What the statistics use, drawing included."""
-    found = comparison.paired_difference(
+    found = strategy_comparison.paired_difference(
         first,
         second,
         human,

@@ -81,8 +81,8 @@ def timed(what: str, command: list[str]) -> str:
 
 def fill_stores(folder: Path, requests: dict[str, dict[str, Path]]) -> int:
     """An answer to every request, in files of the size that joining leaves."""
-    from rubric_order.engines import Response
-    from rubric_order.store import Store
+    from rubric_order.judging.engines import Response
+    from rubric_order.judging.store import Store
 
     rng, count = random.Random(1), 0  # noqa: S311 - any words do
     texts = [" ".join(rng.choices(WORDS, k=90)) for _ in range(1000)]

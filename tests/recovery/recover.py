@@ -20,8 +20,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rubric_order import agreement, bias, comparison, resampling, simulated_studies, uniformity
-from rubric_order.simulation import Simulation
+from rubric_order.methods import resampling, uniformity
+from rubric_order.simulation import studies as simulated_studies
+from rubric_order.simulation.judge import Simulation
+from rubric_order.statistics import human_agreement, position_selection, strategy_comparison
 
 TOGETHER = 20  # studies estimated in one call
 FIRST_STUDY, FIRST_TRUTH = 1_000_000, 1  # seeds: studies and truths share no item
@@ -124,10 +126,10 @@ def only_needed(setting: Setting) -> Iterator[None]:
     """Statistics that are not looked at here are not computed; the others stay what they are."""
     clusters = ("item", "group") if setting.candidates > 1 else ("item",)
     with contextlib.ExitStack() as patched:
-        for module in (agreement, bias, comparison):
+        for module in (human_agreement, position_selection, strategy_comparison):
             patched.enter_context(mock.patch.object(module, "CLUSTERS", clusters))
-        pearson = {"pearson": agreement.STATISTICS["pearson"]}
-        patched.enter_context(mock.patch.object(agreement, "STATISTICS", pearson))
+        pearson = {"pearson": human_agreement.STATISTICS["pearson"]}
+        patched.enter_context(mock.patch.object(human_agreement, "STATISTICS", pearson))
         yield
 
 
@@ -141,9 +143,9 @@ def estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFra
     scores = study_scores(setting, studies)
     options = {"resamples": resamples, "confidence": CONFIDENCE, "seed": 1}
     with only_needed(setting):
-        selection = bias.position_selection(scores, **options)
-        correlation = agreement.human_agreement(scores, **options)
-        gain = comparison.strategy_comparison(scores, **options | {"resamples": 2 * resamples})
+        selection = position_selection.estimate(scores, **options)
+        correlation = human_agreement.estimate(scores, **options)
+        gain = strategy_comparison.estimate(scores, **options | {"resamples": 2 * resamples})
     kinds = ["share", "cramers_v", "cramers_v_corrected", "cramers_v_squared"]
     selection = selection[selection["quantity"].isin(kinds)]
     correlation = correlation[correlation["quantity"] == "pearson"]
@@ -239,8 +241,8 @@ def rejections(counts: np.ndarray, level: float = 0.05) -> dict[str, float]:
         counts: see `null_counts`.
     """
     return {
-        "chi2": float(np.mean([bias.count_test(study.sum(axis=0)).p <= level for study in counts])),
-        "cluster": float(np.mean([bias.cluster_test(study) <= level for study in counts])),
+        "chi2": float(np.mean([position_selection.count_test(study.sum(axis=0)).p <= level for study in counts])),
+        "cluster": float(np.mean([position_selection.cluster_test(study) <= level for study in counts])),
         "rotation": float(np.mean([_rotated(study, seed) <= level for seed, study in enumerate(counts)])),
     }
 

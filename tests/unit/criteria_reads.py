@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from rubric_order import orderings
+from rubric_order.prompts import orderings
 
 NAMES = ("wit", "plot", "style", "depth", "pace", "voice", "mood", "form", "aim")
 KEYS = {"study": "s", "judge": "j", "profile": "default", "dataset": "d", "strategy": "balanced", "n": 5}

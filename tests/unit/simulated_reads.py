@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from rubric_order import orderings
+from rubric_order.prompts import orderings
 
 
 def simulated_reads(

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order import agreement, reads, resampling
+from rubric_order.methods import blocks, resampling
+from rubric_order.statistics import human_agreement
 
 # No deadlines: other work on the machine is no defect.
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -77,22 +78,24 @@ def plain_ranks(x):
 
 
 def test_correlations_of_hand_worked_cases():
-    assert agreement.pearson(np.array([1, 2, 3]), np.array([1, 3, 2])) == pytest.approx(0.5)
+    assert human_agreement.pearson(np.array([1, 2, 3]), np.array([1, 3, 2])) == pytest.approx(0.5)
     # Deviations -2, -1, 0, 3 and -1, 0, -1, 2: 8 / sqrt(14 * 6).
-    assert agreement.pearson(np.array([1, 2, 3, 6]), np.array([2, 3, 2, 5])) == pytest.approx(8 / math.sqrt(84))
+    assert human_agreement.pearson(np.array([1, 2, 3, 6]), np.array([2, 3, 2, 5])) == pytest.approx(8 / math.sqrt(84))
     # Ranks 1, 2.5, 2.5, 4 and 1, 3, 2, 4: (2.25 + 0 + 0 + 2.25) / sqrt(4.5 * 5).
-    assert agreement.spearman(np.array([1, 2, 2, 9]), np.array([0, 8, 7, 9])) == pytest.approx(4.5 / math.sqrt(22.5))
+    assert human_agreement.spearman(np.array([1, 2, 2, 9]), np.array([0, 8, 7, 9])) == pytest.approx(
+        4.5 / math.sqrt(22.5)
+    )
 
 
 def test_correlations_of_published_data():
     # Anscombe (1973), data set 1: r = 0.816.
     x = np.array([10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5])
     y = np.array([8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68])
-    assert agreement.pearson(x, y) == pytest.approx(0.816, abs=0.0005)
+    assert human_agreement.pearson(x, y) == pytest.approx(0.816, abs=0.0005)
     # The example of the Wikipedia article on Spearman's rho, without ties: 1 - 6 * 194 / (10 * 99) = -29/165.
     iq = np.array([106, 100, 86, 101, 99, 103, 97, 113, 112, 110])
     hours = np.array([7, 27, 2, 50, 28, 29, 20, 12, 6, 17])
-    assert agreement.spearman(iq, hours) == pytest.approx(-29 / 165)
+    assert human_agreement.spearman(iq, hours) == pytest.approx(-29 / 165)
 
 
 @MANY
@@ -101,13 +104,15 @@ def test_correlations_agree_with_scipy_and_plain_sums(pairs):
     judge, human = (list(column) for column in zip(*pairs, strict=True))
     x, y = np.array(judge), np.array(human)
     if len(set(judge)) == 1 or len(set(human)) == 1:
-        assert np.isnan(agreement.pearson(x, y))
-        assert np.isnan(agreement.spearman(x, y))
+        assert np.isnan(human_agreement.pearson(x, y))
+        assert np.isnan(human_agreement.spearman(x, y))
         return
-    assert agreement.pearson(x, y) == pytest.approx(plain_pearson(judge, human), abs=1e-9)
-    assert agreement.pearson(x, y) == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
-    assert agreement.spearman(x, y) == pytest.approx(plain_pearson(plain_ranks(judge), plain_ranks(human)), abs=1e-9)
-    assert agreement.spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-9)
+    assert human_agreement.pearson(x, y) == pytest.approx(plain_pearson(judge, human), abs=1e-9)
+    assert human_agreement.pearson(x, y) == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
+    assert human_agreement.spearman(x, y) == pytest.approx(
+        plain_pearson(plain_ranks(judge), plain_ranks(human)), abs=1e-9
+    )
+    assert human_agreement.spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-9)
 
 
 @MANY
@@ -115,7 +120,7 @@ def test_correlations_agree_with_scipy_and_plain_sums(pairs):
 def test_correlations_ignore_order_scale_and_origin_and_are_symmetric(pairs, random, scale, origin):
     x, y = np.array(pairs, dtype=float).T
     order = random.sample(range(len(x)), len(x))
-    for statistic in (agreement.pearson, agreement.spearman):
+    for statistic in (human_agreement.pearson, human_agreement.spearman):
         same = pytest.approx(statistic(x, y), abs=1e-7, nan_ok=True)
         assert statistic(x[order], y[order]) == same
         assert statistic(y, x) == same
@@ -123,7 +128,7 @@ def test_correlations_ignore_order_scale_and_origin_and_are_symmetric(pairs, ran
         assert -statistic(-x, y) == same
 
 
-@pytest.mark.parametrize("statistic", [agreement.pearson, agreement.spearman])
+@pytest.mark.parametrize("statistic", [human_agreement.pearson, human_agreement.spearman])
 def test_correlations_go_over_the_last_axis(statistic):
     rng = np.random.default_rng(1)
     x, y = rng.integers(1, 6, (2, 3, 4, 30))
@@ -136,7 +141,7 @@ def test_correlations_go_over_the_last_axis(statistic):
 
 
 @pytest.mark.parametrize("constant", [3, 3.3, 4.1, 7 / 3, 17 / 7])
-@pytest.mark.parametrize("statistic", [agreement.pearson, agreement.spearman])
+@pytest.mark.parametrize("statistic", [human_agreement.pearson, human_agreement.spearman])
 def test_a_constant_has_no_correlation_however_its_mean_is_rounded(statistic, constant):
     y = np.random.default_rng(2).integers(1, 6, 1600)
     with warnings.catch_warnings():
@@ -146,7 +151,7 @@ def test_a_constant_has_no_correlation_however_its_mean_is_rounded(statistic, co
         assert np.isnan(statistic(np.array([constant]), np.array([2.0])))
 
 
-@pytest.mark.parametrize("statistic", [agreement.pearson, agreement.spearman])
+@pytest.mark.parametrize("statistic", [human_agreement.pearson, human_agreement.spearman])
 def test_an_unknown_score_makes_the_correlation_unknown(statistic):
     assert np.isnan(statistic(np.array([1, 2, np.nan, 4]), np.array([1, 2, 3, 4])))
 
@@ -182,25 +187,25 @@ def test_weights_are_copies(rows):
     defined = len(set(long_x)) > 1 and len(set(long_y)) > 1
     theirs = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
     for name, statistic in zip(("pearson", "spearman", "kendall"), theirs, strict=True):
-        found = one_weight(agreement.STATISTICS[name], x, y, weights)
+        found = one_weight(human_agreement.STATISTICS[name], x, y, weights)
         assert np.isnan(found) == (not defined)
         if defined:
             assert found == pytest.approx(statistic(long_x, long_y).statistic, abs=1e-9)
-    levels = agreement.rounded(long_y)
-    found = one_weight(agreement.weighted_kappa, x, agreement.rounded(y), weights)
+    levels = human_agreement.rounded(long_y)
+    found = one_weight(human_agreement.weighted_kappa, x, human_agreement.rounded(y), weights)
     if len({*long_x, *levels}) > 1:
         assert found == pytest.approx(plain_kappa(long_x.tolist(), levels.tolist()), abs=1e-9)
     else:
         assert np.isnan(found)
 
 
-@pytest.mark.parametrize("name", agreement.STATISTICS)
+@pytest.mark.parametrize("name", human_agreement.STATISTICS)
 @pytest.mark.parametrize("distinct", [6, 200, 3000])
 def test_many_weights_at_once_are_the_same_as_one_after_another(name, distinct):
     rng = np.random.default_rng(1)  # more pairs, and more values, than are looked at in one go
     x, y = rng.integers(0, distinct, (2, 1500)) / 7
     weights = rng.integers(0, 3, (70, 1500)).astype(float)
-    statistic = agreement.STATISTICS[name]
+    statistic = human_agreement.STATISTICS[name]
     together = statistic(x, y, weights)
     assert together.shape == (70,)
     assert together[[0, 3, 69]] == pytest.approx([one_weight(statistic, x, y, weights[k]) for k in (0, 3, 69)])
@@ -212,11 +217,11 @@ def test_many_weights_at_once_are_the_same_as_one_after_another(name, distinct):
 
 def test_weighted_statistics_of_hand_worked_cases():
     x, y, weights = np.array([1.0, 2, 3]), np.array([1.0, 3, 2]), np.array([1.0, 1, 1])
-    assert one_weight(agreement.weighted_pearson, x, y, weights) == pytest.approx(0.5)
-    assert one_weight(agreement.weighted_spearman, x, y, weights) == pytest.approx(0.5)
-    assert one_weight(agreement.weighted_kendall, x, y, weights) == pytest.approx(1 / 3)
+    assert one_weight(human_agreement.weighted_pearson, x, y, weights) == pytest.approx(0.5)
+    assert one_weight(human_agreement.weighted_spearman, x, y, weights) == pytest.approx(0.5)
+    assert one_weight(human_agreement.weighted_kendall, x, y, weights) == pytest.approx(1 / 3)
     # Squared differences 0, 1, 1; all nine pairs of 1, 2, 3: 0 thrice, 1 four times, 4 twice.
-    assert one_weight(agreement.weighted_kappa, x, y, weights) == pytest.approx(1 - (2 / 3) / (12 / 9))
+    assert one_weight(human_agreement.weighted_kappa, x, y, weights) == pytest.approx(1 - (2 / 3) / (12 / 9))
 
 
 @pytest.mark.parametrize("constant", [3, 3.3, 4.1, 7 / 3, 17 / 7])
@@ -226,17 +231,17 @@ def test_a_constant_has_no_weighted_correlation_however_its_mean_is_rounded(cons
     weights = np.random.default_rng(3).integers(0, 4, (5, 1600)).astype(float)
     weights[:, 800:] = 0  # where x is the one value
     for name in ("pearson", "spearman", "kendall"):
-        assert np.isnan(agreement.STATISTICS[name](x, y, weights)).all()
-        assert np.isnan(agreement.STATISTICS[name](y, x, weights)).all()
+        assert np.isnan(human_agreement.STATISTICS[name](x, y, weights)).all()
+        assert np.isnan(human_agreement.STATISTICS[name](y, x, weights)).all()
 
 
 def test_scores_are_rounded_half_up_and_human_ones_are_brought_to_the_judge_s_scale():
-    assert agreement.rounded(np.array([2.5, 3.5, 2.4999999999, 7 / 3])).tolist() == [3, 4, 3, 2]
+    assert human_agreement.rounded(np.array([2.5, 3.5, 2.4999999999, 7 / 3])).tolist() == [3, 4, 3, 2]
     human = np.array([1, 2, 3, 4, 5.0])
-    assert agreement.human_levels(human, 5).tolist() == [1, 2, 3, 4, 5]
-    assert agreement.human_levels(human, 3).tolist() == [1, 2, 2, 3, 3]  # 1, 1.5, 2, 2.5, 3
-    assert agreement.human_levels(human, 9).tolist() == [1, 3, 5, 7, 9]
-    assert np.isnan(agreement.human_levels(np.array([1.0, 10]), 5)).all()
+    assert human_agreement.human_levels(human, 5).tolist() == [1, 2, 3, 4, 5]
+    assert human_agreement.human_levels(human, 3).tolist() == [1, 2, 2, 3, 3]  # 1, 1.5, 2, 2.5, 3
+    assert human_agreement.human_levels(human, 9).tolist() == [1, 3, 5, 7, 9]
+    assert np.isnan(human_agreement.human_levels(np.array([1.0, 10]), 5)).all()
 
 
 # Resampling pairs.
@@ -244,7 +249,7 @@ def test_scores_are_rounded_half_up_and_human_ones_are_brought_to_the_judge_s_sc
 
 def test_a_resample_has_the_pairs_of_the_clusters_that_were_drawn():
     x, y, clusters = np.array([1.0, 2, 1, 3]), np.array([1.0, 1, 1, 2]), np.array([0, 0, 1, 2])
-    pairs = agreement.Pairs(x, y, clusters)
+    pairs = human_agreement.Pairs(x, y, clusters)
     assert pairs.once.tolist() == [2, 1, 1]  # (1, 1) twice, (2, 1), (3, 2)
     assert pairs.left_out().tolist() == [[1, 0, 1], [1, 1, 1], [2, 1, 0]]
     per_cluster = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]])
@@ -256,7 +261,7 @@ def test_a_resample_has_the_pairs_of_the_clusters_that_were_drawn():
 def test_items_as_clusters_are_drawn_as_items():
     rng = np.random.default_rng(2)
     x, y = rng.integers(1, 4, (2, 30)).astype(float)
-    pairs = agreement.Pairs(x, y, rng.permutation(30))
+    pairs = human_agreement.Pairs(x, y, rng.permutation(30))
     found = pairs.resampled(500, rng=np.random.default_rng(3))
     assert (found.sum(axis=1) == 30).all()
     assert found.mean(axis=0) == pytest.approx(pairs.once, abs=0.35)
@@ -279,9 +284,9 @@ def test_bca_intervals_agree_with_scipys(name):
         n_resamples=3000,
         rng=np.random.default_rng(5),
     ).confidence_interval
-    pairs = agreement.Pairs(x, y, np.arange(40))
+    pairs = human_agreement.Pairs(x, y, np.arange(40))
     weights = pairs.resampled(3000, rng=np.random.default_rng(6))
-    estimate, percentile, ours = pairs.intervals(agreement.STATISTICS[name], weights, 0.95)
+    estimate, percentile, ours = pairs.intervals(human_agreement.STATISTICS[name], weights, 0.95)
     assert estimate == pytest.approx(plain(x, y).statistic)
     width = theirs.high - theirs.low
     assert ours == pytest.approx(tuple(theirs), abs=0.08 * width)
@@ -291,12 +296,12 @@ def test_bca_intervals_agree_with_scipys(name):
 def test_a_jackknife_of_parts_gives_nearly_the_interval_of_one_of_items():
     rng = np.random.default_rng(7)
     x = rng.exponential(size=1000)
-    pairs = agreement.Pairs(x, x + 2 * rng.exponential(size=1000), np.arange(1000))
-    assert pairs.left_out().shape == (agreement.MAX_LEFT_OUT, 1000)
-    values = agreement.weighted_pearson(pairs.x, pairs.y, pairs.resampled(2000, rng=rng))
-    estimate = one_weight(agreement.weighted_pearson, pairs.x, pairs.y, pairs.once)
+    pairs = human_agreement.Pairs(x, x + 2 * rng.exponential(size=1000), np.arange(1000))
+    assert pairs.left_out().shape == (human_agreement.MAX_LEFT_OUT, 1000)
+    values = human_agreement.weighted_pearson(pairs.x, pairs.y, pairs.resampled(2000, rng=rng))
+    estimate = one_weight(human_agreement.weighted_pearson, pairs.x, pairs.y, pairs.once)
     intervals = [
-        resampling.bca_interval(values, estimate, agreement.weighted_pearson(pairs.x, pairs.y, left_out), 0.95)
+        resampling.bca_interval(values, estimate, human_agreement.weighted_pearson(pairs.x, pairs.y, left_out), 0.95)
         for left_out in (pairs.left_out(), pairs.once - np.eye(1000))
     ]
     assert intervals[0] == pytest.approx(intervals[1], abs=0.05 * (intervals[1][1] - intervals[1][0]))
@@ -306,8 +311,8 @@ def test_a_jackknife_of_parts_gives_nearly_the_interval_of_one_of_items():
 
 
 def means_of(table, readout="hard"):
-    (block,) = reads.blocks(table)
-    return agreement.item_means(agreement.item_scores(block, readout))
+    (block,) = blocks.blocks(table)
+    return human_agreement.item_means(human_agreement.item_scores(block, readout))
 
 
 def test_item_means_leave_out_reads_and_items_without_a_score():
@@ -327,8 +332,8 @@ def test_equal_means_of_different_reads_are_equal_to_the_last_bit():
 
 def test_clusters_are_items_or_their_groups():
     means = means_of(random_table(1, n_items=7, failing=0))
-    assert agreement.clusters_of(means, "item").tolist() == [0, 1, 2, 3, 4, 5, 6]
-    assert agreement.clusters_of(means, "group").tolist() == [0, 0, 0, 1, 1, 1, 2]
+    assert human_agreement.clusters_of(means, "item").tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert human_agreement.clusters_of(means, "group").tolist() == [0, 0, 0, 1, 1, 1, 2]
 
 
 # The table of correlations.
@@ -343,7 +348,7 @@ def row_of(result, quantity="pearson", *, readout="hard", cluster="item", criter
 
 
 def test_human_agreement_has_the_documented_columns_and_rows():
-    result = agreement.human_agreement(random_table(1), **BOOTSTRAP)
+    result = human_agreement.estimate(random_table(1), **BOOTSTRAP)
     assert list(result.columns) == [
         *(*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "bca_low", "bca_high"),
         *("bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed", "method", "confidence", "seed"),
@@ -363,8 +368,8 @@ def test_human_agreement_has_the_documented_columns_and_rows():
 
 
 def test_without_a_row_the_columns_have_the_same_types():
-    full = agreement.human_agreement(random_table(1), **BOOTSTRAP)
-    empty = agreement.human_agreement(random_table(1).head(0), **BOOTSTRAP)
+    full = human_agreement.estimate(random_table(1), **BOOTSTRAP)
+    empty = human_agreement.estimate(random_table(1).head(0), **BOOTSTRAP)
     assert empty.empty
     pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
 
@@ -372,7 +377,7 @@ def test_without_a_row_the_columns_have_the_same_types():
 def test_human_agreement_of_a_hand_worked_case():
     # Means 1.5, 2, 3 are -4/6, -1/6, 5/6 from theirs; human scores 1, 3, 2 are -1, 1, 0: (3/6) / sqrt(42/36 * 2).
     table = table_of([[1, 2, None], [2, 2, 2], [3, None, None]], [1, 3, 2])
-    result = agreement.human_agreement(table, **BOOTSTRAP)
+    result = human_agreement.estimate(table, **BOOTSTRAP)
     row = row_of(result)
     assert row["estimate"] == pytest.approx(0.5 / math.sqrt(42 / 36 * 2))
     assert row_of(result, "spearman")["estimate"] == pytest.approx(0.5)
@@ -385,13 +390,13 @@ def test_human_agreement_of_a_hand_worked_case():
 def test_kappa_knows_the_scale_of_the_human_scores():
     table = table_of([[1, 1], [2, 2], [3, 3]], [0, 50, 100]).assign(n=3)
     percent = {table["dataset"].iloc[0]: [0, 100]}
-    assert row_of(agreement.human_agreement(table, human_scales=percent, **BOOTSTRAP), "kappa")["estimate"] == 1
-    assert np.isnan(row_of(agreement.human_agreement(table, **BOOTSTRAP), "kappa")["estimate"])  # not from 1 to 5
+    assert row_of(human_agreement.estimate(table, human_scales=percent, **BOOTSTRAP), "kappa")["estimate"] == 1
+    assert np.isnan(row_of(human_agreement.estimate(table, **BOOTSTRAP), "kappa")["estimate"])  # not from 1 to 5
 
 
 def test_human_agreement_agrees_with_plain_means_and_scipy():
     table = random_table(2)
-    result = agreement.human_agreement(table, **BOOTSTRAP)
+    result = human_agreement.estimate(table, **BOOTSTRAP)
     theirs = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
     for criterion in ("all", "coherence", "empathy"):
         block = table if criterion == "all" else table[table["criterion"] == criterion]
@@ -414,7 +419,7 @@ def test_human_agreement_agrees_with_plain_means_and_scipy():
 @pytest.mark.parametrize("kind", ["ci", "bca"])
 def test_intervals_agree_with_scipys_bootstrap_of_items(kind):
     table = random_table(3, n_items=40, failing=0, criteria=("quality",))
-    result = agreement.human_agreement(table, resamples=4000, confidence=0.9, seed=1)
+    result = human_agreement.estimate(table, resamples=4000, confidence=0.9, seed=1)
     means = means_of(table)
     for name, statistic in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
         theirs = stats.bootstrap(
@@ -439,7 +444,7 @@ def test_intervals_over_groups_agree_with_a_plain_bootstrap_of_groups():
     human = np.clip(3 + shared + 0.3 * rng.normal(size=60), 1, 5)
     selected = np.clip(np.round(human + 0.5 * np.repeat(rng.normal(size=20), 3)), 1, 5).astype(int)
     table = table_of(selected[:, None].tolist(), human.tolist())
-    result = agreement.human_agreement(table, resamples=4000, confidence=0.95, seed=1)
+    result = human_agreement.estimate(table, resamples=4000, confidence=0.95, seed=1)
     members = [np.arange(60)[np.arange(60) // 3 == group] for group in range(20)]
     values = []
     for _ in range(2000):
@@ -454,11 +459,11 @@ def test_intervals_over_groups_agree_with_a_plain_bootstrap_of_groups():
 
 def test_failed_reads_widen_the_bounds_of_r():
     table = random_table(9, n_items=30, failing=0.1)
-    row = row_of(agreement.human_agreement(table, **BOOTSTRAP))
+    row = row_of(human_agreement.estimate(table, **BOOTSTRAP))
     assert row["bound_low"] < row["estimate"] < row["bound_high"]
     for fill in (1, 3, 5):  # whatever the failed reads would have scored
         filled = table.assign(score=table["score"].fillna(fill))
-        found = row_of(agreement.human_agreement(filled, **BOOTSTRAP))
+        found = row_of(human_agreement.estimate(filled, **BOOTSTRAP))
         assert row["bound_low"] <= found["estimate"] <= row["bound_high"]
         assert found["bound_low"] == found["bound_high"] == found["estimate"]
 
@@ -469,7 +474,7 @@ def test_intervals_cover_the_correlation_at_about_their_nominal_rate():
     for _ in range(300):
         x, y = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=80).T
         drawn = resampling.bootstrap_indices(80, 400, rng=rng)
-        low, high = resampling.percentile_interval(agreement.pearson(x[drawn], y[drawn]), 0.95)
+        low, high = resampling.percentile_interval(human_agreement.pearson(x[drawn], y[drawn]), 0.95)
         covered += low <= 0.5 <= high
     assert 0.9 < covered / 300 < 0.98
 
@@ -479,23 +484,23 @@ def test_intervals_cover_the_correlation_at_about_their_nominal_rate():
 @example(619)  # r of the bound is nearly flat beyond its greatest
 def test_row_order_index_and_relabelled_items_change_nothing(seed):
     table = random_table(seed)
-    result = agreement.human_agreement(table, **BOOTSTRAP)
+    result = human_agreement.estimate(table, **BOOTSTRAP)
     shuffled = table.sample(frac=1, random_state=seed)  # keeps its index, which is then out of order
-    pd.testing.assert_frame_equal(agreement.human_agreement(shuffled, **BOOTSTRAP), result)
+    pd.testing.assert_frame_equal(human_agreement.estimate(shuffled, **BOOTSTRAP), result)
     repeated = table.set_axis(np.zeros(len(table), dtype=int))
-    pd.testing.assert_frame_equal(agreement.human_agreement(repeated, **BOOTSTRAP), result)
+    pd.testing.assert_frame_equal(human_agreement.estimate(repeated, **BOOTSTRAP), result)
     names = np.random.default_rng(seed).permutation(table["item_id"].unique())
     renamed = table.assign(item_id=table["item_id"].map(dict(zip(sorted(names), names, strict=True))))
     drawn = ["ci_low", "ci_high", "bca_low", "bca_high"]  # by the items' order
     pd.testing.assert_frame_equal(
-        agreement.human_agreement(renamed, **BOOTSTRAP).drop(columns=drawn), result.drop(columns=drawn)
+        human_agreement.estimate(renamed, **BOOTSTRAP).drop(columns=drawn), result.drop(columns=drawn)
     )
 
 
 @FEW
 @given(st.integers(0, 1000))
 def test_expected_scores_of_one_hot_probabilities_agree_as_the_selected_scores_do(seed):
-    result = agreement.human_agreement(random_table(seed), **BOOTSTRAP)
+    result = human_agreement.estimate(random_table(seed), **BOOTSTRAP)
     hard, soft = (result[result["readout"] == readout].reset_index(drop=True) for readout in ("hard", "soft"))
     same = ["criterion", "cluster", "quantity", "estimate", "bound_low", "bound_high", "n_items", "n_reads", "n_failed"]
     pd.testing.assert_frame_equal(hard[same], soft[same])
@@ -504,28 +509,28 @@ def test_expected_scores_of_one_hot_probabilities_agree_as_the_selected_scores_d
 def test_other_judges_in_the_table_change_nothing():
     first = random_table(5)
     both = pd.concat([random_table(6).assign(judge="another"), first])
-    result = agreement.human_agreement(both, **BOOTSTRAP)
+    result = human_agreement.estimate(both, **BOOTSTRAP)
     kept = result[result["judge"] == "judge"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(kept, agreement.human_agreement(first, **BOOTSTRAP))
+    pd.testing.assert_frame_equal(kept, human_agreement.estimate(first, **BOOTSTRAP))
 
 
 def test_items_without_a_human_score_change_nothing():
     selected = [[1, 2], [3, 3], [5, 4], [2, 2], [1, 1]]
-    rated = agreement.human_agreement(table_of(selected, [1, 2, 5, 3, 1]), **BOOTSTRAP)
+    rated = human_agreement.estimate(table_of(selected, [1, 2, 5, 3, 1]), **BOOTSTRAP)
     more = table_of([*selected, [5, None]], [1, 2, 5, 3, 1, np.nan])
-    pd.testing.assert_frame_equal(agreement.human_agreement(more, **BOOTSTRAP), rated)
+    pd.testing.assert_frame_equal(human_agreement.estimate(more, **BOOTSTRAP), rated)
 
 
 def test_without_human_scores_or_without_answers_there_are_no_rows():
-    unrated = agreement.human_agreement(table_of([[1, 2], [3, 3]], [np.nan, np.nan]), **BOOTSTRAP)
-    unanswered = agreement.human_agreement(table_of([[None, None], [None, None]], [1, 2]), **BOOTSTRAP)
+    unrated = human_agreement.estimate(table_of([[1, 2], [3, 3]], [np.nan, np.nan]), **BOOTSTRAP)
+    unanswered = human_agreement.estimate(table_of([[None, None], [None, None]], [1, 2]), **BOOTSTRAP)
     for result in (unrated, unanswered):
         assert result.empty
         assert "bca_high" in result.columns
 
 
 def test_one_criterion_is_not_repeated_beside_the_pooled_row():
-    result = agreement.human_agreement(random_table(7, criteria=("quality",)), **BOOTSTRAP)
+    result = human_agreement.estimate(random_table(7, criteria=("quality",)), **BOOTSTRAP)
     assert set(result["criterion"]) == {"all"}
     assert len(result) == 2 * 2 * 4
 
@@ -534,7 +539,7 @@ def test_one_criterion_is_not_repeated_beside_the_pooled_row():
 def test_one_item_or_one_score_has_no_correlation_and_no_interval(selected):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = agreement.human_agreement(table_of(selected, [1, 2, 4]), **BOOTSTRAP)
+        result = human_agreement.estimate(table_of(selected, [1, 2, 4]), **BOOTSTRAP)
     correlations = result[result["quantity"] != "kappa"]
     columns = ["estimate", "ci_low", "ci_high", "bca_low", "bca_high"]
     assert correlations[columns].isna().all(axis=None)
@@ -542,7 +547,7 @@ def test_one_item_or_one_score_has_no_correlation_and_no_interval(selected):
 
 
 def test_one_group_has_no_interval():
-    result = agreement.human_agreement(table_of([[1, 2], [3, 4], [4, 5]], [1, 3, 4]), **BOOTSTRAP)
+    result = human_agreement.estimate(table_of([[1, 2], [3, 4], [4, 5]], [1, 3, 4]), **BOOTSTRAP)
     grouped = result[result["cluster"] == "group"]
     assert grouped["estimate"].notna().all()
     assert grouped[["ci_low", "ci_high", "bca_low", "bca_high"]].isna().all(axis=None)
@@ -550,7 +555,7 @@ def test_one_group_has_no_interval():
 
 def test_an_interval_is_withheld_where_many_resamples_are_constant():
     table = table_of([[3, 3]] * 9 + [[4, 4]], [1 + k / 3 for k in range(10)])  # a third of the resamples miss the last
-    result = agreement.human_agreement(table, **BOOTSTRAP | {"resamples": 2000})
+    result = human_agreement.estimate(table, **BOOTSTRAP | {"resamples": 2000})
     row = row_of(result)
     assert row["estimate"] == pytest.approx(plain_pearson([3] * 9 + [4], list(range(10))))
     assert row[["ci_low", "ci_high", "bca_low", "bca_high"]].isna().all()

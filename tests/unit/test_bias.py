@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order import bias, orderings, reads, resampling, uniformity
+from rubric_order.methods import blocks, resampling, uniformity
+from rubric_order.prompts import orderings
+from rubric_order.statistics import position_selection
 
 # No deadlines: other work on the machine is no defect.
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -82,8 +84,8 @@ def estimate(statistics, quantity, readout="hard", column="estimate", cluster="i
 
 
 def counts_of(table, readout):
-    (block,) = reads.blocks(table)
-    return bias.item_counts(block, readout)
+    (block,) = blocks.blocks(table)
+    return position_selection.item_counts(block, readout)
 
 
 # Judges without a bias overall, as counts of each position in each item.
@@ -104,8 +106,8 @@ def rejection_rates(draw, simulations, level=0.05):
     """How often `cluster_test` and the chi-square test over reads reject."""
     tables = [draw() for _ in range(simulations)]
     return (
-        np.mean([bias.cluster_test(counts) < level for counts in tables]),
-        np.mean([bias.count_test(counts.sum(axis=0)).p < level for counts in tables]),
+        np.mean([position_selection.cluster_test(counts) < level for counts in tables]),
+        np.mean([position_selection.count_test(counts.sum(axis=0)).p < level for counts in tables]),
     )
 
 
@@ -114,7 +116,7 @@ def rejection_rates(draw, simulations, level=0.05):
 
 def test_position_test_of_a_hand_worked_case():
     # Counts 4, 2, 2, 1, 1 of 10: chi2 = (4 + 0 + 0 + 1 + 1) / 2. For 4 degrees of freedom p = exp(-x/2) (1 + x/2).
-    chi2, p, cramers_v = bias.position_test([1, 1, 1, 1, 2, 2, 3, 3, 4, 5], 5)
+    chi2, p, cramers_v = position_selection.position_test([1, 1, 1, 1, 2, 2, 3, 3, 4, 5], 5)
     assert chi2 == pytest.approx(3)
     assert p == pytest.approx(math.exp(-1.5) * 2.5)
     assert cramers_v == pytest.approx(math.sqrt(3 / (10 * 4)))
@@ -128,30 +130,32 @@ def test_position_test_agrees_with_plain_sums_and_scipy_in_any_order(case, rando
     n, positions = case
     expected = len(positions) / n
     chi2 = sum((positions.count(place) - expected) ** 2 / expected for place in range(1, n + 1))
-    found = bias.position_test(positions, n)
+    found = position_selection.position_test(positions, n)
     assert found.chi2 == pytest.approx(chi2)
     assert found.p == pytest.approx(stats.chisquare([positions.count(place) for place in range(1, n + 1)]).pvalue)
     assert found.cramers_v == pytest.approx(math.sqrt(chi2 / (len(positions) * (n - 1))))
-    assert bias.position_test(random.sample(positions, len(positions)), n) == found
+    assert position_selection.position_test(random.sample(positions, len(positions)), n) == found
 
 
 @pytest.mark.parametrize("n", range(2, 10))
 def test_cramers_v_is_0_for_uniform_and_1_for_one_position(n):
-    assert bias.position_test(list(range(1, n + 1)) * 3, n) == (0, 1, 0)
-    assert bias.position_test([n] * 20, n).cramers_v == pytest.approx(1)
+    assert position_selection.position_test(list(range(1, n + 1)) * 3, n) == (0, 1, 0)
+    assert position_selection.position_test([n] * 20, n).cramers_v == pytest.approx(1)
 
 
 @MANY
 @given(COUNTS, st.integers(2, 50))
 def test_cramers_v_does_not_depend_on_how_many_reads_there_are(rows, factor):
     counts = np.sum(rows, axis=0)
-    assert bias.cramers_v(counts * factor) == pytest.approx(bias.cramers_v(counts))
-    assert bias.count_test(counts * factor).chi2 == pytest.approx(factor * bias.count_test(counts).chi2)
+    assert position_selection.cramers_v(counts * factor) == pytest.approx(position_selection.cramers_v(counts))
+    assert position_selection.count_test(counts * factor).chi2 == pytest.approx(
+        factor * position_selection.count_test(counts).chi2
+    )
 
 
 def test_cramers_v_takes_many_tables_at_once():
     counts = np.array([[[4, 2, 2, 1, 1], [2, 2, 2, 2, 2]]])
-    assert bias.cramers_v(counts) == pytest.approx(np.array([[math.sqrt(3 / 40), 0]]))
+    assert position_selection.cramers_v(counts) == pytest.approx(np.array([[math.sqrt(3 / 40), 0]]))
 
 
 @pytest.mark.parametrize("positions", [[], [0, 1], [1, 6], [1.5], [1, np.nan], pd.Series([1, None], dtype="Int8")])
@@ -159,12 +163,12 @@ def test_positions_off_the_range_are_refused_without_a_warning(positions):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match="position"):
-            bias.position_test(positions, 5)
+            position_selection.position_test(positions, 5)
 
 
 def test_one_position_is_refused():
     with pytest.raises(ValueError, match="from 1 to 1"):
-        bias.position_test([1, 1], 1)
+        position_selection.position_test([1, 1], 1)
 
 
 # The test that respects items.
@@ -190,67 +194,73 @@ def test_cluster_test_of_a_hand_worked_case():
     # Deviations from uniform (1, -1) twice and (-1, 1) once: (1 + 1 - 1)^2 / 3 = 1/3 on 1 degree of freedom, and
     # P(chi2_1 > x) = erfc(sqrt(x / 2)).
     counts = np.array([[3, 1], [3, 1], [1, 3]])
-    assert bias.cluster_test(counts) == pytest.approx(math.erfc(math.sqrt(1 / 6)))
+    assert position_selection.cluster_test(counts) == pytest.approx(math.erfc(math.sqrt(1 / 6)))
 
 
 @MANY
 @given(COUNTS)
 def test_cluster_test_agrees_with_a_plain_version(rows):
     if all(len(set(row)) == 1 for row in rows):
-        assert bias.cluster_test(np.array(rows)) == 1
+        assert position_selection.cluster_test(np.array(rows)) == 1
     else:
-        assert bias.cluster_test(np.array(rows)) == pytest.approx(plain_cluster_test(rows), abs=1e-9)
+        assert position_selection.cluster_test(np.array(rows)) == pytest.approx(plain_cluster_test(rows), abs=1e-9)
 
 
 @MANY
 @given(st.lists(st.booleans(), min_size=1, max_size=200))
 def test_with_one_read_an_item_and_two_positions_both_tests_are_one(first):
     counts = np.array([[1, 0] if is_first else [0, 1] for is_first in first])
-    assert bias.cluster_test(counts) == pytest.approx(bias.count_test(counts.sum(axis=0)).p, abs=1e-12)
+    assert position_selection.cluster_test(counts) == pytest.approx(
+        position_selection.count_test(counts.sum(axis=0)).p, abs=1e-12
+    )
 
 
 def test_with_one_read_an_item_and_many_items_both_tests_nearly_agree():
     rng = np.random.default_rng(1)
     for _ in range(20):
         counts = rng.multinomial(1, np.full(5, 0.2), size=5000)
-        assert bias.cluster_test(counts) == pytest.approx(bias.count_test(counts.sum(axis=0)).p, abs=0.02)
+        assert position_selection.cluster_test(counts) == pytest.approx(
+            position_selection.count_test(counts.sum(axis=0)).p, abs=0.02
+        )
 
 
 @MANY
 @given(COUNTS, st.randoms(), st.integers(2, 20))
 def test_cluster_test_ignores_order_names_empty_items_and_repeated_reads(rows, random, factor):
     counts = np.array(rows)
-    p = pytest.approx(bias.cluster_test(counts), abs=1e-9)
-    assert bias.cluster_test(counts[random.sample(range(len(counts)), len(counts))]) == p
+    p = pytest.approx(position_selection.cluster_test(counts), abs=1e-9)
+    assert position_selection.cluster_test(counts[random.sample(range(len(counts)), len(counts))]) == p
     positions = random.sample(range(counts.shape[1]), counts.shape[1])
-    assert bias.cluster_test(counts[:, positions]) == p
-    assert bias.cluster_test(np.vstack([counts, np.zeros_like(counts)])) == p
-    assert bias.cluster_test(counts * factor) == p  # the same answers again are no further evidence
+    assert position_selection.cluster_test(counts[:, positions]) == p
+    assert position_selection.cluster_test(np.vstack([counts, np.zeros_like(counts)])) == p
+    assert position_selection.cluster_test(counts * factor) == p  # the same answers again are no further evidence
 
 
 def test_cluster_test_is_1_for_exactly_uniform_items_up_to_rounding():
-    assert bias.cluster_test(np.full((80, 5), 2)) == 1
-    assert bias.cluster_test(np.full((80, 5), 0.1) * 3 + 1e-16 * np.arange(5)) == 1
+    assert position_selection.cluster_test(np.full((80, 5), 2)) == 1
+    assert position_selection.cluster_test(np.full((80, 5), 0.1) * 3 + 1e-16 * np.arange(5)) == 1
 
 
 def test_cluster_test_of_unknown_counts_is_unknown():
-    assert math.isnan(bias.cluster_test(np.array([[1, np.nan], [2, 3]])))
+    assert math.isnan(position_selection.cluster_test(np.array([[1, np.nan], [2, 3]])))
 
 
 def test_cluster_test_finds_bias_that_does_not_vary_between_items():
     always_first = np.tile([10, 0, 0, 0, 0], (80, 1))
-    assert bias.cluster_test(always_first) < 1e-10
+    assert position_selection.cluster_test(always_first) < 1e-10
     rng = np.random.default_rng(2)
     six_of_ten_first = np.hstack([np.full((80, 1), 6), rng.multinomial(4, [0.25] * 4, size=80)])
     never_last = np.hstack([rng.multinomial(10, [0.25] * 4, size=80), np.zeros((80, 1), dtype=int)])
     for counts in (six_of_ten_first, never_last):
-        assert bias.cluster_test(counts) < 1e-10
-        assert bias.cluster_test(counts) == pytest.approx(bias.cluster_test(counts[:, ::-1]))
+        assert position_selection.cluster_test(counts) < 1e-10
+        assert position_selection.cluster_test(counts) == pytest.approx(
+            position_selection.cluster_test(counts[:, ::-1])
+        )
 
 
 @pytest.mark.parametrize("n_items", [1, 2, 3])
 def test_cluster_test_never_calls_a_few_items_significant(n_items):
-    assert bias.cluster_test(np.tile([10, 0, 0, 0, 0], (n_items, 1))) > 0.05
+    assert position_selection.cluster_test(np.tile([10, 0, 0, 0, 0], (n_items, 1))) > 0.05
 
 
 @pytest.mark.parametrize(("n_items", "n", "least"), [(320, 5, 0.025), (80, 5, 0.025), (80, 9, 0.015), (12, 9, 0)])
@@ -293,7 +303,7 @@ def test_cluster_test_finds_a_planted_bias_and_more_so_with_more_items():
 
 def test_the_rotation_test_is_made_where_there_are_few_clusters(monkeypatch):
     monkeypatch.setattr(uniformity, "ROTATED", 12)  # the table has 12 items in 3 groups
-    result = bias.position_selection(random_table(1), **BOOTSTRAP)
+    result = position_selection.estimate(random_table(1), **BOOTSTRAP)
     tests = result[(result["quantity"] == "chi2") & (result["readout"] == "hard")].set_index("cluster")["p_rotation"]
     assert 0 < tests["group"] <= 1
     assert np.isnan(tests["item"])
@@ -305,7 +315,7 @@ def test_the_rotation_test_is_made_where_there_are_few_clusters(monkeypatch):
 def test_item_counts_are_in_the_order_of_ids_with_zeros_where_nothing_is_usable():
     table = table_of([[1, 1], [None, None], [2, None]], n=2, shown=[[1, 2], [2, 1]])
     table = table.iloc[::-1]
-    for readout in bias.READOUTS:
+    for readout in position_selection.READOUTS:
         assert counts_of(table, readout).tolist() == [[1, 1], [0, 0], [0, 1]]
 
 
@@ -319,7 +329,7 @@ def test_soft_counts_are_summed_probabilities_of_positions():
 
 
 def test_position_selection_has_the_documented_columns_and_one_row_an_estimate():
-    result = bias.position_selection(random_table(1), **BOOTSTRAP)
+    result = position_selection.estimate(random_table(1), **BOOTSTRAP)
     assert list(result.columns) == [
         *(*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high", "sim_low", "sim_high"),
         *("bound_low", "bound_high", "p", "p_cluster", "p_rotation", "label", "flag"),
@@ -349,22 +359,24 @@ def test_position_selection_has_the_documented_columns_and_one_row_an_estimate()
 
 
 def test_without_a_row_the_columns_have_the_same_types():
-    full = bias.position_selection(random_table(1), **BOOTSTRAP)
-    empty = bias.position_selection(random_table(1).head(0), **BOOTSTRAP)
+    full = position_selection.estimate(random_table(1), **BOOTSTRAP)
+    empty = position_selection.estimate(random_table(1).head(0), **BOOTSTRAP)
     assert empty.empty
     pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
 
 
 def test_tables_one_after_another_give_what_one_table_gives():
     parts = [random_table(1, judge=judge) for judge in ("a", "b")]
-    whole = bias.position_selection(pd.concat(parts), **BOOTSTRAP)
-    pd.testing.assert_frame_equal(bias.position_selection(iter(parts), **BOOTSTRAP), whole)
+    whole = position_selection.estimate(pd.concat(parts), **BOOTSTRAP)
+    pd.testing.assert_frame_equal(position_selection.estimate(iter(parts), **BOOTSTRAP), whole)
 
 
 def test_groups_are_the_sample_where_they_are_asked_for():
     table = random_table(4, n_items=24)
-    result = bias.position_selection(table, **BOOTSTRAP)
-    alone = bias.position_selection(table.assign(item_id=table["group_id"], read_index=range(len(table))), **BOOTSTRAP)
+    result = position_selection.estimate(table, **BOOTSTRAP)
+    alone = position_selection.estimate(
+        table.assign(item_id=table["group_id"], read_index=range(len(table))), **BOOTSTRAP
+    )
     for quantity, columns in (
         ("share", ["estimate", "sim_low", "sim_high"]),
         ("chi2", ["estimate", "p", "p_cluster"]),
@@ -379,12 +391,12 @@ def test_groups_are_the_sample_where_they_are_asked_for():
 def test_p_values_are_adjusted_over_judges_and_scales_of_a_study_and_strategy():
     parts = [random_table(k, judge=judge, n=n) for k, (judge, n) in enumerate([("a", 3), ("a", 5), ("b", 5)])]
     table = pd.concat([*parts, parts[0].assign(strategy="random"), parts[1].assign(study="another")])
-    tests = bias.position_selection(table, **BOOTSTRAP).query("quantity == 'chi2'")
+    tests = position_selection.estimate(table, **BOOTSTRAP).query("quantity == 'chi2'")
     sizes = tests.groupby(["study", "strategy", "readout", "cluster"])["n_tests"].unique().map(list)
     assert sizes.to_dict() == {
         (*family, readout, cluster): [size]
         for family, size in ((("study", "balanced"), 3), (("study", "random"), 1), (("another", "balanced"), 1))
-        for readout in bias.READOUTS
+        for readout in position_selection.READOUTS
         for cluster in ("group", "item")
     }
     family = tests.query("study == 'study' and strategy == 'balanced' and readout == 'hard' and cluster == 'item'")
@@ -397,26 +409,26 @@ def test_a_v_that_may_be_0_and_one_of_few_clusters_are_flagged():
     rng = np.random.default_rng(8)
     fair = table_of(rng.integers(1, 6, (80, 10)).tolist())
     biased = table_of([orderings.balanced(5)[:, 0].tolist()] * 20)
-    fair, biased = (rows_of(bias.position_selection(table, **BOOTSTRAP), "cramers_v") for table in (fair, biased))
+    fair, biased = (rows_of(position_selection.estimate(table, **BOOTSTRAP), "cramers_v") for table in (fair, biased))
     assert (fair["flag"].item(), biased["flag"].item()) == ("reaches 0", "few clusters")
     assert fair["ci_low"].item() == 0
 
 
 def test_failed_reads_widen_bounds_of_shares_and_v():
     table = table_of([[1, 2, None], [1, 1, None]], n=2, shown=[[1, 2], [1, 2], [2, 1]])
-    shares = rows_of(bias.position_selection(table, **BOOTSTRAP), "share")
+    shares = rows_of(position_selection.estimate(table, **BOOTSTRAP), "share")
     # 3 and 1 of 4 reads; 2 more could select either position.
     assert shares["bound_low"].tolist() == pytest.approx([3 / 6, 1 / 6])
     assert shares["bound_high"].tolist() == pytest.approx([5 / 6, 3 / 6])
-    v = rows_of(bias.position_selection(table, **BOOTSTRAP), "cramers_v")
+    v = rows_of(position_selection.estimate(table, **BOOTSTRAP), "cramers_v")
     assert v[["bound_low", "bound_high"]].to_numpy().tolist() == [pytest.approx([0, 2 / 3])]
 
 
 def test_position_selection_agrees_with_plain_counts():
     table = random_table(2)
-    result = bias.position_selection(table, **BOOTSTRAP)
+    result = position_selection.estimate(table, **BOOTSTRAP)
     selected = [int(position) for position in table["position"] if not pd.isna(position)]
-    test = bias.position_test(selected, 5)
+    test = position_selection.position_test(selected, 5)
     assert estimate(result, "share") == pytest.approx([selected.count(p) / len(selected) for p in range(1, 6)])
     assert estimate(result, "chi2") == pytest.approx(stats.chisquare(np.bincount(selected)[1:]).statistic)
     assert estimate(result, "chi2", column="p") == pytest.approx(test.p)
@@ -433,7 +445,7 @@ def test_position_selection_agrees_with_plain_counts():
 
 def test_intervals_agree_with_a_plain_bootstrap_over_items():
     table = random_table(3, n_items=25)
-    result = bias.position_selection(table, resamples=4000, confidence=0.9, seed=1)
+    result = position_selection.estimate(table, resamples=4000, confidence=0.9, seed=1)
     reads_of = [reads["position"].dropna().tolist() for _, reads in table.groupby("item_id")]
 
     def first_share(items):
@@ -472,8 +484,8 @@ def test_intervals_of_shares_cover_them_at_about_their_nominal_rate(faithful, n_
 @given(st.integers(2, 9), st.lists(st.integers(1, 9), min_size=1, max_size=6))
 def test_a_judge_that_keeps_to_its_score_has_no_position_bias_under_balanced_reads(n, scores):
     table = table_of([[min(score, n)] * (2 * n) for score in scores], n=n)
-    result = bias.position_selection(table, **BOOTSTRAP)
-    for readout in bias.READOUTS:
+    result = position_selection.estimate(table, **BOOTSTRAP)
+    for readout in position_selection.READOUTS:
         assert estimate(result, "share", readout) == pytest.approx([1 / n] * n)
         assert estimate(result, "chi2", readout) == pytest.approx([0])
         assert estimate(result, "cramers_v", readout) == pytest.approx([0])
@@ -481,7 +493,7 @@ def test_a_judge_that_keeps_to_its_score_has_no_position_bias_under_balanced_rea
 
 
 def test_a_judge_that_always_answers_the_first_option_has_full_bias():
-    result = bias.position_selection(table_of([orderings.balanced(5)[:, 0].tolist()] * 30), **BOOTSTRAP)
+    result = position_selection.estimate(table_of([orderings.balanced(5)[:, 0].tolist()] * 30), **BOOTSTRAP)
     assert estimate(result, "share").tolist() == [1, 0, 0, 0, 0]
     assert estimate(result, "cramers_v") == pytest.approx([1])
     assert estimate(result, "chi2", column="p_cluster") < 1e-6
@@ -490,8 +502,10 @@ def test_a_judge_that_always_answers_the_first_option_has_full_bias():
 @FEW
 @given(st.integers(0, 1000))
 def test_one_hot_probabilities_give_the_selected_positions(seed):
-    result = bias.position_selection(random_table(seed), **BOOTSTRAP)
-    hard, soft = (result[result["readout"] == readout].reset_index(drop=True) for readout in bias.READOUTS)
+    result = position_selection.estimate(random_table(seed), **BOOTSTRAP)
+    hard, soft = (
+        result[result["readout"] == readout].reset_index(drop=True) for readout in position_selection.READOUTS
+    )
     same = ["quantity", "position", "estimate", "p", "p_cluster", "n_items", "n_reads", "n_failed"]
     pd.testing.assert_frame_equal(hard[same], soft[same])
 
@@ -500,42 +514,42 @@ def test_one_hot_probabilities_give_the_selected_positions(seed):
 @given(st.integers(0, 1000))
 def test_row_order_index_and_relabelled_items_change_nothing(seed):
     table = random_table(seed)
-    result = bias.position_selection(table, **BOOTSTRAP)
+    result = position_selection.estimate(table, **BOOTSTRAP)
     shuffled = table.sample(frac=1, random_state=seed)  # keeps its index, which is then out of order
-    pd.testing.assert_frame_equal(bias.position_selection(shuffled, **BOOTSTRAP), result)
+    pd.testing.assert_frame_equal(position_selection.estimate(shuffled, **BOOTSTRAP), result)
     repeated = table.set_axis(np.zeros(len(table), dtype=int))
-    pd.testing.assert_frame_equal(bias.position_selection(repeated, **BOOTSTRAP), result)
+    pd.testing.assert_frame_equal(position_selection.estimate(repeated, **BOOTSTRAP), result)
     names = np.random.default_rng(seed).permutation(table["item_id"].unique())
     renamed = table.assign(item_id=table["item_id"].map(dict(zip(sorted(names), names, strict=True))))
     drawn = ["ci_low", "ci_high", "flag", "p_rotation"]  # which items a resample draws goes by their order
     pd.testing.assert_frame_equal(
-        bias.position_selection(renamed, **BOOTSTRAP).drop(columns=drawn), result.drop(columns=drawn)
+        position_selection.estimate(renamed, **BOOTSTRAP).drop(columns=drawn), result.drop(columns=drawn)
     )
 
 
 def test_summed_probabilities_do_not_depend_on_row_order():
     rng = np.random.default_rng(6)
     table = table_of([[1] * 10] * 8, probabilities=rng.dirichlet(np.ones(5), size=(8, 10)).tolist())
-    result = bias.position_selection(table, **BOOTSTRAP)
-    shuffled = bias.position_selection(table.sample(frac=1, random_state=1), **BOOTSTRAP)
+    result = position_selection.estimate(table, **BOOTSTRAP)
+    shuffled = position_selection.estimate(table.sample(frac=1, random_state=1), **BOOTSTRAP)
     pd.testing.assert_frame_equal(shuffled, result, rtol=1e-9)
 
 
 def test_other_judges_in_the_table_change_nothing():
     first = random_table(7)
     both = pd.concat([random_table(8).assign(judge="another"), first])
-    result = bias.position_selection(both, **BOOTSTRAP)
+    result = position_selection.estimate(both, **BOOTSTRAP)
     kept = result[result["judge"] == "judge"].reset_index(drop=True)
     family = ["p_holm", "p_bh", "n_tests"]
     pd.testing.assert_frame_equal(
-        kept.drop(columns=family), bias.position_selection(first, **BOOTSTRAP).drop(columns=family)
+        kept.drop(columns=family), position_selection.estimate(first, **BOOTSTRAP).drop(columns=family)
     )
 
 
 def test_another_seed_moves_intervals_only():
     table = random_table(9)
-    result = bias.position_selection(table, **BOOTSTRAP)
-    other = bias.position_selection(table, **BOOTSTRAP | {"seed": 2})
+    result = position_selection.estimate(table, **BOOTSTRAP)
+    other = position_selection.estimate(table, **BOOTSTRAP | {"seed": 2})
     assert not result["ci_low"].equals(other["ci_low"])
     moved = ["ci_low", "ci_high", "p_rotation", "seed"]
     pd.testing.assert_frame_equal(result.drop(columns=moved), other.drop(columns=moved))
@@ -549,14 +563,14 @@ def test_scales_and_strategies_are_kept_apart():
             random_table(12, n=5).assign(strategy="random"),
         ]
     )
-    result = bias.position_selection(table, **BOOTSTRAP)
+    result = position_selection.estimate(table, **BOOTSTRAP)
     groups = result[["strategy", "n"]].drop_duplicates()
     assert list(groups.itertuples(index=False, name=None)) == [("balanced", 3), ("balanced", 5), ("random", 5)]
 
 
 @pytest.mark.parametrize("strategy", ["fixed", "single"])
 def test_strategies_that_tie_scores_to_positions_are_left_out(strategy):
-    result = bias.position_selection(random_table(13).assign(strategy=strategy), **BOOTSTRAP)
+    result = position_selection.estimate(random_table(13).assign(strategy=strategy), **BOOTSTRAP)
     assert result.empty
     assert "p_cluster" in result.columns
 
@@ -564,14 +578,14 @@ def test_strategies_that_tie_scores_to_positions_are_left_out(strategy):
 def test_a_readout_without_a_usable_read_has_no_rows():
     table = random_table(14)
     table["position_probabilities"] = None
-    assert set(bias.position_selection(table, **BOOTSTRAP)["readout"]) == {"hard"}
-    assert bias.position_selection(table_of([[None] * 10] * 3), **BOOTSTRAP).empty
+    assert set(position_selection.estimate(table, **BOOTSTRAP)["readout"]) == {"hard"}
+    assert position_selection.estimate(table_of([[None] * 10] * 3), **BOOTSTRAP).empty
 
 
 def test_items_without_a_usable_read_are_not_counted_and_do_not_move_estimates():
     selected = [[1, 2] * 5, [3, 4] * 5, [5, 5] * 5]
-    whole = bias.position_selection(table_of(selected), **BOOTSTRAP)
-    result = bias.position_selection(table_of([*selected, [None] * 10]), **BOOTSTRAP)
+    whole = position_selection.estimate(table_of(selected), **BOOTSTRAP)
+    result = position_selection.estimate(table_of([*selected, [None] * 10]), **BOOTSTRAP)
     same = ["quantity", "position", "estimate", "p", "p_cluster", "n_items", "n_reads"]
     pd.testing.assert_frame_equal(result[same], whole[same])
     assert set(result["n_failed"]) == {10}
@@ -580,7 +594,7 @@ def test_items_without_a_usable_read_are_not_counted_and_do_not_move_estimates()
 def test_one_item_has_estimates_and_no_intervals():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = bias.position_selection(table_of([[1] * 9 + [None]]), **BOOTSTRAP)
+        result = position_selection.estimate(table_of([[1] * 9 + [None]]), **BOOTSTRAP)
     known = result["quantity"].isin(["share", "chi2", "cramers_v", "cramers_v_corrected_reads"])
     assert result.loc[known, "estimate"].notna().all()
     assert result.loc[~known, "estimate"].isna().all()

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated_reads import simulated_reads
 
-from rubric_order import bias_cost, orderings, resampling
+from rubric_order.methods import resampling
+from rubric_order.prompts import orderings
+from rubric_order.statistics import bias_cost
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 
@@ -71,7 +73,7 @@ BIASED = {"preference": [0.6, 0, 0.2, 0, 0.3], "strategies": ["balanced"], "nois
 def data():
     parts = [simulated_reads(groups=30, dataset=name, seed=seed, **BIASED) for seed, name in enumerate("ab")]
     parts.append(simulated_reads(groups=20, dataset="c", seed=7, human=False, **BIASED))
-    return parts, bias_cost.bias_costs(iter(parts), **BOOTSTRAP, splits=3)
+    return parts, bias_cost.estimate(iter(parts), **BOOTSTRAP, splits=3)
 
 
 def plain_shares(table):
@@ -147,7 +149,7 @@ def test_a_strong_preference_is_chosen_against_in_every_resample():
     lured = [(o[0] in (1, 5)) for o in table["ordering"]]
     table.loc[lured, "score"] = [o[0] for o in table["ordering"][lured]]
     table["position"] = pd.array([list(o).index(s) + 1 for o, s in zip(table["ordering"], table["score"], strict=True)])
-    found = bias_cost.bias_costs(table, **BOOTSTRAP).query("dataset == 'd' and cluster == 'group'")
+    found = bias_cost.estimate(table, **BOOTSTRAP).query("dataset == 'd' and cluster == 'group'")
     chosen = found[found["quantity"] == "chosen_share"].set_index("ordering")["estimate"]
     assert chosen[[name for name in chosen.index if name[0] in "15"]].sum() == 0
     saved = found[found["quantity"] == "heldout_cost_saved"].iloc[0]
@@ -158,7 +160,7 @@ def test_the_noise_is_what_an_unbiased_judge_costs():
     costs, noise = [], []
     for seed in range(60):
         table = simulated_reads(groups=50, candidates=2, strategies=["balanced"], seed=seed)
-        rows = bias_cost.bias_costs(table, **BOOTSTRAP).query(
+        rows = bias_cost.estimate(table, **BOOTSTRAP).query(
             "dataset == 'd' and cluster == 'item' and quantity == 'cost'"
         )
         costs.append(rows["estimate"].mean())
@@ -174,7 +176,7 @@ def test_a_rare_score_has_more_noise_than_a_common_one():
     for kept in (0, 2):
         failed = table.index.isin(ones.difference(table.loc[ones].drop_duplicates("item_id").index[:kept]))
         reads = table.assign(**{name: table[name].mask(failed) for name in ("score", "position")})
-        rows = bias_cost.bias_costs(reads, **BOOTSTRAP)
+        rows = bias_cost.estimate(reads, **BOOTSTRAP)
         noise.append(rows.query("dataset == 'd' and cluster == 'item' and quantity == 'cost'")["noise"].mean())
     # What score 1 adds. Its shares are 0, 1/2 or 1.
     assert 0.1 < noise[1] - noise[0] < 0.3
@@ -183,7 +185,7 @@ def test_a_rare_score_has_more_noise_than_a_common_one():
 def test_two_levels_cannot_be_told_apart():
     # What the first position takes too much of a score, the second takes too little: both orderings cost as much.
     table = simulated_reads(groups=30, n=2, strategies=["balanced"], preference=[1, 0])
-    found = bias_cost.bias_costs(table, **BOOTSTRAP).query("dataset == 'd' and cluster == 'item'")
+    found = bias_cost.estimate(table, **BOOTSTRAP).query("dataset == 'd' and cluster == 'item'")
     rows = found[found["quantity"] == "chosen_share"].set_index("ordering")["estimate"]
     assert rows.to_dict() == {"1 2": 0.5, "2 1": 0.5}
     held_out = found.set_index("quantity")["estimate"]
@@ -194,11 +196,11 @@ def test_two_levels_cannot_be_told_apart():
 def test_rows_do_not_depend_on_the_order_of_the_reads(data):
     parts, found = data
     shuffled = pd.concat(parts[::-1]).sample(frac=1, random_state=1)
-    again = bias_cost.bias_costs(shuffled, **BOOTSTRAP, splits=3)
+    again = bias_cost.estimate(shuffled, **BOOTSTRAP, splits=3)
     keys = ["dataset", "cluster", "quantity", "ordering"]
     one, two = (table.sort_values(keys, ignore_index=True) for table in (found, again))
     pd.testing.assert_frame_equal(one, two)
 
 
 def test_without_shared_orderings_there_are_no_rows():
-    assert bias_cost.bias_costs(simulated_reads(groups=3, strategies=["random", "fixed"]), **BOOTSTRAP).empty
+    assert bias_cost.estimate(simulated_reads(groups=3, strategies=["random", "fixed"]), **BOOTSTRAP).empty

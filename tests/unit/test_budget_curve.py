@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 from simulated_reads import simulated_reads
 
-from rubric_order import budget_curve, reads, resampling
+from rubric_order.methods import blocks, resampling
+from rubric_order.statistics import budget_curve
 
 BOOTSTRAP = {"resamples": 60, "confidence": 0.9, "seed": 3}
 
@@ -86,7 +87,7 @@ def test_resampled_curves_are_those_of_a_loop_over_subsets_and_resamples():
     scores, human = scores_of(30, 4, seed=5)
     unit = np.repeat(np.arange(10), 3)
     chosen = budget_curve.subsets(4, 252, rng=np.random.default_rng(0))
-    sums = reads.sum_units(budget_curve.moments(scores, human), unit)
+    sums = blocks.sum_units(budget_curve.moments(scores, human), unit)
     weights = resampling.bootstrap_weights(10, 20, rng=np.random.default_rng(1))
     ours = budget_curve.resampled_curve(weights.astype(float) @ sums, chosen)
     for curve, drawn in zip(ours, weights, strict=True):
@@ -124,8 +125,8 @@ def test_the_influence_on_spearman_is_the_derivative_by_an_items_weight():
 
 def test_the_jackknife_interval_of_spearman_is_as_wide_as_the_bootstraps():
     table = simulated_reads(groups=150, candidates=1, n=5, strategies=["fixed"], reads=3, noise=1.5)
-    found = budget_curve.budget_curve(table, **BOOTSTRAP).query("statistic == 'spearman' and cluster == 'item'")
-    (block,) = reads.blocks(table)
+    found = budget_curve.estimate(table, **BOOTSTRAP).query("statistic == 'spearman' and cluster == 'item'")
+    (block,) = blocks.blocks(table)
     scores, human = block.matrix("score"), block.items["human_score"].to_numpy()
     rng = np.random.default_rng(4)
     again = []
@@ -148,7 +149,7 @@ def test_the_jackknife_interval_of_spearman_is_as_wide_as_the_bootstraps():
 @pytest.fixture(scope="module")
 def curve():
     table = simulated_reads(groups=12, candidates=3, criteria=("x", "y"), failing=0.02, seed=3, soft=True, reads=6)
-    return table, budget_curve.budget_curve(table.sample(frac=1, random_state=1), **BOOTSTRAP)
+    return table, budget_curve.estimate(table.sample(frac=1, random_state=1), **BOOTSTRAP)
 
 
 def test_only_complete_items_with_a_human_score_count(curve):
@@ -172,7 +173,7 @@ def test_only_complete_items_with_a_human_score_count(curve):
 
 def test_rows_do_not_depend_on_the_order_of_the_reads(curve):
     table, found = curve
-    pd.testing.assert_frame_equal(budget_curve.budget_curve(table, **BOOTSTRAP), found)
+    pd.testing.assert_frame_equal(budget_curve.estimate(table, **BOOTSTRAP), found)
 
 
 def test_every_row_says_how_it_was_made(curve):
@@ -193,7 +194,7 @@ def test_every_row_says_how_it_was_made(curve):
 
 def test_a_judge_that_repeats_itself_gains_nothing():
     table = simulated_reads(groups=20, noise=0, strategies=["fixed"])
-    found = budget_curve.budget_curve(table, **BOOTSTRAP)
+    found = budget_curve.estimate(table, **BOOTSTRAP)
     r = found.query("quantity == 'r'")
     assert r.groupby("statistic")["estimate"].std().to_numpy() == pytest.approx([0, 0], abs=1e-12)
     assert r["range_low"].to_numpy() == pytest.approx(r["range_high"].to_numpy())
@@ -202,14 +203,14 @@ def test_a_judge_that_repeats_itself_gains_nothing():
 def test_a_judge_of_one_score_has_no_correlation_and_items_without_human_scores_no_rows():
     table = simulated_reads(groups=5, strategies=["fixed"], reads=3)
     table["score"] = pd.array([3] * len(table), dtype="Int8")
-    found = budget_curve.budget_curve(table, **BOOTSTRAP)
+    found = budget_curve.estimate(table, **BOOTSTRAP)
     assert found[["estimate", "ci_low", "ci_high", "range_low"]].isna().all(axis=None)
     assert (found["n_undefined"] == found["n_subsets"]).all()
-    assert budget_curve.budget_curve(table.assign(human_score=np.nan), **BOOTSTRAP).empty
+    assert budget_curve.estimate(table.assign(human_score=np.nan), **BOOTSTRAP).empty
 
 
 def test_one_group_has_no_interval_over_groups():
-    found = budget_curve.budget_curve(simulated_reads(groups=1, candidates=8, strategies=["fixed"]), **BOOTSTRAP)
+    found = budget_curve.estimate(simulated_reads(groups=1, candidates=8, strategies=["fixed"]), **BOOTSTRAP)
     over_groups = found[found["cluster"] == "group"]
     assert over_groups["estimate"].notna().all()
     assert over_groups[["ci_low", "ci_high"]].isna().all(axis=None)
@@ -219,6 +220,6 @@ def test_one_group_has_no_interval_over_groups():
 
 def test_more_reads_than_fit_into_memory_are_left_out_and_named(caplog):
     table = simulated_reads(groups=3, strategies=["balanced", "random"], reads=budget_curve.MOST + 1)
-    found = budget_curve.budget_curve(table, **BOOTSTRAP)
+    found = budget_curve.estimate(table, **BOOTSTRAP)
     assert set(found["strategy"]) == {"balanced"}
     assert "random 5: 121 reads an item; the curve is for at most 120" in caplog.text

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from simulated_reads import simulated_reads
 
-from rubric_order import canonical_rank, orderings, reads
+from rubric_order.methods import blocks
+from rubric_order.prompts import orderings
+from rubric_order.statistics import canonical_rank
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 
@@ -38,7 +40,7 @@ def test_correlations_come_from_sums():
 @pytest.mark.parametrize("n", [2, 5])
 def test_the_table_is_that_of_a_loop_over_orderings(n):
     table = simulated_reads(groups=25, n=n, failing=0.03, strategies=["balanced", "fixed"], seed=n)
-    found = canonical_rank.canonical_rank(table.sample(frac=1, random_state=1), **BOOTSTRAP)
+    found = canonical_rank.estimate(table.sample(frac=1, random_state=1), **BOOTSTRAP)
     assert set(found["strategy"]) == {"balanced"}
     wide = table[table["strategy"] == "balanced"].pivot(index="item_id", columns="read_index", values="score")
     complete = wide.astype(float).dropna()
@@ -59,8 +61,8 @@ def test_the_table_is_that_of_a_loop_over_orderings(n):
 
 def test_the_distribution_of_the_rank_is_that_of_resampled_items():
     table = simulated_reads(groups=30, candidates=2, strategies=["balanced"], noise=1)
-    found = canonical_rank.canonical_rank(table, **BOOTSTRAP)
-    (block,) = reads.blocks(table)
+    found = canonical_rank.estimate(table, **BOOTSTRAP)
+    (block,) = blocks.blocks(table)
     values, human = block.matrix("score"), block.items["human_score"].to_numpy()
     for cluster in ("item", "group"):
         shares = found[(found["quantity"] == "rank_share") & (found["cluster"] == cluster)].set_index("rank")[
@@ -70,7 +72,7 @@ def test_the_distribution_of_the_rank_is_that_of_resampled_items():
         assert shares.sum() == pytest.approx(1)
         unit = block.units(cluster)
         counts = np.zeros(10)
-        for weights in reads.weights(unit.max() + 1, 100, 3, "canonical rank"):
+        for weights in blocks.weights(unit.max() + 1, 100, 3, "canonical rank"):
             rows = np.repeat(np.arange(60), weights[unit].astype(int))
             r = [np.corrcoef(values[rows, place], human[rows])[0, 1] for place in range(10)]
             higher, equal = sum(x > r[0] + 1e-9 for x in r), sum(abs(x - r[0]) <= 1e-9 for x in r)
@@ -84,7 +86,7 @@ def test_without_an_order_effect_every_rank_is_as_likely():
     ranks = []
     for seed in range(200):
         table = simulated_reads(groups=25, candidates=1, strategies=["balanced"], noise=1, seed=seed)
-        found = canonical_rank.canonical_rank(table, **BOOTSTRAP | {"resamples": 1})
+        found = canonical_rank.estimate(table, **BOOTSTRAP | {"resamples": 1})
         ranks.append(found[found["quantity"] == "rank"]["estimate"].iloc[0])
     assert np.mean(ranks) == pytest.approx(5.5, abs=3 * np.std(ranks) / np.sqrt(200))
     assert np.std(ranks) == pytest.approx(np.sqrt(99 / 12), rel=0.12)
@@ -94,7 +96,7 @@ def test_an_ordering_that_is_read_well_has_the_first_rank():
     table = simulated_reads(groups=40, strategies=["balanced"], noise=2, seed=1)
     canonical = table["read_index"] == 0
     table.loc[canonical, "score"] = np.clip(np.rint(table["human_score"][canonical]), 1, 5).astype(int)
-    found = canonical_rank.canonical_rank(table, **BOOTSTRAP)
+    found = canonical_rank.estimate(table, **BOOTSTRAP)
     assert (found[found["quantity"] == "rank"][["estimate", "ci_low", "ci_high"]] == 1).all(axis=None)
     assert (found[(found["quantity"] == "rank_share") & (found["rank"] == 1)]["estimate"] == 1).all()
 
@@ -102,6 +104,6 @@ def test_an_ordering_that_is_read_well_has_the_first_rank():
 def test_one_score_throughout_has_no_rank():
     table = simulated_reads(groups=5, strategies=["balanced"])
     table["score"] = pd.array([4] * len(table), dtype="Int8")
-    found = canonical_rank.canonical_rank(table, **BOOTSTRAP)
+    found = canonical_rank.estimate(table, **BOOTSTRAP)
     assert found["estimate"].isna().all()
-    assert canonical_rank.canonical_rank(table.assign(human_score=np.nan), **BOOTSTRAP).empty
+    assert canonical_rank.estimate(table.assign(human_score=np.nan), **BOOTSTRAP).empty

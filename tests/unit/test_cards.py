@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order import cards, datasets, files
+from rubric_order import datasets
+from rubric_order.base import files
 from rubric_order.datasets import Item, Pair
-from rubric_order.rubrics import Rubric
+from rubric_order.datasets.rubrics import Rubric
+from rubric_order.statistics import datasets as cards
 from rubric_order.tables import datasets as datasets_table
 
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
@@ -210,7 +212,7 @@ def entries(human, *, labels=None, criteria=("quality",), group_size=1, response
 
 def describe(human, *, pairs=(), resamples=50, **options):
     prepared = datasets.prepare("d", [*entries(human, **options), *pairs])
-    return cards.describe(prepared.items, prepared.pairs, **BOOTSTRAP | {"resamples": resamples})
+    return cards.estimate(prepared.items, prepared.pairs, **BOOTSTRAP | {"resamples": resamples})
 
 
 def test_a_card_counts_items_groups_candidates_criteria_pairs_raters_and_scores():
@@ -237,7 +239,7 @@ def test_lengths_are_of_distinct_responses_in_characters_and_words():
             Item("x", "x", "x", "m", "Do.", "Word", Rubric("a", "a", "Is it?", ("no", "yes"))),
         ],
     )
-    card = cards.describe(items.items, items.pairs, **BOOTSTRAP).iloc[0]
+    card = cards.estimate(items.items, items.pairs, **BOOTSTRAP).iloc[0]
     assert card["n_responses"] == 2
     assert card[["characters_mean", "characters_min", "characters_max"]].tolist() == [8.5, 4, 13]
     assert card[["words_mean", "words_min", "words_max"]].tolist() == [2, 1, 3]
@@ -286,12 +288,12 @@ def test_one_group_has_agreement_without_an_interval():
 def test_row_order_and_other_datasets_change_nothing_and_the_seed_does():
     human = np.random.default_rng(8).integers(1, 6, (20, 3)).tolist()
     prepared = datasets.prepare("d", entries(human, group_size=2))
-    table = cards.describe(prepared.items, prepared.pairs, **BOOTSTRAP)
+    table = cards.estimate(prepared.items, prepared.pairs, **BOOTSTRAP)
     both = pd.concat([prepared.items.sample(frac=1, random_state=1), prepared.items.assign(dataset="a")])
-    again = cards.describe(both, prepared.pairs, **BOOTSTRAP)
+    again = cards.estimate(both, prepared.pairs, **BOOTSTRAP)
     assert again["dataset"].tolist() == ["a", "d"]
     pd.testing.assert_frame_equal(again[1:].reset_index(drop=True), table)
-    other = cards.describe(prepared.items, prepared.pairs, **BOOTSTRAP | {"seed": 2})
+    other = cards.estimate(prepared.items, prepared.pairs, **BOOTSTRAP | {"seed": 2})
     assert other["alpha_low"][0] != table["alpha_low"][0]
 
 
@@ -304,7 +306,7 @@ def test_files_of_datasets_with_and_without_scores_and_pairs_are_read_together(t
         for kind, found in paths.items():
             found.append(tmp_path / f"{name}_{kind}.parquet")
             files.write_parquet(getattr(prepared, kind), found[-1])
-    table = cards.describe(
+    table = cards.estimate(
         files.read_tables(paths["items"], cards.ITEM_COLUMNS),
         files.read_tables(paths["pairs"], cards.PAIR_COLUMNS),
         **BOOTSTRAP,
@@ -342,7 +344,7 @@ def test_the_published_hanna_agrees_with_the_package_and_numpy(mirror, root):
     paths = {"stories": folder / "hanna_llm_stories.csv", "ratings": folder / "hanna_metric_scores_llm.csv"}
     entries = datasets.read("hanna", paths | {"rubrics": root / "resources/rubrics/hanna.yaml"})
     prepared = datasets.prepare("hanna", entries)
-    table = cards.describe(prepared.items, prepared.pairs, **BOOTSTRAP).set_index("criterion")
+    table = cards.estimate(prepared.items, prepared.pairs, **BOOTSTRAP).set_index("criterion")
     for criterion, row in table.iterrows():
         mine = prepared.items if criterion == "all" else prepared.items.query("criterion == @criterion")
         scores = np.array(mine["human_scores"].tolist())

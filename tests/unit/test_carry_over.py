@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from criteria_reads import NAMES, draw, table
 
-from rubric_order import carry_over, criterion_order, panels
+from rubric_order.methods import panels
+from rubric_order.statistics import carry_over, criterion_order
 
 
 def panel_of(values, shown):
@@ -123,7 +124,7 @@ def test_the_slope_survives_missing_scores():
 def test_a_table_has_a_row_for_each_estimate_and_leaves_fixed_orders_out():
     values, shown = draw(20, 3, rng=np.random.default_rng(6))
     both = pd.concat([table(values, shown), table(values, shown, strategy="fixed")])
-    found = carry_over.carry_over(both, confidence=0.95)
+    found = carry_over.estimate(both, confidence=0.95)
     assert set(found["strategy"]) == {"balanced"}
     counts = found.groupby(["model", "quantity"]).size().to_dict()
     assert counts == {
@@ -141,7 +142,7 @@ def test_a_table_has_a_row_for_each_estimate_and_leaves_fixed_orders_out():
         ("position + leader", "any_position"): 1,
         ("position + leader", "any_leader"): 1,
     }
-    assert carry_over.carry_over(both.iloc[:0], confidence=0.95).dtypes.equals(found.dtypes)
+    assert carry_over.estimate(both.iloc[:0], confidence=0.95).dtypes.equals(found.dtypes)
 
 
 # What the paper's rotations and a Williams design conclude about a judge without position effects but with carry-over.

@@ -2,7 +2,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order.columns import is_among
+from rubric_order.base.text_columns import is_among
 
 NAMES = st.lists(st.text("ab", max_size=2), max_size=8)
 

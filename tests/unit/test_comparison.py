@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from rubric_order import comparison
-from rubric_order.keys import KEYS
+from rubric_order.base.keys import KEYS
+from rubric_order.statistics import strategy_comparison
 
 BOOTSTRAP = {"resamples": 200, "confidence": 0.95, "seed": 1}
 
@@ -15,7 +15,7 @@ def difference(first, second, human, clusters=None, *, resamples=2000, confidenc
     first, second, human = (np.asarray(values, dtype=float) for values in (first, second, human))
     clusters = np.arange(len(human)) if clusters is None else clusters
     rng = np.random.default_rng(seed)
-    return comparison.paired_difference(
+    return strategy_comparison.paired_difference(
         first, second, human, clusters, resamples=resamples, confidence=confidence, rng=rng
     )
 
@@ -105,7 +105,7 @@ def test_intervals_cover_no_difference_and_p_values_are_uniform():
 def rank_difference(first, second, human, clusters=None):
     clusters = np.arange(len(human)) if clusters is None else clusters
     first, second, human = (np.asarray(values, dtype=float) for values in (first, second, human))
-    return comparison.paired_rank_difference(first, second, human, clusters, confidence=0.95)
+    return strategy_comparison.paired_rank_difference(first, second, human, clusters, confidence=0.95)
 
 
 @pytest.mark.parametrize("groups", [None, 40])
@@ -172,7 +172,7 @@ def random_table(seed, *, strategies=("fixed", "balanced", "random"), **options)
 
 
 def test_strategy_comparison_has_the_documented_columns_and_rows():
-    result = comparison.strategy_comparison(random_table(1), **BOOTSTRAP)
+    result = strategy_comparison.estimate(random_table(1), **BOOTSTRAP)
     assert list(result.columns) == [
         *(*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"),
         *("n_items", "n_clusters", "method", "confidence", "seed", "p_holm", "p_bh", "n_tests"),
@@ -183,7 +183,7 @@ def test_strategy_comparison_has_the_documented_columns_and_rows():
     assert result.groupby("cluster")["n_clusters"].unique().map(list).to_dict() == {"group": [6], "item": [24]}
     assert result["method"][result["quantity"] == "pearson"].str.contains("200 resamples").all()
     assert result["method"][result["quantity"] == "spearman"].str.startswith("infinitesimal jackknife").all()
-    empty = comparison.strategy_comparison(random_table(1).head(0), **BOOTSTRAP)
+    empty = strategy_comparison.estimate(random_table(1).head(0), **BOOTSTRAP)
     assert empty.empty
     pd.testing.assert_series_equal(empty.dtypes, result.dtypes)
 
@@ -191,7 +191,7 @@ def test_strategy_comparison_has_the_documented_columns_and_rows():
 def test_only_items_that_both_strategies_scored_are_compared():
     human = [1, 2, 3, 4, 5, 3]
     balanced, fixed = [1, 2, 2, 5, 4, None], [None, 1, 4, 3, 5, 2]
-    result = comparison.strategy_comparison(table_of({"balanced": balanced, "fixed": fixed}, human), **BOOTSTRAP)
+    result = strategy_comparison.estimate(table_of({"balanced": balanced, "fixed": fixed}, human), **BOOTSTRAP)
     assert set(result["n_items"]) == {4}
     for quantity, function in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
         expected = function(balanced[1:5], human[1:5])[0] - function(fixed[1:5], human[1:5])[0]
@@ -200,7 +200,7 @@ def test_only_items_that_both_strategies_scored_are_compared():
 
 def test_criteria_are_compared_apart_and_pooled_and_adjusted_apart():
     table = pd.concat([random_table(k, criteria=("a", "b"), judge=judge) for k, judge in enumerate(["x", "y", "z"])])
-    result = comparison.strategy_comparison(table, **BOOTSTRAP)
+    result = strategy_comparison.estimate(table, **BOOTSTRAP)
     sizes = result.groupby(result["criterion"] == "all")["n_tests"].unique().map(list)
     assert sizes.to_dict() == {False: [6], True: [3]}
     family = result.query("criterion == 'all' and readout == 'hard' and cluster == 'item' and quantity == 'pearson'")
@@ -210,12 +210,12 @@ def test_criteria_are_compared_apart_and_pooled_and_adjusted_apart():
 
 def test_tables_one_after_another_in_any_row_order_give_the_same():
     parts = [random_table(1, judge="a"), random_table(2, judge="b")]
-    whole = comparison.strategy_comparison(pd.concat(parts), **BOOTSTRAP)
-    pd.testing.assert_frame_equal(comparison.strategy_comparison(iter(parts), **BOOTSTRAP), whole)
+    whole = strategy_comparison.estimate(pd.concat(parts), **BOOTSTRAP)
+    pd.testing.assert_frame_equal(strategy_comparison.estimate(iter(parts), **BOOTSTRAP), whole)
     shuffled = pd.concat(parts).sample(frac=1, random_state=1)
-    pd.testing.assert_frame_equal(comparison.strategy_comparison(shuffled, **BOOTSTRAP), whole)
+    pd.testing.assert_frame_equal(strategy_comparison.estimate(shuffled, **BOOTSTRAP), whole)
 
 
 def test_one_strategy_or_no_human_scores_have_nothing_to_compare():
-    assert comparison.strategy_comparison(random_table(1, strategies=("balanced",)), **BOOTSTRAP).empty
-    assert comparison.strategy_comparison(random_table(1).assign(human_score=np.nan), **BOOTSTRAP).empty
+    assert strategy_comparison.estimate(random_table(1, strategies=("balanced",)), **BOOTSTRAP).empty
+    assert strategy_comparison.estimate(random_table(1).assign(human_score=np.nan), **BOOTSTRAP).empty

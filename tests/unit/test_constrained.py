@@ -1,11 +1,11 @@
 import pandas as pd
 import pytest
 
-from rubric_order import judging
-from rubric_order.constrained import second_id, second_requests
-from rubric_order.engines import Response
-from rubric_order.scores import score_reads
-from rubric_order.store import Store
+from rubric_order.judging import shard
+from rubric_order.judging.constrained import second_id, second_requests
+from rubric_order.judging.engines import Response
+from rubric_order.judging.store import Store
+from rubric_order.scoring.scores import score_reads
 
 ANSWERS = {"a": "4", "b": "a fine answer", "c": "", "d": "7"}
 
@@ -40,7 +40,7 @@ def run(tmp_path, judge):
 
     def judge_again(**settings):
         engine = Engine()
-        table = judging.judge(
+        table = shard.judge(
             requests_of(*ANSWERS),
             Store(tmp_path),
             lambda: engine,

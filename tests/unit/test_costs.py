@@ -2,9 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rubric_order import costs, files, prefixes
-from rubric_order.engines import Response
-from rubric_order.store import Store
+from rubric_order.base import files
+from rubric_order.judging import costs, prefix_cache
+from rubric_order.judging.engines import Response
+from rubric_order.judging.store import Store
 from rubric_order.tables import plan_cost
 
 HEAD = "The head that all prompts share. "
@@ -54,7 +55,7 @@ def costs_of(judge, requests, store, *, encode=words, reads=100):
 def test_tokens_of_few_requests_are_counted_one_by_one(judge, write, store):
     table = request_table()
     tokens = [words(prompt, "default") for prompt in table["prompt"]]
-    cached = [*map(prefixes.PrefixCache(4).ask, tokens)]
+    cached = [*map(prefix_cache.PrefixCache(4).ask, tokens)]
     row = costs_of(judge, {"s": write(table)}, store).loc["s"]
     assert row["prompt_tokens"] == sum(map(len, tokens))
     assert row["cached_tokens"] == sum(cached)
@@ -77,7 +78,7 @@ def test_a_sample_of_many_requests_says_what_all_of_them_say(judge, write, store
     row = costs_of(judge, {"s": write(table)}, store, encode=counting).loc["s"]
     assert len(asked) == 2 * (costs.SAMPLE + costs.STRETCHES)
     tokens = [words(prompt, "default") for prompt in table["prompt"]]
-    cached = sum([*map(prefixes.PrefixCache(4).ask, tokens)])
+    cached = sum([*map(prefix_cache.PrefixCache(4).ask, tokens)])
     assert row["prompt_tokens"] == pytest.approx(sum(map(len, tokens)), rel=0.01)
     assert row["cached_tokens"] == pytest.approx(cached, rel=0.01)
 

@@ -7,14 +7,15 @@ import pandas as pd
 import pytest
 from criteria_reads import NAMES, table
 
-from rubric_order import criteria_agreement, orderings
+from rubric_order.prompts import orderings
+from rubric_order.statistics import criteria_agreement
 
 OPTIONS = {"resamples": 200, "confidence": 0.95, "seed": 1}
 SHOWN = orderings.balanced(3)
 
 
 def estimate(reads, **options):
-    found = criteria_agreement.criteria_agreement(reads, **{**OPTIONS, **options})
+    found = criteria_agreement.estimate(reads, **{**OPTIONS, **options})
     return found.set_index(["readout", "cluster", "quantity", "strategy", "other", "criterion"]).sort_index()
 
 
@@ -103,9 +104,9 @@ def test_a_criterion_that_the_judge_scores_alike_is_left_out_of_the_mean():
 
 def test_texts_without_human_scores_say_nothing_and_types_do_not_depend_on_rows():
     reads, _ = judged(7)
-    found = criteria_agreement.criteria_agreement(reads.assign(human_score=np.nan), **OPTIONS)
+    found = criteria_agreement.estimate(reads.assign(human_score=np.nan), **OPTIONS)
     assert found["estimate"].isna().all()
-    empty = criteria_agreement.criteria_agreement(reads.iloc[:0], **OPTIONS)
+    empty = criteria_agreement.estimate(reads.iloc[:0], **OPTIONS)
     assert empty.dtypes.equals(found.dtypes)
 
 

@@ -8,13 +8,15 @@ import pytest
 from criteria_reads import NAMES, draw, table
 from scipy import stats
 
-from rubric_order import criterion_order, multiplicity, orderings, panels
+from rubric_order.methods import multiplicity, panels
+from rubric_order.prompts import orderings
+from rubric_order.statistics import criterion_order
 
 OPTIONS = {"resamples": 200, "confidence": 0.95, "seed": 1}
 
 
 def estimate(reads, **options):
-    return criterion_order.criterion_order(reads, **{**OPTIONS, **options})
+    return criterion_order.estimate(reads, **{**OPTIONS, **options})
 
 
 def one(statistics, quantity, **where):

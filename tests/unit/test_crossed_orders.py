@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from criteria_reads import table
 
-from rubric_order import crossed_orders, orderings
+from rubric_order.prompts import orderings
+from rubric_order.statistics import crossed_orders
 
 OPTIONS = {"resamples": 200, "confidence": 0.95, "seed": 1}
 
@@ -32,7 +33,7 @@ def crossed(n_texts, n_criteria, *, rng, n=5, first=0.0, place=0.0, together=0.0
 
 
 def estimate(reads):
-    return crossed_orders.crossed_orders(reads, **OPTIONS)
+    return crossed_orders.estimate(reads, **OPTIONS)
 
 
 def p_values(reads):

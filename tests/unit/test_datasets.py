@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from rubric_order import datasets
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item, hanna, prometheus
-from rubric_order.errors import InputError
-from rubric_order.rubrics import Rubric
+from rubric_order.datasets.rubrics import Rubric
 
 RUBRIC = Rubric("r", "quality", "Is it good?", ("no", "yes"))
 OTHER = Rubric("other", "quality", "Is it bad?", ("yes", "no"))

@@ -8,9 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from rubric_order import datasets, settings
+from rubric_order import datasets
+from rubric_order.base.errors import InputError
+from rubric_order.config import checks
 from rubric_order.datasets import custom
-from rubric_order.errors import InputError
 
 OWN = {"question": "Is it kind?", "level_1": "no", "level_2": "partly", "level_3": "yes"}
 ROW = {"item_id": "a", "instruction": "Greet.", "response": "Hello.", **OWN}
@@ -415,7 +416,7 @@ def test_the_worked_example_is_a_valid_config_over_the_default_one(root):
     config["datasets"] |= added["datasets"]
     config["studies"]["position_bias"] |= added["studies"]["position_bias"]
     schema = yaml.safe_load((root / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8"))
-    settings.check_shape(config, schema)
+    checks.check_shape(config, schema)
     assert added["datasets"]["my_items"]["adapter"] in datasets.ADAPTERS
 
 

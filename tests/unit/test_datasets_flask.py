@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from rubric_order import datasets
-from rubric_order.errors import InputError
+from rubric_order.base.errors import InputError
 
 SKILLS = ["Logical Robustness", "Factuality", "Conciseness"]
 

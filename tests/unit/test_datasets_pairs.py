@@ -10,8 +10,9 @@ import openpyxl
 import pytest
 import yaml
 
-from rubric_order import datasets, files
-from rubric_order.errors import InputError
+from rubric_order import datasets
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
 
 
 def prepare(adapter, files, options=None, limit=None):

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from rubric_order import datasets, simulation
-from rubric_order.errors import InputError
+from rubric_order import datasets
+from rubric_order.base.errors import InputError
+from rubric_order.simulation import judge
 
 
 def prepare(name="sim", limit=None, **options):
@@ -21,9 +22,9 @@ def test_every_candidate_responds_in_every_group_under_every_criterion():
 
 def test_human_scores_follow_the_quality_that_the_judge_knows():
     items = prepare(n_groups=300, n_candidates=2, raters=5, rater_noise=0.5).items
-    quality = simulation.latent_quality("sim", items["item_id"])
+    quality = judge.latent_quality("sim", items["item_id"])
     assert np.corrcoef(quality, items["human_score"])[0, 1] > 0.9
-    assert abs(np.corrcoef(simulation.latent_quality("other", items["item_id"]), items["human_score"])[0, 1]) < 0.15
+    assert abs(np.corrcoef(judge.latent_quality("other", items["item_id"]), items["human_score"])[0, 1]) < 0.15
 
 
 def test_datasets_differ_in_their_items_and_equal_options_give_equal_items():

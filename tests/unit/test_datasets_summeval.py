@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from rubric_order import datasets
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import summeval
-from rubric_order.errors import InputError
 
 CRITERIA = ["coherence", "consistency", "fluency", "relevance"]
 

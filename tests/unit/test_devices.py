@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from processes import Holder
 
-from rubric_order import devices
-from rubric_order.errors import InputError
+from rubric_order.base.errors import InputError
+from rubric_order.judging import devices
 
 CLAIM = """
 import logging, sys

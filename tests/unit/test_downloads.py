@@ -7,8 +7,8 @@ import threading
 import pytest
 import tenacity
 
-from rubric_order import downloads
-from rubric_order.errors import InputError
+from rubric_order.base.errors import InputError
+from rubric_order.datasets import fetching
 
 RIGHT = b"the right bytes\n" * 1000
 SHA256 = hashlib.sha256(RIGHT).hexdigest()
@@ -56,7 +56,7 @@ CUT = (RIGHT[:5000], len(RIGHT))  # the connection ends before all that was prom
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(downloads._download.retry, "wait", tenacity.wait_none())
+    monkeypatch.setattr(fetching._download.retry, "wait", tenacity.wait_none())
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -72,10 +72,10 @@ def server(monkeypatch):
 
 @pytest.fixture
 def fetch(server, tmp_path):
-    def fetch(*responses, sha256=SHA256, timeout=downloads.TIMEOUT):
+    def fetch(*responses, sha256=SHA256, timeout=fetching.TIMEOUT):
         server.responses["/file"] = list(responses)
         source = {"url": f"http://127.0.0.1:{server.server_port}/file", "sha256": sha256}
-        downloads.fetch(source, tmp_path / "out/file.csv", mirror=None, what="dataset d/file", timeout=timeout)
+        fetching.fetch(source, tmp_path / "out/file.csv", mirror=None, what="dataset d/file", timeout=timeout)
 
     return fetch
 
@@ -122,7 +122,7 @@ def test_a_failure_that_will_not_pass_is_tried_once(fetch, server, tmp_path, sta
 @pytest.mark.parametrize("failure", [500, CUT], ids=["500", "cut"])
 def test_a_failure_that_goes_on_is_given_up_and_leaves_nothing(fetch, server, tmp_path, failure):
     assert "dataset d/file: cannot download" in error_of(fetch, failure)
-    assert server.asked == ["/file"] * downloads.ATTEMPTS
+    assert server.asked == ["/file"] * fetching.ATTEMPTS
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -212,7 +212,7 @@ def test_a_server_that_stalls_counts_as_cut(fetch, server, tmp_path):
 
 def test_a_server_that_goes_on_stalling_is_given_up(fetch, server, tmp_path):
     assert "cannot download" in error_of(fetch, lambda handler: handler.server.ended.wait(20), timeout=0.1)
-    assert len(server.asked) == downloads.ATTEMPTS
+    assert len(server.asked) == fetching.ATTEMPTS
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -262,7 +262,7 @@ def test_a_server_that_is_not_there_is_an_error_that_names_it(fetch, server, tmp
 @pytest.mark.parametrize("url", ["ftp://example.org/x", "example.org/x", "http://[::1/x"])
 def test_an_address_that_cannot_be_asked_is_an_error_without_a_second_try(tmp_path, caplog, url):
     with pytest.raises(InputError, match=re.escape(f"dataset d/file: cannot download {url}: ")):
-        downloads.fetch({"url": url, "sha256": SHA256}, tmp_path / "file", mirror=None, what="dataset d/file")
+        fetching.fetch({"url": url, "sha256": SHA256}, tmp_path / "file", mirror=None, what="dataset d/file")
     assert list(tmp_path.iterdir()) == []
     assert caplog.messages == []
 
@@ -270,7 +270,7 @@ def test_an_address_that_cannot_be_asked_is_an_error_without_a_second_try(tmp_pa
 def from_mirror(tmp_path, **source):
     source = {"url": "http://127.0.0.1:9/never-asked", "sha256": SHA256, "mirror": "sub/file.csv", **source}
     source = {key: value for key, value in source.items() if value is not None}
-    downloads.fetch(source, tmp_path / "out/file.csv", mirror=tmp_path / "mirror", what="dataset d/file")
+    fetching.fetch(source, tmp_path / "out/file.csv", mirror=tmp_path / "mirror", what="dataset d/file")
 
 
 def test_a_mirror_is_read_instead_of_the_network(tmp_path):
@@ -309,7 +309,7 @@ def test_a_mirror_file_that_cannot_be_copied_is_an_error_that_names_it(tmp_path,
     def refuse(origin, target):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(downloads.shutil, "copyfile", refuse)
+    monkeypatch.setattr(fetching.shutil, "copyfile", refuse)
     with pytest.raises(InputError, match=r"dataset d/file: cannot copy .*/sub/file.csv: Permission denied"):
         from_mirror(tmp_path)
     assert list((tmp_path / "out").iterdir()) == []

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 from endpoint import Reply, completion, running
 
-from rubric_order.engines import PASSING
-from rubric_order.store import Store
+from rubric_order.judging.engines import PASSING
+from rubric_order.judging.store import Store
 
 KEY = "sk-fault-test-0123456789abcdef"
 REQUESTS = 5000

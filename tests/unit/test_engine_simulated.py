@@ -5,11 +5,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rubric_order import datasets, engines, judging, orderings, parsing, plan, prompts, simulation
-from rubric_order.engines import Request, simulated
-from rubric_order.scores import score_reads
-from rubric_order.simulation import Simulation
-from rubric_order.store import Store
+from rubric_order import datasets
+from rubric_order.judging import engines, shard
+from rubric_order.judging.engines import Request, simulated
+from rubric_order.judging.store import Store
+from rubric_order.parsing import one_score
+from rubric_order.planning import plan
+from rubric_order.prompts import frames, orderings
+from rubric_order.scoring.scores import score_reads
+from rubric_order.simulation import judge as simulation
+from rubric_order.simulation.judge import Simulation
 
 
 def judge_of(*, answer_format="feedback", temperature=1.0, model="planted", profiles=None, **parameters):
@@ -43,14 +48,14 @@ def studied(root):
     tables = datasets.prepare("sim", datasets.read("simulated", {}, {"n_groups": 20, "n_candidates": 3}, dataset="sim"))
 
     def run(judge, tmp_path, *, scales=(5,), strategies=("balanced", "fixed")):
-        template = prompts.load_template(root / f"resources/templates/{judge['answer_format']}.jinja")
+        template = frames.load_template(root / f"resources/templates/{judge['answer_format']}.jinja")
         reads = plan.plan_reads(
             tables.items, tables.rubrics, study="s", judge_id="j", judge=judge, template=template, scales=list(scales),
             strategies=list(strategies), budget=None, seed=1,
         )  # fmt: skip
         requests = plan.distinct_requests(reads, owned_elsewhere=set())
         requests = plan.render_requests(requests, tables.items, tables.rubrics, template, probe="score_order")
-        responses = judging.judge(requests, Store(tmp_path / "store"), lambda: engines.load(judge))
+        responses = shard.judge(requests, Store(tmp_path / "store"), lambda: engines.load(judge))
         return score_reads(reads, responses)
 
     return run
@@ -116,7 +121,7 @@ def test_every_kind_of_failure_is_read_as_one(n, prefix):
         reasons = set()
         for response in found:
             text = prefix + response.text if response.text else ""
-            parsed = parsing.parse_score(text, n, truncated=response.finish_reason == "length")
+            parsed = one_score.parse_score(text, n, truncated=response.finish_reason == "length")
             assert parsed.score is None, response.text
             reasons.add(parsed.reason)
         assert len({response.text for response in found}) == len(kinds)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rubric_order import entry
-from rubric_order.errors import InputError
+from rubric_order.base import command_line
+from rubric_order.base.errors import InputError
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def called(monkeypatch):
             calls.append({"number": number, "settings": settings, "paths": paths, "files": files, "model": model})
 
         monkeypatch.setattr(sys, "argv", ["script", *arguments])
-        entry.run(main)
+        command_line.run(main)
         return calls[0]
 
     return run
@@ -50,5 +50,5 @@ def test_a_users_mistake_ends_the_program_with_one_line(monkeypatch):
 
     monkeypatch.setattr(sys, "argv", ["script"])
     with pytest.raises(SystemExit) as ended:
-        entry.run(main)
+        command_line.run(main)
     assert ended.value.code == "error: table.csv: line 3: no"

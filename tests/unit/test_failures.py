@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from rubric_order import agreement, failures, orderings, uniformity
-from rubric_order.keys import KEYS
+from rubric_order.base.keys import KEYS
+from rubric_order.methods import uniformity
+from rubric_order.prompts import orderings
+from rubric_order.statistics import human_agreement, parse_failures
 
 FEW = settings(max_examples=20)
 
@@ -50,7 +52,7 @@ def plain_failures(table):
 
 
 def test_parse_failures_of_a_hand_worked_case():
-    result = failures.parse_failures(table_of([[1, None], ["truncated", 2]], n=2, shown=[[1, 2], [2, 1]]))
+    result = parse_failures.estimate(table_of([[1, None], ["truncated", 2]], n=2, shown=[[1, 2], [2, 1]]))
     assert list(result.columns) == [*KEYS, "score", "position", "reason", "n_reads", "n_failed"]
     assert list(result.iloc[:, 6:].itertuples(index=False, name=None)) == [
         ("1", "1", "all", 2, 1),
@@ -71,20 +73,20 @@ def test_parse_failures_of_a_hand_worked_case():
 @given(st.integers(0, 1000))
 def test_parse_failures_agree_with_a_plain_count_in_any_row_order(seed):
     table = pd.concat([random_table(seed), random_table(seed + 1, n=3, judge="another")], ignore_index=True)
-    result = failures.parse_failures(table)
+    result = parse_failures.estimate(table)
     counted = {(row.judge, row.n, row.score, row.position, row.reason): row.n_failed for row in result.itertuples()}
     plain = plain_failures(table)
     assert counted == {key: failed for key, (_, failed) in plain.items() if failed or key[-1] == "all"}
     pooled = result[result["reason"] == "all"]
     for row in pooled.itertuples():
         assert row.n_reads == plain[row.judge, row.n, row.score, row.position, "all"][0]
-    pd.testing.assert_frame_equal(failures.parse_failures(table.sample(frac=1, random_state=seed)), result)
+    pd.testing.assert_frame_equal(parse_failures.estimate(table.sample(frac=1, random_state=seed)), result)
     parts = [part for _, part in table.groupby("judge")]
-    pd.testing.assert_frame_equal(failures.parse_failures(iter(parts)), result)
+    pd.testing.assert_frame_equal(parse_failures.estimate(iter(parts)), result)
 
 
 def test_parse_failures_say_so_when_nothing_failed():
-    result = failures.parse_failures(table_of([[3] * 10] * 4))
+    result = parse_failures.estimate(table_of([[3] * 10] * 4))
     assert set(result["reason"]) == {"all"}
     assert set(result["n_failed"]) == {0}
     assert len(result) == 25 + 1
@@ -93,14 +95,14 @@ def test_parse_failures_say_so_when_nothing_failed():
 
 def test_recorded_reads_are_counted_by_position_only_where_orderings_vary():
     canonical = np.tile([1, 2, 3, 4, 5], (10, 1))
-    assert failures.parse_failures(table_of([[3] * 10], shown=canonical, strategy="recorded"))["position"].tolist() == [
+    assert parse_failures.estimate(table_of([[3] * 10], shown=canonical, strategy="recorded"))["position"].tolist() == [
         "all"
     ]
-    assert len(failures.parse_failures(table_of([[3] * 10], strategy="recorded"))) == 26
+    assert len(parse_failures.estimate(table_of([[3] * 10], strategy="recorded"))) == 26
 
 
 def test_without_reads_there_is_an_empty_table():
-    result = failures.parse_failures(random_table(1).head(0))
+    result = parse_failures.estimate(random_table(1).head(0))
     assert result.empty
     assert list(result.columns) == [*KEYS, "score", "position", "reason", "n_reads", "n_failed"]
 
@@ -112,7 +114,7 @@ def test_without_reads_there_is_an_empty_table():
 def test_bounds_of_shares_and_v_hold_for_everything_that_could_have_been_selected(counts, failed):
     counts = np.array(counts)
     n = len(counts)
-    low, high = failures.share_bounds(counts, failed)
+    low, high = parse_failures.share_bounds(counts, failed)
     found = []
     for selected in itertools.product(range(n), repeat=failed):
         total = counts + np.bincount(selected, minlength=n)
@@ -122,7 +124,7 @@ def test_bounds_of_shares_and_v_hold_for_everything_that_could_have_been_selecte
     found = np.array(found)
     assert low == pytest.approx(found[:, :-1].min(axis=0))
     assert high == pytest.approx(found[:, :-1].max(axis=0))
-    least, greatest = failures.v_bounds(counts, failed)
+    least, greatest = parse_failures.v_bounds(counts, failed)
     assert greatest == pytest.approx(found[:, -1].max())
     assert least <= found[:, -1].min() + 1e-12  # a read may be divided
 
@@ -137,15 +139,17 @@ def test_least_v_is_that_of_the_best_division_of_the_failed_reads():
             constraints={"type": "eq", "fun": lambda x, failed=failed: x.sum() - failed},
             tol=1e-14,
         )
-        assert failures.v_bounds(counts, failed)[0] == pytest.approx(np.sqrt(best.fun), abs=1e-4)
+        assert parse_failures.v_bounds(counts, failed)[0] == pytest.approx(np.sqrt(best.fun), abs=1e-4)
 
 
 def test_without_failures_bounds_are_the_estimates():
     counts = np.array([5.0, 3, 2])
-    assert np.array(failures.share_bounds(counts, 0)) == pytest.approx(np.tile(counts / 10, (2, 1)))
-    assert failures.v_bounds(counts, 0) == pytest.approx([uniformity.cramers_v(counts)] * 2)
+    assert np.array(parse_failures.share_bounds(counts, 0)) == pytest.approx(np.tile(counts / 10, (2, 1)))
+    assert parse_failures.v_bounds(counts, 0) == pytest.approx([uniformity.cramers_v(counts)] * 2)
     scores, human = np.array([1.0, 2, 3, 3]), np.array([2.0, 1, 4, 3])
-    assert failures.correlation_bounds(scores, scores, human) == pytest.approx([np.corrcoef(scores, human)[0, 1]] * 2)
+    assert parse_failures.correlation_bounds(scores, scores, human) == pytest.approx(
+        [np.corrcoef(scores, human)[0, 1]] * 2
+    )
 
 
 # Bounds of r.
@@ -164,12 +168,12 @@ def intervals(seed, *, n_items=6, n_failed=3, n=5):
 @pytest.mark.parametrize("seed", range(12))
 def test_bounds_of_r_hold_for_every_score_and_the_positive_maximum_is_reached(seed):
     low, high, human = intervals(seed)
-    least, greatest = failures.correlation_bounds(low, high, human)
+    least, greatest = parse_failures.correlation_bounds(low, high, human)
     free = np.flatnonzero(high > low)
     scores = np.array(list(itertools.product(np.linspace(1, 5, 17), repeat=len(free))))
     x = np.tile(low, (len(scores), 1))
     x[:, free] = scores
-    found = agreement.pearson(x, human)
+    found = human_agreement.pearson(x, human)
     assert least - 1e-9 <= np.nanmin(found)
     assert np.nanmax(found) <= greatest + 1e-9
     assert greatest == pytest.approx(np.nanmax(found), abs=0.01)  # a finer grid comes closer
@@ -185,7 +189,7 @@ def test_greatest_r_agrees_with_an_optimiser():
         ).fun
         for start in (np.clip(human, low, high), (low + high) / 2)
     )
-    assert failures.correlation_bounds(low, high, human)[1] == pytest.approx(best, abs=1e-4)
+    assert parse_failures.correlation_bounds(low, high, human)[1] == pytest.approx(best, abs=1e-4)
 
 
 def test_bounds_of_r_are_not_far_apart_where_few_reads_failed():
@@ -194,7 +198,7 @@ def test_bounds_of_r_are_not_far_apart_where_few_reads_failed():
     mean = np.clip(human + rng.normal(0, 1, 500), 1, 5)
     failed = rng.random(500) < 0.1  # one of ten reads of each tenth item
     low, high = np.where(failed, 0.9 * mean + 0.1, mean), np.where(failed, 0.9 * mean + 0.5, mean)
-    least, greatest = failures.correlation_bounds(low, high, human)
+    least, greatest = parse_failures.correlation_bounds(low, high, human)
     r = np.corrcoef(0.5 * (low + high), human)[0, 1]
     assert r - 0.03 < least < r < greatest < r + 0.03
 
@@ -202,7 +206,7 @@ def test_bounds_of_r_are_not_far_apart_where_few_reads_failed():
 def test_bounds_of_r_that_cannot_be_positive():
     human = np.array([1.0, 2, 3, 4])
     low = np.array([4.0, 3, 2, 1])
-    least, greatest = failures.correlation_bounds(low, low + 0.1, human)
+    least, greatest = parse_failures.correlation_bounds(low, low + 0.1, human)
     assert least == pytest.approx(-1)
     assert -1 <= greatest < -0.9
 
@@ -210,9 +214,9 @@ def test_bounds_of_r_that_cannot_be_positive():
 @pytest.mark.parametrize("human", [[2.0, 2, 2], [2.0]])
 def test_r_that_is_not_defined_has_no_bounds(human):
     scores = np.arange(len(human), dtype=float)
-    assert np.isnan(failures.correlation_bounds(scores, scores + 1, np.array(human))).all()
+    assert np.isnan(parse_failures.correlation_bounds(scores, scores + 1, np.array(human))).all()
 
 
 def test_scores_that_are_all_unknown_can_correlate_in_any_way():
     human = np.array([1.0, 2, 3, 4, 5])
-    assert failures.correlation_bounds(np.ones(5), np.full(5, 5.0), human) == pytest.approx((-1, 1), abs=1e-6)
+    assert parse_failures.correlation_bounds(np.ones(5), np.full(5, 5.0), human) == pytest.approx((-1, 1), abs=1e-6)

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from criteria_reads import draw, table
 
-from rubric_order import criterion_order
 from rubric_order.figures import criterion_order as figure
 from rubric_order.figures import output
+from rubric_order.statistics import criterion_order
 
 SETTINGS = {"study": "s", "profile": "default", "strategy": "balanced", "n": 5, "readout": "hard", "datasets": None}
 SETTINGS |= {"width_in": 6.5, "row_height_in": 0.24, "columns": 2, "names": {}}
@@ -30,7 +30,7 @@ def statistics():
         for dataset, n_criteria in (("small", 3), ("large", 4)):
             values, shown = draw(40, n_criteria, rng=rng, position=[first, *[0] * (n_criteria - 1)], noise=0.3)
             parts.append(table(values, shown, judge=judge, dataset=dataset))
-    return criterion_order.criterion_order(pd.concat(parts), resamples=100, confidence=0.95, seed=1)
+    return criterion_order.estimate(pd.concat(parts), resamples=100, confidence=0.95, seed=1)
 
 
 def panels_of(drawn):
@@ -80,7 +80,7 @@ def test_some_datasets_can_be_drawn_under_other_names(statistics):
 
 
 def test_without_reads_the_figure_says_so():
-    empty = criterion_order.criterion_order(
+    empty = criterion_order.estimate(
         table(np.ones((1, 1, 2)), [[1, 2]]).iloc[:0], resamples=100, confidence=0.95, seed=1
     )
     drawn = figure.draw(empty, **SETTINGS)

@@ -2,10 +2,10 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from rubric_order import power
+from rubric_order.base.keys import KEYS
 from rubric_order.figures import output
 from rubric_order.figures import power as figure
-from rubric_order.keys import KEYS
+from rubric_order.statistics import power
 
 GRID = {"n": 5, "items": [50, 320], "budgets": [1, 10], "correlations": [0.0, 0.5, 1.0], "level": 0.05, "power": 0.8}
 SETTINGS = {
@@ -28,7 +28,7 @@ def statistics():
         rows += [
             key | {"quantity": name, "estimate": value} for name, value in (("design_effect", deff), ("cramers_v", v))
         ]
-    return power.detectable(pd.DataFrame(rows), **GRID)
+    return power.estimate(pd.DataFrame(rows), **GRID)
 
 
 def draw(statistics, root, **settings) -> Figure:
@@ -52,7 +52,7 @@ def test_lines_are_those_of_the_assumed_studies_and_one_stands_for_identical_rea
 def test_every_correlation_that_is_drawn_is_named(root):
     nothing = pd.DataFrame(columns=[*KEYS, "readout", "cluster", "quantity", "estimate", "n_items", "n_reads"])
     grid = GRID | {"correlations": [0.0, 0.2, 0.5, 1.0], "budgets": [5, 10]}
-    (axis,) = draw(power.detectable(nothing, **grid), root).axes
+    (axis,) = draw(power.estimate(nothing, **grid), root).axes
     assert texts(axis) == ["K = 5", "K = 10", "ρ = 0.2", "ρ = 0.5", "ρ = 1"]
     assert len([line for line in axis.lines if len(line.get_xdata())]) == 8
 

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from simulated_reads import simulated_reads
 
-from rubric_order import budget_curve as curves
-from rubric_order import score_position as positions
 from rubric_order.figures import budget_curve, position_selection_by_dataset, score_position
+from rubric_order.statistics import budget_curve as curves
+from rubric_order.statistics import score_position as positions
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 SHAPE = {"width_in": 6.5, "panel_height_in": 1.8, "columns": 2, "names": {"a": "Judge A", "d": "Data D"}}
@@ -38,8 +38,8 @@ def scores():
 @pytest.fixture(scope="module")
 def statistics(scores):
     return {
-        "budget_curve": curves.budget_curve(iter(scores), **BOOTSTRAP),
-        "score_position": positions.score_position(iter(scores), **BOOTSTRAP),
+        "budget_curve": curves.estimate(iter(scores), **BOOTSTRAP),
+        "score_position": positions.estimate(iter(scores), **BOOTSTRAP),
     }
 
 

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import rubric_order
-from rubric_order import files
-from rubric_order.errors import InputError
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
 
 
 def test_a_written_file_is_whole_and_alone_in_its_folder(tmp_path):

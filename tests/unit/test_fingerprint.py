@@ -3,8 +3,8 @@ import os
 
 import pytest
 
-from rubric_order import fingerprint
-from rubric_order.fingerprint import code_version
+from rubric_order.base import code_hash
+from rubric_order.base.code_hash import code_version
 
 FILES = {
     "entry_a.py": '"""Entry."""\nfrom rubric_order import plan\n\nplan.go()\n',
@@ -33,7 +33,7 @@ def scripts(tmp_path):
 
 
 def versions(scripts):
-    fingerprint._read.cache_clear()  # files are written faster here than their time stamps tell apart
+    code_hash._read.cache_clear()  # files are written faster here than their time stamps tell apart
     return {name: code_version(scripts / f"entry_{name}.py") for name in "abc"}
 
 
@@ -154,6 +154,6 @@ def closure(root, script):
         path = pending.pop()
         if path not in seen:
             seen.add(path)
-            _, imported = fingerprint._read(path, path.stat().st_mtime_ns)
-            pending += [found for name in imported for found in fingerprint._files(root, name)]
+            _, imported = code_hash._read(path, path.stat().st_mtime_ns)
+            pending += [found for name in imported for found in code_hash._files(root, name)]
     return seen

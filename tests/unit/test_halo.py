@@ -9,7 +9,7 @@ from criteria_reads import KEYS, NAMES, draw, table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order import halo
+from rubric_order.statistics import halo
 
 OPTIONS = {"resamples": 200, "confidence": 0.95, "seed": 1}
 
@@ -31,7 +31,7 @@ def separate(values, **keys):
 
 
 def estimate(reads, alone=(), **options):
-    found = halo.halo(reads, list(alone), **{**OPTIONS, **options})
+    found = halo.estimate(reads, list(alone), **{**OPTIONS, **options})
     return found.set_index(["basis", "quantity"])
 
 
@@ -142,7 +142,7 @@ def test_one_group_has_no_interval_and_types_do_not_depend_on_rows():
     inside, _, human = planted(3, shared=1.0, n_texts=10)
     _, shown = draw(1, 3, rng=np.random.default_rng(0))
     reads = table(inside, shown, human=human, groups=["g"] * 10)
-    found = halo.halo(reads, [], **OPTIONS)
+    found = halo.estimate(reads, [], **OPTIONS)
     assert found["ci_low"].isna().all()
     assert found["estimate"].notna().all()
-    assert halo.halo(reads.iloc[:0], [], **OPTIONS).dtypes.equals(found.dtypes)
+    assert halo.estimate(reads.iloc[:0], [], **OPTIONS).dtypes.equals(found.dtypes)

@@ -14,15 +14,18 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from rubric_order import engines, files, judging, plan
-from rubric_order.store import Store
+from rubric_order.base import files
+from rubric_order.judging import engines
+from rubric_order.judging import shard as judging
+from rubric_order.judging.store import Store
+from rubric_order.planning import plan
 
 CHUNK = 16
 KILLS = 20
 
 # Jobs are forked from a process that has imported what they need: a real process each, without its start-up time.
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["judge_shard", "rubric_order.engines.simulated"])
+processes.set_forkserver_preload(["judge_shard", "rubric_order.judging.engines.simulated"])
 
 SIMULATED = {
     "engine": "simulated",

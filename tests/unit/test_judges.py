@@ -1,6 +1,6 @@
 """Settings of a judge under its profiles."""
 
-from rubric_order import judges
+from rubric_order.config import judges
 
 
 def test_a_setting_is_that_of_the_judge_and_of_profiles_that_set_it(judge):

@@ -8,10 +8,10 @@ from datetime import datetime
 import pandas as pd
 import pytest
 
-from rubric_order import judging
-from rubric_order.engines import Request, Response
-from rubric_order.errors import InputError
-from rubric_order.store import Store
+from rubric_order.base.errors import InputError
+from rubric_order.judging import shard
+from rubric_order.judging.engines import Request, Response
+from rubric_order.judging.store import Store
 
 
 class CountingEngine:
@@ -70,7 +70,7 @@ def requests_of(*names, prompt="short"):
 
 def test_responses_come_in_the_order_of_the_requests_with_what_gave_them(store):
     engine = CountingEngine()
-    responses = judging.judge(requests_of("c", "a", "b"), store, lambda: engine)
+    responses = shard.judge(requests_of("c", "a", "b"), store, lambda: engine)
     assert responses["request_id"].tolist() == ["c", "a", "b"]
     assert responses["text"].tolist() == ["3", "3", "3"]
     assert engine.asked == ["c", "a", "b"]
@@ -80,30 +80,30 @@ def test_responses_come_in_the_order_of_the_requests_with_what_gave_them(store):
 def test_an_engine_gets_the_requests_as_they_stand_in_the_table(store):
     table = requests_of("a", "b")
     asked = {"dataset": "d", "item_id": "i", "ordering": (1, 2, 3, 4, 5)}
-    assert list(judging.as_requests(table)) == [
+    assert list(shard.as_requests(table)) == [
         Request("a", "short", 5, 0, **asked),
         Request("b", "short", 5, 1, **asked),
     ]
     table["criteria"] = [["plot", "style"], None]
-    assert [request.criteria for request in judging.as_requests(table)] == [("plot", "style"), ()]
+    assert [request.criteria for request in shard.as_requests(table)] == [("plot", "style"), ()]
 
 
 def test_no_engine_is_started_when_nothing_is_missing(store):
-    judging.judge(requests_of("a", "b"), store, CountingEngine)
-    responses = judging.judge(requests_of("b", "a"), store, no_engine)
+    shard.judge(requests_of("a", "b"), store, CountingEngine)
+    responses = shard.judge(requests_of("b", "a"), store, no_engine)
     assert responses["request_id"].tolist() == ["b", "a"]
 
 
 def test_no_engine_is_started_for_an_empty_shard(store):
-    responses = judging.judge(requests_of(), store, no_engine)
+    responses = shard.judge(requests_of(), store, no_engine)
     assert responses.empty
     assert "option_logprobs" in responses.columns
 
 
 def test_only_what_is_missing_is_asked(store):
-    judging.judge(requests_of("a", "b"), store, CountingEngine)
+    shard.judge(requests_of("a", "b"), store, CountingEngine)
     engine = CountingEngine()
-    responses = judging.judge(requests_of("x", "a", "y", "b"), store, lambda: engine)
+    responses = shard.judge(requests_of("x", "a", "y", "b"), store, lambda: engine)
     assert engine.asked == ["x", "y"]
     assert responses["request_id"].tolist() == ["x", "a", "y", "b"]
 
@@ -111,10 +111,10 @@ def test_only_what_is_missing_is_asked(store):
 def test_what_an_engine_answered_before_it_failed_is_kept_and_not_asked_again(store):
     wanted = requests_of(*"abcdef")
     with pytest.raises(MemoryError, match="out of GPU memory"):
-        judging.judge(wanted, store, lambda: CountingEngine(fails_after=4))
+        shard.judge(wanted, store, lambda: CountingEngine(fails_after=4))
     assert sorted(store.read(list("abcdef"))["request_id"]) == ["c", "d", "e", "f"]
     engine = CountingEngine()
-    responses = judging.judge(wanted, store, lambda: engine)
+    responses = shard.judge(wanted, store, lambda: engine)
     assert engine.asked == ["a", "b"]
     assert responses["request_id"].tolist() == list("abcdef")
 
@@ -125,14 +125,14 @@ def test_an_interrupt_keeps_what_has_come(store):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        judging.keep(responses(), store, "{}")
+        shard.keep(responses(), store, "{}")
     assert store.read(["a"])["text"].tolist() == ["1"]
 
 
 def test_an_answer_that_says_why_there_is_none_is_kept_and_not_asked_again(store):
     wanted = requests_of("a", "b").assign(prompt=["short", "too long"])
-    judging.judge(wanted, store, CountingEngine)
-    responses = judging.judge(wanted, store, no_engine)
+    shard.judge(wanted, store, CountingEngine)
+    responses = shard.judge(wanted, store, no_engine)
     assert responses["error"].notna().tolist() == [False, True]
     assert responses["error"][1] == "prompt_too_long: 9 tokens, the model takes 8"
 
@@ -141,10 +141,10 @@ def test_a_failure_that_may_pass_ends_the_job_with_one_error_and_is_asked_again(
     busy = requests_of("a", "b", "c").assign(prompt=["short", "busy", "busy"])
     engine = CountingEngine()
     with pytest.raises(InputError, match=r"2 of 3 requests failed for reasons that may pass \(2 rate_limited\)"):
-        judging.judge(busy, store, lambda: engine)
+        shard.judge(busy, store, lambda: engine)
     assert engine.closed == 1
     again = CountingEngine()
-    responses = judging.judge(busy.assign(prompt="short"), store, lambda: again)
+    responses = shard.judge(busy.assign(prompt="short"), store, lambda: again)
     assert again.asked == ["b", "c"]
     assert responses["text"].tolist() == ["3", "3", "3"]
 
@@ -156,35 +156,35 @@ def test_a_second_request_that_failed_for_what_may_pass_is_asked_again(store):
         return requests_of("a2", "b2", prompt=["busy", "short"]).assign(first_id=["a", "b"])
 
     with pytest.raises(InputError, match=r"1 of 4 requests failed .*\(1 rate_limited\)"):
-        judging.judge(first, store, CountingEngine, second_requests=seconds)
-    accepted = judging.judge(first, store, CountingEngine, second_requests=seconds, accept_failures=True)
+        shard.judge(first, store, CountingEngine, second_requests=seconds)
+    accepted = shard.judge(first, store, CountingEngine, second_requests=seconds, accept_failures=True)
     assert accepted["constrained_text"].fillna("none").tolist() == ["none", "3"]
 
     def later(requests, done):
         return seconds(requests, done).assign(prompt="short")
 
     engine = CountingEngine()
-    assert judging.judge(first, store, lambda: engine, second_requests=later)["constrained_text"].tolist() == ["3"] * 2
+    assert shard.judge(first, store, lambda: engine, second_requests=later)["constrained_text"].tolist() == ["3"] * 2
     assert engine.asked == ["a2"]
 
 
 def test_failures_that_may_pass_are_final_where_config_says_so(store):
     busy = requests_of("a", "b").assign(prompt=["short", "busy"])
-    responses = judging.judge(busy, store, CountingEngine, accept_failures=True)
+    responses = shard.judge(busy, store, CountingEngine, accept_failures=True)
     assert responses["error"].tolist()[1] == "rate_limited: 429 five times"
 
 
 def test_what_failed_for_good_is_asked_again_only_where_config_says_so(store):
     wanted = requests_of("a", "b").assign(prompt=["short", "too long"])
-    judging.judge(wanted, store, CountingEngine)
+    shard.judge(wanted, store, CountingEngine)
     engine = CountingEngine()
-    responses = judging.judge(wanted.assign(prompt="short"), store, lambda: engine, retry_failed=True)
+    responses = shard.judge(wanted.assign(prompt="short"), store, lambda: engine, retry_failed=True)
     assert engine.asked == ["b"]
     assert responses["text"].tolist() == ["3", "3"]
 
 
 def test_how_an_answer_was_got_is_kept_in_the_store_and_left_out_of_the_responses(store):
-    responses = judging.judge(requests_of("a"), store, CountingEngine)
+    responses = shard.judge(requests_of("a"), store, CountingEngine)
     assert not {"cached_tokens", "attempts", "cost"} & set(responses)
     assert store.read(["a"])["cached_tokens"].tolist() == [5]
 
@@ -192,18 +192,18 @@ def test_how_an_answer_was_got_is_kept_in_the_store_and_left_out_of_the_response
 def test_an_engine_is_closed_when_it_fails(store):
     engine = CountingEngine(fails_after=1)
     with pytest.raises(MemoryError):
-        judging.judge(requests_of("a", "b"), store, lambda: engine)
+        shard.judge(requests_of("a", "b"), store, lambda: engine)
     assert engine.closed == 1
 
 
 def test_an_engine_that_leaves_a_request_out_is_a_defect(store):
     with pytest.raises(RuntimeError, match="1 requests were not answered"):
-        judging.judge(requests_of("a", "b", "c"), store, lambda: CountingEngine(unanswered={"b"}))
+        shard.judge(requests_of("a", "b", "c"), store, lambda: CountingEngine(unanswered={"b"}))
     assert sorted(store.read(["a", "b", "c"])["request_id"]) == ["a", "c"]
 
 
 def test_responses_are_on_disk_in_chunks_while_the_engine_goes_on(store, monkeypatch):
-    monkeypatch.setattr(judging, "CHUNK", 3)
+    monkeypatch.setattr(shard, "CHUNK", 3)
     kept = []
 
     def responses():
@@ -211,7 +211,7 @@ def test_responses_are_on_disk_in_chunks_while_the_engine_goes_on(store, monkeyp
             kept.append(len(store.read(map(str, range(7)))))
             yield Response(str(number), text="1")
 
-    judging.keep(responses(), store, "{}")
+    shard.keep(responses(), store, "{}")
     assert kept == [0, 0, 0, 3, 3, 3, 6]
     assert len(store.read(map(str, range(7)))) == 7
 
@@ -230,7 +230,7 @@ class HandingOn(CountingEngine):
 
 @pytest.mark.parametrize("before", [True, False], ids=["before the file is there", "after"])
 def test_a_signal_while_the_store_is_written_loses_nothing_that_has_come(store, monkeypatch, before):
-    monkeypatch.setattr(judging, "CHUNK", 2)
+    monkeypatch.setattr(shard, "CHUNK", 2)
     append, told = store.append, []
 
     def append_and_be_told_to_stop(rows, **engine):
@@ -249,14 +249,14 @@ def test_a_signal_while_the_store_is_written_loses_nothing_that_has_come(store, 
     previous = signal.signal(signal.SIGUSR1, leave)
     try:
         with pytest.raises(SystemExit, match="ended on request"):
-            judging.judge(requests_of(*"abcdef"), store, HandingOn)
+            shard.judge(requests_of(*"abcdef"), store, HandingOn)
     finally:
         signal.signal(signal.SIGUSR1, previous)
     assert sorted(store.read()["request_id"]) == [*"ab", *"xyz"]
 
 
 def test_answers_are_on_disk_after_the_time_of_a_chunk_though_the_engine_stalls(store, monkeypatch):
-    monkeypatch.setattr(judging, "CHUNK_SECONDS", 0.02)
+    monkeypatch.setattr(shard, "CHUNK_SECONDS", 0.02)
 
     def responses():
         yield Response("0", text="1")
@@ -267,12 +267,12 @@ def test_answers_are_on_disk_after_the_time_of_a_chunk_though_the_engine_stalls(
             time.sleep(0.01)
         yield Response("2", text="3")
 
-    judging.keep(responses(), store, "{}")
+    shard.keep(responses(), store, "{}")
     assert store.read(map(str, range(3)))["text"].tolist() == ["1", "2", "3"]
 
 
 def test_a_store_that_cannot_be_written_ends_the_job(store, monkeypatch):
-    monkeypatch.setattr(judging, "CHUNK_SECONDS", 0.01)
+    monkeypatch.setattr(shard, "CHUNK_SECONDS", 0.01)
     tried = threading.Event()
 
     def full(*_, **__):
@@ -285,38 +285,38 @@ def test_a_store_that_cannot_be_written_ends_the_job(store, monkeypatch):
 
     monkeypatch.setattr(store, "append", full)
     with pytest.raises(OSError, match="no space left"):
-        judging.keep(responses(), store, "{}")
+        shard.keep(responses(), store, "{}")
 
 
 def test_a_run_joins_its_chunks_into_one_file(store, monkeypatch):
-    monkeypatch.setattr(judging, "CHUNK", 2)
-    judging.judge(requests_of(*"abcdefg"), store, CountingEngine)
+    monkeypatch.setattr(shard, "CHUNK", 2)
+    shard.judge(requests_of(*"abcdefg"), store, CountingEngine)
     assert len(list(store.folder.glob("*.parquet"))) == 1
 
 
 def test_a_run_leaves_a_note_of_what_was_answered_in_what_time(store):
-    judging.judge(requests_of("a", "b", "c").assign(prompt=["short", "too long", "short"]), store, CountingEngine)
+    shard.judge(requests_of("a", "b", "c").assign(prompt=["short", "too long", "short"]), store, CountingEngine)
     (run,) = store.runs()
     assert run.pop("seconds") >= 0
     assert datetime.fromisoformat(run.pop("ended"))
     assert json.loads(run.pop("engine"))["engine"] == "counting"
     counts = {"prompt_tokens": 20, "cached_tokens": 10, "completion_tokens": 0}
     assert run == {"requests": 3, "failed": 1, **counts}
-    judging.judge(requests_of("a", "c"), store, no_engine)
+    shard.judge(requests_of("a", "c"), store, no_engine)
     assert len(store.runs()) == 1
 
 
 def test_a_run_that_is_cut_short_leaves_a_note_of_what_it_did(store):
     with pytest.raises(MemoryError):
-        judging.judge(requests_of(*"abcdef"), store, lambda: CountingEngine(fails_after=4))
+        shard.judge(requests_of(*"abcdef"), store, lambda: CountingEngine(fails_after=4))
     assert [run["requests"] for run in store.runs()] == [4]
 
 
 def test_the_log_says_what_was_known_and_how_far_it_is(store, caplog):
     caplog.set_level(logging.INFO)
-    judging.judge(requests_of("a"), store, CountingEngine)
+    shard.judge(requests_of("a"), store, CountingEngine)
     caplog.clear()
-    judging.judge(requests_of("a", "b", "c").assign(prompt=["short", "short", "too long"]), store, CountingEngine)
+    shard.judge(requests_of("a", "b", "c").assign(prompt=["short", "short", "too long"]), store, CountingEngine)
     assert caplog.messages[0] == "3 requests: 1 answered before, 2 to judge"
     assert caplog.messages[-1].startswith("judged 2 / 2 requests, ")
     assert caplog.messages[-1].endswith(" a second, 0:00:00 left, 1 failed, 50% of prompt tokens from cache")
@@ -325,13 +325,13 @@ def test_the_log_says_what_was_known_and_how_far_it_is(store, caplog):
 def test_the_log_tells_the_time_left_also_beyond_a_day(caplog, monkeypatch):
     caplog.set_level(logging.INFO)
     seconds = iter(range(0, 10_000, 100))
-    monkeypatch.setattr(judging.time, "monotonic", lambda: float(next(seconds)))
-    passed = judging.progress(iter([Response("a"), Response("b")]), 1001)
+    monkeypatch.setattr(shard.time, "monotonic", lambda: float(next(seconds)))
+    passed = shard.progress(iter([Response("a"), Response("b")]), 1001)
     assert [response.request_id for response in passed] == ["a", "b"]
     assert "judged 1 / 1001 requests, 0.0 a second, 1 day, 3:46:40 left" in caplog.messages[0]
 
 
 def test_progress_passes_everything_on_and_logs_now_and_then(caplog):
     caplog.set_level(logging.INFO)
-    assert len(list(judging.progress((Response(str(k)) for k in range(500)), 500, every=3600))) == 500
+    assert len(list(shard.progress((Response(str(k)) for k in range(500)), 500, every=3600))) == 500
     assert len(caplog.messages) == 1

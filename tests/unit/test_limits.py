@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order.engines import limits
-from rubric_order.engines.limits import Amount, Budget, BudgetSpentError, Prices, RateLimiter
+from rubric_order.judging.engines import limits
+from rubric_order.judging.engines.limits import Amount, Budget, BudgetSpentError, Prices, RateLimiter
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):

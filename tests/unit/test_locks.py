@@ -5,7 +5,7 @@ import signal
 import pytest
 from processes import Holder
 
-from rubric_order import locks
+from rubric_order.base import locks
 
 WRITE = """
 import logging, os, sys, time

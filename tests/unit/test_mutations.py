@@ -23,8 +23,8 @@ import pytest
 import yaml
 
 from rubric_order import datasets
-from rubric_order.errors import InputError
-from rubric_order.files import write_parquet
+from rubric_order.base.errors import InputError
+from rubric_order.base.files import write_parquet
 
 DEEP = "@@deep@@"  # stands for a deeply nested list until the text is written
 TEXT_FORMATS = ("yaml", "csv", "json", "jsonl")

@@ -11,12 +11,12 @@ import time
 import pytest
 from endpoint import Reply, completion, running
 
-from rubric_order import engines
-from rubric_order.engines import Request, openai_api
-from rubric_order.engines.openai_answers import LoggedToken, read_options, read_several
-from rubric_order.engines.openai_calls import retry_after
-from rubric_order.errors import InputError
-from rubric_order.store import Store
+from rubric_order.base.errors import InputError
+from rubric_order.judging import engines
+from rubric_order.judging.engines import Request, openai_api
+from rubric_order.judging.engines.openai_answers import LoggedToken, read_options, read_several
+from rubric_order.judging.engines.openai_calls import retry_after
+from rubric_order.judging.store import Store
 
 KEY = "sk-secret-0123456789"
 QUICK = {"first": 0.001, "longest": 0.01}

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order import orderings, resampling
+from rubric_order.methods import resampling
+from rubric_order.prompts import orderings
 
 ns = st.integers(2, 9)
 

@@ -7,7 +7,8 @@ from criteria_reads import draw, table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order import orderings, panels
+from rubric_order.methods import panels
+from rubric_order.prompts import orderings
 
 
 def test_a_panel_is_the_table_laid_out():

@@ -7,7 +7,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from rubric_order import datasets, judges, orderings, resampling, settings
+from rubric_order import datasets
+from rubric_order.config import checks, judges
+from rubric_order.methods import resampling
+from rubric_order.prompts import orderings
 
 
 def load(path):
@@ -20,7 +23,7 @@ def paper(request, root):
     path = root / f"config/papers/{request.param}.yaml"
     content = load(path)
     named = {judge for study in content["studies"].values() for judge in study["judges"]}
-    ready = settings.ready_judges(root / "config")
+    ready = checks.ready_judges(root / "config")
     known = {name: load(ready[name])["judges"][name] for name in named}
     return path.read_text(encoding="utf-8"), content["studies"], known
 

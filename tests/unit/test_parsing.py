@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubric_order.parsing import (
+from rubric_order.parsing.one_score import (
     CONFLICTING,
     ECHO,
     EMPTY,

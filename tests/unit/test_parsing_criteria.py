@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order.parsing import (
+from rubric_order.parsing.one_score import (
     CONFLICTING,
     ECHO,
     EMPTY,
@@ -17,7 +17,7 @@ from rubric_order.parsing import (
     TRUNCATED,
     UNFINISHED_THINKING,
 )
-from rubric_order.parsing_criteria import parse_criteria
+from rubric_order.parsing.several_scores import parse_criteria
 
 NAMES = ("Coherence", "Empathy", "Surprise")
 

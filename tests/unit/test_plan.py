@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order import datasets, judges, plan, prompts
-from rubric_order.errors import InputError
+from rubric_order import datasets
+from rubric_order.base.errors import InputError
+from rubric_order.config import judges
+from rubric_order.planning import plan
+from rubric_order.prompts import frames
 
 SETTINGS = {"scales": [5], "strategies": ["balanced", "random", "fixed"], "budget": None, "seed": 1}
 
@@ -217,7 +220,7 @@ def test_request_ids_are_what_they_were():
 
 
 def test_request_ids_change_with_the_words_of_the_template(make, root):
-    other = prompts.compile_template((root / "resources/templates/score.jinja").read_text().replace("nothing", "no"))
+    other = frames.compile_template((root / "resources/templates/score.jinja").read_text().replace("nothing", "no"))
     assert not set(make()["request_id"]) & set(make(template=other)["request_id"])
 
 
@@ -264,7 +267,7 @@ def test_the_prompt_of_a_request_is_that_of_its_item_and_ordering(requests, smal
     items = small_dataset.items.set_index("item_id")
     for read in (requests.loc[index] for index in (0, 25, len(requests) - 1)):
         item = items.loc[read["item_id"]]
-        assert read["prompt"] == prompts.render(
+        assert read["prompt"] == frames.render(
             template,
             instruction=item["instruction"],
             response=item["response"],

@@ -3,11 +3,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from rubric_order import bias, power, simulated_studies, uniformity
-from rubric_order.simulation import Simulation
+from rubric_order.methods import uniformity
+from rubric_order.simulation import studies as simulated_studies
+from rubric_order.simulation.judge import Simulation
+from rubric_order.statistics import position_selection, power
 
 GRID = {"n": 5, "items": [50, 320], "budgets": [1, 10], "correlations": [0.0, 0.5, 1.0], "level": 0.05, "power": 0.8}
-NOTHING = pd.DataFrame(columns=[*bias.KEYS, "readout", "cluster", "quantity", "estimate", "n_items", "n_reads"])
+NOTHING = pd.DataFrame(
+    columns=[*position_selection.KEYS, "readout", "cluster", "quantity", "estimate", "n_items", "n_reads"]
+)
 
 
 def clustered(shares, *, items, reads, correlation, studies, seed):
@@ -19,7 +23,7 @@ def clustered(shares, *, items, reads, correlation, studies, seed):
 
 
 def test_the_smallest_detectable_v_is_that_of_the_noncentral_chi_square():
-    table = power.detectable(NOTHING, **GRID)
+    table = power.estimate(NOTHING, **GRID)
     row = table.query("n_items == 320 and budget == 10 and correlation == 0").iloc[0]
     noncentrality = 3200 * 4 * row["detectable_v"] ** 2
     assert stats.ncx2.sf(stats.chi2.isf(0.05, 4), 4, noncentrality) == pytest.approx(0.8, abs=1e-6)
@@ -28,7 +32,7 @@ def test_the_smallest_detectable_v_is_that_of_the_noncentral_chi_square():
 
 
 def test_identical_reads_are_one_read():
-    table = power.detectable(NOTHING, **GRID).set_index(["correlation", "budget", "n_items"])["detectable_v"]
+    table = power.estimate(NOTHING, **GRID).set_index(["correlation", "budget", "n_items"])["detectable_v"]
     for items in GRID["items"]:
         assert table[1.0, 10, items] == pytest.approx(table[0.0, 1, items])
         assert table[0.0, 10, items] == pytest.approx(table[0.0, 1, items] / np.sqrt(10))
@@ -40,12 +44,12 @@ def test_identical_reads_are_one_read():
 @pytest.mark.parametrize(("items", "reads", "correlation"), [(100, 10, 1.0), (320, 10, 0.5), (320, 10, 0.0)])
 def test_the_cluster_test_finds_the_smallest_detectable_v_as_often_as_is_said(away, items, reads, correlation):
     settings = GRID | {"items": [items], "budgets": [reads], "correlations": [correlation]}
-    v = power.detectable(NOTHING, **settings)["detectable_v"].item()
+    v = power.estimate(NOTHING, **settings)["detectable_v"].item()
     away = np.array(away)
     shares = 0.2 + away * v * np.sqrt(4 / 5) / np.linalg.norm(away)
     assert uniformity.cramers_v(shares) == pytest.approx(v)
     counts = clustered(shares, items=items, reads=reads, correlation=correlation, studies=600, seed=items + reads)
-    found = np.mean([bias.cluster_test(each) <= 0.05 for each in counts])
+    found = np.mean([position_selection.cluster_test(each) <= 0.05 for each in counts])
     assert found == pytest.approx(0.8, abs=0.06)
 
 
@@ -61,8 +65,8 @@ def test_a_study_is_placed_by_its_own_design_effect():
             judge, n=5, strategies=["balanced", "fixed"], temperature=temperature, groups=150, seed=3
         )
         parts.append(simulated_studies.as_scores(reads, dataset=dataset))
-    statistics = bias.position_selection(pd.concat(parts), resamples=100, confidence=0.95, seed=1)
-    table = power.detectable(statistics, **GRID)
+    statistics = position_selection.estimate(pd.concat(parts), resamples=100, confidence=0.95, seed=1)
+    table = power.estimate(statistics, **GRID)
     by_group = table[(table["source"] == power.MEASURED) & (table["cluster"] == "group")]
     assert by_group["correlation"].isna().all()
     found = table[(table["source"] == power.MEASURED) & (table["cluster"] == "item")].set_index("dataset")

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order import prefixes
-from rubric_order.prefixes import PrefixCache
+from rubric_order.judging import prefix_cache
+from rubric_order.judging.prefix_cache import PrefixCache
 
 
 def test_cached_tokens_by_hand():
@@ -67,9 +67,9 @@ def test_orderings_of_an_item_side_by_side_are_cached_as_well_as_apart_where_not
     ],
 )
 def test_a_judge_has_the_blocks_of_its_engine(judge, changes, size):
-    assert prefixes.of_judge(judge | changes).block_size == size
+    assert prefix_cache.of_judge(judge | changes).block_size == size
 
 
 def test_a_judge_without_prefix_caching_has_no_cache(judge):
-    assert prefixes.of_judge(judge | {"engine": "simulated"}) is None
-    assert prefixes.of_judge(judge | {"engine_args": {"enable_prefix_caching": False}}) is None
+    assert prefix_cache.of_judge(judge | {"engine": "simulated"}) is None
+    assert prefix_cache.of_judge(judge | {"engine_args": {"enable_prefix_caching": False}}) is None

@@ -6,11 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rubric_order import datasets, orderings, plan, prompts, scores_criteria
-from rubric_order.engines.vllm_offline import lines_pattern, read_several
-from rubric_order.errors import InputError
+from rubric_order import datasets
+from rubric_order.base.errors import InputError
+from rubric_order.datasets.rubrics import Rubric
+from rubric_order.judging.engines.vllm_offline import lines_pattern, read_several
+from rubric_order.planning import plan
 from rubric_order.probes import criterion_order
-from rubric_order.rubrics import Rubric
+from rubric_order.prompts import frames, orderings
+from rubric_order.scoring import scores_criteria
 
 CRITERIA = ("wit", "plot", "fine_style")
 
@@ -44,7 +47,7 @@ def two():
 
 @pytest.fixture
 def criteria_template(root):
-    return prompts.load_template(root / "resources/templates/criteria.jinja")
+    return frames.load_template(root / "resources/templates/criteria.jinja")
 
 
 @pytest.fixture

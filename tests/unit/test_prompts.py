@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order import orderings, prompts
+from rubric_order.prompts import frames, orderings
 
 LEVELS = ("Wrong.", "Poor.", "Fair.", "Good.", "Excellent.")
 ITEM = {"instruction": "Say hello.", "response": "Hello!", "question": "Is it polite?", "levels": LEVELS}
@@ -71,14 +71,14 @@ Score 5: Excellent.
 @pytest.fixture(scope="module")
 def templates(pytestconfig):
     folder = pytestconfig.rootpath / "resources/templates"
-    return {name: prompts.load_template(folder / f"{name}.jinja") for name in ("feedback", "score")}
+    return {name: frames.load_template(folder / f"{name}.jinja") for name in ("feedback", "score")}
 
 
 both = pytest.mark.parametrize("name", ["feedback", "score"])
 
 
 def render(template, *, reference=None, ordering=CANONICAL, **item):
-    return prompts.render(template, reference=reference, ordering=ordering, **{**ITEM, **item})
+    return frames.render(template, reference=reference, ordering=ordering, **{**ITEM, **item})
 
 
 def test_the_feedback_prompt_is_that_of_figure_5(templates):
@@ -113,7 +113,7 @@ def test_the_numbers_of_the_scale_follow_the_number_of_levels(templates, name):
 
 
 def test_option_lines_are_permuted_and_keep_number_and_description():
-    assert prompts.option_lines(("low", "mid", "high"), [3, 1, 2]) == ["Score 3: high", "Score 1: low", "Score 2: mid"]
+    assert frames.option_lines(("low", "mid", "high"), [3, 1, 2]) == ["Score 3: high", "Score 1: low", "Score 2: mid"]
 
 
 @both
@@ -189,9 +189,9 @@ def test_wording_of_a_rubric_is_shown_as_it_stands(templates, name, text):
 
 def test_a_name_that_a_template_does_not_get_is_an_error():
     with pytest.raises(jinja2.UndefinedError, match="'critereon' is undefined"):
-        render(prompts.compile_template("{{ critereon }}"))
+        render(frames.compile_template("{{ critereon }}"))
 
 
 def test_a_template_cannot_reach_the_inside_of_python():
     with pytest.raises(jinja2.exceptions.SecurityError):
-        render(prompts.compile_template("{{ instruction.__class__.__mro__ }}"))
+        render(frames.compile_template("{{ instruction.__class__.__mro__ }}"))

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rubric_order import bias, orderings
-from rubric_order.bias_cost import bias_cost
+from rubric_order.prompts import orderings
+from rubric_order.statistics import position_selection
+from rubric_order.statistics.bias_cost import bias_cost
 
 TABLES = {
     "xu2026": {1: 4, 2: 24, 3: 24, 4: 24, 5: 12, 6: 12, 7: 18},
@@ -78,7 +79,10 @@ def position_tests(published):
     """Table 2 with our test on counts that have its chi-squares, 10 reads an item."""
     table = published("xu2026", 2)
     n_reads = 10 * table["dataset"].map(published("xu2026", 1).set_index("dataset")["n_items"])
-    tests = [bias.count_test(counts_with(*cell)) for cell in zip(table["chi2"], n_reads, table["n"], strict=True)]
+    tests = [
+        position_selection.count_test(counts_with(*cell))
+        for cell in zip(table["chi2"], n_reads, table["n"], strict=True)
+    ]
     return table.assign(
         n_reads=n_reads, **{name: [getattr(test, name) for test in tests] for name in ("p", "cramers_v")}
     )

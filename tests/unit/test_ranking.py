@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from simulated_reads import simulated_reads
 
-from rubric_order import ranking
+from rubric_order.statistics import rank_reversal
 
 BOOTSTRAP = {"resamples": 200, "confidence": 0.95, "seed": 3}
 RANKINGS = st.integers(2, 4).flatmap(
@@ -21,7 +21,7 @@ RANKINGS = st.integers(2, 4).flatmap(
 def compared(scores, other):
     return {
         name: float(value)
-        for name, value in ranking.compare_rankings(np.array(scores), np.array(other))._asdict().items()
+        for name, value in rank_reversal.compare_rankings(np.array(scores), np.array(other))._asdict().items()
     }
 
 
@@ -73,8 +73,8 @@ def test_customary_measures_are_those_of_scipy_and_numpy(pair):
 
 @given(RANKINGS)
 def test_the_order_of_candidates_and_of_rankings_does_not_count(pair):
-    found = ranking.compare_rankings(*map(np.array, pair))[:3]
-    turned = ranking.compare_rankings(*(np.array(scores[::-1]) for scores in reversed(pair)))[:3]
+    found = rank_reversal.compare_rankings(*map(np.array, pair))[:3]
+    turned = rank_reversal.compare_rankings(*(np.array(scores[::-1]) for scores in reversed(pair)))[:3]
     np.testing.assert_allclose(found, turned)
 
 
@@ -90,13 +90,13 @@ def test_a_candidate_without_a_score_is_left_out_of_both_rankings():
 def test_prompts_are_groups_and_criteria_with_competing_candidates():
     rows = [("g2", "x"), ("g1", "x"), ("g1", "y"), ("g1", "x"), ("g2", "x"), ("g2", "x")]
     items = pd.DataFrame(rows, columns=["group_id", "criterion"])
-    groups, places = ranking.prompts(items)
+    groups, places = rank_reversal.prompts(items)
     assert groups.to_numpy().tolist() == [["g1", "x"], ["g2", "x"]]
     assert places.tolist() == [[1, 3, -1], [0, 4, 5]]
 
 
 def test_halves_are_disjoint_and_every_read_is_equally_often_in_one():
-    one, two = ranking.halves(7, 3, 3000, rng=np.random.default_rng(1))
+    one, two = rank_reversal.halves(7, 3, 3000, rng=np.random.default_rng(1))
     assert (one.sum(axis=1) == 3).all()
     assert (two.sum(axis=1) == 3).all()
     assert (one * two == 0).all()
@@ -105,9 +105,9 @@ def test_halves_are_disjoint_and_every_read_is_equally_often_in_one():
 
 def test_equal_means_of_different_reads_tie():
     values = np.array([[1, 2, 4, np.nan], [4, 2, np.nan, 1], [2, 5, 0, np.nan]])
-    means = ranking.mean_scores(values, np.ones((1, 4)))[0]
+    means = rank_reversal.mean_scores(values, np.ones((1, 4)))[0]
     assert means[0] == means[1] == means[2]
-    assert np.isnan(ranking.mean_scores(values, np.array([[0.0, 0, 0, 1]]))[0]).tolist() == [True, False, True]
+    assert np.isnan(rank_reversal.mean_scores(values, np.array([[0.0, 0, 0, 1]]))[0]).tolist() == [True, False, True]
 
 
 def plain(table, one, two):
@@ -123,7 +123,7 @@ def plain(table, one, two):
 
 def test_between_strategies_it_is_a_loop_over_prompts():
     table = simulated_reads(groups=15, criteria=("x", "y"), failing=0.05, noise=1.5, seed=4)
-    found = ranking.rank_reversal(table.sample(frac=1, random_state=1), **BOOTSTRAP)
+    found = rank_reversal.estimate(table.sample(frac=1, random_state=1), **BOOTSTRAP)
     pairs = list(found[["strategy", "other"]].drop_duplicates().itertuples(index=False, name=None))
     assert pairs == [("balanced", "fixed"), ("balanced", "random"), ("fixed", "random")]
     for one, two in pairs:
@@ -139,7 +139,7 @@ def test_between_strategies_it_is_a_loop_over_prompts():
 
 
 def test_the_excess_is_the_reversal_between_halves_less_that_within():
-    found = ranking.rank_reversal(simulated_reads(groups=15, noise=1.5), **BOOTSTRAP)
+    found = rank_reversal.estimate(simulated_reads(groups=15, noise=1.5), **BOOTSTRAP)
     keys = ["strategy", "other", "quantity"]
     wide = found.pivot(index=keys, columns="comparison", values="estimate")
     within = (wide["within_strategy"] + wide["within_other"]) / 2
@@ -151,13 +151,13 @@ def test_the_excess_is_the_reversal_between_halves_less_that_within():
 def test_scores_on_another_scale_rank_the_same():
     table = simulated_reads(groups=8, strategies=["balanced", "fixed"])
     higher = table.assign(score=table["score"] * 2 + 1)
-    np.testing.assert_allclose(*(ranking.rank_reversal(t, **BOOTSTRAP)["estimate"] for t in (table, higher)))
+    np.testing.assert_allclose(*(rank_reversal.estimate(t, **BOOTSTRAP)["estimate"] for t in (table, higher)))
 
 
 def test_a_strategy_compared_with_its_copy_has_no_reversal_between():
     table = simulated_reads(groups=10, strategies=["fixed"], noise=1.5)
     both = pd.concat([table, table.assign(strategy="random")], ignore_index=True)
-    rows = ranking.rank_reversal(both, **BOOTSTRAP).query("comparison == 'between'").set_index("quantity")["estimate"]
+    rows = rank_reversal.estimate(both, **BOOTSTRAP).query("comparison == 'between'").set_index("quantity")["estimate"]
     assert rows["kendall_tau_b"] == 1
     assert rows["top1_flip_first"] == 0
     assert rows["top1_flip"] >= 0  # ties at the top are broken anew
@@ -167,12 +167,12 @@ def test_without_an_order_effect_the_excess_is_0_however_much_rankings_change():
     excess = []
     for seed in range(60):
         table = simulated_reads(groups=25, strategies=["random", "fixed"], noise=2, seed=seed, reads=6)
-        found = ranking.rank_reversal(table, **BOOTSTRAP | {"resamples": 10}, halvings=10)
-        expected = found[found["quantity"].isin(ranking.EXPECTED)]
+        found = rank_reversal.estimate(table, **BOOTSTRAP | {"resamples": 10}, halvings=10)
+        expected = found[found["quantity"].isin(rank_reversal.EXPECTED)]
         excess.append(expected.set_index(["comparison", "quantity"])["estimate"])
     excess = pd.concat(excess, axis=1)
     assert (excess.loc["between", "top1_flip"] > 0.2).all()
-    for quantity in ranking.EXPECTED:
+    for quantity in rank_reversal.EXPECTED:
         draws = excess.loc["excess", quantity]
         assert abs(draws.mean()) < 3 * draws.std() / np.sqrt(len(draws))
 
@@ -181,8 +181,8 @@ def test_the_interval_of_the_excess_covers_0_where_there_is_no_order_effect():
     covered = []
     for seed in range(80):
         table = simulated_reads(groups=40, strategies=["random", "fixed"], noise=2, seed=seed, reads=6)
-        found = ranking.rank_reversal(table, **BOOTSTRAP, halvings=5)
-        rows = found[(found["comparison"] == "excess") & found["quantity"].isin(ranking.EXPECTED)]
+        found = rank_reversal.estimate(table, **BOOTSTRAP, halvings=5)
+        rows = found[(found["comparison"] == "excess") & found["quantity"].isin(rank_reversal.EXPECTED)]
         covered.append(((rows["ci_low"] <= 0) & (rows["ci_high"] >= 0)).to_numpy())
     assert (np.mean(covered, axis=0) > 0.88).all()
 
@@ -192,8 +192,8 @@ def test_an_ordering_that_favours_some_candidates_shows_as_excess():
     # Under the canonical ordering every second candidate gets a point more.
     moved = (table["strategy"] == "fixed") & table["candidate"].isin(["c1", "c3"])
     table.loc[moved, "score"] = table["score"][moved] + 2
-    rows = ranking.rank_reversal(table, **BOOTSTRAP).query("comparison == 'excess'").set_index("quantity")
-    assert (rows.loc[list(ranking.EXPECTED), "ci_low"] > 0.05).all()
+    rows = rank_reversal.estimate(table, **BOOTSTRAP).query("comparison == 'excess'").set_index("quantity")
+    assert (rows.loc[list(rank_reversal.EXPECTED), "ci_low"] > 0.05).all()
 
 
 def test_prompts_of_one_group_are_drawn_together():
@@ -201,19 +201,19 @@ def test_prompts_of_one_group_are_drawn_together():
     doubled = pd.concat(
         [table, table.assign(criterion="again", item_id=table["item_id"] + "-again")], ignore_index=True
     )
-    one, two = (ranking.rank_reversal(t, **BOOTSTRAP).query("comparison == 'between'") for t in (table, doubled))
+    one, two = (rank_reversal.estimate(t, **BOOTSTRAP).query("comparison == 'between'") for t in (table, doubled))
     np.testing.assert_allclose(one[["estimate", "ci_low", "ci_high"]], two[["estimate", "ci_low", "ci_high"]])
     assert (two["n_prompts"] == 2 * one["n_prompts"]).all()
 
 
 def test_one_candidate_a_prompt_gives_no_rows_and_one_read_no_halves():
-    assert ranking.rank_reversal(simulated_reads(groups=5, candidates=1), **BOOTSTRAP).empty
-    found = ranking.rank_reversal(simulated_reads(groups=5, strategies=["balanced", "single"]), **BOOTSTRAP)
+    assert rank_reversal.estimate(simulated_reads(groups=5, candidates=1), **BOOTSTRAP).empty
+    found = rank_reversal.estimate(simulated_reads(groups=5, strategies=["balanced", "single"]), **BOOTSTRAP)
     assert found["comparison"].unique().tolist() == ["between"]
     assert set(found["k_other"]) == {1}
 
 
 def test_one_group_has_no_interval():
-    found = ranking.rank_reversal(simulated_reads(groups=1, strategies=["balanced", "fixed"]), **BOOTSTRAP)
+    found = rank_reversal.estimate(simulated_reads(groups=1, strategies=["balanced", "fixed"]), **BOOTSTRAP)
     assert found["estimate"].notna().any()
     assert found[["ci_low", "ci_high"]].isna().all(axis=None)

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from simulated_reads import simulated_reads
 
-from rubric_order import orderings, reads
-from rubric_order.keys import KEYS
+from rubric_order.base.keys import KEYS
+from rubric_order.methods import blocks as reads
+from rubric_order.prompts import orderings
 
 
 def row(item, index, ordering, score, *, group="g", human=3.0, **keys):

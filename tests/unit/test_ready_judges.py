@@ -9,11 +9,11 @@ import pytest
 import yaml
 from snakemake.utils import validate
 
-from rubric_order import judges, settings
+from rubric_order.config import checks, judges
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
-FILES = settings.ready_judges(ROOT / "config")
+FILES = checks.ready_judges(ROOT / "config")
 SOURCE = r"(xu2026|xu2026_v1|li2025|shi2025) [\w., ]+|card|size|ours|pin it"
 ID = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 
@@ -46,9 +46,9 @@ def test_a_file_defines_the_one_judge_that_it_is_named_after_and_passes_the_chec
         "judges": [name],
         "profiles": ["default", *content["judges"][name].get("profiles", {})],
     }
-    settings.check_shape(config, schema)
+    checks.check_shape(config, schema)
     validate(config, str(SCHEMA))  # fills in the defaults
-    settings.check_meaning(config)
+    checks.check_meaning(config)
     judge = config["judges"][name]
     if judge["engine"] == "vllm":
         assert re.fullmatch(r"[\w.-]+/[\w.-]+", judge["model"])
@@ -138,7 +138,7 @@ def test_a_ready_made_judge_can_be_asked_over_an_endpoint(schema):
     (name,) = change["judges"]
     config["judges"][name] = read(name)["judges"][name] | change["judges"][name]
     config["studies"]["position_bias"]["judges"] = [name]
-    settings.check_shape(config, schema)
+    checks.check_shape(config, schema)
     validate(config, str(SCHEMA))
-    settings.check_meaning(config)
+    checks.check_meaning(config)
     assert config["judges"][name]["engine"] == "openai"

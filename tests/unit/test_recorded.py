@@ -8,10 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rubric_order import agreement, datasets, failures, plan, recorded, resampling, scores
-from rubric_order.errors import InputError
-from rubric_order.rubrics import Rubric
-from rubric_order.store import SCHEMA
+from rubric_order import datasets
+from rubric_order.base.errors import InputError
+from rubric_order.datasets.rubrics import Rubric
+from rubric_order.judging.store import SCHEMA
+from rubric_order.methods import resampling
+from rubric_order.planning import plan
+from rubric_order.recorded import recorded
+from rubric_order.scoring import scores
+from rubric_order.statistics import human_agreement, parse_failures
 
 ARTICLE = "dm-test-ab12"
 
@@ -444,8 +449,8 @@ def test_comparisons_are_parsed_by_their_letters_and_have_no_human_score(tmp_pat
     assert scored["score"].tolist()[0] == 2
     assert scored["failure"].tolist()[1] == "no_score"
     assert scored["human_score"].isna().all()
-    assert agreement.human_agreement(scored, resamples=100, confidence=0.95, seed=0).empty
-    assert failures.parse_failures(scored).query("reason == 'all'")[["n_reads", "n_failed"]].values.tolist() == [[2, 1]]
+    assert human_agreement.estimate(scored, resamples=100, confidence=0.95, seed=0).empty
+    assert parse_failures.estimate(scored).query("reason == 'all'")[["n_reads", "n_failed"]].values.tolist() == [[2, 1]]
 
 
 def test_a_record_belongs_to_the_dataset_of_its_format_or_benchmark(tmp_path):
@@ -486,7 +491,7 @@ def test_recorded_answers_reach_agreement_and_parse_failures(tmp_path):
     assert table["score"].tolist() == [1, 1, 3, pd.NA, 5]
     assert table["failure"].dropna().tolist() == ["no_score"]
 
-    found = agreement.human_agreement(table, resamples=10, confidence=0.95, seed=0).query("cluster == 'item'")
+    found = human_agreement.estimate(table, resamples=10, confidence=0.95, seed=0).query("cluster == 'item'")
     row = found.iloc[0]
     assert (row["strategy"], row["criterion"], row["readout"]) == ("recorded", "all", "hard")
     assert (row["n_items"], row["n_reads"], row["n_failed"]) == (3, 4, 1)
@@ -494,7 +499,7 @@ def test_recorded_answers_reach_agreement_and_parse_failures(tmp_path):
     assert estimates["spearman"] == pytest.approx(1)
     assert estimates["pearson"] == pytest.approx(np.corrcoef([1, 2, 5], [1, 2, 4])[0, 1])
 
-    counted = failures.parse_failures(table)
+    counted = parse_failures.estimate(table)
     pooled = counted.query("position == 'all' and reason == 'all'").iloc[0]
     assert (pooled["n_reads"], pooled["n_failed"]) == (5, 1)
 
@@ -562,6 +567,6 @@ def test_agreement_with_experts_is_that_of_an_independent_script(
     reads = recorded.plan_recorded(items, records, study="s", judge_id=judge_id, n=settings["n"])
     table = scores.score_reads(reads, recorded.responses_of(records), labels=recorded.labels_of(settings))
     assert table["failure"].notna().sum() == failed
-    found = agreement.human_agreement(table, resamples=2, confidence=0.95, seed=0)
+    found = human_agreement.estimate(table, resamples=2, confidence=0.95, seed=0)
     found = found.query("quantity == 'spearman' and cluster == 'item'").set_index("criterion")["estimate"]
     assert found[["coherence", "consistency", "fluency", "relevance"]].tolist() == pytest.approx(correlations, abs=6e-5)

@@ -7,23 +7,23 @@ import pytest
 from scipy import stats
 from simulated_reads import simulated_reads
 
-from rubric_order import (
-    agreement,
-    bias,
+from rubric_order import tables
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import KEYS
+from rubric_order.prompts import orderings
+from rubric_order.statistics import (
     bias_cost,
     canonical_rank,
-    comparison,
     criteria_agreement,
     criterion_order,
-    orderings,
-    ranking,
+    human_agreement,
+    position_selection,
+    rank_reversal,
     replication,
     score_position,
-    tables,
-    within_item,
+    strategy_comparison,
+    within_item_deviation,
 )
-from rubric_order.errors import InputError
-from rubric_order.keys import KEYS
 from rubric_order.tables import replication as layout
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 1}
@@ -39,7 +39,7 @@ def published(root):
 
 
 def selection(judge="gpt_oss_20b", dataset="hanna", *, v=0.06, half=0.01, n=5, n_reads=5760, shares=None, **keys):
-    """Statistics of positions as `bias.position_selection` gives them, with intervals of a known width."""
+    """Statistics of positions as `position_selection.estimate` gives them, with intervals of a known width."""
     keys = {"study": "position_bias", "profile": "default", "strategy": "balanced"} | keys
     common = keys | {"judge": judge, "dataset": dataset, "n": n, "readout": "hard", "n_items": n_reads // 10}
     common |= {"n_reads": n_reads, "n_failed": 0, "method": "", "confidence": 0.95, "seed": 1}
@@ -53,7 +53,7 @@ def selection(judge="gpt_oss_20b", dataset="hanna", *, v=0.06, half=0.01, n=5, n
 
 def compare(tables_, *parts, judges=None, studies=("position_bias",), **others):
     statistics = {"position_selection": pd.concat(parts)} | others
-    return replication.replication(tables_, statistics, studies=studies, judges=judges or {})
+    return replication.estimate(tables_, statistics, studies=studies, judges=judges or {})
 
 
 def one(rows, **values):
@@ -257,10 +257,10 @@ def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published)
         ignore_index=True,
     )  # fmt: skip
     statistics = {
-        "position_selection": bias.position_selection(scores, **BOOTSTRAP),
-        "human_agreement": agreement.human_agreement(scores, **BOOTSTRAP),
+        "position_selection": position_selection.estimate(scores, **BOOTSTRAP),
+        "human_agreement": human_agreement.estimate(scores, **BOOTSTRAP),
     }
-    rows = replication.replication(published("xu2026"), statistics, studies=["position_bias"], judges={})
+    rows = replication.estimate(published("xu2026"), statistics, studies=["position_bias"], judges={})
     compared = rows[rows["status"] == "compared"]
     assert set(zip(compared["judge"], compared["dataset"], strict=True)) == {
         ("gpt_oss_20b", "hanna"),
@@ -271,9 +271,9 @@ def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published)
     chosen = scores.query("judge == 'gemma_3_27b' and strategy == 'balanced'")
     first = one(compared, judge="gemma_3_27b", quantity="pos1")
     assert first["ours"] == pytest.approx((chosen["position"] == 1).mean())
-    test = bias.position_test(chosen["position"], 5)
+    test = position_selection.position_test(chosen["position"], 5)
     assert one(compared, judge="gemma_3_27b", quantity="chi2")["ours"] == pytest.approx(test.chi2)
-    rows = replication.replication(
+    rows = replication.estimate(
         published("xu2026_v1"), statistics, studies=["position_bias"], judges={"gemma_3_27b": "qwen3_8b"}
     )
     means = (
@@ -288,12 +288,12 @@ def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published)
 def everything(scores):
     """All statistics that published numbers are compared with, by the names of their files."""
     return {
-        "rank_reversal": ranking.rank_reversal(scores, halvings=2, **BOOTSTRAP),
-        "within_item_deviation": within_item.within_item_deviation(scores, **BOOTSTRAP),
-        "canonical_rank": canonical_rank.canonical_rank(scores, **BOOTSTRAP),
-        "score_position": score_position.score_position(scores, **BOOTSTRAP),
-        "bias_cost": bias_cost.bias_costs(scores, splits=2, **BOOTSTRAP),
-        "strategy_comparison": comparison.strategy_comparison(scores, **BOOTSTRAP),
+        "rank_reversal": rank_reversal.estimate(scores, halvings=2, **BOOTSTRAP),
+        "within_item_deviation": within_item_deviation.estimate(scores, **BOOTSTRAP),
+        "canonical_rank": canonical_rank.estimate(scores, **BOOTSTRAP),
+        "score_position": score_position.estimate(scores, **BOOTSTRAP),
+        "bias_cost": bias_cost.estimate(scores, splits=2, **BOOTSTRAP),
+        "strategy_comparison": strategy_comparison.estimate(scores, **BOOTSTRAP),
     }
 
 
@@ -315,7 +315,7 @@ def reads_of_both():
 def test_the_other_statistics_are_put_beside_the_papers_too(published, reads_of_both):
     scores = reads_of_both
     statistics = everything(scores)
-    rows = replication.replication(published("xu2026_v1"), statistics, studies=["position_bias"], judges={})
+    rows = replication.estimate(published("xu2026_v1"), statistics, studies=["position_bias"], judges={})
     compared = rows[rows["status"] == "compared"]
     assert set(compared["judge"]) == {"gpt_4_1", "gpt_oss_120b"}
     # Of each judge: 2 datasets x 2 differences; 2 x 2 strategies; 2 x 3; 25 cells; 4 of the costs.
@@ -349,7 +349,7 @@ def test_what_the_paper_pools_is_compared_with_the_same_datasets_alone(published
     others = scores[scores["dataset"] == "vicuna"].assign(dataset="own")
     scores = pd.concat([scores, others])
     statistics = everything(scores[scores["dataset"].isin(datasets)])
-    rows = replication.replication(published("xu2026_v1"), statistics, studies=["position_bias"], judges={})
+    rows = replication.estimate(published("xu2026_v1"), statistics, studies=["position_bias"], judges={})
     pooled = rows[rows["table"].isin([5, 6])]
     assert set(pooled["status"]) == {"no estimate"}
     assert pooled["ours"].isna().all()
@@ -357,8 +357,8 @@ def test_what_the_paper_pools_is_compared_with_the_same_datasets_alone(published
 
 def test_differences_of_strategies_are_the_first_less_the_second(published, reads_of_both):
     scores = reads_of_both.query("judge == 'gpt_oss_120b'")
-    statistics = {"strategy_comparison": comparison.strategy_comparison(scores, **BOOTSTRAP)}
-    rows = replication.replication(published("xu2026"), statistics, studies=["position_bias"], judges={})
+    statistics = {"strategy_comparison": strategy_comparison.estimate(scores, **BOOTSTRAP)}
+    rows = replication.estimate(published("xu2026"), statistics, studies=["position_bias"], judges={})
     compared = rows[rows["status"] == "compared"]
     assert set(compared["quantity"]) == {"pearson_difference"}
     assert len(compared) == 4  # two datasets, from random and from fixed
@@ -378,8 +378,8 @@ def test_statistics_without_an_estimate_are_no_mistake(published, reads_of_both)
 
 def test_rank_reversal_is_compared_as_it_is_usually_computed(published, reads_of_both):
     scores = reads_of_both.query("judge == 'gpt_oss_120b' and dataset == 'summeval'")
-    statistics = {"rank_reversal": ranking.rank_reversal(scores, halvings=2, **BOOTSTRAP)}
-    rows = replication.replication(published("xu2026"), statistics, studies=["position_bias"], judges={})
+    statistics = {"rank_reversal": rank_reversal.estimate(scores, halvings=2, **BOOTSTRAP)}
+    rows = replication.estimate(published("xu2026"), statistics, studies=["position_bias"], judges={})
     compared = rows[rows["status"] == "compared"]
     assert set(compared["quantity"]) == {"kendall_tau", "top1_flip"}
     means = scores.astype({"score": float}).pivot_table(
@@ -422,9 +422,9 @@ def test_the_order_of_criteria_is_compared_with_its_tables(published):
         parts.append(criteria_reads.table(values, shown, human=human, **about))
     reads = pd.concat(parts, ignore_index=True)
     reads["human_score"] = reads.groupby(["unit_id", "criterion"])["human_score"].transform("first")
-    order = criterion_order.criterion_order(reads, **BOOTSTRAP)
-    agreed = criteria_agreement.criteria_agreement(reads, **BOOTSTRAP)
-    found = replication.replication(
+    order = criterion_order.estimate(reads, **BOOTSTRAP)
+    agreed = criteria_agreement.estimate(reads, **BOOTSTRAP)
+    found = replication.estimate(
         published("xu2026"),
         {"criterion_order": order, "criteria_agreement": agreed},
         studies=["s"],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rubric_order.rubrics import read_rubrics
+from rubric_order.datasets.rubrics import read_rubrics
 
 ROOT = Path(__file__).resolve().parents[2]
 N_LEVELS = {"flask": 5, "hanna": 9, "summeval": 9}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order import rubrics
-from rubric_order.errors import InputError
+from rubric_order.base.errors import InputError
+from rubric_order.datasets import rubrics
 
 LEVELS = {1: "bad", 2: "middling", 3: "good"}
 

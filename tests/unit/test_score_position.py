@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from simulated_reads import simulated_reads
 
-from rubric_order import reads, score_position
+from rubric_order.methods import blocks
+from rubric_order.statistics import score_position
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 
@@ -16,7 +17,7 @@ def test_two_reads_by_hand():
     table["score"] = pd.array([1, 1, 1, 1, 1, 1, 1, None], dtype="Int8")
     table["position"] = pd.array([list(o).index(1) + 1 for o in table["ordering"]], dtype="Int8")
     table.loc[7, "position"] = pd.NA
-    found = score_position.score_position(table, **BOOTSTRAP).query("cluster == 'item' and dataset == 'd'")
+    found = score_position.estimate(table, **BOOTSTRAP).query("cluster == 'item' and dataset == 'd'")
     share, rate = (
         found[found["quantity"] == quantity].pivot(index="score", columns="position", values="estimate")
         for quantity in ("share", "rate")
@@ -40,7 +41,7 @@ def counted(table, n):
 @pytest.mark.parametrize("n", [3, 5])
 def test_shares_and_rates_are_those_of_a_loop(n):
     table = simulated_reads(groups=8, n=n, failing=0.1, preference=np.linspace(1, 0, n))
-    found = score_position.score_position(table.sample(frac=1, random_state=1), **BOOTSTRAP)
+    found = score_position.estimate(table.sample(frac=1, random_state=1), **BOOTSTRAP)
     assert set(found["strategy"]) == {"balanced", "random"}
     for strategy, rows in found.query("cluster == 'group' and dataset == 'd'").groupby("strategy"):
         selected, chances = counted(table[table["strategy"] == strategy], n)
@@ -54,14 +55,14 @@ def test_shares_and_rates_are_those_of_a_loop(n):
 def test_probabilities_are_summed_where_each_score_stands():
     table = simulated_reads(groups=6, soft=True, failing=0.1)
     balanced = table[table["strategy"] == "balanced"]
-    (block,) = reads.blocks(balanced)
+    (block,) = blocks.blocks(balanced)
     selected, chances = score_position.selections(block, "soft").sum(axis=1)
     expected = np.zeros((5, 5))
     for ordering, probabilities in zip(balanced["ordering"], balanced["position_probabilities"], strict=True):
         expected[np.array(ordering) - 1, np.arange(5)] += probabilities
     np.testing.assert_allclose(selected, expected)
     assert chances.tolist() == np.full((5, 5), len(balanced) / 5).tolist()
-    found = score_position.score_position(table, **BOOTSTRAP)
+    found = score_position.estimate(table, **BOOTSTRAP)
     assert set(found["readout"]) == {"hard", "soft"}
 
 
@@ -72,7 +73,7 @@ def test_datasets_are_pooled_by_reads_and_drawn_apart():
         )
         for groups, dataset in ((10, "one"), (30, "two"))
     ]
-    found = score_position.score_position(iter(parts), **BOOTSTRAP).query("quantity == 'share' and cluster == 'item'")
+    found = score_position.estimate(iter(parts), **BOOTSTRAP).query("quantity == 'share' and cluster == 'item'")
     selected = sum(counted(part, 5)[0] for part in parts)
     pooled = found[found["dataset"] == "all"]
     np.testing.assert_allclose(
@@ -87,7 +88,7 @@ def test_datasets_are_pooled_by_reads_and_drawn_apart():
 def test_equally_large_datasets_are_drawn_independently():
     one = simulated_reads(groups=40, dataset="one", strategies=["balanced"], noise=1)
     # Were both drawn alike, the pooled intervals of a data set and its copy would be as wide as those of one of them.
-    found = score_position.score_position([one, one.assign(dataset="two")], **BOOTSTRAP | {"resamples": 400})
+    found = score_position.estimate([one, one.assign(dataset="two")], **BOOTSTRAP | {"resamples": 400})
     rows = found.query("quantity == 'share' and cluster == 'item'")
     width = rows.assign(width=rows["ci_high"] - rows["ci_low"]).groupby("dataset")["width"].mean()
     assert width["all"] / width["one"] == pytest.approx(2**-0.5, rel=0.1)
@@ -97,7 +98,7 @@ def test_an_unbiased_judge_has_uniform_shares_within_their_intervals():
     inside = []
     for seed in range(20):
         table = simulated_reads(groups=60, strategies=["balanced"], seed=seed)
-        rows = score_position.score_position(table, **BOOTSTRAP).query(
+        rows = score_position.estimate(table, **BOOTSTRAP).query(
             "quantity == 'share' and cluster == 'item' and dataset == 'd'"
         )
         assert rows.groupby("score")["estimate"].sum().to_numpy() == pytest.approx(np.ones(5))
@@ -108,13 +109,13 @@ def test_an_unbiased_judge_has_uniform_shares_within_their_intervals():
 def test_a_judge_that_takes_the_first_option_has_all_shares_there():
     table = simulated_reads(groups=10, preference=[99, 0, 0, 0, 0], strategies=["balanced"])
     assert [o[p - 1] for o, p in zip(table["ordering"], table["position"], strict=True)] == table["score"].tolist()
-    rows = score_position.score_position(table, **BOOTSTRAP).query("dataset == 'd'")
+    rows = score_position.estimate(table, **BOOTSTRAP).query("dataset == 'd'")
     assert (rows[rows["position"] == 1]["estimate"] == 1).all()
     assert (rows[rows["position"] > 1]["estimate"] == 0).all()
 
 
 def test_strategies_without_crossed_positions_give_no_rows():
     table = simulated_reads(groups=3, strategies=["fixed", "single"])
-    found = score_position.score_position(table, **BOOTSTRAP)
+    found = score_position.estimate(table, **BOOTSTRAP)
     assert found.empty
     assert "estimate" in found

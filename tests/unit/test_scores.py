@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order import files, judging
-from rubric_order.engines import Response
-from rubric_order.scores import MISSING, score_reads
-from rubric_order.store import SCHEMA, Store
+from rubric_order.base import files
+from rubric_order.judging import shard as judging
+from rubric_order.judging.engines import Response
+from rubric_order.judging.store import SCHEMA, Store
+from rubric_order.scoring.scores import MISSING, score_reads
 
 
 def reads_of(*orderings):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rubric_order.engines import serving
-from rubric_order.errors import InputError
+from rubric_order.base.errors import InputError
+from rubric_order.judging.engines import serving
 
 SERVER = """
 import http.server, json, os, signal, subprocess, sys

@@ -5,10 +5,10 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from rubric_order import judges, settings
+from rubric_order.base.errors import InputError
+from rubric_order.config import checks, judges
 from rubric_order.datasets import ADAPTERS
-from rubric_order.errors import InputError
-from rubric_order.simulation import Simulation
+from rubric_order.simulation.judge import Simulation
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,8 @@ def problem(check, *arguments):
 
 
 def test_the_default_config_passes(config, schema):
-    settings.check_shape(config, schema)
-    settings.check_meaning(fill(config, schema))
+    checks.check_shape(config, schema)
+    checks.check_meaning(fill(config, schema))
 
 
 def with_ready_made(root, *layers):
@@ -63,7 +63,7 @@ def with_ready_made(root, *layers):
     config, whole = {}, {}
     for layer in (root / "config/config.yaml", *layers):
         update_config(config, yaml.safe_load(layer.read_text(encoding="utf-8")))
-    for path in settings.ready_made(root / "config", config):
+    for path in checks.ready_made(root / "config", config):
         update_config(whole, yaml.safe_load(path.read_text(encoding="utf-8")))
     update_config(whole, config)
     return whole
@@ -73,8 +73,8 @@ def test_every_config_of_a_paper_passes(root, schema):
     papers = [path for path in (root / "config/papers").glob("*.yaml") if path.stem != "recorded"]  # needs its folder
     for path in [*papers, *(root / "config/examples").glob("*.yaml")]:
         config = with_ready_made(root, path)
-        settings.check_shape(config, schema)
-        settings.check_meaning(fill(config, schema))
+        checks.check_shape(config, schema)
+        checks.check_meaning(fill(config, schema))
 
 
 # Ready-made judges.
@@ -107,14 +107,14 @@ def shelf(tmp_path):
     ],
 )  # fmt: skip
 def test_of_the_ready_made_judges_those_that_are_named_are_read(shelf, config, judge_files):
-    found = settings.ready_made(shelf, config)
+    found = checks.ready_made(shelf, config)
     assert [path.stem for path in found if path.parent.name == "judges"] == judge_files
     assert [path.stem for path in found if path.parent.name == "datasets"] == ["one", "two"]
 
 
 def test_an_unknown_judge_is_answered_with_those_that_are_defined_and_those_that_are_ready_made(config, schema):
     put(config, f"{STUDY}/judges", ["smollm2_135m", "gpt_9"])
-    found = problem(settings.check_meaning, fill(config, schema), ["gpt_4o", "smollm2_135m", "qwen3_8b"])
+    found = problem(checks.check_meaning, fill(config, schema), ["gpt_4o", "smollm2_135m", "qwen3_8b"])
     assert found == (
         f"config: {STUDY}/judges: 'gpt_9' is not defined under judges; defined: smollm2_135m; "
         "ready-made in config/judges: gpt_4o, qwen3_8b"
@@ -127,7 +127,7 @@ def test_what_config_says_of_a_ready_made_judge_goes_over_it(root, schema, tmp_p
         "judges: {qwen3_8b: {gpu: 4, sampling: {seed: 7}}}\nstudies: {position_bias: {judges: [qwen3_8b]}}\n"
     )
     config = with_ready_made(root, mine)
-    settings.check_meaning(fill(config, schema))
+    checks.check_meaning(fill(config, schema))
     judge = config["judges"]["qwen3_8b"]
     ready = yaml.safe_load((root / "config/judges/qwen3_8b.yaml").read_text(encoding="utf-8"))["judges"]["qwen3_8b"]
     assert (judge["gpu"], judge["sampling"]["seed"]) == (4, 7)
@@ -188,7 +188,7 @@ STUDY = "studies/position_bias"
     ],
 )  # fmt: skip
 def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config, schema, path, value, message):
-    found = problem(settings.check_shape, put(config, path, value), schema)
+    found = problem(checks.check_shape, put(config, path, value), schema)
     assert found.startswith(f"config: {message}")
     assert "\n" not in found
 
@@ -280,8 +280,8 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
 )
 def test_what_a_schema_cannot_say_is_one_line_with_the_path_of_the_key(config, schema, path, value, message):
     config = put(config, path, value)
-    settings.check_shape(config, schema)
-    assert problem(settings.check_meaning, fill(config, schema)) == f"config: {message}"
+    checks.check_shape(config, schema)
+    assert problem(checks.check_meaning, fill(config, schema)) == f"config: {message}"
 
 
 # Studies of the order of criteria.
@@ -349,15 +349,15 @@ def several(root, schema):
 )
 def test_what_does_not_fit_the_order_of_criteria_is_one_line(several, schema, path, value, message):
     config = put(several, path, value)
-    settings.check_shape(config, schema)
-    assert problem(settings.check_meaning, fill(config, schema)) == f"config: {message}"
+    checks.check_shape(config, schema)
+    assert problem(checks.check_meaning, fill(config, schema)) == f"config: {message}"
 
 
 def test_a_study_of_the_order_of_criteria_may_use_every_ordering_whatever_the_scale(several, schema):
     put(several, "studies/several/strategies", ["all", "balanced_williams"])
     put(several, "studies/several/scales", [9])
     put(several, "tables/criterion_order", {"study": "several", "n": 9, "strategy": "all"})
-    settings.check_meaning(fill(several, schema))
+    checks.check_meaning(fill(several, schema))
 
 
 SIMULATION = {
@@ -372,8 +372,8 @@ SIMULATION = {
 
 def test_a_simulated_judge_is_described_by_its_parameters(config, schema):
     config[JUDGE.split("/")[0]]["planted"] = {"engine": "simulated", "model": "planted", "simulation": SIMULATION}
-    settings.check_shape(config, schema)
-    settings.check_meaning(fill(config, schema))
+    checks.check_shape(config, schema)
+    checks.check_meaning(fill(config, schema))
     filled = config["judges"]["planted"]["simulation"]
     assert Simulation(**filled) == Simulation(**SIMULATION)  # the schema's defaults are those of the model
     assert set(filled) == {field.name for field in dataclasses.fields(Simulation)}
@@ -392,7 +392,7 @@ def test_a_simulated_judge_is_described_by_its_parameters(config, schema):
 )
 def test_a_parameter_of_a_simulated_judge_that_is_wrong_is_one_line(config, schema, key, value, message):
     config["judges"]["planted"] = {"engine": "simulated", "model": "planted", "simulation": {key: value}}
-    assert problem(settings.check_shape, config, schema).startswith(f"config: {message}")
+    assert problem(checks.check_shape, config, schema).startswith(f"config: {message}")
 
 
 def test_an_interaction_is_a_rectangle(config, schema):
@@ -401,12 +401,12 @@ def test_an_interaction_is_a_rectangle(config, schema):
         "model": "p",
         "simulation": {"interaction": [[0], [1, 2]]},
     }
-    found = problem(settings.check_meaning, fill(config, schema))
+    found = problem(checks.check_meaning, fill(config, schema))
     assert found == "config: judges/planted/simulation/interaction: expected rows of one length, found lengths 1, 2"
 
 
 def test_a_simulation_is_for_simulated_judges(config, schema):
-    found = problem(settings.check_meaning, fill(put(config, f"{JUDGE}/simulation", {"seed": 1}), schema))
+    found = problem(checks.check_meaning, fill(put(config, f"{JUDGE}/simulation", {"seed": 1}), schema))
     assert found == f"config: {JUDGE}/simulation: it is for engine 'simulated', found engine 'vllm'"
 
 
@@ -501,12 +501,12 @@ ENDPOINT = {"engine": "openai", "model": "a-model", "base_url": "https://example
 )
 def test_settings_that_do_not_fit_an_engine_are_named(config, schema, changes, problem_):
     config["judges"]["mine"] = {**ENDPOINT, **changes}
-    settings.check_shape(config, schema)
+    checks.check_shape(config, schema)
     fill(config, schema)
     if problem_ is None:
-        settings.check_meaning(config)
+        checks.check_meaning(config)
     else:
-        assert problem(settings.check_meaning, config) == f"config: judges/mine/{problem_}"
+        assert problem(checks.check_meaning, config) == f"config: judges/mine/{problem_}"
 
 
 @pytest.mark.parametrize(
@@ -524,15 +524,15 @@ def test_settings_that_do_not_fit_an_engine_are_named(config, schema, changes, p
 )
 def test_settings_of_an_endpoint_have_their_shape(config, schema, key, value):
     config["judges"]["mine"] = {**ENDPOINT, key: value}
-    assert problem(settings.check_shape, config, schema).startswith(f"config: judges/mine/{key}")
+    assert problem(checks.check_shape, config, schema).startswith(f"config: judges/mine/{key}")
 
 
 def test_two_judges_of_one_model_name_take_their_weights_from_one_file(config, schema):
     first = config["judges"]["smollm2_135m"]
     config["judges"]["another"] = {**copy.deepcopy(first), "answer_format": "feedback", "answer_prefix": ""}
-    settings.check_meaning(fill(config, schema))
+    checks.check_meaning(fill(config, schema))
     config["judges"]["another"]["gguf"]["file"] = "Other.gguf"
-    found = problem(settings.check_meaning, config)
+    found = problem(checks.check_meaning, config)
     assert (
         found
         == "config: judges/smollm2_135m/gguf: judge 'another' takes model 'SmolLM2-135M-Instruct' from another file"
@@ -542,7 +542,7 @@ def test_two_judges_of_one_model_name_take_their_weights_from_one_file(config, s
 def test_all_orderings_of_nine_levels_are_too_many(config, schema):
     put(config, f"{STUDY}/scales", [5, 9])
     put(config, f"{STUDY}/strategies", ["all", "balanced"])
-    found = problem(settings.check_meaning, fill(config, schema))
+    found = problem(checks.check_meaning, fill(config, schema))
     assert found == (
         f"config: {STUDY}/strategies: strategy 'all' with 9 options has 362880 orderings; use 'random' instead"
     )
@@ -551,7 +551,7 @@ def test_all_orderings_of_nine_levels_are_too_many(config, schema):
 def test_all_that_is_wrong_is_said_at_once_a_line_each(config, schema):
     put(config, f"{STUDY}/judges", ["gpt4", "gpt5"])
     put(config, "tables/human_agreement/n", 3)
-    lines = problem(settings.check_meaning, fill(config, schema)).split("\n")
+    lines = problem(checks.check_meaning, fill(config, schema)).split("\n")
     assert [line.split(": ")[:2] for line in lines] == [
         ["config", f"{STUDY}/judges"],
         ["config", f"{STUDY}/judges"],
@@ -586,6 +586,6 @@ def test_a_text_of_the_command_line_is_read_where_the_schema_wants_no_text(confi
     for name in blocks:
         block = block[name]
     block[key] = text
-    settings.read_texts(config, schema)
+    checks.read_texts(config, schema)
     assert block[key] == value
     assert type(block[key]) is type(value)

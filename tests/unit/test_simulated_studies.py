@@ -3,11 +3,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from rubric_order import agreement, bias, orderings, simulated_studies, simulation
-from rubric_order.reads import blocks
-from rubric_order.scores import score_reads
-from rubric_order.simulated_studies import true_agreement, true_shares, true_v
-from rubric_order.simulation import Simulation
+from rubric_order.methods.blocks import blocks
+from rubric_order.prompts import orderings
+from rubric_order.scoring.scores import score_reads
+from rubric_order.simulation import judge as simulation
+from rubric_order.simulation import studies
+from rubric_order.simulation.judge import Simulation
+from rubric_order.simulation.studies import true_agreement, true_shares, true_v
+from rubric_order.statistics import human_agreement, position_selection
 
 ITEMS = 60_000  # of the truths below
 
@@ -40,7 +43,7 @@ def test_true_shares_are_those_of_an_integral(n, preference, readout):
     assert (np.abs(found.value - expected) < 4 * found.error).all()
     assert found.error.max() < 0.002
     v = true_v(judge, n, readout=readout, items=ITEMS)
-    assert abs(v.value - bias.cramers_v(expected)) < 4 * v.error
+    assert abs(v.value - position_selection.cramers_v(expected)) < 4 * v.error
     assert v.value > 20 * v.error  # it tells a bias from none
 
 
@@ -112,10 +115,10 @@ def _as_responses(table):
 
 def test_reads_have_the_form_of_parsed_reads_and_the_values_that_were_selected():
     judge = Simulation(preference="first", failure_rate=0.2)
-    reads = simulated_studies.read_items(
+    reads = studies.read_items(
         judge, n=3, strategies=["balanced", "random", "fixed"], budget=4, groups=6, candidates=2, seed=5
     )
-    table = simulated_studies.as_scores(reads, candidates=2, judge="planted")
+    table = studies.as_scores(reads, candidates=2, judge="planted")
     parsed = score_reads(*_as_responses(table))
     columns = ["score", "position", "expected_score", "option_mass", "failure"]
     pd.testing.assert_frame_equal(parsed[columns], table[columns])
@@ -130,14 +133,14 @@ def test_reads_have_the_form_of_parsed_reads_and_the_values_that_were_selected()
     assert 0.1 < table["score"].isna().mean() < 0.3
     balanced = table.query("strategy == 'balanced'")
     (block,) = blocks(balanced)
-    counts = bias.item_counts(block, "hard")
+    counts = position_selection.item_counts(block, "hard")
     found = reads["balanced"].positions
     assert counts.tolist() == [[(row == k).sum() for k in (1, 2, 3)] for row in found]
 
 
 def test_strategies_share_the_reads_of_prompts_that_they_share():
     judge = Simulation(tolerance=3)
-    reads = simulated_studies.read_items(judge, n=5, strategies=["balanced", "fixed", "single"], groups=200, seed=1)
+    reads = studies.read_items(judge, n=5, strategies=["balanced", "fixed", "single"], groups=200, seed=1)
     first = {strategy: block.positions[:, 0] for strategy, block in reads.items()}  # all have the usual order first
     assert (first["balanced"] == first["fixed"]).all()
     assert (first["balanced"] == first["single"]).all()
@@ -146,26 +149,24 @@ def test_strategies_share_the_reads_of_prompts_that_they_share():
 
 def test_a_study_is_decided_by_its_seed():
     options = {"n": 3, "strategies": ["random"], "groups": 50}
-    one, same, other = (
-        simulated_studies.read_items(Simulation(), seed=seed, **options)["random"].scores for seed in (1, 1, 2)
-    )
+    one, same, other = (studies.read_items(Simulation(), seed=seed, **options)["random"].scores for seed in (1, 1, 2))
     assert (one == same).all()
     assert (one != other).any()
 
 
 def test_a_study_estimates_its_truth():
     judge = Simulation(preference="u_shaped", item_scores=0.5)
-    reads = simulated_studies.read_items(judge, n=5, strategies=["balanced", "fixed"], groups=4000, seed=9)
+    reads = studies.read_items(judge, n=5, strategies=["balanced", "fixed"], groups=4000, seed=9)
     truth = true_shares(judge, 5, items=ITEMS)
     counts = np.apply_along_axis(np.bincount, 1, reads["balanced"].positions, minlength=6)[:, 1:]
     assert counts.sum(axis=0) / counts.sum() == pytest.approx(truth.value, abs=0.01)
-    r = [agreement.pearson(block.scores.mean(axis=1), block.human) for block in reads.values()]
+    r = [human_agreement.pearson(block.scores.mean(axis=1), block.human) for block in reads.values()]
     assert [*r, r[0] - r[1]] == pytest.approx(true_agreement(judge, 5, items=ITEMS).value, abs=0.03)
 
 
 def test_reads_of_the_same_group_share_part_of_their_quality():
     judge = Simulation(item_error=0)
-    reads = simulated_studies.read_items(
+    reads = studies.read_items(
         judge, n=9, strategies=["single"], groups=4000, candidates=2, raters=9, rater_noise=0, temperature=0, seed=2
     )
     scores = reads["single"].scores.reshape(4000, 2)

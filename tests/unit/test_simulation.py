@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rubric_order import orderings, simulation
-from rubric_order.simulation import Simulation
+from rubric_order.prompts import orderings
+from rubric_order.simulation import judge as simulation
+from rubric_order.simulation.judge import Simulation
 
 FIVE = np.arange(1, 6)
 

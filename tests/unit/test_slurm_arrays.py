@@ -4,8 +4,8 @@ import zlib
 
 import pytest
 
-from rubric_order import slurm_arrays
-from rubric_order.errors import InputError
+from rubric_order.base.errors import InputError
+from rubric_order.judging import slurm_arrays
 
 COMMANDS = {"2": "python -m snakemake --target-jobs 'judge_shard:shard=2'", "3": "echo \N{SNOWMAN}"}
 # As the executor writes them; the first task's is the rest of the command line.

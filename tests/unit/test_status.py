@@ -1,9 +1,10 @@
 import pandas as pd
 import pytest
 
-from rubric_order import files, status
-from rubric_order.engines import Response
-from rubric_order.store import Store
+from rubric_order.base import files
+from rubric_order.judging import status
+from rubric_order.judging.engines import Response
+from rubric_order.judging.store import Store
 from rubric_order.tables import judge_status
 
 TOKENS = {"prompt_tokens": 100, "completion_tokens": 10, "cached_tokens": 60}

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubric_order import store as store_module
-from rubric_order.engines import Response
-from rubric_order.errors import InputError
-from rubric_order.store import SCHEMA, Store, asked_again, may_pass
+from rubric_order.base.errors import InputError
+from rubric_order.judging import store as store_module
+from rubric_order.judging.engines import Response
+from rubric_order.judging.store import SCHEMA, Store, asked_again, may_pass
 
 
 def answer(name, text=None, **values):
@@ -160,7 +160,7 @@ def test_what_was_spent_is_counted_once_for_each_run_also_after_joining(tmp_path
 
 
 def test_compact_leaves_large_files_as_they_are(tmp_path, monkeypatch):
-    monkeypatch.setattr("rubric_order.store.LARGE", 3)
+    monkeypatch.setattr("rubric_order.judging.store.LARGE", 3)
     store = Store(tmp_path)
     for names in ("abc", "de", "f"):
         store.append([answer(name) for name in names])

@@ -4,7 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rubric_order import agreement, bias, comparison, failures, tables
+from rubric_order import tables
+from rubric_order.statistics import human_agreement as agreement
+from rubric_order.statistics import parse_failures as failures
+from rubric_order.statistics import position_selection as bias
+from rubric_order.statistics import strategy_comparison as comparison
 from rubric_order.tables import human_agreement, parse_failures, position_selection, scales, strategy_comparison
 
 ENDS = ("", "_low", "_high", "_bca_low", "_bca_high")
@@ -54,14 +58,14 @@ def scores():
 
 def everything(scores):
     """Each table, its printed form and its caption, by name, made from the given scores."""
-    positions = bias.position_selection(scores, **BOOTSTRAP)
-    correlations = agreement.human_agreement(scores, **BOOTSTRAP)
-    differences = comparison.strategy_comparison(scores, **BOOTSTRAP)
+    positions = bias.estimate(scores, **BOOTSTRAP)
+    correlations = agreement.estimate(scores, **BOOTSTRAP)
+    differences = comparison.estimate(scores, **BOOTSTRAP)
     selection = position_selection.table(positions, study="s", strategy="balanced", n=2)
     correlation = human_agreement.table(correlations, study="s", n=2)
     compared = strategy_comparison.table(correlations, differences, study="s", n=2)
     by_scale = scales.table(positions, studies=["s"])
-    failed = parse_failures.table(failures.parse_failures(scores), study="s")
+    failed = parse_failures.table(failures.estimate(scores), study="s")
     return {
         "position_selection": (selection, position_selection.for_print(selection)),
         "human_agreement": (correlation, human_agreement.for_print(correlation)),
@@ -101,7 +105,7 @@ def test_the_columns_of_position_selection_have_every_position_with_its_interval
 
 
 def test_items_or_groups_are_the_sample_as_asked(scores):
-    statistics = bias.position_selection(scores, **BOOTSTRAP)
+    statistics = bias.estimate(scores, **BOOTSTRAP)
     by_group, by_item = (
         position_selection.table(statistics, study="s", strategy="balanced", n=2, cluster=cluster)
         for cluster in ("group", "item")
@@ -163,14 +167,14 @@ def test_an_empty_table_still_has_its_header(scores, tmp_path):
 
 def test_rows_of_other_studies_scales_and_strategies_are_left_out(scores):
     everything_else = [scores.assign(study="t"), scores.assign(strategy="random"), scores]
-    statistics = bias.position_selection(pd.concat(everything_else), **BOOTSTRAP)
+    statistics = bias.estimate(pd.concat(everything_else), **BOOTSTRAP)
     assert len(position_selection.table(statistics, study="s", strategy="balanced", n=2)) == 2
     assert position_selection.table(statistics, study="s", strategy="balanced", n=5).empty
     assert position_selection.table(statistics, study="u", strategy="balanced", n=2).empty
-    correlations = agreement.human_agreement(pd.concat(everything_else), **BOOTSTRAP)
+    correlations = agreement.estimate(pd.concat(everything_else), **BOOTSTRAP)
     assert len(human_agreement.table(correlations, study="s", n=2)) == 4
     assert human_agreement.table(correlations, study="u", n=2).empty
-    failed = failures.parse_failures(pd.concat(everything_else))
+    failed = failures.estimate(pd.concat(everything_else))
     assert set(parse_failures.table(failed, study="s")["strategy"]) == {"balanced", "random"}
     assert set(parse_failures.table(failed, study="t")["strategy"]) == {"balanced"}
 
@@ -203,7 +207,7 @@ def test_the_strategy_comparison_has_r_of_each_strategy_and_differences_from_one
     human = np.arange(80) % 5 + 1
     noisy = {name: np.clip(human + rng.integers(-k, k + 1, 80), 1, 5) for k, name in enumerate(("balanced", "random"))}
     reads = reads_of(noisy | {"fixed": rng.integers(1, 6, 80)})
-    statistics = agreement.human_agreement(reads, **BOOTSTRAP), comparison.strategy_comparison(reads, **BOOTSTRAP)
+    statistics = agreement.estimate(reads, **BOOTSTRAP), comparison.estimate(reads, **BOOTSTRAP)
     (row,) = strategy_comparison.table(*statistics, study="s", n=5).to_dict("records")
     assert (row["r_balanced"], row["items_fixed"], row["delta_fixed_items"]) == (1, 80, 80)
     for other in ("random", "fixed"):
@@ -246,7 +250,7 @@ def test_scales_average_v_over_the_datasets_of_each_scale():
         reads_of({"balanced": rng.integers(1, n + 1, 60)}, n=n, dataset=dataset)
         for n, dataset in ((2, "a"), (2, "b"), (5, "a"), (5, "b"), (9, "a"))
     ]
-    statistics = bias.position_selection(pd.concat(parts), **BOOTSTRAP)
+    statistics = bias.estimate(pd.concat(parts), **BOOTSTRAP)
     table = scales.table(statistics, studies=["s"])
     means = table[table["dataset"] == "mean"].set_index("n")
     assert means["n_datasets"].to_dict() == {2: 2, 5: 2, 9: 1}
@@ -265,7 +269,7 @@ def test_scales_of_several_studies_take_each_dataset_from_the_first():
     first = reads_of({"balanced": [1, 1, 1, 2] * 10}, n=2)
     again = reads_of({"balanced": [1, 2] * 20}, n=2).assign(study="t")
     more = reads_of({"balanced": [1, 2, 3] * 20}, n=3).assign(study="t")
-    statistics = bias.position_selection(pd.concat([again, first, more]), **BOOTSTRAP)
+    statistics = bias.estimate(pd.concat([again, first, more]), **BOOTSTRAP)
     found = scales.table(statistics, studies=["s", "t"]).query("dataset == 'd'").set_index("n")["cramers_v"]
     assert found.to_dict() == {2: pytest.approx(0.5), 3: pytest.approx(0)}
     turned = scales.table(statistics, studies=["t", "s"]).query("dataset == 'd'").set_index("n")["cramers_v"]

@@ -5,15 +5,15 @@ import pandas as pd
 import pytest
 from criteria_reads import draw, table
 
-from rubric_order import (
+from rubric_order import tables
+from rubric_order.prompts import orderings
+from rubric_order.statistics import (
     carry_over,
     criteria_agreement,
     criteria_failures,
     criterion_order,
     crossed_orders,
     halo,
-    orderings,
-    tables,
 )
 from rubric_order.tables import carry_over as carry_over_table
 from rubric_order.tables import criteria_agreement as criteria_agreement_table
@@ -44,8 +44,8 @@ def cell(printed, column):
 
 
 def test_the_table_of_gaps_has_the_columns_of_the_paper_and_what_chance_gives(reads):
-    statistics = criterion_order.criterion_order(reads, **OPTIONS)
-    agreed = criteria_agreement.criteria_agreement(reads, **OPTIONS)
+    statistics = criterion_order.estimate(reads, **OPTIONS)
+    agreed = criteria_agreement.estimate(reads, **OPTIONS)
     rows = criterion_order_table.table(statistics, agreed, strategy="balanced", readouts=["hard"], **SHOWN)
     assert len(rows) == 1
     row = rows.iloc[0]
@@ -65,7 +65,7 @@ def test_the_table_of_gaps_has_the_columns_of_the_paper_and_what_chance_gives(re
 
 
 def test_the_table_of_strategies_has_a_column_each_and_differences_with_balanced(reads):
-    statistics = criteria_agreement.criteria_agreement(reads, **OPTIONS)
+    statistics = criteria_agreement.estimate(reads, **OPTIONS)
     rows = criteria_agreement_table.table(statistics, readouts=["hard"], **SHOWN)
     printed = criteria_agreement_table.for_print(rows)
     assert printed.columns.tolist() == ["judge", "dataset", "readout", "Bal", "Rnd", "Fix", "Bal - Rnd", "Bal - Fix"]
@@ -76,7 +76,7 @@ def test_the_table_of_strategies_has_a_column_each_and_differences_with_balanced
 
 
 def test_without_balanced_the_first_strategy_is_compared_with_the_others(reads):
-    statistics = criteria_agreement.criteria_agreement(reads[reads["strategy"] != "balanced"], **OPTIONS)
+    statistics = criteria_agreement.estimate(reads[reads["strategy"] != "balanced"], **OPTIONS)
     rows = criteria_agreement_table.table(statistics, readouts=["hard"], **SHOWN)
     printed = criteria_agreement_table.for_print(rows)
     assert printed.columns.tolist() == ["judge", "dataset", "readout", "Rnd", "Fix", "Rnd - Fix"]
@@ -85,15 +85,13 @@ def test_without_balanced_the_first_strategy_is_compared_with_the_others(reads):
 
 @pytest.mark.parametrize(("low", "high", "starred"), [(0.01, 0.2, True), (-0.2, -0.01, True), (-0.1, 0.1, False)])
 def test_a_star_says_that_the_interval_excludes_0(reads, low, high, starred):
-    rows = criteria_agreement_table.table(
-        criteria_agreement.criteria_agreement(reads, **OPTIONS), readouts=["hard"], **SHOWN
-    )
+    rows = criteria_agreement_table.table(criteria_agreement.estimate(reads, **OPTIONS), readouts=["hard"], **SHOWN)
     rows = rows.assign(difference_fixed_low=low, difference_fixed_high=high)
     assert cell(criteria_agreement_table.for_print(rows), "Bal - Fix").endswith("*") == starred
 
 
 def test_the_table_of_carry_over_counts_criteria_alone_and_given_the_slope(reads):
-    statistics = carry_over.carry_over(reads, confidence=0.95)
+    statistics = carry_over.estimate(reads, confidence=0.95)
     rows = carry_over_table.table(statistics, readouts=["hard"], **SHOWN)
     assert rows["strategy"].tolist() == ["balanced", "random"]
     assert rows["n_criteria"].tolist() == [3, 3]
@@ -108,7 +106,7 @@ def test_the_table_of_carry_over_counts_criteria_alone_and_given_the_slope(reads
 
 
 def test_the_table_of_halo_leaves_out_what_was_not_judged_alone(reads):
-    rows = halo_table.table(halo.halo(reads, [], **OPTIONS), readouts=["hard"], **SHOWN)
+    rows = halo_table.table(halo.estimate(reads, [], **OPTIONS), readouts=["hard"], **SHOWN)
     assert rows["basis"].tolist() == ["mean", "read"] * 3
     assert rows["alone"].isna().all()
     printed = halo_table.for_print(rows)
@@ -121,7 +119,7 @@ def test_the_table_of_crossed_orders_has_every_test():
     rows = orderings.balanced(3)
     both = np.array([orderings.cross(rows, "balanced", 5, start=text, rng=rng) for text in range(12)])
     values = rng.integers(1, 6, (12, 6, 3)).astype(float)
-    statistics = crossed_orders.crossed_orders(table(values, both[..., :3], levels=both[..., 3:]), **OPTIONS)
+    statistics = crossed_orders.estimate(table(values, both[..., :3], levels=both[..., 3:]), **OPTIONS)
     found = crossed_orders_table.table(statistics, **SHOWN)
     by_name = statistics.set_index("quantity")["p"].to_dict()
     for name in crossed_orders_table.TESTS:
@@ -132,7 +130,7 @@ def test_the_table_of_crossed_orders_has_every_test():
 
 
 def test_missing_scores_are_counted_by_criterion_position_and_reason(reads):
-    statistics = criteria_failures.criteria_failures(reads)
+    statistics = criteria_failures.estimate(reads)
     failed = reads["failure"].notna()
     for strategy, block in reads.groupby("strategy"):
         own = statistics[statistics["strategy"] == strategy].set_index(["criterion", "criterion_position", "reason"])
@@ -147,26 +145,26 @@ def test_missing_scores_are_counted_by_criterion_position_and_reason(reads):
     found = criteria_failures_table.for_print(criteria_failures_table.table(statistics, study="s"))
     assert found["reason"].tolist() == ["all", "no_score"] * 3
     assert found.loc[0, "share"] == f"{100 * failed[reads['strategy'] == 'balanced'].mean():.2f} %"
-    assert criteria_failures.criteria_failures(reads.iloc[:0]).dtypes.equals(statistics.dtypes)
+    assert criteria_failures.estimate(reads.iloc[:0]).dtypes.equals(statistics.dtypes)
 
 
 def test_every_table_can_be_written_also_without_a_row(reads, tmp_path):
     nothing = reads.iloc[:0]
-    agreed = criteria_agreement.criteria_agreement(nothing, **OPTIONS)
+    agreed = criteria_agreement.estimate(nothing, **OPTIONS)
     for module, rows in (
         (
             criterion_order_table,
             criterion_order_table.table(
-                criterion_order.criterion_order(nothing, **OPTIONS), agreed, strategy="balanced", **SHOWN
+                criterion_order.estimate(nothing, **OPTIONS), agreed, strategy="balanced", **SHOWN
             ),
         ),
         (criteria_agreement_table, criteria_agreement_table.table(agreed, **SHOWN)),
-        (carry_over_table, carry_over_table.table(carry_over.carry_over(nothing, confidence=0.95), **SHOWN)),
-        (halo_table, halo_table.table(halo.halo(nothing, [], **OPTIONS), **SHOWN)),
-        (crossed_orders_table, crossed_orders_table.table(crossed_orders.crossed_orders(nothing, **OPTIONS), **SHOWN)),
+        (carry_over_table, carry_over_table.table(carry_over.estimate(nothing, confidence=0.95), **SHOWN)),
+        (halo_table, halo_table.table(halo.estimate(nothing, [], **OPTIONS), **SHOWN)),
+        (crossed_orders_table, crossed_orders_table.table(crossed_orders.estimate(nothing, **OPTIONS), **SHOWN)),
         (
             criteria_failures_table,
-            criteria_failures_table.table(criteria_failures.criteria_failures(nothing), study="s"),
+            criteria_failures_table.table(criteria_failures.estimate(nothing), study="s"),
         ),
     ):
         tables.write(rows, module.for_print(rows), tmp_path / module.__name__.rpartition(".")[2], module.CAPTION)

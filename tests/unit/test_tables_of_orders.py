@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 from simulated_reads import simulated_reads
 
-from rubric_order import agreement, comparison, ranking, tables, within_item
-from rubric_order import bias_cost as costs
-from rubric_order import canonical_rank as ranks
-from rubric_order import score_position as positions
+from rubric_order import tables
+from rubric_order.statistics import bias_cost as costs
+from rubric_order.statistics import canonical_rank as ranks
+from rubric_order.statistics import human_agreement, strategy_comparison
+from rubric_order.statistics import rank_reversal as ranking
+from rubric_order.statistics import score_position as positions
+from rubric_order.statistics import within_item_deviation as within_item
 from rubric_order.tables import (
     bias_cost,
     canonical_rank,
@@ -22,11 +25,11 @@ from rubric_order.tables import (
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 TABLES = {
-    "rank_reversal": (rank_reversal, ranking.rank_reversal, {"strategy": "balanced", "other": "fixed"}),
-    "within_item_deviation": (within_item_deviation, within_item.within_item_deviation, {"strategy": "balanced"}),
-    "canonical_rank": (canonical_rank, ranks.canonical_rank, {"strategy": "balanced"}),
-    "score_position": (score_position, positions.score_position, {"strategy": "balanced"}),
-    "bias_cost": (bias_cost, costs.bias_costs, {"strategy": "balanced"}),
+    "rank_reversal": (rank_reversal, ranking.estimate, {"strategy": "balanced", "other": "fixed"}),
+    "within_item_deviation": (within_item_deviation, within_item.estimate, {"strategy": "balanced"}),
+    "canonical_rank": (canonical_rank, ranks.estimate, {"strategy": "balanced"}),
+    "score_position": (score_position, positions.estimate, {"strategy": "balanced"}),
+    "bias_cost": (bias_cost, costs.estimate, {"strategy": "balanced"}),
 }
 
 
@@ -134,7 +137,7 @@ def test_score_position_has_the_columns_of_table_5_for_all_datasets_together(sta
 def test_a_score_that_was_never_selected_is_said_to_be_so(scores):
     table = scores[0][scores[0]["strategy"] == "balanced"]
     kept = table[table["score"] != 1]
-    found = score_position.table(positions.score_position(kept, **BOOTSTRAP), study="s", n=5)
+    found = score_position.table(positions.estimate(kept, **BOOTSTRAP), study="s", n=5)
     assert score_position.for_print(found)["P1"].tolist()[0] == "never"
 
 
@@ -160,7 +163,7 @@ def test_bias_cost_has_the_columns_of_table_6_and_says_how_good_the_choice_is(st
 
 def test_permutation_vs_repeat_has_the_columns_of_table_2(scores):
     statistics = [
-        estimate(iter(scores), **BOOTSTRAP) for estimate in (agreement.human_agreement, comparison.strategy_comparison)
+        estimate(iter(scores), **BOOTSTRAP) for estimate in (human_agreement.estimate, strategy_comparison.estimate)
     ]
     rows = permutation_vs_repeat.table(*statistics, study="s", n=5)
     assert rows[["judge", "dataset"]].to_numpy().tolist() == [["judge_a", "d"], ["judge_b", "d"]]

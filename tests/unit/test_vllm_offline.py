@@ -1,9 +1,9 @@
 import pytest
 
-from rubric_order import engines
-from rubric_order.engines import vllm_offline
-from rubric_order.engines.vllm_offline import end_of, split_reasoning, tensor_parallel_size
-from rubric_order.errors import InputError
+from rubric_order.base.errors import InputError
+from rubric_order.judging import engines
+from rubric_order.judging.engines import vllm_offline
+from rubric_order.judging.engines.vllm_offline import end_of, split_reasoning, tensor_parallel_size
 
 
 def test_what_a_judge_thought_is_kept_apart_from_its_answer():

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from rubric_order import files
-from rubric_order.store import Store
+from rubric_order.base import files
+from rubric_order.judging.store import Store
 
 from .conftest import SMALL, Project
 

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from rubric_order.orderings import balanced
+from rubric_order.prompts.orderings import balanced
 
 from .conftest import Project
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from rubric_order.replication import DATASETS
+from rubric_order.statistics.replication import DATASETS
 
 from .conftest import Project
 

@@ -9,8 +9,8 @@ import time
 import pandas as pd
 import pytest
 
-from rubric_order.engines import Response
-from rubric_order.store import Store
+from rubric_order.judging.engines import Response
+from rubric_order.judging.store import Store
 
 from .conftest import Project
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from snakemake.utils import validate
 
-from rubric_order.store import Store
+from rubric_order.judging.store import Store
 
 from .conftest import ROOT, Project
 

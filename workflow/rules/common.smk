@@ -14,10 +14,12 @@ from snakemake.utils import update_config, validate
 SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
 sys.path.insert(0, str(SCRIPTS))
 
-from rubric_order import judges, recorded, replication
-from rubric_order import settings as checks
-from rubric_order.errors import InputError
-from rubric_order.fingerprint import code_version
+from rubric_order.config import judges
+from rubric_order.recorded import recorded
+from rubric_order.statistics import replication
+from rubric_order.config import checks
+from rubric_order.base.errors import InputError
+from rubric_order.base.code_hash import code_version
 
 # Commands find the Python that runs Snakemake, also where its environment is not activated; with --sdm conda the
 # environment of a rule comes before it.

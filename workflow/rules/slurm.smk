@@ -1,6 +1,6 @@
 """What SLURM's job arrays need beyond Snakemake's executor; elsewhere, nothing."""
 
-from rubric_order import slurm_arrays
+from rubric_order.judging import slurm_arrays
 
 # A task of an array is another job than the one that Snakemake was started with.
 command = slurm_arrays.command_of_task(sys.argv, os.environ)

@@ -6,7 +6,10 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from rubric_order import entry, files, judges, plan, prompts
+from rubric_order.base import command_line, files
+from rubric_order.config import judges
+from rubric_order.planning import plan
+from rubric_order.prompts import frames
 
 COLUMNS = ["request_id", "profile", "dataset", "item_id", "n", "ordering", "repeat"]
 SCHEMA = pa.schema(
@@ -43,7 +46,7 @@ def main(
     requests = plan.distinct_requests(
         reads, owned_elsewhere=owned, greedy=judges.greedy_profiles(judge, reads["profile"].unique())
     )
-    source = prompts.load_template(template)
+    source = frames.load_template(template)
     tables = {
         str(table["dataset"].iloc[0]): (table, path)
         for table, path in zip(map(pd.read_parquet, items), rubrics, strict=True)
@@ -60,8 +63,8 @@ def main(
                 yield pa.Table.from_pandas(part, schema=SCHEMA, preserve_index=False)
 
     files.write_parquet(rendered(), output)
-    entry.log.info("%d reads need %d requests of this study's own", len(reads), len(requests))
+    command_line.log.info("%d reads need %d requests of this study's own", len(reads), len(requests))
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from rubric_order import entry, models
+from rubric_order.base import command_line
+from rubric_order.judging import weights
 
 
 def main(gguf: dict, output: Path) -> None:
     """Dequantise the file into a model folder."""
-    models.convert_gguf(gguf["package"], gguf["file"], gguf["sha256"], output, dtype=gguf["dtype"])
+    weights.convert_gguf(gguf["package"], gguf["file"], gguf["sha256"], output, dtype=gguf["dtype"])
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

@@ -2,16 +2,17 @@
 
 from pathlib import Path
 
-from rubric_order import cards, entry, files
+from rubric_order.base import command_line, files
+from rubric_order.statistics import datasets
 
 
 def main(items: list[Path], pairs: list[Path], bootstrap: dict, output: Path) -> None:
     """Write one row a dataset, source of scores and criterion."""
-    described = cards.describe(
-        files.read_tables(items, cards.ITEM_COLUMNS), files.read_tables(pairs, cards.PAIR_COLUMNS), **bootstrap
+    described = datasets.estimate(
+        files.read_tables(items, datasets.ITEM_COLUMNS), files.read_tables(pairs, datasets.PAIR_COLUMNS), **bootstrap
     )
     files.write_parquet(described, output, **bootstrap)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

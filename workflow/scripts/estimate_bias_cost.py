@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-from rubric_order import bias_cost, entry, files, score_position
+from rubric_order.base import command_line, files
+from rubric_order.statistics import bias_cost, score_position
 
 
 def main(scores: list[Path], bootstrap: dict, splits: dict, output: Path) -> None:
     """Write one row an estimate."""
-    table = bias_cost.bias_costs(files.each_table(scores, score_position.COLUMNS), **bootstrap, **splits)
+    table = bias_cost.estimate(files.each_table(scores, score_position.COLUMNS), **bootstrap, **splits)
     files.write_parquet(table, output, **bootstrap, **splits)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

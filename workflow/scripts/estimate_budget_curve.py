@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
-from rubric_order import budget_curve, entry, files, reads
+from rubric_order.base import command_line, files
+from rubric_order.methods import blocks
+from rubric_order.statistics import budget_curve
 
 
 def main(scores: list[Path], bootstrap: dict, budget: dict, output: Path) -> None:
     """Write one row an estimate."""
-    table = budget_curve.budget_curve(files.each_table(scores, reads.COLUMNS), **bootstrap, **budget)
+    table = budget_curve.estimate(files.each_table(scores, blocks.COLUMNS), **bootstrap, **budget)
     files.write_parquet(table, output, **bootstrap, **budget)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

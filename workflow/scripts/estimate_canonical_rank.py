@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
-from rubric_order import canonical_rank, entry, files, reads
+from rubric_order.base import command_line, files
+from rubric_order.methods import blocks
+from rubric_order.statistics import canonical_rank
 
 
 def main(scores: list[Path], bootstrap: dict, output: Path) -> None:
     """Write one row an estimate."""
-    table = canonical_rank.canonical_rank(files.each_table(scores, reads.COLUMNS), **bootstrap)
+    table = canonical_rank.estimate(files.each_table(scores, blocks.COLUMNS), **bootstrap)
     files.write_parquet(table, output, **bootstrap)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

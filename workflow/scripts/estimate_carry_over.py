@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
-from rubric_order import carry_over, entry, files, panels
+from rubric_order.base import command_line, files
+from rubric_order.methods import panels
+from rubric_order.statistics import carry_over
 
 
 def main(scores: list[Path], bootstrap: dict, output: Path) -> None:
     """Write one row an estimate."""
     tables = (files.read_tables([path], panels.COLUMNS) for path in scores)
-    files.write_parquet(carry_over.carry_over(tables, confidence=bootstrap["confidence"]), output, **bootstrap)
+    files.write_parquet(carry_over.estimate(tables, confidence=bootstrap["confidence"]), output, **bootstrap)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

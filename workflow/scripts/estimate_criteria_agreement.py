@@ -2,15 +2,17 @@
 
 from pathlib import Path
 
-from rubric_order import criteria_agreement, entry, files, panels
+from rubric_order.base import command_line, files
+from rubric_order.methods import panels
+from rubric_order.statistics import criteria_agreement
 
 
 def main(scores: list[Path], bootstrap: dict, paired: dict, output: Path) -> None:
     """Write one row an estimate."""
     tables = (files.read_tables([path], panels.COLUMNS) for path in scores)
     settings = bootstrap | paired
-    files.write_parquet(criteria_agreement.criteria_agreement(tables, **settings), output, **settings)
+    files.write_parquet(criteria_agreement.estimate(tables, **settings), output, **settings)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
-from rubric_order import criterion_order, entry, files, panels
+from rubric_order.base import command_line, files
+from rubric_order.methods import panels
+from rubric_order.statistics import criterion_order
 
 
 def main(scores: list[Path], bootstrap: dict, output: Path) -> None:
     """Write one row an estimate."""
     tables = (files.read_tables([path], panels.COLUMNS) for path in scores)
-    files.write_parquet(criterion_order.criterion_order(tables, **bootstrap), output, **bootstrap)
+    files.write_parquet(criterion_order.estimate(tables, **bootstrap), output, **bootstrap)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-from rubric_order import crossed_orders, entry, files
+from rubric_order.base import command_line, files
+from rubric_order.statistics import crossed_orders
 
 
 def main(scores: list[Path], bootstrap: dict, output: Path) -> None:
     """Write one row an estimate."""
     tables = (files.read_tables([path], crossed_orders.COLUMNS) for path in scores)
-    files.write_parquet(crossed_orders.crossed_orders(tables, **bootstrap), output, **bootstrap)
+    files.write_parquet(crossed_orders.estimate(tables, **bootstrap), output, **bootstrap)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

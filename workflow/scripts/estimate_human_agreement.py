@@ -2,16 +2,17 @@
 
 from pathlib import Path
 
-from rubric_order import agreement, entry, files
+from rubric_order.base import command_line, files
+from rubric_order.statistics import human_agreement
 
 
 def main(scores: list[Path], bootstrap: dict, human_scales: dict, output: Path) -> None:
     """Write one row an estimate."""
-    table = agreement.human_agreement(
-        files.each_table(scores, agreement.COLUMNS), human_scales=human_scales, **bootstrap
+    table = human_agreement.estimate(
+        files.each_table(scores, human_agreement.COLUMNS), human_scales=human_scales, **bootstrap
     )
     files.write_parquet(table, output, **bootstrap)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

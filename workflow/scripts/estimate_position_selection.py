@@ -2,15 +2,16 @@
 
 from pathlib import Path
 
-from rubric_order import bias, entry, files
+from rubric_order.base import command_line, files
+from rubric_order.statistics import position_selection
 
 
 def main(scores: list[Path], bootstrap: dict, direction: dict, output: Path) -> None:
     """Write one row an estimate."""
     settings = bootstrap | direction
-    table = bias.position_selection(files.each_table(scores, bias.COLUMNS), **settings)
+    table = position_selection.estimate(files.each_table(scores, position_selection.COLUMNS), **settings)
     files.write_parquet(table, output, **settings)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

@@ -4,14 +4,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from rubric_order import entry, power
-from rubric_order.files import write_parquet
+from rubric_order.base import command_line
+from rubric_order.base.files import write_parquet
+from rubric_order.statistics import power
 
 
 def main(statistics: Path, settings: dict, output: Path) -> None:
     """Write one row a study, assumed or made."""
-    write_parquet(power.detectable(pd.read_parquet(statistics), **settings), output, **settings)
+    write_parquet(power.estimate(pd.read_parquet(statistics), **settings), output, **settings)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

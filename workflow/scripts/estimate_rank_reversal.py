@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
-from rubric_order import entry, files, ranking, reads
+from rubric_order.base import command_line, files
+from rubric_order.methods import blocks
+from rubric_order.statistics import rank_reversal
 
 
 def main(scores: list[Path], bootstrap: dict, halves: dict, output: Path) -> None:
     """Write one row an estimate."""
-    table = ranking.rank_reversal(files.each_table(scores, reads.COLUMNS), **bootstrap, **halves)
+    table = rank_reversal.estimate(files.each_table(scores, blocks.COLUMNS), **bootstrap, **halves)
     files.write_parquet(table, output, **bootstrap, **halves)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

@@ -2,15 +2,16 @@
 
 from pathlib import Path
 
-from rubric_order import comparison, entry, files
+from rubric_order.base import command_line, files
+from rubric_order.statistics import strategy_comparison
 
 
 def main(scores: list[Path], bootstrap: dict, paired: dict, output: Path) -> None:
     """Write one row a pair of strategies."""
     settings = bootstrap | paired
-    table = comparison.strategy_comparison(files.each_table(scores, comparison.COLUMNS), **settings)
+    table = strategy_comparison.estimate(files.each_table(scores, strategy_comparison.COLUMNS), **settings)
     files.write_parquet(table, output, **settings)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
-from rubric_order import entry, files, reads, within_item
+from rubric_order.base import command_line, files
+from rubric_order.methods import blocks
+from rubric_order.statistics import within_item_deviation
 
 
 def main(scores: list[Path], bootstrap: dict, output: Path) -> None:
     """Write one row an estimate."""
-    table = within_item.within_item_deviation(files.each_table(scores, reads.COLUMNS), **bootstrap)
+    table = within_item_deviation.estimate(files.each_table(scores, blocks.COLUMNS), **bootstrap)
     files.write_parquet(table, output, **bootstrap)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from rubric_order import downloads, entry
+from rubric_order.base import command_line
+from rubric_order.datasets import fetching
 
 
 def main(source: dict, mirror: Path | None, what: str, output: Path) -> None:
     """Read a file from the mirror or the network; it is put in place only if its checksum is right."""
-    downloads.fetch(source, output, mirror=mirror, what=f"dataset {what}")
+    fetching.fetch(source, output, mirror=mirror, what=f"dataset {what}")
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

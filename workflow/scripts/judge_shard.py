@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from rubric_order import devices, engines, entry, files, judging, locks, plan
-from rubric_order.constrained import second_requests
-from rubric_order.judges import identity
-from rubric_order.store import Store
+from rubric_order.base import command_line, files, locks
+from rubric_order.config.judges import identity
+from rubric_order.judging import devices, engines
+from rubric_order.judging import shard as judging
+from rubric_order.judging.constrained import second_requests
+from rubric_order.judging.store import Store
+from rubric_order.planning import plan
 
 
 def main(
@@ -48,4 +51,4 @@ def main(
 
 
 if __name__ == "__main__":  # vLLM starts processes that import this file
-    entry.run(main)
+    command_line.run(main)

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-from rubric_order import entry, status, tables
-from rubric_order.store import Store
+from rubric_order import tables
+from rubric_order.base import command_line
+from rubric_order.judging import status
+from rubric_order.judging.store import Store
 from rubric_order.tables import judge_status
 
 
@@ -29,4 +31,4 @@ def main(judges: dict, requests: Path, stores: Path, output: Path) -> None:
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from rubric_order import entry, files
-from rubric_order.scores import score_reads
-from rubric_order.scores_criteria import score_criteria
+from rubric_order.base import command_line, files
+from rubric_order.scoring.scores import score_reads
+from rubric_order.scoring.scores_criteria import score_criteria
 
 
 def main(plan: Path, responses: list[Path], answer: dict, output: Path) -> None:
@@ -17,8 +17,8 @@ def main(plan: Path, responses: list[Path], answer: dict, output: Path) -> None:
     scores = score_criteria(reads, answers) if several else score_reads(reads, answers, **answer)
     files.write_parquet(scores, output)
     failures = scores["failure"].value_counts()
-    entry.log.info("%d reads, %d without a score %s", len(scores), failures.sum(), failures.to_dict() or "")
+    command_line.log.info("%d reads, %d without a score %s", len(scores), failures.sum(), failures.to_dict() or "")
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

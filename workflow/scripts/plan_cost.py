@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from rubric_order import costs, entry, tables
-from rubric_order.store import Store
+from rubric_order import tables
+from rubric_order.base import command_line
+from rubric_order.judging import costs
+from rubric_order.judging.store import Store
 from rubric_order.tables import plan_cost
 
 
@@ -38,4 +40,4 @@ def main(judges: dict, plans: Path, requests: Path, stores: Path, models: Path, 
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

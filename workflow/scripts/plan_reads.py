@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from rubric_order import entry, files, plan, prompts
+from rubric_order.base import command_line, files
+from rubric_order.planning import plan
+from rubric_order.prompts import frames
 
 
 def main(
@@ -17,14 +19,14 @@ def main(
         study=study,
         judge_id=judge_id,
         judge=judge,
-        template=prompts.load_template(template),
+        template=frames.load_template(template),
         **settings,
     )
     files.write_parquet(reads, output, study=study, judge=judge_id, **settings)
-    entry.log.info(
+    command_line.log.info(
         "%s by %s: %d reads, %d distinct requests", study, judge_id, len(reads), reads["request_id"].nunique()
     )
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

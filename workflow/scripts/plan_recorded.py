@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rubric_order import entry, files, recorded
+from rubric_order.base import command_line, files
+from rubric_order.recorded import recorded
 
 
 def main(items: Path, records: list[Path], adapter: str, study: str, judge_id: str, judge: dict, output: Path) -> None:
@@ -17,8 +18,8 @@ def main(items: Path, records: list[Path], adapter: str, study: str, judge_id: s
         pd.read_parquet(items), answers, study=study, judge_id=judge_id, n=judge["n"], unknown=judge["unknown"]
     )
     files.write_parquet(reads, output, study=study, judge=judge_id)
-    entry.log.info("%s by %s: %d recorded answers", study, judge_id, len(reads))
+    command_line.log.info("%s by %s: %d recorded answers", study, judge_id, len(reads))
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rubric_order import entry
+from rubric_order.base import command_line
 from rubric_order.figures import output, sweep
 
 
@@ -17,4 +17,4 @@ def main(selection: Path, agreement: Path, style: Path, figure: dict, values: di
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

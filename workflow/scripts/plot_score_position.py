@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rubric_order import entry
+from rubric_order.base import command_line
 from rubric_order.figures import output, score_position
 
 
@@ -15,4 +15,4 @@ def main(statistics: Path, style: Path, figure: dict, outputs: list[Path]) -> No
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from rubric_order import datasets, entry
-from rubric_order.files import write_parquet
+from rubric_order import datasets
+from rubric_order.base import command_line
+from rubric_order.base.files import write_parquet
 
 
 def main(dataset: str, files: dict[str, Path], settings: dict, items: Path, rubrics: Path, pairs: Path) -> None:
@@ -14,8 +15,8 @@ def main(dataset: str, files: dict[str, Path], settings: dict, items: Path, rubr
     write_parquet(tables.rubrics, rubrics, dataset=dataset, **settings)
     write_parquet(tables.pairs, pairs, dataset=dataset, **settings)
     counts = len(tables.items), tables.items["group_id"].nunique(), len(tables.rubrics), len(tables.pairs)
-    entry.log.info("%s: %d items in %d groups, %d rubrics, %d pairs", dataset, *counts)
+    command_line.log.info("%s: %d items in %d groups, %d rubrics, %d pairs", dataset, *counts)
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

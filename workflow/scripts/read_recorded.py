@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from rubric_order import entry, files, recorded
+from rubric_order.base import command_line, files
+from rubric_order.recorded import recorded
 
 
 def main(records: list[Path], judge: dict, output: Path) -> None:
@@ -14,4 +15,4 @@ def main(records: list[Path], judge: dict, output: Path) -> None:
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rubric_order import entry, tables
+from rubric_order import tables
+from rubric_order.base import command_line
 from rubric_order.tables import rank_reversal
 
 
@@ -16,4 +17,4 @@ def main(statistics: Path, table: dict, output: Path) -> None:
 
 
 if __name__ == "__main__":
-    entry.run(main)
+    command_line.run(main)

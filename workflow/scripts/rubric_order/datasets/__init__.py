@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rubric_order.errors import InputError
-from rubric_order.rubrics import Rubric
+from rubric_order.base.errors import InputError
+from rubric_order.datasets.rubrics import Rubric
 
 ADAPTERS = (
     "autoj",

@@ -12,9 +12,9 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_order import files
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item, Pair, clean
-from rubric_order.errors import InputError
 
 FILES = ("records",)
 

@@ -13,10 +13,10 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_order import files
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item, clean
-from rubric_order.errors import InputError
-from rubric_order.rubrics import Rubric, check_levels
+from rubric_order.datasets.rubrics import Rubric, check_levels
 
 FILES = ("records",)
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rubric_order import files
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item, clean
-from rubric_order.errors import InputError
-from rubric_order.rubrics import MAX_LEVELS, Rubric, check_levels, read_rubrics
+from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels, read_rubrics
 
 FILES = ("items",)
 

@@ -6,10 +6,10 @@ The human score of a response is the level that it was written for.
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_order import files
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item, clean
-from rubric_order.errors import InputError
-from rubric_order.rubrics import Rubric, check_levels
+from rubric_order.datasets.rubrics import Rubric, check_levels
 
 FILES = ("tasks",)
 

@@ -10,10 +10,10 @@ Source: Li et al. (2024); sheet of Shi et al. (2025), github.com/Slimshilin/Posi
 from collections.abc import Iterator
 from pathlib import Path
 
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item, Pair
+from rubric_order.datasets.rubrics import Rubric
 from rubric_order.datasets.spreadsheets import models, read_rows, with_pairs
-from rubric_order.errors import InputError
-from rubric_order.rubrics import Rubric
 
 FILES = ("answers",)
 

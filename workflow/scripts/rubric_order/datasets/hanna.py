@@ -10,10 +10,10 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_order import files
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item
-from rubric_order.errors import InputError
-from rubric_order.rubrics import read_rubrics
+from rubric_order.datasets.rubrics import read_rubrics
 
 FILES = ("stories", "ratings", "rubrics")
 

@@ -13,10 +13,10 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_order import files
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item, Pair, clean
 from rubric_order.datasets.prometheus import parse_rubric, split_prompt
-from rubric_order.errors import InputError
 
 FILES = ("records",)
 

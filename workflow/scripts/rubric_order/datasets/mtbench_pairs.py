@@ -12,9 +12,9 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item, Pair
 from rubric_order.datasets.spreadsheets import Row, models, read_rows, with_pairs
-from rubric_order.errors import InputError
 
 FILES = ("answers",)
 

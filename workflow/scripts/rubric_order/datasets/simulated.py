@@ -1,11 +1,11 @@
-"""Items whose quality is known, see `simulation.latent_quality`: for the simulated judge, which knows it too."""
+"""Items whose quality is known, see `judge.latent_quality`: for the simulated judge, which knows it too."""
 
 from collections.abc import Iterator, Sequence
 
-from rubric_order import simulation
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item
-from rubric_order.errors import InputError
-from rubric_order.rubrics import MAX_LEVELS, Rubric
+from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric
+from rubric_order.simulation import judge
 
 FILES = ()
 
@@ -51,9 +51,9 @@ def read(
         for criterion in criteria
     ]
     ids = ["-".join(place) for place in places]
-    quality = simulation.latent_quality(dataset, ids)
-    rater_keys = simulation.keys(f"raters\x1f{dataset}\x1f{item_id}" for item_id in ids)
-    scores = simulation.human_scores(quality, rater_keys, raters=raters, rater_noise=rater_noise)
+    quality = judge.latent_quality(dataset, ids)
+    rater_keys = judge.keys(f"raters\x1f{dataset}\x1f{item_id}" for item_id in ids)
+    scores = judge.human_scores(quality, rater_keys, raters=raters, rater_noise=rater_noise)
     for (group, candidate, criterion), item_id, row in zip(places, ids, scores.tolist(), strict=True):
         yield Item(
             where=f"dataset {dataset}: item {item_id}",

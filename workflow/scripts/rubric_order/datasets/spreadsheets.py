@@ -14,8 +14,8 @@ from pathlib import Path
 
 import openpyxl
 
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item, Pair, clean
-from rubric_order.errors import InputError
 
 CONTROL = re.compile(r"_x00([01][0-9A-Fa-f])_")  # how a sheet writes what XML cannot hold: _x000D_ is a carriage return
 EXCEL_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")

@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rubric_order import files
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item, Pair
-from rubric_order.errors import InputError
-from rubric_order.rubrics import read_rubrics
+from rubric_order.datasets.rubrics import read_rubrics
 
 SYSTEMS = ("m8", "m9", "m10", "m11", "m12", "m13", "m14", "m15", "m17", "m20", "m22", "m23")
 DEFAULT_SYSTEMS = ("m23", "m13", "m8", "m20")  # best to worst; a test applies the rule to the published scores

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rubric_order.figures import looks
+from rubric_order.figures import style
 
 MEASURES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
@@ -32,7 +32,7 @@ def draw(
     that they do not hide each other.
 
     Args:
-        statistics: see `budget_curve.budget_curve`.
+        statistics: see `budget_curve.estimate`.
         study, n, strategies, measure, readout, profile, cluster: which rows to draw.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most; each dataset starts a row.
@@ -66,7 +66,7 @@ def draw(
     for cell, (judge, dataset) in cells.items():
         block = chosen[(chosen["judge"] == judge) & (chosen["dataset"] == dataset)]
         _draw_panel(axes[cell], block, [name for name in strategies if name in set(block["strategy"])])
-        items = looks.count_range(block["n_items"])
+        items = style.count_range(block["n_items"])
         axes[cell].set_title(f"{names.get(judge, judge)}\n{names.get(dataset, dataset)} ({items} items)")
         axes[cell].set_xlim(0.5, last + 0.5 + 0.06 * last * len(strategies))
         axes[cell].set_xticks(
@@ -89,7 +89,7 @@ def draw(
 def _draw_panel(axis: Axes, block: pd.DataFrame, strategies: list[str]) -> None:
     last = block["k"].max()
     for place, strategy in enumerate(strategies):
-        curve, look = block[block["strategy"] == strategy].sort_values("k"), looks.STRATEGIES[strategy]
+        curve, look = block[block["strategy"] == strategy].sort_values("k"), style.STRATEGIES[strategy]
         k = curve["k"].to_numpy()
         axis.fill_between(k, curve["range_low"], curve["range_high"], color=look["color"], alpha=0.16, linewidth=0)
         axis.plot(k, curve["estimate"], label=strategy, markersize=3, **look)

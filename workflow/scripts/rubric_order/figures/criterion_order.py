@@ -31,7 +31,7 @@ def draw(
     criterion with a dagger has a test that is not (at 5%, by Holm over the family, with groups as the sample).
 
     Args:
-        statistics: see `criterion_order.criterion_order`.
+        statistics: see `criterion_order.estimate`.
         study, profile, strategy, n, readout: which reads to draw.
         datasets: ids; all that the study has by default.
         width_in, row_height_in: width of the figure and height of a row of cells in inches.

@@ -5,8 +5,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rubric_order.agreement import POOLED
-from rubric_order.cards import NO_SCORES, SCORES
+from rubric_order.statistics.datasets import NO_SCORES, SCORES
+from rubric_order.statistics.human_agreement import POOLED
 
 # They differ in lightness, so that grey printing keeps them apart.
 COLOURS = {"human": "#0072b2", "reference": "#e69f00"}
@@ -18,7 +18,7 @@ def draw(
     """Share of each score among all raters' scores, with their mean: one panel a dataset, source and criterion.
 
     Args:
-        statistics: see `cards.describe`; a dataset without scores is left out.
+        statistics: see `datasets.estimate`; a dataset without scores is left out.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most.
         names: how to write the ids of datasets and criteria.

@@ -6,7 +6,7 @@ from pathlib import Path
 import matplotlib
 from matplotlib.figure import Figure
 
-from rubric_order import files
+from rubric_order.base import files
 
 _METADATA = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 

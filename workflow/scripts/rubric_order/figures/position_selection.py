@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rubric_order.figures import looks
+from rubric_order.figures import style
 
 READOUTS = {"hard": "Selected option", "soft": "Option probabilities"}
 YLABEL = {"hard": "Share of selections (%)", "soft": "Mean probability (%)"}
@@ -28,7 +28,7 @@ def draw(
     """Share of each position: one panel a judge and readout, one line a dataset, with intervals and the uniform line.
 
     Args:
-        statistics: see `bias.position_selection`.
+        statistics: see `position_selection.estimate`.
         study, strategy, n, profile: which reads to draw.
         readouts: ``hard``, ``soft`` or both; a readout that a judge lacks is left out.
         cluster: ``item`` or ``group``: what the bootstrap draws.
@@ -44,7 +44,7 @@ def draw(
     panels = [(j, r) for j in chosen["judge"].unique() for r in readouts if (j, r) in present]
     if not panels:
         reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"
-        return looks.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in, height_in=1.0)
     datasets = list(chosen["dataset"].unique())
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
@@ -71,7 +71,7 @@ def draw(
             y = 100 * line["estimate"].to_numpy()
             spread = 100 * np.abs(line[["ci_low", "ci_high"]].to_numpy().T - line["estimate"].to_numpy())
             label = names.get(dataset, dataset)
-            axis.errorbar(x, y, yerr=spread, label=label, zorder=2 + place, **looks.look(place))
+            axis.errorbar(x, y, yerr=spread, label=label, zorder=2 + place, **style.look(place))
         title = names.get(judge, judge)
         axis.set_title(f"{title}\n{READOUTS[readout]}" if len(readouts) > 1 else title)
         axis.set_xticks(range(1, n + 1))
@@ -80,6 +80,6 @@ def draw(
     figure.supxlabel("Position of the score option in the prompt")
     low, high = axes[0, 0].get_ylim()
     axes[0, 0].set_ylim(max(min(low, 100 / n - 5), 0), max(high, 100 / n + 5))
-    entries = looks.legend_entries(list(axes.flat))
+    entries = style.legend_entries(list(axes.flat))
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(len(entries), 5))
     return figure

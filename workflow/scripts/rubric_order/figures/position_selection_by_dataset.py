@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rubric_order.figures import looks
+from rubric_order.figures import style
 
 
 def draw(
@@ -25,7 +25,7 @@ def draw(
     """Share of each position: one panel a dataset, one line a judge, with intervals and the uniform line.
 
     Args:
-        statistics: see `bias.position_selection`.
+        statistics: see `position_selection.estimate`.
         study, strategy, n, readout, profile, cluster: which rows to draw.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most.
@@ -74,7 +74,7 @@ def draw(
                 capsize=1.5,
                 label=names.get(judge, judge),
                 zorder=2 + place,
-                **looks.look(place),
+                **style.look(place),
             )
         axis.set_title(names.get(dataset, dataset))
         axis.set_xticks(range(1, n + 1))

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from rubric_order.figures.looks import LOOKS
+from rubric_order.figures.style import LOOKS
 
 DASHES = ((0, ()), (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 
@@ -26,7 +26,7 @@ def draw(
     """Smallest detectable V against the number of items: assumed studies, and the reads of one study beside them.
 
     Args:
-        statistics: see `power.detectable`.
+        statistics: see `power.estimate`.
         study, profile, strategy: whose judges and datasets are drawn, at the scale of the assumed studies.
         cluster: what counts as the sample: ``item`` or ``group``.
         width_in, height_in: size of the figure in inches.

@@ -29,7 +29,7 @@ def draw(
     Numbers are percentages; bold ones have an interval that does not hold the equal share.
 
     Args:
-        statistics: see `score_position.score_position`.
+        statistics: see `score_position.estimate`.
         study, strategy, n, dataset, readout, profile, cluster: which rows to draw; dataset ``all`` is all of them.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most.

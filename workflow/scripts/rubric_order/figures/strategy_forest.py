@@ -5,9 +5,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rubric_order.agreement import POOLED
-from rubric_order.comparison import STRATEGIES
-from rubric_order.figures import looks
+from rubric_order.figures import style
+from rubric_order.statistics.human_agreement import POOLED
+from rubric_order.statistics.strategy_comparison import STRATEGIES
 
 QUANTITIES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b", "kappa": "Weighted κ"}
 READOUTS = {"hard": "", "soft": ", option probabilities"}
@@ -31,7 +31,7 @@ def draw(
     """Agreement of each strategy's mean scores with human scores: one panel a dataset and readout, one row a judge.
 
     Args:
-        statistics: see `agreement.human_agreement`.
+        statistics: see `human_agreement.estimate`.
         study, n, profile: which reads to draw.
         quantity: one of `QUANTITIES`.
         interval: ``percentile`` or ``bca``.
@@ -48,7 +48,7 @@ def draw(
     chosen = chosen[chosen["estimate"].notna()]
     if chosen.empty:
         reason = f"No human scores to agree with in study {study}, profile {profile}, n = {n}"
-        return looks.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in, height_in=1.0)
     judges = list(chosen["judge"].unique())
     present = [name for name in STRATEGIES if (chosen["strategy"] == name).any()]
     present += sorted(set(chosen["strategy"]) - set(present))
@@ -77,11 +77,11 @@ def draw(
             x = line["estimate"].to_numpy()
             spread = np.nan_to_num(np.abs(line[[*ends]].to_numpy().T - x))
             label = names.get(strategy, strategy)
-            look = looks.STRATEGIES[strategy] | {"linestyle": "none", "elinewidth": 1}
+            look = style.STRATEGIES[strategy] | {"linestyle": "none", "elinewidth": 1}
             axis.errorbar(x, y, xerr=spread, label=label, **look)
         for edge in range(1, len(judges)):
             axis.axhline(edge - 0.5, color="0.9", linewidth=0.6, zorder=0)
-        count = looks.count_range(block["n_items"])
+        count = style.count_range(block["n_items"])
         axis.set_title(f"{names.get(dataset, dataset)}{READOUTS[readout]} ({count} items)")
         axis.grid(visible=True, axis="x")
         axis.grid(visible=False, axis="y")
@@ -95,7 +95,7 @@ def draw(
     for axis in axes.flat[max(len(panels) - columns, 0) : len(panels)]:
         axis.tick_params(axis="x", labelbottom=True)
     figure.supxlabel(f"{QUANTITIES[quantity]} with human scores")
-    entries = looks.legend_entries(list(axes.flat[: len(panels)]))
+    entries = style.legend_entries(list(axes.flat[: len(panels)]))
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=len(entries))
     return figure
 

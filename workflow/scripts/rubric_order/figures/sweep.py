@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rubric_order.agreement import POOLED
-from rubric_order.figures import looks
+from rubric_order.figures import style
+from rubric_order.statistics.human_agreement import POOLED
 
 
 def draw(
@@ -30,8 +30,8 @@ def draw(
     """Cramer's V (left) and Pearson's r (right) against the setting: one row a dataset, one line a judge.
 
     Args:
-        selection: see `bias.position_selection`.
-        agreement: see `agreement.human_agreement`; a dataset without human scores has no panel on the right.
+        selection: see `position_selection.estimate`.
+        agreement: see `human_agreement.estimate`; a dataset without human scores has no panel on the right.
         values: of the setting, by judge and profile. Numbers are drawn to scale, other values at equal distances.
         study, strategy, n, readout: which reads to draw.
         cluster: ``item`` or ``group``: what the bootstrap draws.
@@ -55,7 +55,7 @@ def draw(
     judges = [judge for judge in v["judge"].unique() if points[judge] > 1]
     if not judges:
         reason = f"No judge of study {study} has profiles with several values of {label.lower()}"
-        return looks.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in, height_in=1.0)
     with_r = not r[r["judge"].isin(judges)]["estimate"].isna().all()
     figure, axes = plt.subplots(
         len(datasets),
@@ -77,7 +77,7 @@ def draw(
                     x = line["x"].to_numpy() + apart * (place - (len(judges) - 1) / 2)
                     y = line["estimate"].to_numpy()
                     spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - y))
-                    axis.errorbar(x, y, yerr=spread, label=names.get(judge, judge), **looks.look(place))
+                    axis.errorbar(x, y, yerr=spread, label=names.get(judge, judge), **style.look(place))
         row[0].set_ylabel(f"{names.get(dataset, dataset)}\nCramér's V")
         if with_r:
             if table[table["dataset"] == dataset].empty:
@@ -89,7 +89,7 @@ def draw(
         lowest = [axis for axis in column if axis.get_visible()][-1]
         lowest.tick_params(axis="x", labelbottom=True)
     figure.supxlabel(label)
-    entries = looks.legend_entries(list(axes.flat))
+    entries = style.legend_entries(list(axes.flat))
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(len(entries), 4))
     return figure
 

@@ -10,9 +10,11 @@ from functools import partial
 import pandas as pd
 from jinja2 import Template
 
-from rubric_order import parsing_criteria, prompts, rubrics
-from rubric_order.errors import InputError
+from rubric_order.base.errors import InputError
+from rubric_order.datasets import rubrics
+from rubric_order.parsing import several_scores
 from rubric_order.probes import Unit
+from rubric_order.prompts import frames
 
 TEXT = ["dataset", "group_id", "candidate", "instruction", "response"]  # what items about one text share
 
@@ -65,7 +67,7 @@ def _check(unit: tuple, where: str) -> None:
         raise InputError(f"{where} has the one criterion {found!r:.60}; probe criterion_order needs two or more")
     for kind, keys in (
         ("criterion", unit.criterion_ids),
-        ("criterion called", [" ".join(parsing_criteria.words(name)) for name in unit.criterion_names]),
+        ("criterion called", [" ".join(several_scores.words(name)) for name in unit.criterion_names]),
     ):
         for place, key in enumerate(keys):
             if not key or key in keys[:place]:
@@ -89,12 +91,12 @@ def units(items: pd.DataFrame, rubric_table: pd.DataFrame, *, n: int, template: 
     rubric_of = rubric_table.set_index("rubric_id").to_dict("index")
     for text in texts(items, rubric_table).itertuples():
         count = len(text.criterion_ids)
-        frame = prompts.frame(template, n=count, scale=n, instruction=text.instruction, response=text.response)
+        frame = frames.frame(template, n=count, scale=n, instruction=text.instruction, response=text.response)
         described = [rubric_of[rubric_id] | {"rubric_id": rubric_id} for rubric_id in text.criterion_rubrics]
         yield Unit(text.item_id, count, partial(_prompt, frame, described, n), tuple(text.criterion_names))
 
 
-def _prompt(frame: prompts.Frame, described: Sequence[Mapping], n: int, ordering: Sequence[int]) -> str:
+def _prompt(frame: frames.Frame, described: Sequence[Mapping], n: int, ordering: Sequence[int]) -> str:
     """The prompt for an ordering of the criteria, which one of the score levels can follow."""
     count = len(described)
     return frame.fill([_block(described[option - 1], n, ordering[count:]) for option in ordering[:count]])
@@ -108,5 +110,5 @@ def _block(rubric: Mapping, n: int, levels: Sequence[int]) -> str:
             descriptions = rubrics.at_scale(tuple(rubric["levels"]), n)
         except ValueError as error:
             raise InputError(f"scale {n}: rubric {rubric['rubric_id']!r}: {error}") from None
-        lines += prompts.option_lines(descriptions, levels)
+        lines += frames.option_lines(descriptions, levels)
     return "\n".join(lines)

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 from jinja2 import Template
 
-from rubric_order import prompts, rubrics
-from rubric_order.errors import InputError
+from rubric_order.base.errors import InputError
+from rubric_order.datasets import rubrics
 from rubric_order.probes import Unit
+from rubric_order.prompts import frames
 
 KEYS = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]
 
@@ -34,7 +35,7 @@ def units(items: pd.DataFrame, rubric_table: pd.DataFrame, *, n: int, template: 
         except ValueError as error:
             raise InputError(f"scale {n}: rubric {rubric.rubric_id!r}: {error}") from None
     for item in items.itertuples():
-        frame = prompts.frame(
+        frame = frames.frame(
             template,
             instruction=item.instruction,
             response=item.response,
@@ -48,8 +49,8 @@ def units(items: pd.DataFrame, rubric_table: pd.DataFrame, *, n: int, template: 
 class _Prompt:
     """A prompt but for its options."""
 
-    def __init__(self, frame: prompts.Frame, levels: Sequence[str]) -> None:
+    def __init__(self, frame: frames.Frame, levels: Sequence[str]) -> None:
         self.frame, self.levels = frame, levels
 
     def __call__(self, ordering: Sequence[int]) -> str:
-        return self.frame.fill(prompts.option_lines(self.levels, ordering))
+        return self.frame.fill(frames.option_lines(self.levels, ordering))

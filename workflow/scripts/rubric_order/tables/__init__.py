@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rubric_order import files
+from rubric_order.base import files
 
 READOUT_NAMES = {"hard": "selected option", "soft": "option probabilities"}
 SIGNIFICANT = 0.05

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.keys import EVERY
+from rubric_order.base.keys import EVERY
 from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
@@ -29,7 +29,7 @@ def table(
     """One row a judge, dataset (``all``: all of them) and readout: cheapest and canonical ordering, and the choice.
 
     Args:
-        statistics: see `bias_cost.bias_costs`.
+        statistics: see `bias_cost.estimate`.
         cluster: ``item`` or ``group``: what the bootstrap draws.
     """
     chosen = statistics.query("study == @study and profile == @profile and strategy == @strategy and n == @n")

@@ -25,7 +25,7 @@ def table(
     """One row a judge, dataset and readout, with the share of the resamples that give each rank.
 
     Args:
-        statistics: see `canonical_rank.canonical_rank`.
+        statistics: see `canonical_rank.estimate`.
         cluster: ``item`` or ``group``: what the bootstrap draws.
     """
     chosen = statistics.query("study == @study and profile == @profile and strategy == @strategy and n == @n")

@@ -24,7 +24,7 @@ def table(
     """One row a judge, dataset, strategy and readout.
 
     Args:
-        statistics: see `carry_over.carry_over`.
+        statistics: see `carry_over.estimate`.
     """
     chosen = statistics.query("study == @study and profile == @profile and n == @n and readout in @readouts")
     keys = ["judge", "dataset", "strategy", "n", "readout"]

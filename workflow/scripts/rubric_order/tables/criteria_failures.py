@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.criteria_failures import ANY
+from rubric_order.statistics.criteria_failures import ANY
 
 CAPTION = "Scores that answers about several criteria do not give, by reason."
 

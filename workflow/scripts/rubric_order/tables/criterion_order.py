@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.criteria_agreement import MACRO
+from rubric_order.statistics.criteria_agreement import MACRO
 from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, numbers
 
 CAPTION = (
@@ -27,7 +27,7 @@ def table(
     """One row a judge, dataset and readout.
 
     Args:
-        statistics: see `criterion_order.criterion_order`. agreement: see `criteria_agreement.criteria_agreement`.
+        statistics: see `criterion_order.estimate`. agreement: see `criteria_agreement.estimate`.
     """
     where = "study == @study and profile == @profile and strategy == @strategy and n == @n and readout in @readouts"
     keys = ["judge", "dataset", "strategy", "n", "readout"]

@@ -22,7 +22,7 @@ def table(statistics: pd.DataFrame, *, study: str, n: int, profile: str = "defau
     """One row a judge, dataset and strategy.
 
     Args:
-        statistics: see `crossed_orders.crossed_orders`.
+        statistics: see `crossed_orders.estimate`.
     """
     chosen = statistics.query("study == @study and profile == @profile and n == @n")
     keys = ["judge", "dataset", "strategy", "n"]

@@ -13,7 +13,7 @@ CAPTION = (
 
 
 def table(statistics: pd.DataFrame) -> pd.DataFrame:
-    """One row a dataset, source of scores and criterion, see `cards.describe`."""
+    """One row a dataset, source of scores and criterion, see `datasets.estimate`."""
     return statistics.drop(columns=["method", "confidence", "seed"]).reset_index(drop=True)
 
 

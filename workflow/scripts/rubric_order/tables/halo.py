@@ -29,7 +29,7 @@ def table(
     """One row a judge, dataset, strategy, readout and basis.
 
     Args:
-        statistics: see `halo.halo`.
+        statistics: see `halo.estimate`.
     """
     chosen = statistics.query("study == @study and profile == @profile and n == @n and readout in @readouts")
     keys = ["judge", "dataset", "strategy", "n", "readout", "basis"]

@@ -18,7 +18,7 @@ BOUNDS = {"pearson_bound_low": "bound_low", "pearson_bound_high": "bound_high"}
 def table(
     statistics: pd.DataFrame, *, study: str, n: int, profile: str = "default", cluster: str = "group"
 ) -> pd.DataFrame:
-    """One row a judge, dataset, criterion, strategy and readout, see `agreement.human_agreement`.
+    """One row a judge, dataset, criterion, strategy and readout, see `human_agreement.estimate`.
 
     Args:
         cluster: ``item`` or ``group``: what the bootstrap draws.

@@ -6,7 +6,7 @@ CAPTION = "Reads whose answer gives no score, by reason."
 
 
 def table(statistics: pd.DataFrame, *, study: str, profile: str = "default") -> pd.DataFrame:
-    """One row a judge, dataset, strategy, scale, score with its position, and reason; see `failures.parse_failures`."""
+    """One row a judge, dataset, strategy, scale, score with its position, and reason; see `failures.estimate`."""
     table = statistics.query("study == @study and profile == @profile").drop(columns=["study", "profile"])
     return table.assign(share=table["n_failed"] / table["n_reads"]).reset_index(drop=True)
 

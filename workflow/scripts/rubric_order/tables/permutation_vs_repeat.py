@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.agreement import POOLED
+from rubric_order.statistics.human_agreement import POOLED
 from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
@@ -28,8 +28,8 @@ def table(
     """One row a judge, dataset and readout: both correlations under either strategy, and their differences.
 
     Args:
-        agreement: see `agreement.human_agreement`.
-        comparison: see `comparison.strategy_comparison`, which has each pair once, in either order.
+        agreement: see `human_agreement.estimate`.
+        comparison: see `strategy_comparison.estimate`, which has each pair once, in either order.
         strategy, baseline: the strategies to compare; differences are the first less the second.
         cluster: ``item`` or ``group``: what counts as the sample.
     """

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.keys import EVERY
+from rubric_order.base.keys import EVERY
 from rubric_order.tables import count, percent
 
 CAPTION = (

@@ -24,7 +24,7 @@ def table(
     """One row a judge, dataset and readout: chi-square, p-values, V, direction of bias, share of each position.
 
     Args:
-        statistics: see `bias.position_selection`.
+        statistics: see `position_selection.estimate`.
         cluster: ``item`` or ``group``: what counts as the sample.
     """
     reads = "study == @study and profile == @profile and strategy == @strategy and n == @n and cluster == @cluster"

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.ranking import QUANTITIES
+from rubric_order.statistics.rank_reversal import QUANTITIES
 from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
@@ -21,7 +21,7 @@ def table(
     """One row a judge, dataset and readout: every comparison and quantity with its interval.
 
     Args:
-        statistics: see `ranking.rank_reversal`.
+        statistics: see `rank_reversal.estimate`.
         strategy, other: the strategies to compare; the statistics have each pair once, in either order.
     """
     chosen = statistics.query("study == @study and profile == @profile and n == @n")

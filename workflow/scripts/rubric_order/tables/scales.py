@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from rubric_order import resampling
+from rubric_order.methods import resampling
 from rubric_order.tables import READOUT_NAMES, with_interval
 
 CAPTION = (
@@ -25,7 +25,7 @@ def table(
     """One row a judge, readout, scale and dataset, and one for the mean of the datasets of each scale.
 
     Args:
-        statistics: see `bias.position_selection`.
+        statistics: see `position_selection.estimate`.
         studies: of a judge, scale and dataset that several have, the first one's is taken.
         cluster: ``item`` or ``group``: what counts as the sample.
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.keys import EVERY
+from rubric_order.base.keys import EVERY
 from rubric_order.tables import READOUT_NAMES
 
 CAPTION = (
@@ -24,7 +24,7 @@ def table(
     """One row a judge, dataset, readout and score: share and rate of each position, with intervals.
 
     Args:
-        statistics: see `score_position.score_position`.
+        statistics: see `score_position.estimate`.
         cluster: ``item`` or ``group``: what the bootstrap draws.
     """
     chosen = statistics.query("study == @study and profile == @profile and strategy == @strategy and n == @n")

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.agreement import POOLED
-from rubric_order.comparison import STRATEGIES
+from rubric_order.statistics.human_agreement import POOLED
+from rubric_order.statistics.strategy_comparison import STRATEGIES
 from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, intervals, with_interval
 
 CAPTION = (
@@ -28,8 +28,8 @@ def table(
     """One row a judge, dataset and readout: r of each strategy, and how much higher it is under `strategy`.
 
     Args:
-        agreement: see `agreement.human_agreement`.
-        comparison: see `comparison.strategy_comparison`.
+        agreement: see `human_agreement.estimate`.
+        comparison: see `strategy_comparison.estimate`.
         strategy: what the others are compared with.
         cluster: ``item`` or ``group``: what the bootstrap draws.
     """

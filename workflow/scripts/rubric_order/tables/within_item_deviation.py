@@ -27,7 +27,7 @@ def table(
     """One row a judge, dataset and readout: the deviation under each strategy, and the split of one's variance.
 
     Args:
-        statistics: see `within_item.within_item_deviation`.
+        statistics: see `within_item_deviation.estimate`.
         strategy: whose variance is split.
         cluster: ``item`` or ``group``: what the bootstrap draws.
     """

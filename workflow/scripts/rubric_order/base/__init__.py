@@ -1,0 +1,1 @@
+"""What every part uses: files, errors, locks, keys, command lines, the hash of code."""

@@ -1,0 +1,60 @@
+"""Command lines of the entry scripts, made from the signature of their `main`."""
+
+import argparse
+import inspect
+import json
+import logging
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from rubric_order.base.errors import InputError
+
+log = logging.getLogger("rubric_order")
+
+
+def run(main: Callable[..., None]) -> None:
+    """Call `main` with the options of the command line.
+
+    Each parameter becomes an option: a path or number as it is, ``dict`` as JSON, ``list[Path]`` as several paths,
+    ``dict[str, Path]`` as several ``name=path``, ``Path | None`` as a path or nothing. An `InputError` ends the program
+    with one line and status 1.
+    """
+    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", level=logging.WARNING, stream=sys.stderr)
+    # A job that is asked to end, by a scheduler or at its time limit, keeps what it has first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended on request"))
+    log.setLevel(logging.INFO)  # our own progress; of libraries only what is wrong
+    parser = argparse.ArgumentParser(description=inspect.getdoc(main))
+    parameters = inspect.signature(main).parameters
+    for name, parameter in parameters.items():
+        required = parameter.default is inspect.Parameter.empty
+        default = None if required else parameter.default
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", required=required, default=default, **_reader(parameter.annotation)
+        )
+    options = vars(parser.parse_args())
+    try:
+        named = {name: dict(options[name]) for name in parameters if parameters[name].annotation == dict[str, Path]}
+        main(**options | named)
+    except InputError as error:
+        sys.exit(f"error: {error}")
+
+
+def _reader(annotation: object) -> dict:
+    if annotation == list[Path]:
+        return {"type": Path, "nargs": "*"}
+    if annotation == dict[str, Path]:
+        return {"type": _named_path, "nargs": "*"}
+    if annotation == Path | None:
+        return {"type": _optional_path, "nargs": "?"}
+    return {"type": {dict: json.loads}.get(annotation, annotation)}
+
+
+def _optional_path(text: str) -> Path | None:
+    return Path(text) if text else None
+
+
+def _named_path(text: str) -> tuple[str, Path]:
+    name, _, path = text.partition("=")
+    return name, Path(path)

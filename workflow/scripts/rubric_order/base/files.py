@@ -1,0 +1,248 @@
+"""Reading input files with errors that name the place, and writing outputs that are whole or absent."""
+
+import contextlib
+import csv
+import hashlib
+import io
+import itertools
+import json
+import os
+import tempfile
+from collections.abc import Hashable, Iterable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from rubric_order import __version__
+from rubric_order.base.errors import InputError
+
+SCHEMA_VERSION = 1
+MAX_DEPTH = 50
+
+
+@contextlib.contextmanager
+def atomic(path: str | Path) -> Iterator[Path]:
+    """A temporary path beside `path` that is renamed to it when the block ends well, and removed when it does not."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(descriptor)
+    temporary = Path(name)
+    temporary.chmod(0o644)
+    try:
+        yield temporary
+        with open(temporary, "rb") as file:
+            os.fsync(file)  # a power cut leaves the old file or the new one, never an empty one
+        os.replace(temporary, path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # and it leaves the new one from here on
+        finally:
+            os.close(folder)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(text: str, path: str | Path) -> None:
+    with atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_parquet(table: pd.DataFrame | pa.Table | Iterable[pa.Table], path: str | Path, **metadata: object) -> None:
+    """Write a table with the schema version, the program's version and `metadata` in the file's own metadata.
+
+    Several tables of one schema are written one after another as they come, so that they are never in memory together.
+    Bytes depend on the tables and the metadata alone.
+    """
+    if isinstance(table, pd.DataFrame):
+        table = pa.Table.from_pandas(table, preserve_index=False)
+    parts = iter([table] if isinstance(table, pa.Table) else table)
+    first = next(parts)
+    provenance = {"schema_version": SCHEMA_VERSION, "rubric_order": __version__, **metadata}
+    kept = first.schema.metadata or {}  # column types, as pandas writes them
+    schema = first.schema.with_metadata({**kept, "rubric_order": json.dumps(provenance, sort_keys=True)})
+    options = {"compression": "zstd", "write_page_checksum": True}
+    with atomic(path) as temporary, pq.ParquetWriter(temporary, schema, **options) as writer:
+        for part in itertools.chain([first], parts):
+            writer.write_table(part.replace_schema_metadata(schema.metadata))
+
+
+def read_metadata(path: str | Path) -> dict:
+    """What `write_parquet` put into the file's metadata."""
+    return json.loads(pq.read_schema(path).metadata[b"rubric_order"])
+
+
+def read_tables(paths: list[Path], columns: list[str] | None = None) -> pd.DataFrame:
+    """Rows of several Parquet files of one schema, one after another."""
+    tables = [pq.read_table(path, columns=columns) for path in paths]
+    return pa.concat_tables(tables, promote_options="permissive").to_pandas()
+
+
+def each_table(paths: Iterable[Path], columns: list[str]) -> Iterator[pd.DataFrame]:
+    """Some columns of one Parquet file after another, one at a time in memory."""
+    return (pq.read_table(path, columns=columns).to_pandas() for path in paths)
+
+
+def sha256(path: str | Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_text(path: str | Path) -> str:
+    """Text of a UTF-8 file, with its line ends as they are.
+
+    Raises:
+        InputError: the file is missing or cannot be read, or is not UTF-8.
+    """
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        found = error.object[error.start]
+        raise InputError(f"{path}: line {line}: expected UTF-8, found byte 0x{found:02x}") from None
+
+
+def read_json(path: str | Path) -> object:
+    """Content of a JSON file.
+
+    Raises:
+        InputError: with line and column, where the file is not JSON, repeats a key, or is nested too deeply.
+    """
+    return _json(read_text(path), path)
+
+
+def read_json_lines(path: str | Path) -> list[tuple[int, object]]:
+    """Line numbers (1-based) and contents of the non-blank lines of a JSON Lines file.
+
+    Raises:
+        InputError: with the line, where one is not JSON, repeats a key, or is nested too deeply.
+    """
+    lines = enumerate(read_text(path).split("\n"), start=1)
+    return [(number, _json(line, path, number)) for number, line in lines if line.strip()]
+
+
+def _json(text: str, path: str | Path, line: int | None = None) -> object:
+    where = f"{path}" if line is None else f"{path}: line {line}"
+
+    def unique(pairs: list[tuple[str, object]]) -> dict:
+        content = dict(pairs)
+        if len(content) < len(pairs):
+            keys = [key for key, _ in pairs]
+            repeated = next(key for key in keys if keys.count(key) > 1)
+            raise InputError(f"{where}: key {repeated!r:.60} stands twice in one mapping; expected once")
+        return content
+
+    try:
+        content = json.loads(text, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        place = f"line {line or error.lineno}, column {error.colno}"
+        raise InputError(f"{path}: {place}: malformed JSON: {error.msg}") from None
+    except RecursionError:
+        raise InputError(f"{where}: nested too deeply; expected at most {MAX_DEPTH} levels") from None
+    except ValueError as error:  # such as a number of ten thousand digits
+        raise InputError(f"{where}: malformed JSON: {error}") from None
+    _check_depth(content, where)
+    return content
+
+
+def _check_depth(content: object, where: str) -> None:
+    """Refuse what is nested so deeply that even showing it in a message would fail."""
+    level, seen = [content] if isinstance(content, dict | list) else [], set()
+    for _ in range(MAX_DEPTH):
+        inside = [entry.values() if isinstance(entry, dict) else entry for entry in level]
+        level = []
+        for entry in (entry for entries in inside for entry in entries if isinstance(entry, dict | list)):
+            if id(entry) not in seen:  # a YAML alias is seen once, even where it stands within itself
+                seen.add(id(entry))
+                level.append(entry)
+        if not level:
+            return
+    raise InputError(f"{where}: nested too deeply; expected at most {MAX_DEPTH} levels")
+
+
+def read_csv(path: str | Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
+    """Line numbers (of a row's last line, 1-based) and rows by column of a CSV file with a header.
+
+    Args:
+        path: the file; blank lines are passed over.
+        columns: the columns that must be there.
+
+    Raises:
+        InputError: with the line, where the file is not CSV or a row has more or fewer cells than there are columns; a
+            column is missing or stands twice; or there are no rows.
+    """
+    csv.field_size_limit(2**24)
+    # strict: otherwise a quote that is never closed swallows all rows after it
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        lines = [(reader.line_num, cells) for cells in reader if cells]
+    except csv.Error as error:
+        raise InputError(f"{path}: line {reader.line_num}: malformed CSV: {error}") from None
+    header = lines[0][1] if lines else []
+    if len(lines) < 2:
+        raise InputError(f"{path}: no rows")
+    for name in columns:
+        if name not in header:
+            raise InputError(f"{path}: column {name!r} is missing; found {listed(header)}")
+    for place, name in enumerate(header):
+        if name in header[:place]:
+            raise InputError(f"{path}: column {name!r:.60} stands twice; expected once")
+    for number, cells in lines[1:]:
+        if len(cells) != len(header):
+            raise InputError(f"{path}: line {number}: expected {len(header)} cells, found {len(cells)}")
+    return [(number, dict(zip(header, cells, strict=True))) for number, cells in lines[1:]]
+
+
+def listed(names: Iterable[str]) -> str:
+    """The first of some names, on one line."""
+    return f"{', '.join(' '.join(name.split()) for name in names):.200}"
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """A safe loader that refuses a mapping with one key twice, which YAML forbids and PyYAML overlooks."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        seen = set()
+        for key_node, _ in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                continue
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, Hashable):
+                raise yaml.MarkedYAMLError(problem=f"key {key!r:.60} is not a word", problem_mark=key_node.start_mark)
+            if key in seen:
+                raise yaml.MarkedYAMLError(problem=f"duplicate key {key!r:.60}", problem_mark=key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: str | Path) -> object:
+    """Content of a YAML file.
+
+    Raises:
+        InputError: with line and column, where the file is not YAML, repeats a key, or is nested too deeply.
+    """
+    text = read_text(path)
+    try:
+        content = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        raise InputError(
+            f"{path}: line {mark.line + 1}, column {mark.column + 1}: malformed YAML: {error.problem}"
+        ) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise InputError(f"{path}: line {line}: character {chr(error.character)!r} is not allowed in YAML") from None
+    except RecursionError:
+        raise InputError(f"{path}: nested too deeply; expected at most {MAX_DEPTH} levels") from None
+    except (ValueError, LookupError, TypeError, AttributeError) as error:  # such as the date 2026-02-31, or `!!bool x`
+        raise InputError(f"{path}: malformed YAML: {error}") from None
+    _check_depth(content, path)
+    return content

@@ -1,0 +1,1 @@
+"""Loading, completing and checking a config; what a judge is."""

@@ -1,0 +1,326 @@
+"""Checking a config: its shape against the schema, and then what a schema cannot say."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import yaml
+from jsonschema import Draft202012Validator, validators
+from jsonschema.exceptions import ValidationError, best_match
+
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import EVERY
+from rubric_order.config import judges
+from rubric_order.datasets import ADAPTERS
+from rubric_order.prompts import orderings
+
+
+def ready_judges(folder: Path) -> dict[str, Path]:
+    """The judges that a study may name without defining them: a file ``judges/X.yaml`` of `folder` defines judge X."""
+    return {path.stem: path for path in sorted((folder / "judges").glob("*.yaml"))}
+
+
+def ready_made(folder: Path, config: Mapping) -> list[Path]:
+    """Files of `folder` that belong under a config: every dataset that we know, and the judges that the config names.
+
+    A judge's file is read where a study names the judge or `config` has settings of it: what nobody uses costs nothing.
+
+    Args:
+        folder: with the folders ``datasets`` and ``judges``.
+        config: as the user wrote it, unchecked.
+    """
+    named = set(_block(config, "judges"))
+    for study in _block(config, "studies").values():
+        listed = study.get("judges") if isinstance(study, Mapping) else None
+        named |= {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+    judge_files = [path for name, path in ready_judges(folder).items() if name in named]
+    return [*sorted((folder / "datasets").glob("*.yaml")), *judge_files]
+
+
+def _block(config: Mapping, key: str) -> Mapping:
+    """A block of a config that nobody has checked."""
+    block = config.get(key)
+    return block if isinstance(block, Mapping) else {}
+
+
+# The figures and tables of probe `criterion_order`.
+OF_CRITERIA = (
+    "criterion_order",
+    "criteria_agreement",
+    "carry_over",
+    "halo",
+    "crossed_orders",
+    "criteria_failures",
+)
+
+
+# What a request to an endpoint holds already; given twice, `extra_body` would silently win.
+IN_BODY = {
+    "model": "model",
+    "messages": "system_prompt",
+    "temperature": "sampling/temperature",
+    "top_p": "sampling/top_p",
+    "max_tokens": "sampling/max_tokens",
+    "max_completion_tokens": "sampling/max_tokens, with max_tokens_name",
+    "stop": "sampling/stop",
+    "seed": "sampling/seed",
+    "chat_template_kwargs": "chat_template_kwargs",
+    "logprobs": "answer_format",
+    "top_logprobs": "top_logprobs",
+    "structured_outputs": "second_request or criteria_format",
+    "n": "greedy_repeats and a strategy's budget",
+}
+
+
+def read_texts(value: object, schema: Mapping) -> object:
+    """A config in which a text stands for what it says where the schema wants no text.
+
+    Snakemake hands on the values of ``--config 'datasets={"hanna": {"limit": 2}}'`` as texts. What does not become
+    what the schema wants is left as it is, for `check_shape` to name.
+    """
+    if isinstance(value, Mapping):
+        known = schema.get("properties", {})
+        patterns = schema.get("patternProperties", {})
+        for key in value:
+            matching = [part for pattern, part in patterns.items() if isinstance(key, str) and re.search(pattern, key)]
+            part = known.get(key, matching[0] if matching else {})
+            value[key] = read_texts(value[key], part)
+        return value
+    kinds = schema.get("type", "string" if "enum" in schema else None)
+    if isinstance(value, str) and kinds is not None and "string" not in kinds:
+        try:
+            read = yaml.safe_load(value)
+        except yaml.YAMLError:
+            return value
+        return read if _Validator({"type": kinds}).is_valid(read) else value
+    return value
+
+
+def check_shape(config: Mapping, schema: Mapping) -> None:
+    """Check a config against its schema.
+
+    Raises:
+        InputError: with the path of the offending key, what was found and what was expected.
+    """
+    for path, key in _keys(config):
+        if not isinstance(key, str):
+            raise InputError(f"config: {path or 'top level'}: expected a name as key, found {key!r}; put it in quotes")
+    error = best_match(_Validator(schema).iter_errors(config))
+    if error is not None:
+        raise InputError(f"config: {_explain(error)}")
+
+
+# JSON Schema takes 5.0 for an integer; numpy does not.
+_Validator = validators.extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
+)
+
+
+def _keys(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """Every key of nested mappings, with the path of the mapping it stands in."""
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield path, key
+            yield from _keys(entry, f"{path}/{key}".lstrip("/"))
+
+
+def _explain(error: ValidationError) -> str:
+    path = "/".join(map(str, error.absolute_path)) or "top level"
+    match error.validator:
+        case "additionalProperties":
+            known = error.schema.get("properties", {})
+            patterns = [re.compile(pattern) for pattern in error.schema.get("patternProperties", {})]
+            unknown = [k for k in error.instance if k not in known and not any(p.search(k) for p in patterns)]
+            expected = ", ".join(known) or f"an id like {' or '.join(p.pattern for p in patterns)}"
+            return f"{path}: unknown key {unknown[0]!r}; expected {expected}"
+        case "required":
+            missing = [key for key in error.validator_value if key not in error.instance]
+            return f"{path}: key {missing[0]!r} is missing"
+        case "enum":
+            return f"{path}: {error.instance!r} is not one of {', '.join(map(repr, error.validator_value))}"
+        case "type":
+            return f"{path}: expected {error.validator_value}, found {error.instance!r:.80}"
+    return f"{path}: {error.message:.300}"
+
+
+def check_meaning(config: Mapping, ready: Collection[str] = ()) -> None:
+    """Check what a schema cannot say: that names refer to something and that numbers fit each other.
+
+    Args:
+        config: of the right shape, with its defaults filled in.
+        ready: judges that a study may name without defining them, see `ready_judges`.
+
+    Raises:
+        InputError: one line for each thing that is wrong.
+    """
+    problems = list(_problems(config, ready))
+    if problems:
+        raise InputError("config: " + "\nconfig: ".join(problems))
+
+
+def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
+    for name, dataset in config["datasets"].items():
+        if dataset["adapter"] not in ADAPTERS:
+            yield f"datasets/{name}/adapter: {dataset['adapter']!r} is not one of {', '.join(ADAPTERS)}"
+        for file, source in dataset["files"].items():
+            if "path" not in source and not {"url", "sha256"} <= set(source):
+                yield f"datasets/{name}/files/{file}: expected either 'path', or 'url' and 'sha256'"
+    for name, study in config["studies"].items():
+        for kind in ("datasets", "judges"):
+            for entry in study[kind]:
+                if entry not in config[kind]:
+                    known = ", ".join(config[kind]) or "none"
+                    others = [judge for judge in ready if judge not in config[kind]] if kind == "judges" else []
+                    known += f"; ready-made in config/judges: {', '.join(others)}" if others else ""
+                    yield f"studies/{name}/{kind}: {entry!r} is not defined under {kind}; defined: {known}"
+        for strategy in study["strategies"]:
+            for n in study["scales"]:
+                try:
+                    if strategy == "all" and study["probe"] == "score_order":
+                        orderings.all_orderings(n)
+                except ValueError as error:
+                    yield f"studies/{name}/strategies: {error}"
+    for name, judge in config["judges"].items():
+        if judge["answer_format"] == "feedback" and judge["answer_prefix"]:
+            yield f"judges/{name}/answer_prefix: it is for answer_format 'score'; a feedback begins by itself"
+        if judge["criteria_format"] == "lines" and judge.get("reasoning_end"):
+            yield f"judges/{name}/criteria_format: 'lines' leaves no room to reason; expected 'free' with reasoning_end"
+        if judge.get("simulation") is not None and judge["engine"] != "simulated":
+            yield f"judges/{name}/simulation: it is for engine 'simulated', found engine {judge['engine']!r}"
+        rows = (judge.get("simulation") or {}).get("interaction")
+        if isinstance(rows, list) and len(lengths := {len(row): None for row in rows}) > 1:
+            yield (
+                f"judges/{name}/simulation/interaction: expected rows of one length, found lengths"
+                f" {', '.join(map(str, lengths))}"
+            )
+        for key, own in judges.OWN_SETTINGS.items():
+            if key in judge["engine_args"]:
+                yield f"judges/{name}/engine_args/{key}: set judges/{name}/{own} instead"
+        own = list(_problems_of_engine(judge))
+        yield from (f"judges/{name}/{problem}" for problem in own)
+        for profile in judge["profiles"]:
+            for problem in _problems_of_engine(judges.with_profile(judge, profile)):
+                if problem not in own:
+                    yield f"judges/{name}/profiles/{profile}/{problem}"
+        for other, same in config["judges"].items():
+            shared = judges.folder_name(judge) == judges.folder_name(same)
+            if other < name and shared and judge["gguf"] and same["gguf"] and judge["gguf"] != same["gguf"]:
+                yield f"judges/{name}/gguf: judge {other!r} takes model {judge['model']!r} from another file"
+    for name, dataset in config["datasets"].items():
+        least, greatest = dataset["human_scale"]
+        if least >= greatest:
+            found = f"found {least}, {greatest}"
+            yield f"datasets/{name}/human_scale: expected the least score and then the greatest, {found}"
+    for name, study in config["studies"].items():
+        for judge in study["judges"]:
+            recorded = config["judges"].get(judge, {}).get("engine") == "recorded"
+            if judge in config["judges"] and recorded != (study["strategies"] == ["recorded"]):
+                yield f"studies/{name}: judge {judge!r} is recorded, or the strategy is; expected both or neither"
+        if study["crossed"] and study["probe"] != "criterion_order":
+            yield f"studies/{name}/crossed: it is for probe 'criterion_order', found probe {study['probe']!r}"
+        if study["probe"] == "criterion_order" and study["strategies"] == ["recorded"]:
+            yield f"studies/{name}/strategies: recorded answers score one criterion; expected probe 'score_order'"
+        for profile in set(study["profiles"]) - {judges.DEFAULT_PROFILE}:
+            if not any(
+                profile in config["judges"][judge]["profiles"] for judge in study["judges"] if judge in config["judges"]
+            ):
+                yield f"studies/{name}/profiles: none of the study's judges has a profile {profile!r}"
+    for name, judge in config["judges"].items():
+        if judges.DEFAULT_PROFILE in judge["profiles"]:
+            yield f"judges/{name}/profiles: {judges.DEFAULT_PROFILE!r} is the judge as it stands; use another name"
+        if judge["engine"] == "recorded" and not judge.get("files"):
+            yield f"judges/{name}/files: a recorded judge needs the files with its answers"
+    for name in config["tables"].get("datasets", {}).get("datasets") or []:
+        if name not in config["datasets"]:
+            yield f"tables/datasets/datasets: {name!r} is not defined under datasets"
+    for judge in config["tables"].get("replication", {}).get("judges", {}):
+        if judge.partition("/")[0] not in config["judges"]:
+            known = ", ".join(config["judges"])
+            yield f"tables/replication/judges: {judge!r} is not defined under judges; defined: {known}"
+    for study in config["statistics"]["halo"]["alone"]:
+        if study not in config["studies"]:
+            known = ", ".join(config["studies"])
+            yield f"statistics/halo/alone: {study!r} is not defined under studies; defined: {known}"
+        elif (probe := config["studies"][study]["probe"]) != "score_order":
+            yield f"statistics/halo/alone: study {study!r} has probe {probe!r}; expected 'score_order'"
+    for block in ("figures", "tables"):
+        for name, settings in config[block].items():
+            yield from _problems_of_shown(f"{block}/{name}", settings, config["studies"])
+
+
+def _problems_of_shown(where: str, settings: Mapping, studies: Mapping) -> Iterator[str]:
+    """What is wrong with the studies that a figure or table shows."""
+    shown = settings.get("studies", [settings["study"]] if "study" in settings else [])
+    unknown = [name for name in shown if name not in studies]
+    for name in unknown:
+        key = "studies" if "studies" in settings else "study"
+        yield f"{where}/{key}: {name!r} is not defined under studies; defined: {', '.join(studies)}"
+    if unknown or not shown:
+        return
+    name = where.partition("/")[2]
+    probe = "criterion_order" if name in OF_CRITERIA else "score_order"
+    for study in shown if name != "replication" else ():
+        if (found := studies[study]["probe"]) != probe:
+            yield f"{where}: study {study!r} has probe {found!r}; expected {probe!r}"
+    if name == "crossed_orders" and not any(studies[study]["crossed"] for study in shown):
+        yield f"{where}/study: study {shown[0]!r} does not cross the orders; expected one with crossed: true"
+    if name == "rank_reversal" and settings["strategy"] == settings["other"]:
+        yield f"{where}/other: expected another strategy than {settings['strategy']!r}, with which it is compared"
+    for dataset in (settings.get("datasets") or []) if "study" in settings else []:
+        if dataset not in studies[settings["study"]]["datasets"]:
+            yield f"{where}/datasets: {dataset!r} is not among the datasets of study {settings['study']!r}"
+    named = {"n": "scales", "strategy": "strategies", "other": "strategies", "baseline": "strategies"}
+    named |= {"dataset": "datasets", "profile": "profiles"}
+    for key in [key for key in named if key in settings]:
+        value, among = settings[key], named[key]
+        if not any(value in studies[name][among] for name in shown) and (key, value) != ("dataset", EVERY):
+            yield f"{where}/{key}: {value!r} is not among the {among} of study {', '.join(map(repr, shown))}"
+
+
+def _problems_of_engine(judge: Mapping) -> Iterator[str]:
+    """What does not fit a judge's engine, as the key and what is wrong with it."""
+    sampling = {key: value for key, value in judge["sampling"].items() if value is None}
+    if judge["engine"] != "openai":
+        for key in ("base_url", "api_key_env", "serve", "prices", "requests_per_minute", "tokens_per_minute"):
+            if judge[key] is not None:
+                yield f"{key}: it is for engine 'openai'"
+        for key in ("extra_body", "extra_headers"):
+            if judge[key]:
+                yield f"{key}: it is for engine 'openai'"
+        for key in sampling:
+            yield f"sampling/{key}: null leaves it to an endpoint; engine {judge['engine']!r} needs a value"
+        return
+    if judge["reasoning_end"] is not None:
+        yield "reasoning_end: over an endpoint it is the server that keeps apart what the judge thinks"
+    yield from (f"extra_body/{key}: set {own} instead" for key, own in IN_BODY.items() if key in judge["extra_body"])
+    if judge["base_url"] is not None and (wrong := _wrong_port(judge["base_url"])):
+        yield f"base_url: {judge['base_url']!r}: {wrong}"
+    if (judge["base_url"] is None) == (judge["serve"] is None):
+        yield "base_url: engine 'openai' needs either base_url, or serve for a server of its own"
+    if judge["serve"] is not None:
+        if judge["api_key_env"] is not None:
+            yield "api_key_env: the server of serve has a key of its own"
+        if "seed" in sampling:
+            yield "sampling/seed: the server of serve needs a value"
+    else:
+        for key in ("gguf", "engine_args", "chat_template", "batch_invariant"):
+            if judge[key]:
+                yield f"{key}: it is for a model that is loaded here, by engine 'vllm' or with serve"
+        for key in ("answer_prefix", "second_request", "criteria_format"):
+            if judge[key] not in ("", False, "free") and judge["dialect"] != "vllm":
+                yield f"{key}: over an endpoint it needs dialect 'vllm'"
+    limits = [key for key in ("tokens", "cost") if judge["budget"][key] is not None]
+    if (limits or judge["tokens_per_minute"] is not None) and "max_tokens" in sampling:
+        yield "sampling/max_tokens: limits of tokens or cost need a value, to know the most that a call can use"
+    if "cost" in limits and judge["prices"] is None:
+        yield "budget/cost: it needs prices"
+
+
+def _wrong_port(url: str) -> str | None:
+    """What is wrong with the port of an address."""
+    try:
+        return "no server has port 0" if urlsplit(url).port == 0 else None
+    except ValueError as error:
+        return str(error)

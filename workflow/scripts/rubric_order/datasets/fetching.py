@@ -1,0 +1,117 @@
+"""Fetching a dataset's files: from a mirror folder or from the network, never without the right checksum."""
+
+import logging
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import tenacity
+
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 5
+TIMEOUT = 60.0
+
+
+def fetch(source: dict, output: Path, *, mirror: Path | None, what: str, timeout: float = TIMEOUT) -> None:
+    """Put a file in place once its checksum is right.
+
+    Args:
+        source: ``url``, ``sha256``, and ``mirror``: the file's path under a mirror folder.
+        mirror: folder to read from instead of the network.
+        what: the dataset and file, for messages.
+        timeout: seconds without a byte after which a connection counts as cut.
+
+    Raises:
+        InputError: the file is not there, or is not the file that was meant.
+    """
+    with files.atomic(output) as temporary:
+        if mirror is not None:
+            if "mirror" not in source:
+                raise InputError(f"{what}: config names no 'mirror' path for it (dataset_mirror is {mirror})")
+            origin = mirror / source["mirror"]
+            if not origin.is_file():
+                raise InputError(f"{what}: no file {origin} (dataset_mirror is {mirror})")
+            try:
+                shutil.copyfile(origin, temporary)
+            except OSError as error:
+                raise InputError(f"{what}: cannot copy {origin}: {error.strerror}") from None
+        else:
+            origin = source["url"]
+            try:
+                _download_in_parts(origin, temporary, source["sha256"], timeout)
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                reason = str(error).partition("\n")[0] or type(error).__name__
+                raise InputError(f"{what}: cannot download {origin}: {reason}") from None
+        found = files.sha256(temporary)
+        if found != source["sha256"]:
+            raise InputError(f"{what}: {origin} has SHA-256 {found}, expected {source['sha256']}")
+        log.info("%s: %s, %d bytes", what, origin, temporary.stat().st_size)
+
+
+@dataclass
+class _Progress:
+    """What is known of a download between its attempts.
+
+    Attributes:
+        resume: whether an attempt may go on where the one before was cut.
+        etag: the server's strong name for the content that has come so far, if it gave one.
+        resumed: whether the file was put together from parts.
+    """
+
+    resume: bool = True
+    etag: str | None = None
+    resumed: bool = False
+
+
+def _download_in_parts(url: str, path: Path, sha256: str, timeout: float) -> None:
+    """Download, asking only for the rest after a cut; if the parts do not fit together, once more in one piece."""
+    progress = _Progress()
+    _download(url, path, progress, timeout)
+    if progress.resumed and files.sha256(path) != sha256:
+        log.warning("%s: its parts do not fit together; downloading it again from the start", url)
+        _download(url, path, _Progress(resume=False), timeout)
+
+
+def _passing(error: BaseException) -> bool:
+    """Whether a download may succeed if it is tried again."""
+    if isinstance(error, httpx.HTTPStatusError):
+        return error.response.status_code in (408, 425, 429) or error.response.status_code >= 500
+    return isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol)
+
+
+@tenacity.retry(
+    retry=tenacity.retry_if_exception(_passing),
+    stop=tenacity.stop_after_attempt(ATTEMPTS),
+    wait=tenacity.wait_exponential_jitter(initial=1, max=30),
+    before_sleep=tenacity.before_sleep_log(log, logging.WARNING),
+    reraise=True,
+)
+def _download(url: str, path: Path, progress: _Progress, timeout: float) -> None:
+    have = path.stat().st_size if progress.resume else 0
+    headers = {"Accept-Encoding": "identity"}  # a range counts bytes as they are sent
+    if have:
+        headers["Range"] = f"bytes={have}-"
+        if progress.etag is not None:  # without one, the checksum alone tells whether the content has changed
+            headers["If-Range"] = progress.etag
+    with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=timeout) as response:
+        if have and response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+            progress.resumed = True  # there is no more than we have
+            return
+        response.raise_for_status()
+        partial = response.status_code == httpx.codes.PARTIAL_CONTENT
+        if partial and not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+            progress.resume = False
+            raise httpx.RemoteProtocolError(f"asked for bytes from {have}, got another range")
+        progress.resumed = partial and have > 0
+        if "Content-Encoding" in response.headers:  # compressed all the same: what is written is not what is sent
+            progress.resume = False
+        etag = response.headers.get("ETag", "")
+        progress.etag = etag if etag.startswith('"') else None
+        with open(path, "ab" if progress.resumed else "wb") as file:
+            for block in response.iter_bytes():
+                file.write(block)

@@ -1,0 +1,194 @@
+"""Claiming GPUs: which devices of a machine a job may use.
+
+Snakemake counts GPUs (``--resources gpu=4``) but does not say which one a job gets, so each job claims its own: a lock
+per device, in a folder of the user's on each machine.
+
+The lock dies with its owner, so a killed job leaves nothing to clean up. It would leave vLLM's engine, a process of its
+own, with the model in the device's memory: Linux is told to end the child processes of a job that has claimed devices
+together with it, those that are forked and those that are spawned (they import the job's script, and so this module).
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import logging
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from rubric_order.base.errors import InputError
+
+log = logging.getLogger(__name__)
+
+POLL = 2.0  # seconds between two tries
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+CLAIMANT = "RUBRIC_ORDER_CLAIMANT"  # process that has claimed devices: this one, or one that started it
+PR_SET_PDEATHSIG = 1  # prctl(2)
+
+_libc = ctypes.CDLL(None)
+
+
+def _end_with_parent() -> None:
+    """Have a process that a claimant started killed when its parent ends, however that comes."""
+    if os.environ.get(CLAIMANT, str(os.getpid())) != str(os.getpid()):
+        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+os.register_at_fork(after_in_child=_end_with_parent)
+_end_with_parent()
+
+
+@contextlib.contextmanager
+def claim(count: int) -> Iterator[list[str]]:
+    """Claim GPUs for this process and its children; wait until so many are free.
+
+    All are taken at once or none, so that jobs never wait for each other's. The devices are those that
+    ``CUDA_VISIBLE_DEVICES`` names; else those of ``RUBRIC_ORDER_DEVICES``; else all of this machine. In a SLURM job
+    they are claimed among the processes of that job alone: SLURM has kept them apart from those of other jobs.
+
+    Yields:
+        The claimed ids, as ``CUDA_VISIBLE_DEVICES`` holds them inside the block.
+
+    Raises:
+        InputError: there are fewer devices than asked for, free or not.
+    """
+    found = available()
+    if len(found) < count:
+        have = f"only {', '.join(found)}" if found else "none"
+        raise InputError(f"gpu: the judge asks for {count}, this job can use {have} ({_source()}); 0 runs on the CPU")
+    held = _wait_for(count, found)
+    before = {name: os.environ.get(name) for name in (VISIBLE, "CUDA_DEVICE_ORDER", CLAIMANT)}
+    if before[VISIBLE] is None:
+        os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # the order in which nvidia-smi counts
+    os.environ.update({VISIBLE: ",".join(held), CLAIMANT: str(os.getpid())})
+    log.info("claimed GPU %s", ", ".join(held))
+    try:
+        yield list(held)
+    finally:
+        os.environ.update({name: value for name, value in before.items() if value is not None})
+        for name in [name for name, value in before.items() if value is None]:
+            os.environ.pop(name, None)
+        log.info("released GPU %s", ", ".join(held))
+        _release(held)
+
+
+def available() -> list[str]:
+    """Ids of the devices that this process may use, free or not."""
+    for name in (VISIBLE, "RUBRIC_ORDER_DEVICES"):
+        if name in os.environ:
+            ids = [entry.strip() for entry in os.environ[name].split(",")]
+            # As CUDA reads it: what stands after an id that is none does not count.
+            end = next((place for place, entry in enumerate(ids) if not re.match("[0-9]|GPU-|MIG-", entry)), len(ids))
+            return list(dict.fromkeys(ids[:end]))
+    if _slurm_step():
+        return []  # the devices of the node are those of other jobs
+    return list(_installed().values())
+
+
+def _source() -> str:
+    """Where `available` found what it says."""
+    for name in (VISIBLE, "RUBRIC_ORDER_DEVICES"):
+        if name in os.environ:
+            return f"{name}={os.environ[name]}"
+    return "no GPU was asked of SLURM" if _slurm_step() else "nvidia-smi -L"
+
+
+def _installed() -> dict[str, str]:
+    """Index of each device of this machine by its UUID."""
+    program = shutil.which("nvidia-smi")
+    if not program:
+        return {}
+    listed = subprocess.run([program, "-L"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    found = re.findall(r"^GPU (\d+):.*\(UUID: (GPU-\S+)\)", listed.stdout, re.MULTILINE)
+    return {uuid: index for index, uuid in found}
+
+
+def _slurm_step() -> str | None:
+    """Name of the SLURM job, and of the step of it, in which this process runs.
+
+    Steps may see their devices under the same numbers although they are different ones.
+    """
+    job = os.environ.get("SLURM_JOB_ID")
+    return job and f"{job}.{os.environ.get('SLURM_STEP_ID', 'batch')}"
+
+
+def _folder() -> Path:
+    """Where the locks are. Jobs of one user on one machine must agree about it, whatever their TMPDIR."""
+    default = f"/tmp/rubric-order-{os.getuid()}"  # noqa: S108 - checked below
+    folder = Path(os.environ.get("RUBRIC_ORDER_LOCK_DIR") or default)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: no folder for locks: {error.strerror}; RUBRIC_ORDER_LOCK_DIR names one") from None
+    if folder.stat().st_uid != os.getuid():
+        raise InputError(f"{folder}: expected a folder of this user's own; RUBRIC_ORDER_LOCK_DIR names another")
+    return folder
+
+
+def _wait_for(count: int, found: list[str]) -> dict[str, TextIO]:
+    """Locks of as many devices as asked for, by id."""
+    waited = 0.0
+    while True:
+        with _all_locks() as folder:
+            paths = _lock_paths(found, folder)
+            held = {}
+            for device, path in paths.items():
+                if len(held) < count and (file := _try(path)):
+                    held[device] = file
+            if len(held) == count:
+                return held
+            for device, file in held.items():  # nobody else's, or it could not have been locked
+                paths[device].unlink()
+                file.close()
+        if waited % 60 < POLL:
+            log.info("waiting for %d of GPU %s: %d free", count, ", ".join(found), len(held))
+        time.sleep(POLL)
+        waited += POLL
+
+
+def _release(held: dict[str, TextIO]) -> None:
+    with _all_locks() as folder:
+        for device, path in _lock_paths(list(held), folder).items():
+            held[device].close()
+            if file := _try(path):  # else a child has it still
+                path.unlink()
+                file.close()
+
+
+@contextlib.contextmanager
+def _all_locks() -> Iterator[Path]:
+    """The folder of locks, for this process alone, for a moment."""
+    folder = _folder()
+    with open(folder / "all.lock", "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield folder
+
+
+def _lock_paths(devices: list[str], folder: Path) -> dict[str, Path]:
+    """File of each device's lock. A device has one, by whichever of its names it was found."""
+    uuids = _installed() if any(device.startswith("GPU-") for device in devices) else {}
+    scope = f"{os.uname().nodename}-{_slurm_step() or 'host'}"
+    paths = {}
+    for device in devices:
+        # CUDA takes the beginning of a UUID for the whole.
+        index = next(
+            (index for uuid, index in uuids.items() if device[:4] == "GPU-" and uuid.startswith(device)), device
+        )
+        paths[device] = folder / f"{scope}-gpu-{re.sub('[^A-Za-z0-9-]', '_', index)}.lock"
+    return paths
+
+
+def _try(path: Path) -> TextIO | None:
+    file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - open as long as the lock is held
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file

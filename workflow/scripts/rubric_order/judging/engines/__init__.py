@@ -1,0 +1,94 @@
+"""Engines: what answers requests. One module a kind, behind one small interface."""
+
+import importlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rubric_order.config.judges import DEFAULT_PROFILE
+
+ENGINES = {"vllm": "vllm_offline", "openai": "openai_api", "simulated": "simulated"}
+
+# Reasons of errors that may pass: such a request is asked again on the next run.
+PASSING = frozenset({"rate_limited", "server_error", "timeout", "connection", "malformed", "budget", "stopped"})
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is sent to a judge.
+
+    Attributes:
+        request_id: hash of all that determines the answer.
+        prompt: the user's message.
+        n: the scores are 1..n; their log-probabilities are read in answer format `score`.
+        repeat: 0 for the first read of a prompt, then 1, 2, ...
+        profile: the judge's profile, see `judges.with_profile`.
+        criteria: names of the criteria in the order in which the prompt asks for their scores, where it asks for
+            several; else empty.
+        begun: the beginning of an answer that is to be ended by a score and nothing else; None for a free answer.
+        dataset, item_id, ordering: what was asked. A real judge sees the prompt alone.
+    """
+
+    request_id: str
+    prompt: str
+    n: int
+    repeat: int
+    profile: str = DEFAULT_PROFILE
+    criteria: tuple[str, ...] = ()
+    dataset: str = ""
+    item_id: str = ""
+    ordering: tuple[int, ...] = ()
+    begun: str | None = None
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a judge answered, raw. The fields are those of `rubric_order.judging.store.SCHEMA`."""
+
+    request_id: str
+    text: str | None = None
+    finish_reason: str | None = None
+    error: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    option_logprobs: list[float] | None = None
+    option_token: int | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    attempts: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    model: str | None = None
+
+
+class Engine(Protocol):
+    """A loaded judge."""
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        """Answer requests, yielding each as it finishes, in any order. Every request gets exactly one response."""
+
+    def describe(self) -> dict:
+        """Versions and settings, for the metadata of the responses."""
+
+    def close(self) -> None:
+        """Give back what the engine holds. Called once, also when answering failed."""
+
+
+def gpus_to_claim(judge: dict, gpus: int) -> int:
+    """How many GPUs a job of a judge claims, of those that config gives it; see `vllm_offline.gpus_to_claim`."""
+    if judge["engine"] != "vllm" and judge.get("serve") is None:
+        return gpus
+    return importlib.import_module("rubric_order.judging.engines.vllm_offline").gpus_to_claim(gpus)
+
+
+def load(judge: dict, *, model_folder: Path | None = None) -> Engine:
+    """Start the engine that a judge's settings name.
+
+    Args:
+        judge: the judge's block of config.
+        model_folder: weights made by the workflow, to be used instead of the model's hub name.
+    """
+    module = importlib.import_module(f"rubric_order.judging.engines.{ENGINES[judge['engine']]}")
+    return module.load(judge, model_folder=model_folder)

@@ -1,0 +1,182 @@
+"""Holding an endpoint's limits: how much is asked a minute, and how much may be spent."""
+
+import asyncio
+import contextlib
+import json
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from rubric_order.base import files
+
+MINUTE = 60.0
+
+
+class Amount(NamedTuple):
+    """What calls use up: their number, tokens of prompts and answers together, and money."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+    def plus(self, other: "Amount") -> "Amount":
+        return Amount(*(own + more for own, more in zip(self, other, strict=True)))
+
+    def minus(self, other: "Amount") -> "Amount":
+        return Amount(*(own - less for own, less in zip(self, other, strict=True)))
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of a million tokens; `cached` of the part of the prompt that the endpoint had in its cache."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
+    cached: float | None = None
+
+    def cost(self, prompt: int, completion: int, cached: int = 0) -> float:
+        from_cache = self.prompt if self.cached is None else self.cached
+        return ((prompt - cached) * self.prompt + cached * from_cache + completion * self.completion) / 1e6
+
+
+class BudgetSpentError(Exception):
+    """The next call could cost more than is left."""
+
+
+class Budget:
+    """What may be spent, held by reserving the most that a call can use before it is sent.
+
+    A call waits while others that are under way could use up what it needs, and is refused once none is. From then on
+    all are refused: else the shortest prompts would still be asked, and answers would be a selection.
+    """
+
+    def __init__(self, limits: Mapping[str, float | None], spent: Amount | None = None) -> None:
+        self.limits = {name: limit for name, limit in limits.items() if limit is not None}
+        self.spent = spent or Amount()
+        self._reserved = Amount()
+        self._refusal: str | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Work in another event loop from now on. No call is under way."""
+        self._settled = asyncio.Event()
+
+    async def reserve(self, most: Amount) -> None:
+        """Set aside what a call can use at most.
+
+        Raises:
+            BudgetSpentError: with the limit that would be exceeded.
+        """
+        while self._refusal is None and (limit := self._exceeded(most)):
+            if self._reserved.calls == 0:
+                left = self.limits[limit] - getattr(self.spent, limit)
+                self._refusal = (
+                    f"{limit}: {left:.10g} of {self.limits[limit]:.10g} left,"
+                    f" the next call can take {getattr(most, limit):.10g}"
+                )
+            else:
+                self._settled.clear()
+                await self._settled.wait()
+        if self._refusal is not None:
+            raise BudgetSpentError(self._refusal)
+        self._reserved = self._reserved.plus(most)
+
+    def settle(self, most: Amount, used: Amount) -> None:
+        """Book what a call used of that which was set aside for it."""
+        self._reserved = self._reserved.minus(most)
+        self.spent = self.spent.plus(used)
+        self._settled.set()
+
+    def _exceeded(self, most: Amount) -> str | None:
+        wanted = self.spent.plus(self._reserved).plus(most)
+        return next((name for name, limit in self.limits.items() if getattr(wanted, name) > limit), None)
+
+
+@dataclass
+class Sent:
+    """A call that has been sent: when, the tokens it counts for, and whether that was less than a minute ago."""
+
+    time: float
+    tokens: int
+    counts: bool = True
+
+
+class RateLimiter:
+    """At most so many requests and so many tokens in any minute, counted when they are sent.
+
+    Requests are spaced evenly rather than sent in one burst a minute, since endpoints also count in shorter windows. A
+    request counts for the tokens that it can use at most until it is known how many it did.
+
+    Args:
+        requests, tokens: the limits; None for none.
+        record: file in which the last minute is kept for the job that comes next; None for none.
+    """
+
+    def __init__(
+        self, *, requests: float | None = None, tokens: float | None = None, record: Path | None = None
+    ) -> None:
+        self.spacing = MINUTE / requests if requests else 0.0
+        self.tokens = tokens
+        self._next = 0.0
+        self._window: deque[Sent] = deque()
+        self._in_window = 0
+        self._record = record if tokens else None
+        if self._record is not None:
+            self._read(self._record)
+        self.begin()
+
+    def begin(self) -> None:
+        """Work in another event loop from now on; their clocks are one. No call is under way."""
+        self._turn = asyncio.Lock()  # first come, first served
+        self._corrected = asyncio.Event()
+
+    def close(self) -> None:
+        """Leave word of what was sent in the last minute. Times of an event loop are those of the monotonic clock."""
+        if self._record is not None:
+            zero = time.time() - time.monotonic()
+            sent = [[zero + sent.time, sent.tokens] for sent in self._window if sent.counts]
+            files.write_text(json.dumps(sent) + "\n", self._record)
+
+    def _read(self, record: Path) -> None:
+        """Begin with what an earlier job sent less than a minute ago."""
+        zero = time.time() - time.monotonic()
+        with contextlib.suppress(OSError, ValueError, TypeError):  # none, or torn: then nothing is known
+            for at, tokens in json.loads(record.read_text(encoding="utf-8")):
+                if 0 <= time.time() - at < MINUTE:
+                    self._window.append(Sent(at - zero, tokens))
+                    self._in_window += tokens
+
+    async def wait(self, tokens: int) -> Sent:
+        """Return when a request of at most so many tokens may be sent."""
+        clock = asyncio.get_running_loop().time
+        async with self._turn:
+            await asyncio.sleep(max(self._next - clock(), 0.0))
+            while self.tokens and not self._fits(tokens, clock()):
+                self._corrected.clear()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout_at(self._window[0].time + MINUTE):
+                        await self._corrected.wait()
+            sent = Sent(clock(), tokens)
+            self._next = sent.time + self.spacing
+            if self.tokens:
+                self._window.append(sent)
+                self._in_window += tokens
+            return sent
+
+    def correct(self, sent: Sent, tokens: int) -> None:
+        """Say how many tokens a request did use."""
+        if self.tokens and sent.counts:
+            self._in_window += tokens - sent.tokens
+            sent.tokens = tokens
+            self._corrected.set()
+
+    def _fits(self, tokens: int, now: float) -> bool:
+        """Whether there is room; a request that is larger than the limit waits until it is alone."""
+        while self._window and self._window[0].time + MINUTE <= now:
+            old = self._window.popleft()
+            old.counts = False
+            self._in_window -= old.tokens
+        return not self._window or self._in_window + tokens <= self.tokens

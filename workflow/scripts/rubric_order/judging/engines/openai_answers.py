@@ -1,0 +1,121 @@
+"""Reading what an endpoint answers: tokens that it counted, and log-probabilities of scores."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from rubric_order.judging.engines.vllm_offline import places_of_scores
+
+MOST = 2**31 - 1  # tokens; no model takes or writes so many
+NEGLIGIBLE = 1e-3  # share of the scores' probability that may be unknown
+
+
+@dataclasses.dataclass(frozen=True)
+class Usage:
+    """Tokens that an endpoint counted."""
+
+    prompt: int
+    completion: int
+    cached: int | None
+
+    @classmethod
+    def of(cls, content: Mapping) -> "Usage | None":
+        usage = content.get("usage")
+        if not isinstance(usage, dict):
+            return None
+        details = usage.get("prompt_tokens_details")
+        cached = details.get("cached_tokens") if isinstance(details, dict) else usage.get("prompt_cache_hit_tokens")
+        counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+        if not all(type(count) is int and 0 <= count <= MOST for count in counts):
+            return None
+        return cls(*counts, min(max(cached, 0), counts[0]) if type(cached) is int else None)
+
+
+@dataclasses.dataclass(frozen=True)
+class LoggedToken:
+    """A generated token, and the log-probabilities that are listed for its place."""
+
+    name: str
+    text: str
+    listed: dict[str, float]
+
+    @classmethod
+    def of(cls, entry: dict) -> "LoggedToken":
+        listed: dict[str, float] = {}
+        for candidate in entry["top_logprobs"]:
+            # Different tokens can have one text: their probabilities add up.
+            name, logprob = candidate["token"], _finite(candidate["logprob"])
+            listed[name] = float(np.logaddexp(listed.get(name, -np.inf), logprob))
+        listed.setdefault(entry["token"], _finite(entry["logprob"]))
+        written = entry.get("bytes")
+        text = entry["token"] if written is None else bytes(written).decode(errors="replace")
+        return cls(entry["token"], text, listed)
+
+
+def _finite(logprob: float) -> float:
+    """A log-probability as a number; -9999 stands for minus infinity where JSON has to say it."""
+    return -np.inf if logprob <= -9999 else float(logprob)
+
+
+def start_of_answer(tokens: list[LoggedToken], text: str, reasoned: bool) -> int:
+    """Index of the token at which the answer begins; what the judge thought can be listed before it."""
+    if not reasoned:
+        return 0
+    whole = "".join(token.text for token in tokens)
+    begin = whole.rfind(text.strip())
+    length = 0
+    for index, token in enumerate(tokens):
+        length += len(token.text)
+        if length > begin:
+            return index
+    return len(tokens)
+
+
+def read_options(tokens: Sequence[LoggedToken], variants: list[list[str]]) -> tuple[list[float] | None, int | None]:
+    """Log-probability of each score at the place where the answer writes one, as `vllm_offline.read_options` has it.
+
+    Args:
+        tokens: of the answer.
+        variants: the tokens that write each score.
+
+    Returns:
+        Log-probabilities of the scores 1..n, and the index of the token; None and None where they are not known.
+    """
+    names = {name for score in variants for name in score}
+    place = next((index for index, token in enumerate(tokens) if token.name in names), 0)
+    logprobs = option_logprobs(tokens[place].listed, variants) if tokens else None
+    return logprobs, None if logprobs is None else place
+
+
+def read_several(
+    tokens: Sequence[LoggedToken], variants: list[list[str]], criteria: Sequence[str]
+) -> list[float] | None:
+    """The same at the places of several scores, see `vllm_offline.read_several`; NaN where they are not known."""
+    found: list[float] = []
+    names, pieces = [token.name for token in tokens], [token.text for token in tokens]
+    for place in places_of_scores(names, variants, pieces, criteria):
+        known = None if place is None else option_logprobs(tokens[place].listed, variants)
+        found += known or [math.nan] * len(variants)
+    return None if all(map(math.isnan, found)) else found
+
+
+def option_logprobs(listed: Mapping[str, float], variants: list[list[str]]) -> list[float] | None:
+    """Log-probability of each score among the likeliest tokens of a place.
+
+    The tokens that write one score are summed, and what falls on others is not shared out. A score that is not listed
+    is at most as likely as the least likely token that is. Where all such scores together could have no more than
+    `NEGLIGIBLE` of the scores' probability they count as impossible; else nothing is known, since what is missing is
+    not zero.
+
+    Args:
+        listed: log-probabilities of tokens.
+        variants: the tokens that write each score.
+    """
+    known = [[listed[name] for name in score if name in listed] for score in variants]
+    logprobs = [float(np.logaddexp.reduce(values)) if values else -math.inf for values in known]
+    unlisted = sum(len(score) for score, values in zip(variants, known, strict=True) if not values)
+    if unlisted and unlisted * math.exp(min(listed.values())) > NEGLIGIBLE * np.exp(logprobs).sum():
+        return None
+    return logprobs

@@ -1,0 +1,447 @@
+"""An OpenAI-compatible endpoint: many requests at once, within its limits and a budget, retried where that can help."""
+
+import asyncio
+import contextlib
+import dataclasses
+import importlib.metadata
+import logging
+import queue
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import tenacity
+
+from rubric_order.base.errors import InputError
+from rubric_order.config import judges
+from rubric_order.judging.engines import PASSING, Request, Response, serving
+from rubric_order.judging.engines.limits import Amount, Budget, BudgetSpentError, Prices, RateLimiter
+from rubric_order.judging.engines.openai_answers import LoggedToken, Usage, read_options, read_several, start_of_answer
+from rubric_order.judging.engines.openai_calls import CallError, Connection, fill_in, secret
+from rubric_order.judging.engines.vllm_offline import lines_pattern
+
+log = logging.getLogger(__name__)
+
+REFUSED = 10  # so many requests refused in a row are a mistake in config, not in the requests
+GIVE_UP = 50  # so many requests in a row that failed, each after all its attempts: the endpoint is down
+AHEAD = 4096  # finished responses that wait to be taken, at most
+TEMPLATE_TOKENS = 256  # what a chat template adds to the messages, at most
+TOKEN_ID = "token_id:"  # noqa: S105 - how vLLM's server names a token, if asked to
+
+Finished = queue.SimpleQueue[Response | BaseException | None]  # ends with None
+
+
+def load(judge: dict, *, model_folder: Path | None) -> "OpenAiEngine":
+    """Find the endpoint and its key, or start a server of our own.
+
+    Args:
+        judge: the judge's block of config, and of an endpoint that others run `spent`: what earlier runs used of its
+            budget, see `store.Store.spent`; and `sent`: the `record` of `limits.RateLimiter`.
+        model_folder: weights made by the workflow, for a server of our own.
+    """
+    key = None if judge["api_key_env"] is None else secret(judge["api_key_env"], "api_key_env")
+    headers, secrets = fill_in(judge["extra_headers"])
+    how = {"headers": headers, "secrets": secrets, "timeout": judge["timeout"]}
+    if judge["serve"] is not None:
+        server = serving.start(judge, model_folder=model_folder)
+        return OpenAiEngine(judge, Connection(server.base_url, key=server.key, server=server, **how))
+    return OpenAiEngine(judge, Connection(judge["base_url"], key=key, **how))
+
+
+@dataclasses.dataclass
+class _Tally:
+    """What has been sent for one request, and what that used at most."""
+
+    attempts: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+
+class OpenAiEngine:
+    """A judge behind an endpoint that speaks the chat completions protocol."""
+
+    def __init__(self, judge: dict, connection: Connection) -> None:
+        self.judge = judge
+        self.connection = connection
+        self.vllm = connection.server is not None or judge["dialect"] == "vllm"
+        self.prices = _prices(judge["prices"])
+        self.budget = Budget(judge["budget"], Amount(**judge.get("spent", {})))
+        limits = {"requests": judge["requests_per_minute"], "tokens": judge["tokens_per_minute"]}
+        self.limiter = RateLimiter(**limits, record=judge.get("sent"))
+        self.model = judges.shown_name(judge)
+        # What answers under a name may change; and a call that failed in two runs was paid for twice.
+        self.started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._profiles: dict[str, dict] = {}
+        self._tokens: asyncio.Task[dict[str, int]] | None = None  # of vLLM: the single token that is a text
+        self._failures: Counter[str] = Counter()  # calls by reason
+        self._unknown = 0  # answers whose options' probabilities are not known well enough
+        self._refused: list[Response] = []
+        self._in_a_row = 0
+        self._stopped: str | None = None
+
+    def describe(self) -> dict:
+        described = {
+            "engine": "openai",
+            "engine_version": importlib.metadata.version("openai"),
+            "started": self.started,
+        }
+        server = self.connection.server
+        return described | ({"base_url": self.connection.base_url} if server is None else server.describe())
+
+    def close(self) -> None:
+        self.limiter.close()
+        if self.connection.server is not None:
+            self.connection.server.stop()
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        """Answer requests, see `Engine.answer`.
+
+        Where the job is asked to end, what has come by then is still handed on, also the calls that were under way: as
+        failures that count for what they may have cost.
+        """
+        finished: Finished = queue.SimpleQueue()
+        loop = asyncio.new_event_loop()
+        work = loop.create_task(self._answer_all(iter(requests), finished))
+        thread = threading.Thread(target=_run, args=(loop, work, finished), name="endpoint", daemon=True)
+        thread.start()
+        try:
+            yield from _taken(finished)
+        except (KeyboardInterrupt, SystemExit):
+            _cancel(loop, work, thread)
+            while not finished.empty():
+                if isinstance(entry := finished.get(), Response):
+                    yield entry
+            raise
+        finally:
+            _cancel(loop, work, thread)
+            self._report()
+
+    async def _answer_all(self, waiting: Iterator[Request], finished: Finished) -> None:
+        self._refused.clear()
+        self._in_a_row, self._stopped = 0, None
+        self.budget.begin()
+        self.limiter.begin()
+        async with self.connection:
+            self._tokens = None
+            ended_well = False
+            tasks = [asyncio.create_task(self._work(waiting, finished)) for _ in range(self.judge["concurrency"])]
+            try:
+                await asyncio.gather(*tasks)
+                ended_well = True
+            finally:
+                tasks += [self._tokens] if self._tokens else []
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                for held in self._refused:  # where the job does not end well they are asked again
+                    error = held.error if ended_well else f"stopped: {held.error}"
+                    finished.put(dataclasses.replace(held, error=error))
+
+    async def _work(self, waiting: Iterator[Request], finished: Finished) -> None:
+        """Take requests, one at a time, until there are none."""
+        for request in waiting:
+            self._deliver(await self._answer(request, finished), finished)
+            await asyncio.sleep(0)
+            while finished.qsize() > AHEAD:
+                await asyncio.sleep(0.05)
+
+    def _deliver(self, response: Response, finished: Finished) -> None:
+        """Hand on a response, and notice when going on makes no sense.
+
+        Raises:
+            InputError: all fail, for a reason that is in config.
+        """
+        reason = _reason(response)
+        if reason in ("bad_request", "wrong_model"):
+            # Held back until something is answered: the reason may be our settings, and not this prompt.
+            self._refused.append(response)
+            if len(self._refused) >= REFUSED:
+                raise InputError(f"judge: {REFUSED} requests in a row failed, the last as {response.error}")
+            return
+        if reason not in PASSING:
+            for held in self._refused:
+                finished.put(held)
+            self._refused.clear()
+            self._in_a_row = 0
+        elif response.attempts:
+            self._in_a_row += 1
+            if self._in_a_row == GIVE_UP:
+                self._stopped = f"{GIVE_UP} requests in a row failed, the last as {response.error}"
+                log.warning("nothing more is asked: %s", self._stopped)
+        finished.put(response)
+
+    async def _answer(self, request: Request, finished: Finished) -> Response:
+        """One request, with its retries."""
+        if self._stopped is not None:
+            return Response(request.request_id, error=f"stopped: {self._stopped}", attempts=0)
+        tally = _Tally()
+        back_off = self.judge["backoff"]
+        retrying = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception(lambda error: isinstance(error, CallError) and error.again),
+            stop=tenacity.stop_after_attempt(self.judge["max_attempts"]),
+            wait=_AskedWait() + tenacity.wait_random_exponential(multiplier=back_off["first"], max=back_off["longest"]),
+            reraise=True,
+        )
+        try:
+            answer = await retrying(self._call, request, tally)
+            return dataclasses.replace(answer, **self._used(tally))
+        except CallError as error:
+            return Response(request.request_id, error=str(error), **self._used(tally))
+        except asyncio.CancelledError:
+            if tally.attempts:
+                error = "stopped: the job was ended before the answer came"
+                finished.put(Response(request.request_id, error=error, **self._used(tally)))
+            raise
+
+    def _used(self, tally: _Tally) -> dict:
+        cost = None if self.prices is None else tally.cost
+        return {"attempts": tally.attempts, "tokens": tally.tokens, "cost": cost}
+
+    async def _call(self, request: Request, tally: _Tally) -> Response:
+        """One call. What it may have cost is in the budget and the tally when it returns or raises."""
+        settings = self._settings(request.profile)
+        variants = await self._variants(request) if self._reads_options(request) else None
+        body = self._body(request, settings, variants)
+        longest = _prompt_bytes(body) + TEMPLATE_TOKENS, settings["sampling"]["max_tokens"] or 0
+        most = Amount(1, sum(longest), self.prices.cost(*longest) if self.prices else 0.0)
+        try:
+            await self.budget.reserve(most)
+        except BudgetSpentError as error:
+            raise CallError("budget", str(error), again=False) from None
+        used, sent = Amount(), None
+        try:
+            sent = await self.limiter.wait(most.tokens)
+            tally.attempts += 1
+            used = most  # until it is known to be less
+            content = await self.connection.post("/chat/completions", body)
+            usage = Usage.of(content)
+            if usage is not None:
+                cost = self.prices.cost(usage.prompt, usage.completion, usage.cached or 0) if self.prices else 0.0
+                used = Amount(1, usage.prompt + usage.completion, cost)
+            return self._response(request, content, usage, variants)
+        except CallError as error:
+            self._failures[error.reason] += 1
+            if not error.billed:
+                used = Amount(1)
+            raise
+        finally:
+            self.budget.settle(most, used)
+            if sent is not None:
+                self.limiter.correct(sent, used.tokens)
+            tally.tokens += used.tokens
+            tally.cost += used.cost
+
+    def _settings(self, profile: str) -> dict:
+        if profile not in self._profiles:
+            self._profiles[profile] = judges.with_profile(self.judge, profile)
+        return self._profiles[profile]
+
+    def _body(self, request: Request, settings: dict, variants: list[list[str]] | None) -> dict:
+        """What is sent for a request. Sampling settings that are null are left out."""
+        messages = [{"role": "user", "content": request.prompt}]
+        if settings["system_prompt"]:
+            messages.insert(0, {"role": "system", "content": settings["system_prompt"]})
+        sampling = settings["sampling"]
+        body = {
+            "model": self.model,
+            "messages": messages,
+            "temperature": sampling["temperature"],
+            "top_p": sampling["top_p"],
+            self.judge["max_tokens_name"]: sampling["max_tokens"],
+            "stop": sampling["stop"] or None,
+            "seed": None if sampling["seed"] is None else sampling["seed"] + request.repeat,
+            "chat_template_kwargs": settings["chat_template_kwargs"] or None,
+        }
+        begun = settings["answer_prefix"] if request.begun is None else request.begun
+        if begun and not request.criteria:
+            messages.append({"role": "assistant", "content": begun})
+            body |= {"continue_final_message": True, "add_generation_prompt": False}
+        if request.begun is not None:
+            choices = [f"{score}" for score in range(1, request.n + 1)]
+            body |= {self.judge["max_tokens_name"]: 8, "stop": None, "structured_outputs": {"choice": choices}}
+        elif request.criteria and self.judge["criteria_format"] == "lines":
+            body["structured_outputs"] = {"regex": lines_pattern(request.criteria, request.n)}
+        if variants is not None and self.vllm:
+            ids = sorted(int(name.removeprefix(TOKEN_ID)) for names in variants for name in names)
+            body |= {"logprobs": True, "logprob_token_ids": ids, "return_tokens_as_token_ids": True}
+        elif variants is not None:
+            body |= {"logprobs": True, "top_logprobs": self.judge["top_logprobs"]}
+        return {key: value for key, value in body.items() if value is not None} | settings["extra_body"]
+
+    def _reads_options(self, request: Request) -> bool:
+        """Whether the log-probabilities of the scores are asked for."""
+        wanted = bool(request.criteria) or self.judge["answer_format"] == "score"
+        return wanted and request.begun is None and (self.vllm or self.judge["top_logprobs"] > 0)
+
+    async def _variants(self, request: Request) -> list[list[str]] | None:
+        """For each score 1..n, the tokens that write it, as an answer names them; None where one has no token.
+
+        Raises:
+            InputError: so, and a single score is asked for.
+        """
+        texts = [[f"{score}", f" {score}"] for score in range(1, request.n + 1)]
+        if not self.vllm:
+            return texts
+        if self._tokens is None:
+            self._tokens = asyncio.create_task(self._find_tokens())
+        tokens = await asyncio.shield(self._tokens)
+        named = [sorted({f"{TOKEN_ID}{tokens[text]}" for text in pair if text in tokens}) for pair in texts]
+        if all(named):
+            return named
+        if request.criteria:
+            return None
+        score = named.index([]) + 1
+        raise InputError(f"judge: the tokenizer has no single token for score {score}; use answer_format: feedback")
+
+    async def _find_tokens(self) -> dict[str, int]:
+        """Ask vLLM's server which texts of scores are single tokens."""
+        address = f"{self.connection.base_url.rstrip('/').removesuffix('/v1')}/tokenize"
+        found = {}
+        for text in (f"{space}{score}" for score in range(1, 10) for space in ("", " ")):
+            body = {"model": self.model, "prompt": text, "add_special_tokens": False}
+            try:
+                tokens = (await self.connection.post(address, body)).get("tokens")
+            except (CallError, InputError) as error:
+                raise InputError(
+                    f"judge: {address} does not say how scores are tokenized ({error}); expected a server of vLLM, or"
+                    " dialect: openai"
+                ) from None
+            if isinstance(tokens, list) and len(tokens) == 1:
+                found[text] = tokens[0]
+        return found
+
+    def _response(
+        self, request: Request, content: dict, usage: Usage | None, variants: list[list[str]] | None
+    ) -> Response:
+        """What an answer says. What it lacks is told apart: a refusal, a filter, nothing at all.
+
+        Raises:
+            CallError: it is not what the protocol says.
+        """
+        choices = content.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(message, dict):
+            raise CallError("malformed", "the answer has no message", billed=True)
+        finish = choice.get("finish_reason")
+        if finish in ("error", "abort"):
+            raise CallError("server_error", f"the answer ended with {finish}", billed=True)
+        texts = {
+            "text": message.get("content"),
+            "refusal": message.get("refusal"),
+            "reasoning": message.get("reasoning_content") or message.get("reasoning"),
+            "finish_reason": finish,
+            "model": content.get("model"),
+        }
+        for name, text in texts.items():
+            if not isinstance(text, str | None):
+                raise CallError("malformed", f"{name} is no text", billed=True)
+        error, logprobs, place = None, None, None
+        if not self._is_asked_model(texts["model"]):
+            error = f"wrong_model: asked for {self.model}, answered by {self.connection.plain(texts['model'])}"
+        elif finish == "content_filter":
+            error = "content_filter"
+        elif texts["refusal"]:
+            error = "refusal"
+        elif texts["text"] is None and finish != "length":
+            error = f"no_content: finish_reason {self.connection.plain(str(finish))}"
+        elif variants is not None:
+            logprobs, place = self._options(request, choice, texts, variants)
+        return Response(
+            request.request_id,
+            **texts,
+            error=error,
+            prompt_tokens=usage and usage.prompt,
+            completion_tokens=usage and usage.completion,
+            cached_tokens=usage and usage.cached,
+            option_logprobs=logprobs,
+            option_token=place,
+        )
+
+    def _is_asked_model(self, model: str | None) -> bool:
+        """Whether who answered is who was asked: by the same name, or by that of a dated version of it."""
+        if model is None or model in (self.model, *self.judge["accept_models"]):
+            return True
+        return re.fullmatch(re.escape(self.model) + r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})", model) is not None
+
+    def _options(
+        self, request: Request, choice: dict, texts: dict, variants: list[list[str]]
+    ) -> tuple[list[float] | None, int | None]:
+        """Log-probabilities of the scores, and the index of the token where they are read if that is one."""
+        try:
+            tokens = [LoggedToken.of(entry) for entry in (choice.get("logprobs") or {}).get("content") or []]
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise CallError("malformed", "the log-probabilities are not those of tokens", billed=True) from None
+        start = start_of_answer(tokens, texts["text"] or "", bool(texts["reasoning"]))
+        if request.criteria:
+            logprobs, place = read_several(tokens[start:], variants, request.criteria), None
+        else:
+            logprobs, place = read_options(tokens[start:], variants)
+            place = None if place is None else start + place
+        self._unknown += logprobs is None
+        return logprobs, place
+
+    def _report(self) -> None:
+        spent = self.budget.spent
+        line = f"{spent.calls} calls and {spent.tokens} tokens so far, earlier runs included"
+        if self.prices is not None:
+            line += f", at most {spent.cost:.4f} {self.judge['prices'].get('currency', 'USD')}"
+        if self._failures:
+            line += "; calls without an answer: " + ", ".join(f"{n} {why}" for why, n in self._failures.most_common())
+        if self._unknown:
+            line += f"; {self._unknown} answers without the probabilities of all scores"
+        log.info(line)
+
+
+def _prices(settings: Mapping | None) -> Prices | None:
+    if settings is None:
+        return None
+    return Prices(settings["prompt"], settings["completion"], settings.get("cached"))
+
+
+def _prompt_bytes(body: dict) -> int:
+    """The most tokens that the messages can have: a token stands for at least a byte."""
+    return sum(len(message["content"].encode()) for message in body["messages"])
+
+
+def _reason(response: Response) -> str | None:
+    return response.error and response.error.partition(":")[0]
+
+
+# --- between the event loop, which runs in a thread of its own, and the job
+
+
+def _run(loop: asyncio.AbstractEventLoop, work: asyncio.Task, finished: Finished) -> None:
+    try:
+        loop.run_until_complete(work)
+    except asyncio.CancelledError:
+        pass
+    except BaseException as error:  # it is raised where the responses are taken
+        finished.put(error)
+    finally:
+        finished.put(None)
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+def _taken(finished: Finished) -> Iterator[Response]:
+    while (entry := finished.get()) is not None:
+        if isinstance(entry, BaseException):
+            raise entry
+        yield entry
+
+
+def _cancel(loop: asyncio.AbstractEventLoop, work: asyncio.Task, thread: threading.Thread) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop is closed
+        loop.call_soon_threadsafe(work.cancel)
+    thread.join()
+
+
+class _AskedWait(tenacity.wait.wait_base):
+    """As long as the endpoint asks to."""
+
+    def __call__(self, retry_state: tenacity.RetryCallState) -> float:
+        return retry_state.outcome.exception().after

@@ -1,0 +1,205 @@
+"""One call to an OpenAI-compatible endpoint, and what it means when there is no answer."""
+
+import asyncio
+import email.utils
+import json
+import math
+import os
+import re
+import string
+import time
+from collections.abc import Iterable, Mapping
+
+import openai
+
+from rubric_order.base.errors import InputError
+from rubric_order.judging.engines import PASSING
+from rubric_order.judging.engines.serving import Server
+
+LONGEST_WAIT = 600.0  # seconds; an endpoint that asks for more is not waited for
+
+# What the client would send from the environment to whatever endpoint; config names what is sent.
+VARIABLES = ("OPENAI_ADMIN_KEY", "OPENAI_CUSTOM_HEADERS", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
+
+# No call can succeed: what the endpoint does not accept.
+MISTAKES = {401: "the key", 402: "payment", 404: "the model or base_url", 405: "base_url"}
+TOO_LONG = re.compile(
+    "maximum context length|context length exceeded|context window|prompt is too long|longer than the maximum",
+    re.IGNORECASE,
+)
+
+
+def secret(name: str, where: str) -> str:
+    """A variable of the environment. Its value is part of no message.
+
+    Raises:
+        InputError: it is missing, or no header can hold it.
+    """
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise InputError(f"judge: {where}: the environment has no variable {name}")
+    if not (value.isascii() and value.isprintable()):
+        raise InputError(f"judge: {where}: variable {name} holds a character that a header cannot")
+    return value
+
+
+def fill_in(headers: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
+    """Headers with ``$NAME`` replaced by the variable of that name, and the values of these variables."""
+    filled, secrets = {}, set()
+    for header, value in headers.items():
+        where, template = f"extra_headers/{header}", string.Template(value)
+        try:
+            values = {name: secret(name, where) for name in template.get_identifiers()}
+            filled[header] = template.substitute(values)
+        except ValueError:
+            raise InputError(f"judge: {where}: expected $NAME for a variable, and $$ for a dollar") from None
+        if not (header.isascii() and header.isprintable() and header.strip() == header and ":" not in header):
+            raise InputError(f"judge: {where}: no header has such a name")
+        if not (filled[header].isascii() and filled[header].isprintable()):
+            raise InputError(f"judge: {where}: the value holds a character that a header cannot")
+        secrets |= set(values.values())
+    return filled, secrets
+
+
+class CallError(Exception):
+    """A call without a usable answer.
+
+    Attributes:
+        reason: one word, see `engines.PASSING`.
+        again: whether the same call may succeed later.
+        billed: whether it may have to be paid for.
+        after: seconds that the endpoint asks to wait.
+    """
+
+    def __init__(
+        self, reason: str, details: str = "", *, again: bool = True, billed: bool = False, after: float = 0.0
+    ) -> None:
+        super().__init__(f"{reason}: {details}" if details else reason)
+        self.reason = reason
+        self.again = again and reason in PASSING
+        self.billed = billed
+        self.after = after
+
+
+class Connection:
+    """An endpoint and what it takes to call it. It is used inside ``async with``, in one event loop at a time."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        secrets: Iterable[str] = (),
+        timeout: float,
+        server: Server | None = None,
+    ) -> None:
+        self.base_url = base_url
+        self.timeout = timeout
+        self.server = server
+        self._key = key
+        self._headers = dict(headers or {})
+        if key is None and "authorization" not in map(str.lower, self._headers):
+            self._headers["Authorization"] = openai.Omit()
+        self._secrets = {secret for secret in (key, *secrets) if secret}
+
+    async def __aenter__(self) -> "Connection":
+        for name in VARIABLES:
+            os.environ.pop(name, None)
+        self._client = openai.AsyncOpenAI(
+            api_key=self._key or "none",  # which is not sent
+            base_url=self.base_url,
+            max_retries=0,
+            timeout=None,  # ours is for the whole call
+            # A proxy is not asked for a server on this machine.
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=self.server is None),
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.close()
+
+    async def post(self, address: str, body: dict) -> dict:
+        """The endpoint's answer, as JSON.
+
+        Args:
+            address: below the endpoint's own, or a whole one.
+
+        Raises:
+            CallError: there is none, or it is not what the protocol says.
+            InputError: no call can succeed.
+        """
+        try:
+            async with asyncio.timeout(self.timeout):
+                # Not through the client's typed methods: they know one provider's fields, and check no answer.
+                content = await self._client.post(
+                    address, body=body, cast_to=object, options={"headers": self._headers}
+                )
+            if isinstance(content, str):  # sent as another type than JSON
+                content = json.loads(content)
+        except (ValueError, RecursionError):
+            raise CallError("malformed", "the answer is not JSON", billed=True) from None
+        except (TimeoutError, openai.APITimeoutError):
+            raise CallError("timeout", f"no answer within {self.timeout:g} s", billed=True) from None
+        except openai.APIStatusError as error:
+            message = error.body.get("message") if isinstance(error.body, dict) else None
+            code = f"{error.code} {error.type}"
+            raise self._error(error.status_code, code, str(message or error.message), error.response.headers) from None
+        except openai.APIConnectionError as error:
+            if self.server is not None:
+                self.server.check()
+            cause = error.__cause__ or error
+            # Whether the endpoint had begun to answer is not known, unless there was no connection at all.
+            began = "Connect" not in type(cause).__name__
+            raise CallError("connection", self.plain(f"{type(cause).__name__} {cause}"), billed=began) from None
+        if not isinstance(content, dict):
+            raise CallError("malformed", "the answer is not a JSON object", billed=True)
+        if content.get("error"):  # some gateways say so under status 200
+            error = content["error"] if isinstance(content["error"], dict) else {"message": content["error"]}
+            status = error["code"] if isinstance(error.get("code"), int) else 500
+            raise self._error(status, str(error.get("type")), str(error.get("message")), {})
+        return content
+
+    def plain(self, text: str) -> str:
+        """A message of the endpoint on one line, without anything secret that it may repeat."""
+        for value in self._secrets:
+            text = text.replace(value, "***")
+        return " ".join(text.split())[:300]
+
+    def _error(self, status: int, code: str, message: str, headers: Mapping[str, str]) -> CallError:
+        """What a status other than 200 means."""
+        details = self.plain(f"{status} {message}")
+        if status in MISTAKES:
+            shown = f"{status}" if status == 401 else details  # a message about a key may show parts of it
+            raise InputError(f"judge: {self.base_url} does not accept {MISTAKES[status]}: {shown}")
+        after = retry_after(headers)
+        soon = after <= LONGEST_WAIT
+        if status == 429:
+            return CallError("rate_limited", details, again=soon and "insufficient_quota" not in code, after=after)
+        if status == 408:
+            return CallError("timeout", details, again=soon, after=after)
+        if status in (409, 425) or status >= 500:
+            return CallError("server_error", details, again=soon, after=after)
+        if status == 413 or "context_length_exceeded" in code or TOO_LONG.search(message):
+            return CallError("prompt_too_long", details)
+        if "content_filter" in code:
+            return CallError("content_filter", details)
+        return CallError("bad_request", details)
+
+
+def retry_after(headers: Mapping[str, str]) -> float:
+    """Seconds that the endpoint asks to wait: as such, as milliseconds, or as a date."""
+    for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * unit
+        except ValueError:
+            try:
+                seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+            except ValueError:
+                continue
+        if math.isfinite(seconds):
+            return max(seconds, 0.0)
+    return 0.0

@@ -1,0 +1,177 @@
+"""A server of vLLM on this machine for the time of a job."""
+
+import contextlib
+import json
+import logging
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from pathlib import Path
+
+import httpx
+
+from rubric_order.base.errors import InputError
+from rubric_order.config import judges
+from rubric_order.judging.engines import vllm_offline
+
+log = logging.getLogger(__name__)
+
+HOST = "127.0.0.1"
+READY_SECONDS = 1800.0  # large models take long to load
+TRIES = 3  # another process can take the port between finding and using it
+STOP_SECONDS = 30.0  # to end by itself when asked to
+
+# Starts the server so that it is asked to end when this process ends, however that comes (prctl(2), PR_SET_PDEATHSIG).
+STARTER = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
+
+def start(judge: dict, *, model_folder: Path | None) -> "Server":
+    """Start a server and wait until it answers.
+
+    Raises:
+        InputError: it ended, or did not answer in time.
+    """
+    for _ in range(TRIES):
+        server = Server(judge, model_folder=model_folder)
+        try:
+            server.wait_until_ready(judge["serve"].get("ready_timeout", READY_SECONDS))
+            return server
+        except BaseException as error:
+            server.stop()
+            if not (isinstance(error, InputError) and server.port_was_taken()):
+                raise
+    raise InputError(f"judge: serve: {TRIES} ports of {HOST} in a row were taken by others")
+
+
+class Server:
+    """A running server, with a key that only this job knows. Nothing of it is left when this process ends."""
+
+    def __init__(self, judge: dict, *, model_folder: Path | None) -> None:
+        with socket.socket() as probe:
+            probe.bind((HOST, 0))
+            port = probe.getsockname()[1]
+        self.base_url = f"http://{HOST}:{port}/v1"
+        self.key = secrets.token_urlsafe(32)
+        self.arguments = server_arguments(judge, model_folder)
+        self._ready = False
+        self._output: deque[str] = deque(maxlen=500)
+        self.process = subprocess.Popen(  # noqa: S603 - our own interpreter
+            [
+                *(sys.executable, "-c", STARTER, "-m", "vllm.entrypoints.openai.api_server"),
+                *as_options({**self.arguments, "host": HOST, "port": port}),
+            ],
+            env={**server_environment(judge), "VLLM_API_KEY": self.key},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,  # so that it can be ended with all that it started
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def describe(self) -> dict:
+        return {"server": "vllm", "server_version": _vllm_version(), **vllm_offline.describe_model(self.arguments)}
+
+    def wait_until_ready(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        headers = {"Authorization": f"Bearer {self.key}"}
+        with httpx.Client(trust_env=False, timeout=5.0) as client:
+            while time.monotonic() < deadline:
+                self.check()
+                with contextlib.suppress(httpx.TransportError):
+                    if client.get(f"{self.base_url}/models", headers=headers).status_code == httpx.codes.OK:
+                        self._ready = True
+                        return
+                time.sleep(0.25)
+        raise InputError(f"judge: serve: vLLM's server did not answer within {seconds:g} s (serve/ready_timeout)")
+
+    def check(self) -> None:
+        """Notice that it has ended.
+
+        Raises:
+            InputError: with the last error that it printed; all that it printed is in the log.
+        """
+        status = self.process.poll()
+        if status is not None:
+            self._reader.join(5.0)
+            if not self._ready:
+                sys.stderr.write("".join(self._output))
+            errors = (
+                [line for line in self._output if "error" in line.lower()] or list(self._output)[-1:] or ["no output"]
+            )
+            raise InputError(f"judge: serve: vLLM's server ended with status {status}: {' '.join(errors[-1].split())}")
+
+    def port_was_taken(self) -> bool:
+        return any("address already in use" in line.lower() for line in self._output)
+
+    def stop(self) -> None:
+        """End it and all that it started. What it prints about that is of no interest."""
+        self._ready = False
+        self._signal(signal.SIGTERM)
+        try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(STOP_SECONDS)
+        finally:
+            self._signal(signal.SIGKILL)
+            self.process.wait()
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+
+    def _read(self) -> None:
+        """Keep what it prints while it starts, and pass on what it prints later: warnings and errors."""
+        for line in self.process.stdout:
+            self._output.append(line)
+            if self._ready:
+                sys.stderr.write(line)
+
+
+def server_arguments(judge: dict, model_folder: Path | None) -> dict:
+    """Arguments of the server: the engine's, as in the job's own process, and those of the interface."""
+    return {
+        "served_model_name": judges.shown_name(judge),
+        "generation_config": "vllm",  # the judge's sampling settings, not the model's recommendations
+        "enable_prompt_tokens_details": True,
+        "disable_uvicorn_access_log": True,
+        "uvicorn_log_level": "warning",
+        **({"chat_template": judge["chat_template"]} if judge["chat_template"] else {}),
+        **vllm_offline.engine_arguments(judge, vllm_offline.model_path(judge, model_folder)),
+        **judge["serve"].get("arguments", {}),
+    }
+
+
+def server_environment(judge: dict) -> dict[str, str]:
+    """The environment of the server. On a CPU it would keep a core for itself, which a small machine cannot spare."""
+    ours = {"VLLM_CPU_NUM_OF_RESERVED_CPU": "0"} if vllm_offline.is_cpu_build() else {}
+    return {**ours, **os.environ, **vllm_offline.environment(judge)}
+
+
+def as_options(arguments: dict) -> list[str]:
+    """Arguments by name as options of a command line."""
+    options = []
+    for name, value in arguments.items():
+        option = name.replace("_", "-")
+        if isinstance(value, bool):
+            options.append(f"--{option}" if value else f"--no-{option}")
+        else:
+            options.append(f"--{option}={value if isinstance(value, str) else json.dumps(value)}")
+    return options
+
+
+def _vllm_version() -> str:
+    if (found := vllm_offline.installed()) is None:
+        raise InputError("judge: serve: vLLM is not installed")
+    return found.split()[1]

@@ -1,0 +1,188 @@
+"""A judge that computes its answers, see `simulation`: no model, no network, and a bias that is known."""
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rubric_order import __version__
+from rubric_order.config import judges
+from rubric_order.judging.engines import Request, Response
+from rubric_order.simulation import judge as simulation
+from rubric_order.simulation.judge import Selection, Simulation
+
+BATCH = 4096  # requests computed at once
+
+_PRAISE = (
+    "The response falls short of the criterion in nearly every respect.",
+    "The response has clear weaknesses under this criterion.",
+    "The response meets the criterion in part.",
+    "The response meets the criterion well, with small lapses.",
+    "The response meets the criterion in full.",
+)
+_REMARKS = (
+    "It should be read beside the descriptions of the levels.",
+    "Some passages carry more than others.",
+    "The main points are addressed in turn.",
+)
+
+# Answers without a score, each with the reason why the engine stopped. What is in braces is filled in.
+FEEDBACK_FAILURES = (
+    ("", "stop"),
+    ("Feedback: {remark} I cannot give a score here.", "stop"),
+    ("Feedback: {remark} The response addresses", "length"),
+    ("Feedback: {remark} [RESULT] {half}", "stop"),
+    ("Feedback: {remark} [RESULT] {above}", "stop"),
+    ("Feedback: {remark} [RESULT] 1 or [RESULT] 2", "stop"),
+)
+SCORE_FAILURES = (("", "stop"), ("I cannot say.", "stop"), ("{half}", "stop"), ("{above}", "stop"), ("1 or 2", "stop"))
+
+
+def load(judge: dict, *, model_folder: Path | None = None) -> "SimulatedEngine":
+    return SimulatedEngine(judge)
+
+
+class SimulatedEngine:
+    """A simulated judge under fixed parameters."""
+
+    def __init__(self, judge: dict) -> None:
+        self.judge = judge
+        self.simulation = Simulation.of(judge)
+
+    def describe(self) -> dict:
+        return {"engine": "simulated", "engine_version": __version__}
+
+    def close(self) -> None:
+        """There is nothing to give back."""
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        delay = self.simulation.seconds_per_request
+        waiting = iter(requests)
+        while batch := list(itertools.islice(waiting, BATCH)):
+            # What is computed together has one shape and one temperature.
+            batch.sort(key=_kind)
+            for (n, criteria, _, profile), alike in itertools.groupby(batch, key=_kind):
+                sampling = judges.with_profile(self.judge, profile)["sampling"]
+                answers = self._answer_criteria if criteria else self._answer_score
+                for response in answers(list(alike), n, sampling["temperature"]):
+                    if delay:
+                        time.sleep(delay)
+                    yield response
+
+    def _answer_score(self, requests: Sequence[Request], n: int, temperature: float) -> Iterator[Response]:
+        shown = np.array([request.ordering for request in requests], dtype=int).reshape(len(requests), n)
+        items = [(request.dataset, request.item_id) for request in requests]
+        selection = self._select(self.simulation, requests, items, shown, temperature, shift=0.0)
+        scores = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
+        logprobs = _by_score(selection, shown)
+        remarks = _remarks(requests)
+        for place, request in enumerate(requests):
+            score, remark = int(scores[place]), int(remarks[place])
+            text, reason = self._text(score, n, remark) if not selection.failed[place] else self._failure(n, remark)
+            known = self.judge["answer_format"] == "score"
+            yield Response(
+                request.request_id,
+                text=text,
+                finish_reason=reason,
+                option_logprobs=logprobs[place].tolist() if known else None,
+                option_token=0 if known else None,
+            )
+
+    def _answer_criteria(self, requests: Sequence[Request], n: int, temperature: float) -> Iterator[Response]:
+        """Answers about several criteria: a line each, left out where the judge fails to give its score.
+
+        The ordering of a crossed design says behind the order of the criteria that of the levels. Without it the prompt
+        lists no levels, and no position of theirs can be preferred.
+        """
+        places = len(requests[0].criteria)
+        crossed = len(requests[0].ordering) == places + n
+        order = [request.ordering[places:] if crossed else range(1, n + 1) for request in requests]
+        shown = np.array(order, dtype=int).reshape(len(requests), n)
+        listed = {} if crossed else {"preference": "none", "interaction": 0.0, "item_positions": 0.0}
+        judge = dataclasses.replace(self.simulation, **listed)
+        lines: list[list[str]] = [[] for _ in requests]
+        logprobs = []
+        carried = np.zeros(len(requests))
+        for place, shift in enumerate(self.simulation.criterion_shifts(places)):
+            items = [(request.dataset, _item_of(request, place)) for request in requests]
+            selection = self._select(judge, requests, items, shown, temperature, shift=shift + carried, place=place)
+            scores = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
+            logprobs.append(_by_score(selection, shown))
+            for line, request, score, failed in zip(
+                lines, requests, scores.tolist(), selection.failed.tolist(), strict=True
+            ):
+                if not failed:
+                    line.append(f"[{request.criteria[place]}] {score}")
+            middle = (simulation.LOW + simulation.HIGH) / 2
+            carried = self.simulation.carry_over * (simulation.values(n)[scores - 1] - middle)
+        known = self.judge["answer_format"] == "score"
+        for request, line, options in zip(requests, lines, np.hstack(logprobs), strict=True):
+            text = "\n".join(line if known else [f"Feedback: {_REMARKS[0]}", *line])
+            yield Response(
+                request.request_id, text=text, finish_reason="stop", option_logprobs=options.tolist() if known else None
+            )
+
+    def _select(
+        self,
+        judge: Simulation,
+        requests: Sequence[Request],
+        items: Sequence[tuple[str, str]],
+        shown: np.ndarray,
+        temperature: float,
+        *,
+        shift: float | np.ndarray,
+        place: int = 0,
+    ) -> Selection:
+        """What a judge does with requests, each about one item (dataset and id)."""
+        index = {item: number for number, item in enumerate(dict.fromkeys(items))}
+        of_item = np.array([index[item] for item in items])
+        head = f"judge\x1f{self.judge['model']}\x1f{self.simulation.seed}"
+        item_keys = simulation.keys(f"{head}\x1f{dataset}\x1f{item_id}" for dataset, item_id in index)
+        quality = np.zeros(len(index))
+        for dataset in {dataset for dataset, _ in index}:
+            rows = [number for (name, _), number in index.items() if name == dataset]
+            quality[rows] = simulation.latent_quality(dataset, [item for name, item in index if name == dataset])
+        read_keys = simulation.keys(f"read\x1f{place}\x1f{request.request_id}" for request in requests)
+        opinion = simulation.opinions(judge, quality, item_keys)[of_item] + shift
+        return simulation.select(
+            judge,
+            shown,
+            opinion=opinion,
+            item=item_keys[of_item],
+            read=read_keys,
+            temperature=temperature,
+        )
+
+    def _text(self, score: int, n: int, remark: int) -> tuple[str, str]:
+        if self.judge["answer_format"] == "score":
+            return str(score), "stop"
+        praise = _PRAISE[round((score - 1) * (len(_PRAISE) - 1) / (n - 1))]
+        return f"Feedback: {praise} {_REMARKS[remark % len(_REMARKS)]} [RESULT] {score}", "stop"
+
+    def _failure(self, n: int, remark: int) -> tuple[str, str]:
+        kinds = SCORE_FAILURES if self.judge["answer_format"] == "score" else FEEDBACK_FAILURES
+        text, reason = kinds[remark % len(kinds)]
+        return text.format(remark=_REMARKS[0], half=f"{n - 1}.5", above=n + 1), reason
+
+
+def _kind(request: Request) -> tuple[int, int, int, str]:
+    return request.n, len(request.criteria), len(request.ordering), request.profile
+
+
+def _item_of(request: Request, place: int) -> str:
+    """The item that a request is about at one place: its text, and the name of the criterion in small letters."""
+    return f"{request.item_id}-{request.criteria[place].lower().replace(' ', '_')}"
+
+
+def _by_score(selection: Selection, shown: np.ndarray) -> np.ndarray:
+    """Log-probabilities of the scores 1..n, shape (reads, n)."""
+    with np.errstate(divide="ignore"):
+        return np.log(np.take_along_axis(selection.probabilities, np.argsort(shown, axis=1), axis=1))
+
+
+def _remarks(requests: Sequence[Request]) -> np.ndarray:
+    """A number from the hash of each request, that chooses among wordings."""
+    return simulation.keys(f"remark\x1f{request.request_id}" for request in requests) >> np.uint64(33)

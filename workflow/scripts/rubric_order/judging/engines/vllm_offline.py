@@ -1,0 +1,354 @@
+"""vLLM inside the job: one engine, fed continuously, answers taken as they finish."""
+
+import contextlib
+import dataclasses
+import difflib
+import functools
+import importlib.metadata
+import math
+import os
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rubric_order.base.errors import InputError
+from rubric_order.config import judges
+from rubric_order.judging import chat, weights
+from rubric_order.judging.engines import Request, Response
+
+QUEUE = 4  # requests waiting per running one: enough that the scheduler never idles
+
+
+def load(judge: dict, *, model_folder: Path | None) -> "VllmEngine":
+    warnings.filterwarnings("ignore", category=FutureWarning, module="vllm")
+    os.environ.update(environment(judge))
+    if is_cpu_build():
+        # One process: a second one would take a core away from the computation. It runs on the cores that the job may
+        # use, as many threads as OMP_NUM_THREADS says, which Snakemake sets to the threads of the job.
+        os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
+    return VllmEngine(judge, model_path(judge, model_folder))
+
+
+def model_path(judge: dict, model_folder: Path | None) -> str:
+    """Where vLLM finds a judge's model: made by the workflow, in a local folder, or on the hub."""
+    return str(model_folder or os.path.expanduser(judge["model"]))
+
+
+def environment(judge: dict) -> dict[str, str]:
+    """Settings of vLLM that it takes from the environment; what the user has set there stays."""
+    ours = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1", "TQDM_DISABLE": "1"}
+    if is_cpu_build():
+        ours["VLLM_CPU_KVCACHE_SPACE"] = "4"
+    chosen = {name: os.environ.get(name, value) for name, value in ours.items()}
+    return chosen | ({"VLLM_BATCH_INVARIANT": "1"} if judge["batch_invariant"] else {})
+
+
+def installed() -> str | None:
+    """Name and version of the vLLM that is installed, which the CPU build has under a name of its own."""
+    for name in ("vllm-cpu", "vllm"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            return f"{name} {importlib.metadata.version(name)}"
+    return None
+
+
+def is_cpu_build() -> bool:
+    return "cpu" in (installed() or "")
+
+
+def gpus_to_claim(gpus: int) -> int:
+    """How many GPUs a job needs of those that config gives it: the CUDA build of vLLM computes on one at least.
+
+    Raises:
+        InputError: config gives it GPUs that the CPU build cannot use.
+    """
+    if gpus and is_cpu_build():
+        raise InputError(
+            f"gpu: the judge asks for {gpus}, but {installed()} computes on the CPU; set up again with"
+            " `make env REQUIREMENTS=requirements/cuda.txt`, or give the judge gpu: 0"
+        )
+    return max(gpus, 1) if installed() and not is_cpu_build() else gpus
+
+
+def engine_arguments(judge: dict, model: str) -> dict:
+    """Arguments of vLLM's engine by name, for a judge."""
+    arguments = {
+        "model": model,
+        "revision": judge.get("revision"),
+        "dtype": judge["dtype"],
+        "quantization": judge.get("quantization"),
+        "max_model_len": judge.get("max_model_len"),
+        "tensor_parallel_size": tensor_parallel_size(judge),
+        "seed": judge["sampling"]["seed"],
+        "enable_prefix_caching": True,
+        "disable_log_stats": True,
+        **judge["engine_args"],
+    }
+    return {key: value for key, value in arguments.items() if value is not None}
+
+
+def describe_model(arguments: dict) -> dict:
+    """The arguments without the path of a local model, its commit, and the hash of what lists its weights."""
+    model, revision = arguments["model"], arguments.get("revision")
+    return {
+        "engine_args": {**arguments, "model": Path(model).name if judges.is_local(model) else model},
+        "model_revision": weights.commit(model, revision),
+        "weights_index": weights.weights_index(model, revision),
+    }
+
+
+class VllmEngine:
+    """A model under fixed settings in vLLM's engine."""
+
+    def __init__(self, judge: dict, model: str) -> None:
+        from vllm.engine.arg_utils import EngineArgs
+        from vllm.v1.engine.llm_engine import LLMEngine
+
+        self.judge = judge
+        self.arguments = engine_arguments(judge, model)
+        known = {field.name for field in dataclasses.fields(EngineArgs)}
+        for name in judge["engine_args"]:
+            if name not in known:
+                near = ", ".join(difflib.get_close_matches(name, known)) or "see vLLM's engine arguments"
+                raise InputError(f"judge: engine_args: vLLM has no argument {name!r}; expected {near}")
+        try:
+            self.engine = LLMEngine.from_engine_args(EngineArgs(**self.arguments))
+        except (OSError, ValueError) as error:
+            raise InputError(f"judge: vLLM cannot load model {model!r}: {' '.join(str(error).split())}") from error
+        self.tokenizer = self.engine.get_tokenizer()
+        self.max_model_len = self.engine.vllm_config.model_config.max_model_len
+        self.queue = QUEUE * self.engine.vllm_config.scheduler_config.max_num_seqs
+
+    def describe(self) -> dict:
+        import vllm
+
+        return {"engine": "vllm", "engine_version": vllm.__version__, **describe_model(self.arguments)}
+
+    def close(self) -> None:
+        """Nothing to do: the engine ends with the job."""
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        waiting = iter(requests)
+        running: dict[str, Request] = {}
+        exhausted = False
+        while running or not exhausted:
+            while not exhausted and len(running) < self.queue:
+                request = next(waiting, None)
+                if request is None:
+                    exhausted = True
+                elif (failure := self._start(request)) is not None:
+                    yield failure
+                else:
+                    running[request.request_id] = request
+            if running:
+                for output in self.engine.step():
+                    if output.finished:
+                        yield self._response(running.pop(output.request_id), output)
+
+    def _start(self, request: Request) -> Response | None:
+        """Hand a request to the engine, or say why it cannot be answered."""
+        # The prefix begins an answer with one score.
+        begun = "" if request.criteria else request.begun
+        tokens = self.encode(request.prompt, request.profile, begun=begun)
+        if len(tokens) >= self.max_model_len:
+            error = f"prompt_too_long: {len(tokens)} tokens, the model takes {self.max_model_len}"
+            return Response(request.request_id, error=error, prompt_tokens=len(tokens))
+        self.engine.add_request(request.request_id, {"prompt_token_ids": tokens}, self._sampling(request))
+        return None
+
+    @functools.cache  # noqa: B019 - one engine lives as long as the job
+    def settings(self, profile: str) -> dict:
+        """The judge's settings under one of its profiles."""
+        return judges.with_profile(self.judge, profile)
+
+    def encode(self, prompt: str, profile: str = judges.DEFAULT_PROFILE, *, begun: str | None = None) -> list[int]:
+        """What the model is given for a prompt, see `chat.encode`."""
+        return chat.encode(self.tokenizer, self.settings(profile), prompt, begun=begun)
+
+    @functools.cache  # noqa: B019 - one engine lives as long as the job
+    def option_tokens(self, n: int) -> list[list[int]]:
+        """For each score 1..n, the single tokens that write it: the digit, and the digit after a space."""
+        variants = []
+        for score in range(1, n + 1):
+            encoded = (self.tokenizer.encode(text, add_special_tokens=False) for text in (f"{score}", f" {score}"))
+            variants.append(sorted({tokens[0] for tokens in encoded if len(tokens) == 1}))
+        return variants
+
+    def _sampling(self, request: Request):
+        from vllm import SamplingParams
+        from vllm.sampling_params import StructuredOutputsParams
+
+        sampling = self.settings(request.profile)["sampling"]
+        seed = sampling["seed"] + request.repeat
+        if request.begun is not None:
+            choices = [str(score) for score in range(1, request.n + 1)]
+            return SamplingParams(
+                temperature=sampling["temperature"],
+                max_tokens=8,
+                seed=seed,
+                structured_outputs=StructuredOutputsParams(choice=choices),
+            )
+        ids = lines = None
+        if request.criteria and self.judge["criteria_format"] == "lines":
+            lines = StructuredOutputsParams(regex=lines_pattern(request.criteria, request.n))
+        if request.criteria or self.judge["answer_format"] == "score":
+            variants = self.option_tokens(request.n)
+            if all(variants):
+                ids = sorted({token for tokens in variants for token in tokens})
+            elif not request.criteria:
+                score = [bool(tokens) for tokens in variants].index(False) + 1
+                raise InputError(
+                    f"judge: the tokenizer has no single token for score {score}; use answer_format: feedback"
+                )
+        return SamplingParams(
+            temperature=sampling["temperature"],
+            top_p=sampling["top_p"],
+            max_tokens=sampling["max_tokens"],
+            stop=sampling["stop"] or None,
+            seed=seed,
+            logprob_token_ids=ids,
+            structured_outputs=lines,
+            # The mark that ends the reasoning can be a special token.
+            skip_special_tokens=not self.judge["reasoning_end"],
+        )
+
+    def _response(self, request: Request, output) -> Response:
+        completion = output.outputs[0]
+        text, reasoning, start = completion.text, None, 0
+        if self.judge["reasoning_end"] and request.begun is None:
+            reasoning, text = split_reasoning(text, self.judge["reasoning_end"], self.tokenizer.all_special_tokens)
+            mark = self.tokenizer.encode(self.judge["reasoning_end"], add_special_tokens=False)
+            start = end_of(list(completion.token_ids), mark)
+        logprobs, token = None, None
+        if completion.logprobs and start is not None and start < len(completion.token_ids):
+            answer = completion.token_ids[start:]
+            read = (answer, completion.logprobs[start:], self.option_tokens(request.n))
+            if request.criteria:
+                pieces = self.tokenizer.batch_decode([[token] for token in answer])
+                logprobs = read_several(*read, pieces, request.criteria)
+            else:
+                logprobs, token = read_options(*read)
+                token += start
+        return Response(
+            request.request_id,
+            text=text,
+            reasoning=reasoning,
+            finish_reason=completion.finish_reason,
+            prompt_tokens=len(output.prompt_token_ids),
+            completion_tokens=len(completion.token_ids),
+            cached_tokens=output.num_cached_tokens,
+            option_logprobs=logprobs,
+            option_token=token,
+        )
+
+
+def tensor_parallel_size(judge: dict) -> int:
+    """Over how many GPUs each layer is spread: all that the job has, shared among copies and stages of a pipeline.
+
+    Raises:
+        InputError: these do not divide the GPUs.
+    """
+    gpus, arguments = max(judge.get("gpu", 0), 1), judge["engine_args"]
+    copies, stages = (arguments.get(f"{kind}_parallel_size", 1) for kind in ("data", "pipeline"))
+    if gpus % (copies * stages):
+        among = f"{stages} stages of a pipeline" + (f" in {copies} copies" if copies > 1 else "")
+        raise InputError(f"judge: gpu: {gpus} GPUs cannot be shared among {among}")
+    return gpus // (copies * stages)
+
+
+def split_reasoning(text: str, end: str, special_tokens: list[str]) -> tuple[str, str]:
+    """What a judge thought, and what it answered after the mark that ends the reasoning.
+
+    An answer without that mark has only been thought about: it is empty. Special tokens around the answer are taken
+    off; they were left in the text so that the mark can be seen.
+    """
+    reasoning, found, answer = text.partition(end)
+    if not found:
+        return reasoning, ""
+    for token in special_tokens:
+        answer = answer.replace(token, "")
+    return reasoning, answer.lstrip("\n")
+
+
+def end_of(tokens: list[int], mark: list[int]) -> int | None:
+    """Index of the token after the first occurrence of `mark`, None where there is none."""
+    width = len(mark)
+    return next((at + width for at in range(len(tokens) - width + 1) if tokens[at : at + width] == mark), None)
+
+
+def read_options(token_ids: list[int], logprobs: list[dict], variants: list[list[int]]) -> tuple[list[float], int]:
+    """Log-probability of each score at the place where the answer writes one.
+
+    That place is the first generated token that is a score, or the first token of all where none is. The tokens that
+    write one score are summed. The probability that is left over to other tokens is not shared out.
+
+    Args:
+        token_ids: the generated tokens.
+        logprobs: of at least the tokens in `variants`, at each generated token.
+        variants: the tokens that write each score.
+
+    Returns:
+        Log-probabilities of the scores 1..n, and the index of the generated token.
+    """
+    scores = {token for tokens in variants for token in tokens}
+    place = next((index for index, token in enumerate(token_ids) if token in scores), 0)
+    return option_logprobs(logprobs[place], variants), place
+
+
+def lines_pattern(criteria: Sequence[str], n: int) -> str:
+    """A regular expression for an answer that gives each criterion a score from 1 to n, a line each."""
+    names = (re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", name) for name in criteria)
+    return r"\n".join(rf"\[{name}\] [1-{n}]" for name in names)
+
+
+def read_several(
+    token_ids: Sequence[int],
+    logprobs: Sequence[dict],
+    variants: list[list[int]],
+    pieces: Sequence[str],
+    criteria: Sequence[str],
+) -> list[float] | None:
+    """Log-probability of each score at the places where the answer writes the scores of several criteria.
+
+    The place of a criterion is the digit right behind its name, as in ``[Coherence] 4`` or ``"coherence": 4``; the last
+    one, where the answer gives the score again after thinking.
+
+    Args:
+        token_ids, logprobs, variants: see `read_options`.
+        pieces: the text of each token.
+        criteria: names of the criteria, as the prompt asks them.
+
+    Returns:
+        Log-probabilities of the scores 1..n for each criterion, one after the other; NaN for a criterion without such
+        a place, or whose score is no token of its own. None where that is so for all of them.
+    """
+    found = []
+    for place in places_of_scores(token_ids, variants, pieces, criteria):
+        found += [math.nan] * len(variants) if place is None else option_logprobs(logprobs[place], variants)
+    return None if all(map(math.isnan, found)) else found
+
+
+def places_of_scores(
+    tokens: Sequence[int] | Sequence[str],
+    variants: Sequence[Sequence[int]] | Sequence[Sequence[str]],
+    pieces: Sequence[str],
+    criteria: Sequence[str],
+) -> list[int | None]:
+    """Index of the token that is the score of each criterion, see `read_several`; None where there is none."""
+    names = "|".join(map(re.escape, sorted(criteria, key=len, reverse=True)))
+    behind_name = rf"(?<!\w)({names})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}([1-{len(variants)}])(?!\w|[.,]\d)"
+    spelled = [name.lower() for name in criteria]
+    offsets: list[int | None] = [None] * len(criteria)
+    for match in re.finditer(behind_name, "".join(pieces), re.IGNORECASE):
+        offsets[spelled.index(match[1].lower())] = match.start(2)
+    ends = np.cumsum([len(piece) for piece in pieces])
+    scores = {token for variant in variants for token in variant}
+    places = [None if offset is None else int(np.searchsorted(ends, offset, side="right")) for offset in offsets]
+    return [place if place is not None and tokens[place] in scores else None for place in places]
+
+
+def option_logprobs(at: dict, variants: list[list[int]]) -> list[float]:
+    """Log-probability of each score at one token: those of the tokens that write it, summed."""
+    return [float(np.logaddexp.reduce([at[token].logprob for token in tokens])) for tokens in variants]

@@ -1,0 +1,204 @@
+"""Answering the requests of one shard: from the store where it can, from the engine where it must."""
+
+import contextlib
+import functools
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pandas as pd
+
+from rubric_order.base.errors import InputError
+from rubric_order.base.text_columns import is_among
+from rubric_order.judging.engines import Engine, Request, Response
+from rubric_order.judging.store import Store, asked_again, may_pass
+
+log = logging.getLogger(__name__)
+
+CHUNK = 256  # requests a file of the store, at most
+CHUNK_SECONDS = 30.0  # a finished request is on disk after so long, at most
+
+
+# What says how an answer was got, not what it is: kept in the store, and left out of the responses, which are then the
+# same however often a job was interrupted.
+RUN_COLUMNS = ["cached_tokens", "attempts", "tokens", "cost"]
+
+
+def judge(
+    requests: pd.DataFrame,
+    store: Store,
+    start_engine: Callable[[], Engine],
+    *,
+    accept_failures: bool = False,
+    retry_failed: bool = False,
+    second_requests: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None,
+) -> pd.DataFrame:
+    """Responses to all requests, in their order.
+
+    Args:
+        requests: one shard's requests, sorted so that neighbours share prefixes.
+        store: where finished requests are found and kept.
+        start_engine: loads the model; not called when nothing is missing.
+        accept_failures: take failures for reasons that may pass for final.
+        retry_failed: ask again what failed for good.
+        second_requests: makes second requests of the first ones and their responses, see `constrained`; None for none.
+
+    Returns:
+        The columns of the store but `RUN_COLUMNS`; with second requests also `constrained_text`, null where none was
+        sent.
+
+    Raises:
+        InputError: some requests failed for a reason that may pass. All that was answered is in the store.
+    """
+    with contextlib.ExitStack() as started:
+        engine = functools.cache(lambda: _start(start_engine, started))
+        ask = functools.partial(_ask, store=store, engine=engine, retry_failed=retry_failed)
+        done = ask(requests)
+        errors = done["error"]
+        if second_requests is not None:
+            second = second_requests(requests, done)
+            ended = ask(second)
+            texts = dict(zip(second["first_id"], ended["text"], strict=True))
+            done["constrained_text"] = done["request_id"].map(texts)
+            errors = pd.concat([errors, ended["error"]], ignore_index=True)
+    passing = errors[may_pass(errors)]
+    if len(passing) and not accept_failures:
+        reasons = passing.str.partition(":")[0].value_counts()
+        counts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+        raise InputError(
+            f"{len(passing)} of {len(errors)} requests failed for reasons that may pass ({counts}); the others are"
+            " kept, and running again asks only these; accept_failures: true takes them for final"
+        )
+    return done.drop(columns=RUN_COLUMNS)
+
+
+def _start(start_engine: Callable[[], Engine], started: contextlib.ExitStack) -> Engine:
+    begun = time.monotonic()
+    engine = start_engine()
+    started.callback(engine.close)
+    log.info("engine ready after %.0f s", time.monotonic() - begun)
+    return engine
+
+
+def _ask(requests: pd.DataFrame, *, store: Store, engine: Callable[[], Engine], retry_failed: bool) -> pd.DataFrame:
+    """Responses to requests, in their order; what the store lacks is asked."""
+    done = store.read(requests["request_id"], ["request_id"])
+    again = asked_again(done["error"], retry_failed=retry_failed)
+    missing = requests[~is_among(requests["request_id"], done["request_id"][~again])]
+    log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
+    if len(missing):
+        source = engine().answer(as_requests(missing))
+        engine_used = json.dumps(engine().describe(), sort_keys=True)
+        noted = measured(progress(source, len(missing)), lambda run: store.note({**run, "engine": engine_used}))
+        keep(noted, store, engine_used, source=source)
+        store.compact()
+    done = store.read(requests["request_id"])
+    if len(done) != len(requests):
+        raise RuntimeError(f"{len(requests) - len(done)} requests were not answered")
+    return done
+
+
+def as_requests(table: pd.DataFrame) -> Iterator[Request]:
+    """The requests of a table with the columns of `plan.distinct_requests` and `plan.render_requests`."""
+    for row in table.itertuples():
+        yield Request(
+            row.request_id,
+            row.prompt,
+            int(row.n),
+            int(row.repeat),
+            profile=row.profile,
+            criteria=() if row.criteria is None else tuple(row.criteria),
+            dataset=row.dataset,
+            item_id=row.item_id,
+            ordering=tuple(map(int, row.ordering)),
+            begun=getattr(row, "begun", None),
+        )
+
+
+def keep(responses: Iterable[Response], store: Store, engine: str, *, source: Iterator[Response] | None = None) -> None:
+    """Write responses to the store in chunks; what has come is kept even if the engine fails, or stalls.
+
+    Args:
+        responses: what is written.
+        store: where.
+        engine: what gave them, as JSON.
+        source: what `responses` takes them from. Where a signal ends the job while this one writes, the engine does
+            not see it: it is told so, and what it then hands on is kept too.
+    """
+    chunk: list[Response] = []
+    turn, ended = threading.Lock(), threading.Event()
+
+    def write() -> None:
+        with turn:
+            ready = chunk.copy()
+            store.append(ready, engine=engine)
+            del chunk[: len(ready)]
+
+    def write_in_time() -> None:
+        while not ended.wait(CHUNK_SECONDS):
+            write()
+
+    with ThreadPoolExecutor(max_workers=1) as timer:
+        written = timer.submit(write_in_time)
+        try:
+            for response in responses:
+                chunk.append(response)
+                if len(chunk) >= CHUNK:
+                    write()
+        except (KeyboardInterrupt, SystemExit) as stop:
+            chunk.extend(_handed_on(source, stop))
+            raise
+        finally:
+            ended.set()
+            write()
+        written.result()
+
+
+def _handed_on(source: Iterator[Response] | None, stop: BaseException) -> Iterator[Response]:
+    """What an engine still hands on once it is told to stop; nothing if it has stopped already."""
+    if isinstance(source, Generator):
+        with contextlib.suppress(StopIteration, type(stop)):
+            yield source.throw(stop)
+            yield from source
+
+
+def measured(responses: Iterable[Response], note: Callable[[dict], None]) -> Iterator[Response]:
+    """Pass responses on, and in the end note what was answered in what time, also where that is cut short."""
+    begun = time.monotonic()
+    run = dict.fromkeys(("requests", "failed", "prompt_tokens", "cached_tokens", "completion_tokens"), 0)
+    try:
+        for response in responses:
+            run["requests"] += 1
+            if response.error is None:
+                for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
+                    run[name] += getattr(response, name) or 0
+            else:
+                run["failed"] += 1
+            yield response
+    finally:
+        ended = datetime.now(UTC).isoformat(timespec="seconds")
+        note({**run, "seconds": round(time.monotonic() - begun, 3), "ended": ended})
+
+
+def progress(responses: Iterable[Response], total: int, *, every: float = 10.0) -> Iterator[Response]:
+    """Pass responses on, logging how many are done, how fast, and the time left."""
+    started = last = time.monotonic()
+    failed = prompt_tokens = cached_tokens = 0
+    for done, response in enumerate(responses, start=1):
+        yield response
+        failed += response.error is not None
+        prompt_tokens += response.prompt_tokens or 0
+        cached_tokens += response.cached_tokens or 0
+        now = time.monotonic()
+        if now - last >= every or done == total:
+            last = now
+            rate = done / max(now - started, 1e-9)
+            left = timedelta(seconds=round((total - done) / rate))
+            log.info(
+                "judged %d / %d requests, %.1f a second, %s left, %d failed, %.0f%% of prompt tokens from cache",
+                *(done, total, rate, left, failed, 100 * cached_tokens / max(prompt_tokens, 1)),
+            )

@@ -1,0 +1,209 @@
+"""Reads as arrays: the scores of one judge, dataset, strategy and scale, items by reads."""
+
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CROSSED, KEYS
+from rubric_order.methods import resampling
+from rubric_order.prompts import orderings
+
+# The score of a read, as it was selected and as its probabilities expect it.
+VALUES = {"hard": "score", "soft": "expected_score"}
+
+ITEM = ["item_id", "group_id", "candidate", "criterion", "human_score"]
+COLUMNS = [*KEYS, *ITEM, "read_index", "ordering", "score", "expected_score"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The reads of one study, judge, profile, dataset, strategy and scale.
+
+    Attributes:
+        key: what the reads have in common, in the order of `scores.KEYS`.
+        table: the reads, sorted by item and read.
+        items: one row an item, sorted by its id: the columns of ``ITEM`` that the table has.
+        item: row of each read's item in `items`, shape (n_reads,).
+        column: which read of its item each read is, from 0, shape (n_reads,).
+    """
+
+    key: tuple
+    table: pd.DataFrame
+    items: pd.DataFrame
+    item: np.ndarray
+    column: np.ndarray
+
+    @property
+    def keys(self) -> dict:
+        """The keys by name, as the first columns of a row of statistics."""
+        return dict(zip(KEYS, self.key, strict=True))
+
+    @property
+    def n(self) -> int:
+        """Number of score levels."""
+        return int(self.key[-1])
+
+    def matrix(self, column: str) -> np.ndarray:
+        """A column of numbers, items by reads; NaN where there is none. Shape (n_items, K)."""
+        values = np.full((len(self.items), int(self.column.max()) + 1), np.nan)
+        values[self.item, self.column] = self.table[column].to_numpy(dtype=float, na_value=np.nan)
+        return values
+
+    def units(self, cluster: str, chosen: np.ndarray | None = None) -> np.ndarray:
+        """Which unit of resampling each item belongs to, numbered from 0 in the order of their ids.
+
+        Args:
+            cluster: one of `keys.CLUSTERS`.
+            chosen: rows of `items` to number, by default all.
+        """
+        items = self.items if chosen is None else self.items[chosen]
+        return pd.factorize(items[f"{cluster}_id"], sort=True)[0]
+
+    def readouts(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Scores by each readout that the judge has, items by reads."""
+        for readout, column in VALUES.items():
+            if column in self.table and self.table[column].notna().any():
+                yield readout, self.matrix(column)
+
+    @cached_property
+    def shown(self) -> np.ndarray:
+        """The ordering of each read, shape (n_reads, n)."""
+        return np.concatenate(self.table["ordering"].to_numpy()).reshape(len(self.table), self.n)
+
+    @property
+    def crossed(self) -> bool:
+        """Whether every score is shown in every position. Where it is not, position and score are one thing.
+
+        Of recorded reads their orderings tell: each score at each position at least half as often as on average.
+        """
+        if self.keys["strategy"] != "recorded":
+            return self.keys["strategy"] in CROSSED
+        cells = (orderings.positions_of(self.shown) - 1) + self.n * np.arange(self.n)
+        return bool(2 * np.bincount(cells.ravel(), minlength=self.n**2).min() >= len(self.shown) / self.n)
+
+    @cached_property
+    def orderings(self) -> tuple[np.ndarray, np.ndarray]:
+        """The distinct orderings as they come first in the table, shape (D, n), and which of them each read has."""
+        digits = self.shown @ 10 ** np.arange(self.n - 1, -1, -1)
+        _, first, number = np.unique(digits, return_index=True, return_inverse=True)
+        by_first = np.argsort(first)
+        return self.shown[first[by_first]], np.argsort(by_first)[number]
+
+    def by_ordering(self, values: np.ndarray) -> np.ndarray:
+        """Mean score of each item under each ordering, NaN where a read of it gave none.
+
+        Args:
+            values: see `matrix`.
+
+        Returns:
+            Shape (n_items, D), in the order of `orderings`.
+        """
+        shown, number = self.orderings
+        cell = self.item * len(shown) + number
+        cells = len(self.items) * len(shown)
+        counts = np.bincount(cell, minlength=cells)
+        totals = np.bincount(cell, weights=values[self.item, self.column], minlength=cells)
+        with np.errstate(invalid="ignore"):
+            return (totals / counts).reshape(len(self.items), len(shown))
+
+
+def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Sum over the items of each unit.
+
+    Args:
+        values: a row an item, shape (m, q).
+        unit: see `Block.units`, shape (m,).
+
+    Returns:
+        Shape (n_units, q).
+    """
+    order = np.argsort(unit, kind="stable")
+    starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
+    return np.add.reduceat(values[order], starts, axis=0)
+
+
+@functools.lru_cache(maxsize=8)
+def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
+    """How often each unit is drawn into each resample, the same for all blocks with so many units.
+
+    Strategies read the same items, so that their resamples are paired. Shape (resamples, n_units); read only.
+    """
+    drawn = resampling.bootstrap_weights(n_units, resamples, rng=resampling.generator(seed, name, n_units)).astype(
+        float
+    )
+    drawn.flags.writeable = False
+    return drawn
+
+
+def resampled_sums(table: np.ndarray, unit: np.ndarray, *, resamples: int, seed: int, name: str) -> np.ndarray:
+    """Sums over items, as they are and in each resample of units.
+
+    Args:
+        table: a row an item, shape (m, q).
+        unit: see `Block.units`.
+        name: what the resamples are for, see `weights`.
+
+    Returns:
+        Shape (1 + resamples, q), the sums as they are first. The resamples of one unit alone are NaN: they say nothing.
+    """
+    sums = sum_units(table, unit)
+    if len(sums) < 2:
+        return np.concatenate([sums, np.full((resamples, sums.shape[1]), np.nan)])
+    return np.concatenate([sums.sum(axis=0, keepdims=True), weights(len(sums), resamples, seed, name) @ sums])
+
+
+def blocks(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Iterator[Block]:
+    """The blocks of a table of reads, sorted by their keys.
+
+    Args:
+        scores: reads as `scores.score_reads` returns them, of which ``KEYS``, `item_id` and `read_index` must be there;
+            or tables of reads, such as one a file, of which one at a time is in memory. A block lies in one.
+    """
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        if len(table):
+            yield from _blocks(table)
+
+
+def _blocks(scores: pd.DataFrame) -> Iterator[Block]:
+    codes = scores.groupby(KEYS, sort=True).ngroup().to_numpy()
+    item = pd.factorize(scores["item_id"], sort=True)[0]
+    index = scores["read_index"].to_numpy()
+    order = np.lexsort((index, item, codes))
+    table = scores.take(order)
+    codes, item, index = codes[order], item[order], index[order]
+    new_block = np.flatnonzero(np.diff(codes, prepend=-1))
+    for start, end in zip(new_block, [*new_block[1:], len(codes)], strict=True):
+        rows = table.iloc[start:end]
+        new_item = np.diff(item[start:end], prepend=-1) != 0
+        known = [column for column in ITEM if column in rows]
+        yield Block(
+            key=tuple(rows[KEYS].iloc[0]),
+            table=rows,
+            items=rows.loc[new_item, known].reset_index(drop=True),
+            item=np.cumsum(new_item) - 1,
+            column=index[start:end],
+        )
+
+
+def tidy(parts: list[tuple[dict, dict]], columns: list[str]) -> pd.DataFrame:
+    """One table of many small ones, without the cost of joining them.
+
+    Args:
+        parts: what the rows of each have in common, and its own columns, each an array or one value for all its rows. A
+            column is among one or the other throughout.
+        columns: of the result; a part without one of them has no values there.
+    """
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    lengths = [max(np.size(values) for values in part.values()) for _, part in parts]
+    about = pd.DataFrame([about for about, _ in parts])
+    about = about.loc[np.repeat(about.index, lengths)].reset_index(drop=True)
+    for name in dict.fromkeys(name for _, part in parts for name in part):
+        values = (np.asarray(part.get(name, np.nan)) for _, part in parts)
+        values = (value.astype(object) if value.dtype.kind == "U" else value for value in values)
+        about[name] = np.concatenate([np.broadcast_to(value, n) for value, n in zip(values, lengths, strict=True)])
+    return about.reindex(columns=columns)

@@ -1,0 +1,206 @@
+"""Reads of probe `criterion_order` as arrays: texts by reads by criteria."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CROSSED, KEYS
+
+VALUES = {"hard": "score", "soft": "expected_score"}
+COLUMNS = [*KEYS, "unit_id", "group_id", "criterion", "human_score", "read_index", "criterion_position", "predecessor"]
+COLUMNS += list(VALUES.values())
+
+
+class Panel(NamedTuple):
+    """The reads of one study, judge, profile, dataset, strategy and scale.
+
+    Texts need not have the same number of reads, nor the same criteria. `U` is the number of texts, `R` the largest
+    number of reads, `C` the number of criteria.
+
+    Attributes:
+        criteria: ids, in canonical order.
+        texts: ids, sorted.
+        groups: number of each text's group, shape (U,). group_ids: its id.
+        values: score, shape (U, R, C); NaN where there is none.
+        positions: 1-based place of the criterion in the prompt, shape (U, R, C); 0 where it is not asked for.
+        before: 1-based number of the criterion right before it, shape (U, R, C); 0 where there is none.
+        human: mean human score, shape (U, C).
+    """
+
+    criteria: tuple[str, ...]
+    texts: np.ndarray
+    groups: np.ndarray
+    group_ids: np.ndarray
+    values: np.ndarray
+    positions: np.ndarray
+    before: np.ndarray
+    human: np.ndarray
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.groups.max()) + 1
+
+
+def panel(reads: pd.DataFrame, readout: str) -> Panel:
+    """Lay out reads, see `scores_criteria.score_criteria`.
+
+    Args:
+        readout: ``hard``, the score that was written, or ``soft``, the one expected by the options' probabilities.
+    """
+    criteria = tuple(dict.fromkeys(reads["criterion"]))
+    number = {name: place for place, name in enumerate(criteria)}
+    criterion = reads["criterion"].map(number).to_numpy()
+    text, ids = pd.factorize(reads["unit_id"], sort=True)
+    read = reads["read_index"].to_numpy()
+    shape = (len(ids), int(read.max()) + 1, len(criteria))
+    place = (text, read, criterion)
+    values = np.full(shape, np.nan)
+    values[place] = reads[VALUES[readout]].astype(float).to_numpy()
+    positions = np.zeros(shape, dtype=int)
+    positions[place] = reads["criterion_position"].to_numpy()
+    before = np.zeros(shape, dtype=int)
+    before[place] = reads["predecessor"].map(number).fillna(-1).to_numpy(dtype=int) + 1
+    human = np.full((len(ids), len(criteria)), np.nan)
+    human[text, criterion] = reads["human_score"].to_numpy()
+    group_of = np.empty(len(ids), dtype=object)
+    group_of[text] = reads["group_id"].to_numpy()
+    groups = pd.factorize(group_of, sort=True)[0]
+    return Panel(criteria, np.asarray(ids), groups, group_of, values, positions, before, human)
+
+
+def blocks(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, crossed: bool = True
+) -> Iterator[tuple[dict, str, Panel, pd.DataFrame]]:
+    """Every group of reads with its keys, by each readout that it has: as a panel, and as it is.
+
+    Args:
+        scores: see `scores_criteria.score_criteria`; or tables of reads, such as one a file, of which one at a time is
+            in memory. A group lies in one.
+        crossed: whether to leave out strategies in which criteria keep their positions.
+    """
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        for key, reads in table.groupby(KEYS):
+            name = dict(zip(KEYS, key, strict=True))
+            if crossed and name["strategy"] not in CROSSED:
+                continue
+            for readout, column in VALUES.items():
+                if reads[column].notna().any():
+                    yield name, readout, panel(reads, readout), reads
+
+
+def as_table(rows: list[dict], columns: list[str], words: list[str]) -> pd.DataFrame:
+    """Estimates as a table, sorted by `KEYS`, of the same types also without a row.
+
+    Args:
+        rows: one an estimate; what a row lacks is missing.
+        columns: of the table. `KEYS` but for `n`, and `words`, are texts; counts (`n`, ``n_...``), `position`, `df` and
+            `seed` whole numbers; all others real numbers.
+    """
+    whole = {"n", "position", "df", "seed"}
+
+    def kind(column: str) -> str:
+        if column in {*KEYS, *words} - {"n"}:
+            return "str"
+        return "Int64" if column in whole or column.startswith("n_") else "float64"
+
+    table = pd.DataFrame(rows, columns=columns).astype({column: kind(column) for column in columns})
+    return table.sort_values(KEYS, kind="stable", ignore_index=True)
+
+
+def text_means(values: np.ndarray) -> np.ndarray:
+    """Mean score of each text under each criterion over its scored reads, shape (U, R, C) -> (U, C).
+
+    The sum is divided once: equal means of different reads are then equal to the last bit, and tie.
+    """
+    count = (~np.isnan(values)).sum(axis=-2)
+    with np.errstate(invalid="ignore"):
+        return np.where(count > 0, np.nansum(values, axis=-2) / np.where(count > 0, count, np.nan), np.nan)
+
+
+class Cells(NamedTuple):
+    """Scores by text, criterion and position.
+
+    Attributes:
+        total: summed scores, shape (..., U, C, P).
+        count: numbers of scores, shape (..., U, C, P).
+    """
+
+    total: np.ndarray
+    count: np.ndarray
+
+    @property
+    def means(self) -> np.ndarray:
+        """Mean score, NaN where there is none."""
+        return np.where(self.count > 0, self.total / np.where(self.count > 0, self.count, 1), np.nan)
+
+
+def cells(values: np.ndarray, positions: np.ndarray) -> Cells:
+    """Scores summed by position.
+
+    Args:
+        values: shape (..., U, R, C).
+        positions: shape (U, R, C), see `Panel`.
+    """
+    at = (positions[..., None] == np.arange(1, positions.max() + 1)).astype(float)
+    scored = ~np.isnan(values)
+    total = np.einsum("...urc,urcp->...ucp", np.where(scored, values, 0.0), at)
+    return Cells(total, np.einsum("...urc,urcp->...ucp", scored.astype(float), at))
+
+
+def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Level of each criterion, and by how much each position shifts it, fitted with a level for each text.
+
+    Where every text has as many scores in every position, the shift is the mean score there less the mean over all
+    positions. Otherwise it is the least-squares fit of text and position, so that a position is not credited with the
+    texts whose answers failed elsewhere.
+
+    Args:
+        of: cells, one text a row.
+        weights: how often each text counts, shape (..., U); once by default.
+
+    Returns:
+        Level (mean over texts of their level at an average position), shape (..., C), and shifts, which sum to 0 over
+        the positions that have scores, shape (..., C, P). NaN where a position has no scores or cannot be compared with
+        the others.
+    """
+    total, count = of
+    size = count.sum(axis=-1)  # (..., U, C)
+    share = count / np.where(size > 0, size, 1)[..., None]
+    between = -share[..., :, None] * count[..., None, :]
+    diagonal = np.arange(count.shape[-1])
+    between[..., diagonal, diagonal] += count
+    right = total - share * total.sum(axis=-1, keepdims=True)
+    if weights is None:
+        weights = np.ones(count.shape[-3])
+    normal = np.einsum("...u,...ucpq->...cpq", weights, between)
+    right = np.einsum("...u,...ucp->...cp", weights, right)
+    scores = np.einsum("...u,...ucp->...cp", weights, count)
+    eigenvalues, vectors = np.linalg.eigh(normal)
+    kept = eigenvalues > 1e-9 * np.maximum(scores.max(axis=-1), 1)[..., None]
+    scaled = np.einsum("...pk,...p->...k", vectors, right) * kept / np.where(kept, eigenvalues, 1)
+    shift = np.einsum("...pk,...k->...p", vectors, scaled)
+    # Positions that texts connect are known but for what they have in common.
+    present = scores > 0
+    known = present & ((kept.sum(axis=-1) == present.sum(axis=-1) - 1) & kept.any(axis=-1))[..., None]
+    shift = np.where(known, shift, np.nan)
+    used = np.einsum("...u,...uc->...c", weights, (size > 0).astype(float))
+    moved = np.einsum("...ucp,...cp->...uc", count, np.nan_to_num(shift))
+    own = (total.sum(axis=-1) - moved) / np.where(size > 0, size, 1)
+    level = np.einsum("...u,...uc->...c", weights, own) / np.where(used > 0, used, np.nan)
+    return level, shift
+
+
+def deals(panel: Panel, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Answers dealt anew among the orderings in which a text was read, at random.
+
+    An answer stays whole: what its scores under several criteria have in common is kept. If the order of the criteria
+    makes no difference, every such deal is as likely as what was seen.
+
+    Returns:
+        Values, shape (resamples, U, R, C).
+    """
+    key = rng.random((resamples, *panel.values.shape[:2]))
+    key[:, (panel.positions == 0).all(axis=2)] = np.inf  # texts that are read less often have no such reads
+    return np.take_along_axis(panel.values[None], np.argsort(key, axis=2)[..., None], axis=2)

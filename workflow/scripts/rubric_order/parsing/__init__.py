@@ -1,0 +1,1 @@
+"""What a judge wrote, as choices."""

@@ -1,0 +1,212 @@
+"""Finding the scores of several criteria in one answer.
+
+The answer is cut where it names a criterion; what stands between one name and the next is read like an answer about
+that criterion alone. JSON is read as JSON. Each criterion has a score or fails by itself, with a reason of
+`one_score.REASONS`; which score belongs to a criterion is never guessed from the order of the numbers.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from rubric_order.parsing import one_score
+from rubric_order.parsing.one_score import ParsedScore
+
+JSON = "json"
+LABELLED = "labelled"  # right after the name
+TRAILING = "trailing"  # at the end of the line that the name begins
+BELOW = "below"  # at the start of the line after the name
+MAX_JSON = 20  # places of an answer at which a JSON value is looked for
+
+# What can stand between a name and its score on one line.
+_MARKS = r"(?:[^\S\n]|[\"'“”‘’()\[\]{}<>:=~#|→,;]|\.{2,}|…|-(?=[\s>]))*+"
+_SCORE_WORD = r"(?:scores?|ratings?|grades?|marks?)"
+_LINK = (
+    r"(?:is|was|of|as|at|to|gets?|got|an?|the|(?:(?:should|would|could)\s+(?:be|get|receive|have))"
+    r"|(?:deserv|receiv|scor|earn|merit|achiev|warrant|rate|grade)(?:es|s|ed|d)?)\b"
+)
+# A remark in brackets after the name: the scale, or the criterion's description.
+_REMARK = (
+    r"(?:\s*\((?:(?:scale\W*)?(?:from\s+)?[01]\s*(?:-|to|and)\s*\d+|(?:out\s+of|/)\s*\d+|(?!\W*\d)[^()\n]{1,120})\))?+"
+)
+_BEFORE_VALUE = rf"(?:-(?=\d))?{_REMARK}{_MARKS}(?:{_SCORE_WORD}\b{_REMARK}{_MARKS})?(?:{_LINK}{_MARKS}){{0,3}}"
+_LINE_START = r"^(?:[^\w\n]|_)*+(?:(?:criterion|criteria|aspect|dimension|metric|category)\s*+(?:\d++\s*+)?[^\w\n]*+)?"
+# Something else that has a number: another criterion, a total.
+_OTHER_LABEL = re.compile(
+    rf"^[^\w\n]*+(?!{_SCORE_WORD}\b|results?\b|answer\b)"
+    r"(?:\[[^\]\n\d]{2,60}\][^\w\n]*+|(?:overall|total|average|mean|sum|final|combined|aggregate)\b[^:\n\d]{0,40}"
+    r"|[^\W\d](?:[\w'’/&-]|\s(?=\w)){1,60}\s*[:=|][^\w\n]*+)-?\d",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TRAILING = re.compile(r"(?:[:=>|→]|-\s|[.!?]\s)\s*(?P<value>[^\s:=>|→]{1,8}(?:\s*(?:/|out\s+of)\s*\d{1,2})?)$")
+_ECHO = re.compile(
+    r"\[[^\]\n]{1,60}\]\s*N\b(?!/)|\bexactly\s+\w+\s+lines\b|\bone\s+line\s+for\s+each\s+of\s+the\b", re.I
+)
+_FENCE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
+_KEYS_OF_NAME = ("criterion", "criteria", "name", "aspect", "dimension", "metric", "category")
+_KEYS_OF_SCORE = ("score", "rating", "value", "grade", "mark", "result", "n")
+
+
+def parse_criteria(text: str | None, names: Sequence[str], n: int = 5, *, truncated: bool = False) -> list[ParsedScore]:
+    """The score that an answer gives under each criterion.
+
+    Args:
+        text: the raw answer.
+        names: of the criteria, as the prompt writes them.
+        n: number of scores on the scale, 1 to n.
+        truncated: whether the engine says that the answer was cut at the token limit.
+
+    Returns:
+        One result a name, in their order. A criterion that the answer does not name has reason ``no_score``, or
+        ``truncated`` where the answer was cut. Never raises on any text.
+    """
+    answer = one_score.strip_thinking(text or "")
+    if answer is None or not answer.strip():
+        reason = (
+            one_score.UNFINISHED_THINKING if answer is None else one_score.TRUNCATED if truncated else one_score.EMPTY
+        )
+        return [ParsedScore(None, reason=reason)] * len(names)
+    keys = tuple(words(name) for name in names)
+    found = _in_json(answer, keys, n)
+    missing = one_score.NO_SCORE
+    if not any(found.values()):
+        answer = one_score.normalise(_FENCE.sub("", answer))
+        found = _in_text(answer, keys, n, truncated)
+        if _ECHO.search(answer):
+            missing = one_score.ECHO
+    if truncated:
+        missing = one_score.TRUNCATED
+    return [_agreed(found[key], missing) for key in keys]
+
+
+def _agreed(results: list[ParsedScore], missing: str) -> ParsedScore:
+    """What several places that name one criterion say together. Places that only name it do not count."""
+    telling = [result for result in results if result.reason not in (one_score.NO_SCORE, one_score.ECHO)]
+    if not telling:
+        return ParsedScore(None, reason=missing)
+    if len({(result.score, result.reason) for result in telling}) > 1:
+        return ParsedScore(None, pattern=telling[0].pattern, reason=one_score.CONFLICTING)
+    return telling[0]
+
+
+Words = tuple[str, ...]  # a name without its case and without what joins its words
+
+
+def words(name: str) -> Words:
+    return tuple(re.findall(r"[^\W_]+", one_score.normalise(name).lower()))
+
+
+def _index(written: str, keys: Sequence[Words]) -> int:
+    """Which of some names is written, its words joined in whatever way."""
+    return ["".join(key) for key in keys].index("".join(words(written)))
+
+
+@cache
+def _names(keys: tuple[Words, ...]) -> re.Pattern:
+    """Any of some names, however their words are joined; the longest where one is part of another."""
+    longest_first = sorted(keys, key=lambda key: len("".join(key)), reverse=True)
+    spelled = (r"(?:[^\w\n]|_){0,4}".join(map(re.escape, key)) for key in longest_first)
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(spelled)})(?![^\W_])", re.IGNORECASE)
+
+
+@cache
+def _mention(keys: tuple[Words, ...]) -> re.Pattern:
+    """A name that is about to be scored: it begins a line, or a value follows."""
+    name = rf"(?P<name>{_names(keys).pattern})"
+    heading = rf"{_LINE_START}{name}{_REMARK}[^\w\n(]*?(?:[:=|\])>]|[^\w\n(]-\s|$)"
+    valued = rf"(?P<valued>{_names(keys).pattern})(?={_BEFORE_VALUE}{one_score.NUMBER_AHEAD})"
+    return re.compile(rf"{heading}|{valued}", re.IGNORECASE | re.MULTILINE)
+
+
+def _in_text(answer: str, keys: tuple[Words, ...], n: int, truncated: bool) -> dict[Words, list[ParsedScore]]:
+    """What each part of an answer says about the criterion that it begins with."""
+    answer = one_score.LIST_NUMBER.sub("", answer)
+    mentions = list(_mention(keys).finditer(answer))
+    found: dict[Words, list[ParsedScore]] = {key: [] for key in keys}
+    for mention, following in zip(mentions, [*mentions[1:], None], strict=False):
+        group = "name" if mention["name"] else "valued"
+        part = answer[mention.end(group) : following.start() if following else len(answer)]
+        if other := _OTHER_LABEL.search(part, part.find("\n") + 1 or len(part)):
+            part, cut = part[: other.start()], False
+        else:
+            cut = truncated and following is None
+        found[keys[_index(mention[group], keys)]].append(_read(part, n, cut))
+    return found
+
+
+def _read(part: str, n: int, cut: bool) -> ParsedScore:
+    """What the text after a criterion's name says."""
+    heading, _, below = part.partition("\n")
+    result = one_score.parse_leading(heading[re.match(_BEFORE_VALUE, heading, re.IGNORECASE).end() :], n)
+    if result is not None:
+        return ParsedScore(result.score, pattern=LABELLED, reason=result.reason)
+    result = one_score.parse_score(part, n, truncated=cut)
+    if result.reason in (one_score.NO_SCORE, one_score.EMPTY, one_score.TRUNCATED):
+        line = _TRAILING.search(heading.rstrip(" .\"'])}"))
+        for text, pattern in ((line["value"] if line else "", TRAILING), (below, BELOW)):
+            if (other := one_score.parse_leading(text, n)) is not None:
+                return ParsedScore(other.score, pattern=pattern, reason=other.reason)
+    return ParsedScore(None, reason=one_score.NO_SCORE) if result.reason == one_score.EMPTY else result
+
+
+def _in_json(answer: str, keys: Sequence[Words], n: int) -> dict[Words, list[ParsedScore]]:
+    """What the JSON values in an answer say under each name."""
+    found: dict[Words, list[ParsedScore]] = {key: [] for key in keys}
+    for value in _json_values(answer):
+        for name, score in _scores(value):
+            spelled = words(name)
+            for key in {spelled, spelled[:-1] if spelled[-1:] in (("score",), ("rating",)) else spelled}:
+                if key in found:
+                    found[key].append(_read_json(score, n))
+    return found
+
+
+def _json_values(answer: str) -> Iterator[object]:
+    """Objects and lists that stand in an answer; keys that are given twice are kept."""
+    decoder = json.JSONDecoder(object_pairs_hook=_Pairs)
+    start = 0
+    for _ in range(MAX_JSON):
+        opening = re.compile(r"\{\s*\"|\[\s*\{").search(answer, start)
+        if opening is None:
+            return
+        start = opening.end()
+        try:
+            value, start = decoder.raw_decode(answer, opening.start())
+        except (ValueError, RecursionError):
+            continue
+        yield value
+
+
+class _Pairs(list):
+    """The keys and values of a JSON object."""
+
+
+def _scores(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
+    """Every key with its value, and every name with its score where both are values."""
+    if depth > 5:
+        return
+    if isinstance(value, _Pairs):
+        by_key = {key.casefold(): entry for key, entry in value}
+        name = next((by_key[key] for key in _KEYS_OF_NAME if isinstance(by_key.get(key), str)), None)
+        score = next((by_key[key] for key in _KEYS_OF_SCORE if key in by_key), None)
+        if name is not None:
+            yield name, score
+        for key, entry in value:
+            yield key, entry
+            yield from _scores(entry, depth + 1)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _scores(entry, depth + 1)
+
+
+def _read_json(score: object, n: int) -> ParsedScore:
+    """The score that a JSON value is, or that it holds under a key such as `score`."""
+    if isinstance(score, _Pairs):
+        by_key = {key.casefold(): entry for key, entry in score}
+        score = next((by_key[key] for key in _KEYS_OF_SCORE if key in by_key), None)
+    if isinstance(score, bool) or not isinstance(score, int | float | str):
+        return ParsedScore(None, reason=one_score.NO_SCORE)
+    result = one_score.parse_leading(str(score), n) or one_score.parse_score(str(score), n)
+    reason = one_score.NO_SCORE if result.reason == one_score.EMPTY else result.reason
+    return ParsedScore(result.score, pattern=JSON, reason=reason)

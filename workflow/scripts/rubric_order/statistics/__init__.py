@@ -1,0 +1,1 @@
+"""One module a statistic: from scores to estimates."""

@@ -1,0 +1,272 @@
+"""Bias Cost: how far an ordering puts scores where they are selected too often or too seldom."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
+from rubric_order.methods import blocks, resampling
+from rubric_order.statistics.canonical_rank import (
+    SHARED,
+    canonical_place,
+    column_correlations,
+    column_moments,
+    complete_items,
+    rank_of,
+)
+from rubric_order.statistics.score_position import known_readouts, position_shares, selections
+
+
+def bias_cost(table: np.ndarray, orderings: np.ndarray) -> np.ndarray:
+    """Bias Cost of orderings: sum over positions p of abs(P(p | score at p) - 1/n).
+
+    A score that is never selected has no shares, and adds nothing.
+
+    Args:
+        table: share of each position (columns) among the selections of each score (rows), as fractions, shape
+            (..., n, n).
+        orderings: the score at each position, shape (n,) or (D, n).
+
+    Returns:
+        Shape (...) for one ordering, (..., D) for several; NaN where no score is ever selected.
+
+    Raises:
+        ValueError: the table is not square, or an ordering is no permutation of its scores.
+
+    Source: the earlier version of Xu et al., Section 5.3.
+    """
+    table, orderings = np.asarray(table, dtype=float), np.asarray(orderings)
+    n = table.shape[-1]
+    if table.shape[-2:] != (n, n) or orderings.shape[-1:] != (n,) or (np.sort(orderings) != np.arange(1, n + 1)).any():
+        raise ValueError(
+            f"expected a square table and permutations of 1..{n}, got {table.shape} and {orderings.tolist()}"
+        )
+    shares = table[..., orderings - 1, np.arange(n)]
+    cost = np.where(np.isnan(shares), 0, np.abs(shares - 1 / n)).sum(axis=-1)
+    unknown = np.isnan(table).all(axis=(-2, -1))
+    return np.where(unknown if orderings.ndim == 1 else unknown[..., None], np.nan, cost)
+
+
+def cheapest(costs: np.ndarray) -> np.ndarray:
+    """Which orderings cost least, in equal parts where several do: shape (..., D), rows sum to 1 (NaN: undefined)."""
+    least = costs <= costs.min(axis=-1, keepdims=True) + 1e-9  # equal costs can differ by rounding
+    with np.errstate(invalid="ignore"):
+        return least / least.sum(axis=-1, keepdims=True)
+
+
+class Source(NamedTuple):
+    """What one dataset says about the orderings.
+
+    Attributes:
+        table: of each unit of resampling, its selections by score and position, then `canonical_rank.column_moments` of
+            its complete items, shape (n_units, n * n + q).
+        group: which group each unit belongs to, shape (n_units,).
+        rated: whether there are human scores to correlate with.
+        n_items: items that the selections are of.
+    """
+
+    table: np.ndarray
+    group: np.ndarray
+    rated: bool
+    n_items: int
+
+
+class Sums(NamedTuple):
+    """What the sums over some units of a source give, in the data and in each resample.
+
+    Attributes:
+        selected: by score and position, shape (1 + resamples, n, n).
+        pearson: r of each ordering with human scores, shape (1 + resamples, D), or nothing where there are none.
+    """
+
+    selected: np.ndarray
+    pearson: np.ndarray | None
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int, splits: int = 10
+) -> pd.DataFrame:
+    """Bias Cost of every ordering that was read, and whether choosing the cheapest one is of use.
+
+    The cheapest ordering looks better on the items that chose it than on others. So groups are halved at random, the
+    cheapest ordering of one half is looked at in the other half and the other way round, and this is averaged.
+
+    Args:
+        scores: reads, see `blocks.blocks`; columns ``score_position.COLUMNS``.
+        resamples, confidence, seed: of the percentile bootstrap, which draws from each dataset as much as it has. A
+            group is never in both halves, whatever is drawn.
+        splits: random halvings that are averaged over.
+
+    Returns:
+        One row a group of ``KEYS`` (dataset ``all``: the selections in all of a study's datasets together, and the mean
+        of their correlations) whose strategy is in ``canonical_rank.SHARED``, readout, `cluster` (what the bootstrap
+        draws), `quantity` and, where it is about one, `ordering`:
+
+        - of each ordering: its ``cost``; ``chosen_share``, the share of the resamples in which it is the cheapest;
+          ``pearson``, r of one read an item with human scores, and its ``pearson_rank`` (1: highest). A cost is a sum
+          of absolute values, so it and its interval are too high where it is near 0: `noise` is what it would be in
+          expectation were all shares uniform, with the errors that the bootstrap finds.
+        - on items that did not choose: ``heldout_cost_`` and ``heldout_pearson_`` of the ``chosen`` ordering, the
+          ``canonical`` one and the ``mean`` of all; ``heldout_cost_saved``, canonical less chosen;
+          ``heldout_pearson_gained``, chosen less canonical, and ``heldout_pearson_over_mean``, chosen less mean.
+
+    Source: the earlier version of Xu et al., Section 5.3, Table 6; all but cost, correlation and its rank are ours.
+    """
+    found: dict[tuple, dict[str, Source]] = {}
+    shown: dict[tuple, np.ndarray] = {}
+    for block in blocks.blocks(scores):
+        if block.keys["strategy"] not in SHARED:
+            continue
+        for readout in known_readouts(block):
+            for cluster in CLUSTERS:
+                key = (*(block.keys | {"dataset": EVERY}).values(), readout, cluster)
+                found.setdefault(key, {})[block.keys["dataset"]] = _source(block, readout, cluster)
+                shown[key] = block.orderings[0]
+    parts = []
+    names = [*KEYS, "readout", "cluster"]
+    for key, sources in sorted(found.items()):
+        everything = dict(zip(names, key, strict=True))
+        everything["method"] = f"percentile bootstrap over {key[-1]}s, {resamples} resamples; {splits} splits"
+        weights = {name: _weights(source, name, resamples, seed) for name, source in sources.items()}
+        totals = {name: weights[name] @ source.table for name, source in sources.items()}
+        held_out = _cross_fit(sources, weights, totals, shown[key], splits=splits, seed=seed)
+        whole = {name: _read_sums(totals[name], source.rated, key[-3]) for name, source in sources.items()}
+        for dataset in [*sources, EVERY]:
+            used = [dataset] if dataset != EVERY else list(sources)
+            about = everything | {"dataset": dataset, "n_items": sum(sources[name].n_items for name in used)}
+            about["n_clusters"] = sum(len(sources[name].table) for name in used)
+            rows = [*_of_each_ordering([whole[name] for name in used], shown[key], confidence)]
+            rows += _with_interval(held_out[dataset], confidence)
+            parts += [(about | {"quantity": quantity}, row) for quantity, row in rows]
+    columns = [
+        *names,
+        "quantity",
+        "ordering",
+        "estimate",
+        "ci_low",
+        "ci_high",
+        "noise",
+        "n_items",
+        "n_clusters",
+        "method",
+    ]
+    table = blocks.tidy(parts, columns).sort_values(names, kind="stable", ignore_index=True)
+    return table.assign(confidence=confidence, seed=seed)
+
+
+def _source(block: blocks.Block, readout: str, cluster: str) -> Source:
+    unit = block.units(cluster)
+    complete = complete_items(block, dict(block.readouts())[readout])
+    moments = np.zeros((len(block.items), 3 + 3 * len(complete.orderings)))
+    rated = len(complete.human) > 1
+    if rated:
+        moments[complete.rows] = column_moments(complete.values, complete.human)
+    table = np.column_stack([selections(block, readout)[0].reshape(len(block.items), -1), moments])
+    table = blocks.sum_units(table, unit)
+    group = np.zeros(len(table), dtype=int)
+    group[unit] = block.units("group")
+    return Source(table, group, rated, len(block.items))
+
+
+def _weights(source: Source, dataset: str, resamples: int, seed: int) -> np.ndarray:
+    """How often each unit is in each resample, after a row of ones, shape (1 + resamples, n_units)."""
+    n_units = len(source.table)
+    drawn = np.full((resamples, 1), np.nan)  # one unit alone says nothing
+    if n_units > 1:
+        drawn = blocks.weights(n_units, resamples, seed, f"bias cost {dataset}")
+    return np.concatenate([np.ones((1, n_units)), drawn])
+
+
+def _read_sums(sums: np.ndarray, rated: bool, n: int) -> Sums:
+    pearson = column_correlations(sums[:, n * n :]) if rated else None
+    return Sums(sums[:, : n * n].reshape(-1, n, n), pearson)
+
+
+def _pooled(sums: list[Sums]) -> Sums:
+    """Selections of several datasets together, and the mean of their correlations."""
+    correlations = [part.pearson for part in sums if part.pearson is not None]
+    return Sums(sum(part.selected for part in sums), np.mean(correlations, axis=0) if correlations else None)
+
+
+def _cross_fit(
+    sources: dict[str, Source],
+    weights: dict[str, np.ndarray],
+    totals: dict[str, np.ndarray],
+    orderings: np.ndarray,
+    *,
+    splits: int,
+    seed: int,
+) -> dict[str, dict[str, np.ndarray]]:
+    """What the cheapest ordering of half of the groups is worth in the other half, mean over splits and both halves.
+
+    Returns:
+        By dataset (and ``all``) and quantity, of shape (1 + resamples,).
+    """
+    n, canonical = orderings.shape[1], canonical_place(orderings)
+    found: dict[str, dict[str, list]] = {name: {} for name in [*sources, EVERY]}
+    for split in range(splits):
+        halves: list[dict[str, Sums]] = [{}, {}]
+        for name, source in sources.items():
+            rng = resampling.generator(seed, "bias cost split", name, split)
+            groups = rng.permutation(int(source.group.max()) + 1)
+            first = np.isin(source.group, groups[: len(groups) // 2])
+            sums = weights[name][:, first] @ source.table[first]
+            halves[0][name] = _read_sums(sums, source.rated, n)
+            halves[1][name] = _read_sums(totals[name] - sums, source.rated, n)
+        for name in found:
+            used = list(sources) if name == EVERY else [name]
+            pooled = [_pooled([half[dataset] for dataset in used]) for half in halves]
+            costs = [bias_cost(position_shares(half.selected), orderings) for half in pooled]
+            for train, test in ((0, 1), (1, 0)):
+                of_test = _held_out(cheapest(costs[train]), costs[test], pooled[test].pearson, canonical)
+                for quantity, values in of_test.items():
+                    found[name].setdefault(quantity, []).append(values)
+    return {name: {key: np.mean(values, axis=0) for key, values in of.items()} for name, of in found.items()}
+
+
+def _held_out(
+    chosen: np.ndarray, costs: np.ndarray, pearson: np.ndarray | None, canonical: int
+) -> dict[str, np.ndarray]:
+    """What the ordering that one half chose costs, and how it agrees with humans, in the other half."""
+    found = _of_choice("heldout_cost", chosen, costs, canonical)
+    found["heldout_cost_saved"] = found["heldout_cost_canonical"] - found["heldout_cost_chosen"]
+    if pearson is not None:
+        found |= _of_choice("heldout_pearson", chosen, pearson, canonical)
+        own = found["heldout_pearson_chosen"]
+        found["heldout_pearson_gained"] = own - found["heldout_pearson_canonical"]
+        found["heldout_pearson_over_mean"] = own - found["heldout_pearson_mean"]
+    return found
+
+
+def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int) -> dict[str, np.ndarray]:
+    """A value of the chosen ordering, the canonical one, and on average; several chosen ones count in equal parts."""
+    of_chosen = np.where(chosen == 0, 0, chosen * values).sum(axis=1)
+    return {f"{name}_chosen": of_chosen, f"{name}_canonical": values[:, canonical], f"{name}_mean": values.mean(axis=1)}
+
+
+def _of_each_ordering(sums: list[Sums], orderings: np.ndarray, confidence: float) -> Iterator[tuple[str, dict]]:
+    """Quantities of each ordering, with their columns."""
+    whole = _pooled(sums)
+    shares = position_shares(whole.selected)
+    costs = bias_cost(shares, orderings)
+    names = {"ordering": np.array([" ".join(map(str, ordering)) for ordering in orderings], dtype=object)}
+    # The mean of the absolute value of an error that is normal about 0; a rare score is missing from some resamples.
+    error = np.sqrt(2 / np.pi) * np.ma.masked_invalid(shares[1:]).std(axis=0).filled(0)
+    noise = error[orderings - 1, np.arange(orderings.shape[1])].sum(axis=1)
+    for quantity, row in _with_interval({"cost": costs}, confidence):
+        yield quantity, names | row | {"noise": noise}
+    yield "chosen_share", names | {"estimate": cheapest(costs[1:]).mean(axis=0)}
+    if whole.pearson is not None:
+        ranks = np.stack([rank_of(whole.pearson, place) for place in range(len(orderings))], axis=1)
+        for quantity, row in _with_interval({"pearson": whole.pearson, "pearson_rank": ranks}, confidence):
+            yield quantity, names | row
+
+
+def _with_interval(values: dict[str, np.ndarray], confidence: float) -> Iterator[tuple[str, dict]]:
+    """The columns of each quantity, the first row of whose values is the estimate."""
+    for quantity, table in values.items():
+        table = table.reshape(len(table), -1)
+        low, high = resampling.percentile_interval(table[1:], confidence)
+        yield quantity, {"estimate": table[0], "ci_low": low, "ci_high": high}

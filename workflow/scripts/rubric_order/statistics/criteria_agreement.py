@@ -1,0 +1,134 @@
+"""Agreement with people where one answer scores several criteria: the mean over criteria, by strategy."""
+
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, KEYS
+from rubric_order.methods import panels, resampling
+from rubric_order.statistics import human_agreement
+from rubric_order.statistics.strategy_comparison import STRATEGIES
+
+MACRO = "macro"  # the mean over criteria
+SETTING = [key for key in KEYS if key != "strategy"]
+
+
+def correlations(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pearson's r of judge and people under each criterion, then their mean over the criteria that have one.
+
+    Args:
+        judge, human: mean score of each text under each criterion, shape (U, C); NaN where there is none.
+        weights: how often each text is there, shape (resamples, U).
+
+    Returns:
+        Shape (resamples, C + 1).
+    """
+    columns = []
+    for place in range(judge.shape[1]):
+        known = ~np.isnan(judge[:, place]) & ~np.isnan(human[:, place])
+        if known.sum() < 2:
+            columns.append(np.full(len(weights), np.nan))
+        else:
+            pair = (judge[known, place], human[known, place])
+            columns.append(human_agreement.weighted_pearson(*pair, weights[:, known]))
+    found = np.column_stack(columns)
+    some = ~np.isnan(found)
+    macro = np.where(some, found, 0).sum(axis=1) / np.where(some.any(axis=1), some.sum(axis=1), np.nan)
+    return np.column_stack([found, macro])
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
+) -> pd.DataFrame:
+    """Correlation with people of each strategy, and paired differences between strategies.
+
+    Args:
+        scores: see `scores_criteria.score_criteria`; the strategies of a setting lie in one table.
+        resamples, confidence, seed: of the percentile bootstrap. The same resamples are drawn for all strategies.
+
+    Returns:
+        One row a group of `KEYS`, readout, `cluster` (what is drawn: single texts, called ``item``, or groups of them)
+        and `criterion` (``macro``: the mean over criteria): ``pearson`` of the texts' mean scores with their human
+        scores, or with `other`, a second strategy, ``pearson_difference``, that of `strategy` less that of `other` over
+        the texts and criteria that both have scores for. `p` is twice the share of resamples in which the difference
+        has the other sign, or is 0.
+
+    Source: Xu et al. (2026), Section 5.5, Table 6.
+    """
+    rows = []
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        for _, setting in table.groupby(SETTING):
+            for readout in panels.VALUES:
+                found = [
+                    (name, panel) for name, kind, panel, _ in panels.blocks(setting, crossed=False) if kind == readout
+                ]
+                found.sort(key=lambda pair: STRATEGIES.index(pair[0]["strategy"]))
+                if found:
+                    rows += _setting(found, readout, resamples=resamples, confidence=confidence, seed=seed)
+    columns = [*KEYS, "other", "readout", "cluster", "criterion", "quantity", "estimate", "ci_low", "ci_high", "p"]
+    columns += ["n_texts", "n_clusters", "n_criteria", "method", "confidence", "seed"]
+    return panels.as_table(rows, columns, ["other", "readout", "cluster", "criterion", "quantity", "method"])
+
+
+def _setting(found: list, readout: str, *, resamples: int, confidence: float, seed: int) -> list[dict]:
+    """The strategies of one setting and their differences."""
+    first = found[0][1]
+    texts = sorted(set().union(*(panel.texts for _, panel in found)))
+    means, humans = {}, {}
+    group_of = {}
+    for name, panel in found:
+        place = np.searchsorted(texts, panel.texts)
+        for values, source in ((means, panels.text_means(panel.values)), (humans, panel.human)):
+            laid_out = np.full((len(texts), len(panel.criteria)), np.nan)
+            laid_out[place] = source
+            values[name["strategy"]] = laid_out
+        group_of |= dict(zip(panel.texts, panel.group_ids, strict=True))
+    human = humans[found[0][0]["strategy"]]
+    group_ids = np.array([group_of[text] for text in texts], dtype=object)
+    rows = []
+    for cluster in CLUSTERS:
+        codes = np.arange(len(texts)) if cluster == "item" else pd.factorize(group_ids, sort=True)[0]
+        n_clusters = int(codes.max()) + 1
+        key = [value for name, value in found[0][0].items() if name != "strategy"]
+        rng = resampling.generator(seed, "criteria agreement", *key, readout, cluster)
+        drawn = resampling.bootstrap_weights(n_clusters, resamples, rng=rng)[:, codes].astype(float)
+        if n_clusters == 1:  # resamples of one cluster say nothing
+            drawn[:] = np.nan
+        weights = np.vstack([np.ones(len(texts)), drawn])
+        common = {
+            "readout": readout,
+            "cluster": cluster,
+            "n_clusters": n_clusters,
+            "method": f"percentile bootstrap over {cluster}s, {resamples} resamples",
+            "confidence": confidence,
+            "seed": seed,
+        }
+
+        def add(name: dict, values: np.ndarray, known: np.ndarray, common: dict = common) -> None:
+            low, high = resampling.percentile_interval(values[1:], confidence)
+            for place, criterion in enumerate((*first.criteria, MACRO)):
+                draws = values[1:, place]
+                draws = draws[~np.isnan(draws)]
+                p = np.nan
+                if "other" in name and not np.isnan(low[place]):  # as many resamples as an interval needs
+                    p = min(1.0, 2 * (1 + min((draws <= 0).sum(), (draws >= 0).sum())) / (1 + len(draws)))
+                row = {"criterion": criterion, "estimate": values[0, place], "ci_low": low[place], "p": p}
+                used = known.any(axis=1) if criterion == MACRO else known[:, place]
+                n_criteria = int((~np.isnan(values[0, :-1])).sum()) if criterion == MACRO else 1
+                counts = {"ci_high": high[place], "n_texts": int(used.sum()), "n_criteria": n_criteria}
+                rows.append(common | name | row | counts)
+
+        rated = ~np.isnan(human)
+        for name, _ in found:
+            judge = means[name["strategy"]]
+            quantity = {"quantity": "pearson"}
+            add(name | quantity, correlations(judge, human, weights), ~np.isnan(judge) & rated)
+        for (name, _), (other, _) in itertools.combinations(found, 2):
+            both = [means[one["strategy"]] for one in (name, other)]
+            known = ~np.isnan(both[0]) & ~np.isnan(both[1])
+            one, two = (correlations(np.where(known, judge, np.nan), human, weights) for judge in both)
+            quantity = {"quantity": "pearson_difference", "other": other["strategy"]}
+            add(name | quantity, one - two, known & rated)
+    return rows

@@ -1,0 +1,168 @@
+"""Criterion-order bias: whether the place of a criterion in the prompt moves its score."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import KEYS
+from rubric_order.methods import friedman, multiplicity, panels, resampling
+from rubric_order.methods.blocks import sum_units
+from rubric_order.methods.panels import VALUES, Panel
+from rubric_order.statistics import position_selection
+
+# p-values are adjusted for the number of tests within one of these: all judges, datasets and criteria.
+FAMILY = ["study", "profile", "strategy", "n", "readout"]
+ACROSS = {"mean_gap": np.mean, "max_gap": np.max}
+DEALT = 100  # deals that are in memory at once
+
+
+def gaps(shifts: np.ndarray) -> np.ndarray:
+    """Best less worst position, shape (..., C, P) -> (..., C); NaN where fewer than two positions are known."""
+    known = (~np.isnan(shifts)).sum(axis=-1) > 1
+    filled = np.where(known[..., None], shifts, 0.0)
+    return np.where(known, np.nanmax(filled, axis=-1) - np.nanmin(filled, axis=-1), np.nan)
+
+
+def dealt_gaps(panel: Panel, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Gaps that there are without any effect of the order, see `panels.deals`. Shape (resamples, C)."""
+    parts = []
+    for start in range(0, resamples, DEALT):
+        values = panels.deals(panel, min(DEALT, resamples - start), rng=rng)
+        parts.append(gaps(panels.position_effects(panels.cells(values, panel.positions))[1]))
+    return np.concatenate(parts)
+
+
+def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[dict]:
+    """For each criterion, whether its score depends on its position.
+
+    Returns:
+        Kendall's W as `estimate`, `statistic`, `df`, `p` (texts are the blocks, and independent) and `p_cluster`
+        (groups of texts are the sample), `n_blocks`, `n_incomplete` and the name of the `test`.
+    """
+    rows = []
+    for place in range(cells.total.shape[1]):
+        means = np.round(cells.means[:, place], 9)  # what only rounding tells apart is tied
+        test = friedman.rank_test(means)
+        scores, _ = friedman.rank_scores(means)
+        of_groups = sum_units(scores, groups)
+        p_cluster = position_selection.cluster_test(of_groups) if len(of_groups) > 1 and test.df else np.nan
+        rows.append(
+            {"estimate": test.w, "statistic": test.statistic, "df": test.df, "p": test.p, "p_cluster": p_cluster}
+            | {"n_blocks": test.n_blocks, "n_incomplete": test.n_incomplete, "test": test.method}
+        )
+    return rows
+
+
+def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key: tuple) -> list[dict]:
+    """All estimates of one panel, see `criterion_order` for the rows.
+
+    Args:
+        key: names the streams of random numbers, with `seed`.
+    """
+    cells = panels.cells(panel.values, panel.positions)
+    level, shift = panels.position_effects(cells)
+    rng = resampling.generator(seed, "criterion order", *key)
+    weights = resampling.bootstrap_weights(panel.n_groups, resamples, rng=rng)[:, panel.groups].astype(float)
+    drawn_level, drawn_shift = panels.position_effects(cells, weights)
+    if panel.n_groups == 1:
+        drawn_shift = np.full_like(drawn_shift, np.nan)
+    observed = gaps(shift)
+    drawn = gaps(drawn_shift)
+    dealt = dealt_gaps(panel, resamples, rng=resampling.generator(seed, "no criterion order", *key))
+
+    rows = []
+    for place, name in enumerate(panel.criteria):
+        counts = {"n_scores": int(cells.count[:, place].sum())}
+        for quantity, estimate, draws in (
+            ("mean", level[place] + shift[place], drawn_level[:, place, None] + drawn_shift[:, place]),
+            ("shift", shift[place], drawn_shift[:, place]),
+        ):
+            low, high = resampling.percentile_interval(draws, confidence)
+            for position in np.flatnonzero(~np.isnan(estimate)):
+                about = {"quantity": quantity, "criterion": name, "position": position + 1}
+                found = {"estimate": estimate[position], "n_scores": int(cells.count[:, place, position].sum())}
+                rows.append(about | found | {"ci_low": low[position], "ci_high": high[position]})
+        found = _gap("gap", observed[place], drawn[:, place], dealt[:, place], confidence)
+        rows.append(found | {"criterion": name} | counts)
+    known = ~np.isnan(observed)
+    for quantity, across in ACROSS.items():
+        if known.any():
+            values = (across(each[..., known], axis=-1) for each in (observed, drawn, dealt))
+            rows.append(_gap(quantity, *values, confidence))
+    for name, row in zip(panel.criteria, position_tests(cells, panel.groups), strict=True):
+        rows.append({"quantity": "position_test", "criterion": name} | row)
+    return rows
+
+
+def _gap(quantity: str, observed: float, drawn: np.ndarray, dealt: np.ndarray, confidence: float) -> dict:
+    """A gap beside those that there are without any effect of the order."""
+    low, high = resampling.percentile_interval(drawn, confidence)
+    known = dealt[~np.isnan(dealt)]
+    null, p = np.nan, np.nan
+    if len(known) and not np.isnan(observed):
+        null = known.mean()
+        p = (1 + (known >= observed - 1e-9).sum()) / (1 + len(known))
+    ends = {"ci_low": float(low), "ci_high": float(high)}
+    return {"quantity": quantity, "estimate": observed} | ends | {"null": null, "excess": observed - null, "p": p}
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
+) -> pd.DataFrame:
+    """Mean scores by position, tests of an effect of the position, and gaps between positions.
+
+    Args:
+        scores: see `scores_criteria.score_criteria`; strategies in which criteria keep their positions are left out.
+        resamples, confidence, seed: of the percentile bootstrap, which draws groups of texts, and of the deals of
+            answers that show what chance does.
+
+    Returns:
+        One row an estimate of a `readout`:
+
+        - ``mean``, the score of a `criterion` in a `position`, fitted with a level for each text
+          (`panels.position_effects`); ``shift``, the same less the mean over positions;
+        - ``gap``, the best less the worst position of a criterion, and ``mean_gap``, ``max_gap`` over criteria, with
+          `null`, what the gap is on average when answers are dealt anew among the orderings of a text, `excess` over
+          it, and `p`, the share of such deals with a gap as large. Gaps are never negative, so their intervals cannot
+          reach 0 and are biased upwards near it; and so is `excess` biased downwards where the gap is large;
+        - ``position_test``, Kendall's W as `estimate`, with `statistic`, `df` and `p` of Friedman's test, or of
+          Skillings and Mack's where texts lack positions (`test` says which), and `p_cluster`, which takes groups of
+          texts as the sample. `p_holm`, `p_bh`, `p_cluster_holm` and `p_cluster_bh` are adjusted for all tests of
+          all judges, datasets and criteria (`n_tests` of them have a `p`).
+
+        `n_failed` counts the scores that are missing from the group of reads.
+
+    Source: Xu et al. (2026), Sections 4.4 and 5.5, Table 5, Figures 10 and 11.
+    """
+    rows = []
+    for name, readout, panel, reads in panels.blocks(scores):
+        scored = reads[VALUES[readout]].notna()
+        common = name | {
+            "readout": readout,
+            "n_texts": len(panel.texts),
+            "n_groups": panel.n_groups,
+            "n_scores": int(scored.sum()),
+            "n_failed": int((~scored).sum()),
+            "method": f"percentile bootstrap over groups and deals of answers, {resamples} each",
+            "confidence": confidence,
+            "seed": seed,
+        }
+        named = (*name.values(), readout)
+        found = estimates(panel, resamples=resamples, confidence=confidence, seed=seed, key=named)
+        rows += [common | row for row in found]
+    columns = [*KEYS, "readout", "quantity", "criterion", "position", "estimate", "ci_low", "ci_high", "null", "excess"]
+    columns += ["statistic", "df", "p", "p_cluster", "n_texts", "n_groups", "n_scores", "n_failed", "n_blocks"]
+    columns += ["n_incomplete", "test", "method", "confidence", "seed"]
+    return with_adjusted(panels.as_table(rows, columns, ["readout", "quantity", "criterion", "test", "method"]))
+
+
+def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the p-values of its position tests adjusted within each of `FAMILY`."""
+    tests = table["quantity"] == "position_test"
+    sizes = {}
+    for column in ("p", "p_cluster"):
+        adjusted = multiplicity.adjust(table[tests], column, FAMILY)
+        table = table.assign(**{f"{column}_{how}": adjusted[f"p_{how}"].reindex(table.index) for how in ("holm", "bh")})
+        sizes[column] = adjusted["n_tests"].reindex(table.index)
+    return table.assign(n_tests=sizes["p"])

@@ -1,0 +1,176 @@
+"""Halo: how much more alike the scores of one text are when one answer gives all of them."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import KEYS
+from rubric_order.config.judges import DEFAULT_PROFILE
+from rubric_order.methods import panels, resampling
+from rubric_order.methods.panels import VALUES
+
+BASES = ("mean", "read")
+# The strategy of a study that judges criteria alone which a strategy is compared with, where not the one of its name.
+ALONE = {"balanced_williams": "balanced"}
+ALONE_COLUMNS = [*KEYS, "item_id", "read_index", *VALUES.values()]
+
+
+def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Mean over pairs of criteria of Pearson's r between them, across texts.
+
+    Args:
+        values: score of each text under each criterion, shape (..., U, C); NaN where there is none. A pair is
+            correlated over the texts that have both.
+        weights: how often each text is there, shape (resamples, U).
+
+    Returns:
+        Shape (resamples, ...). Pairs of which one is constant are left out; NaN where all are.
+    """
+    known = (~np.isnan(values)).astype(float)
+    with np.errstate(invalid="ignore"):  # keeps digits; a criterion without any score has no mean
+        total = known.sum(axis=-2, keepdims=True)
+        centre = np.nansum(values, axis=-2, keepdims=True) / np.where(total > 0, total, 1)
+    x = np.where(known > 0, values - centre, 0.0)
+
+    def sums(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        return np.einsum("ku,...ui,...uj->k...ij", weights, one, other, optimize=True)
+
+    n, sum_x, sum_xx, sum_xy = sums(known, known), sums(x, known), sums(x * x, known), sums(x, x)
+    spread = n * sum_xx - sum_x**2
+    spread_other = np.swapaxes(spread, -1, -2)
+    largest = np.maximum((x * x).max(initial=0), 1e-300)
+    varies = (np.minimum(spread, spread_other) > 1e-11 * n**2 * largest) & (n > 1)
+    first, second = np.triu_indices(values.shape[-1], 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = (n * sum_xy - sum_x * np.swapaxes(sum_x, -1, -2)) / np.sqrt(spread * spread_other)
+    r, varies = r[..., first, second], varies[..., first, second]
+    count = varies.sum(axis=-1)
+    return np.where(varies, np.clip(r, -1, 1), 0).sum(axis=-1) / np.where(count > 0, count, np.nan)
+
+
+def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: str) -> np.ndarray:
+    """Scores of a study that judges one criterion at a time, laid out like a panel. Shape (U, R, C).
+
+    Args:
+        reads: of one judge, profile, dataset, strategy and scale, see `scores.score_reads`.
+        item_ids: of each text and criterion, shape (U, C); null where there is none.
+    """
+    places = pd.Series(
+        [(text, criterion) for text in range(item_ids.shape[0]) for criterion in range(item_ids.shape[1])],
+        index=item_ids.ravel(),
+    )
+    known = reads[reads["item_id"].isin(places.index.dropna())]
+    values = np.full((len(panel.texts), int(reads["read_index"].max()) + 1, len(panel.criteria)), np.nan)
+    if len(known):
+        text, criterion = np.array(places[known["item_id"]].tolist()).T
+        values[text, known["read_index"].to_numpy(), criterion] = known[VALUES[readout]].astype(float).to_numpy()
+    return values
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    alone: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Mean correlation between criteria: in one prompt, judged alone, and of people.
+
+    Args:
+        scores: see `scores_criteria.score_criteria`.
+        alone: reads of studies of probe `score_order`, see `scores.score_reads`; perhaps none.
+        resamples, confidence, seed: of the percentile bootstrap, which draws groups of texts.
+
+    Returns:
+        One row a group of `KEYS`, readout, `basis` and `quantity`. `basis` ``mean`` correlates means over all reads of
+        a text, ``read`` single reads, averaged over reads; means of more reads have less noise, and so correlate more.
+        `quantity` ``inside`` one prompt; ``alone``, of the same items, judge and scale, of the same profile or else the
+        default one, and of the strategy of the same name (``balanced`` for ``balanced_williams``) of the first study
+        that has them; ``human``; and
+        ``inside_minus_alone`` and ``inside_minus_human`` over the scores that both have. People's scores are means over
+        raters, whose noise makes them correlate less; no correction is made for it.
+    """
+    alone_of: dict[tuple, pd.DataFrame] = {}
+    for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
+        for (_, *key), reads in table.groupby(KEYS):
+            alone_of.setdefault(tuple(key), reads)
+    rows = []
+    for name, readout, panel, reads in panels.blocks(scores, crossed=False):
+        strategy = name["strategy"]
+        same = (name["dataset"], ALONE.get(strategy, strategy), name["n"])
+        profiles = (name["profile"], DEFAULT_PROFILE)
+        other = next(
+            (alone_of[key] for profile in profiles if (key := (name["judge"], profile, *same)) in alone_of), None
+        )
+        separate = None
+        if other is not None and other[VALUES[readout]].notna().any():
+            separate = alone_values(other, panel, _item_ids(reads, panel), readout)
+        rng = resampling.generator(seed, "halo", *name.values(), readout)
+        drawn = resampling.bootstrap_weights(panel.n_groups, resamples, rng=rng)[:, panel.groups]
+        if panel.n_groups == 1:
+            drawn = np.full(drawn.shape, np.nan)
+        weights = np.vstack([np.ones(len(panel.texts)), drawn])
+        common = name | {
+            "readout": readout,
+            "n_texts": len(panel.texts),
+            "n_groups": panel.n_groups,
+            "n_criteria": len(panel.criteria),
+            "method": f"percentile bootstrap over groups, {resamples} resamples",
+            "confidence": confidence,
+            "seed": seed,
+        }
+        for basis in BASES:
+            found = _correlations(panel, separate, basis, weights)
+            for quantity, values in found.items():
+                low, high = resampling.percentile_interval(values[1:], confidence)
+                row = {"basis": basis, "quantity": quantity, "estimate": values[0]}
+                rows.append(common | row | {"ci_low": float(low), "ci_high": float(high)})
+    columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "n_texts", "n_groups"]
+    columns += ["n_criteria", "method", "confidence", "seed"]
+    return panels.as_table(rows, columns, ["readout", "basis", "quantity", "method"])
+
+
+def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
+    """Id of each text's item under each criterion, shape (U, C)."""
+    return (
+        reads.pivot_table(index="unit_id", columns="criterion", values="item_id", aggfunc="first")
+        .reindex(index=panel.texts, columns=list(panel.criteria))
+        .to_numpy(dtype=object)
+    )
+
+
+def _correlations(
+    panel: panels.Panel, separate: np.ndarray | None, basis: str, weights: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Each quantity as it is and in each resample."""
+
+    def of(values: np.ndarray, where: np.ndarray | bool = True) -> np.ndarray:
+        kept = np.where(where, values, np.nan)
+        if kept.ndim == 2:
+            return mean_correlation(kept, weights)
+        of_reads = mean_correlation(np.moveaxis(kept, 1, 0), weights)  # (resamples, reads)
+        some = ~np.isnan(of_reads)
+        return np.where(some, of_reads, 0).sum(axis=1) / np.where(some.any(axis=1), some.sum(axis=1), np.nan)
+
+    def scored(values: np.ndarray) -> np.ndarray:
+        known = ~np.isnan(values)
+        return known if known.ndim == 2 else known.any(axis=1)
+
+    def spread(where: np.ndarray, values: np.ndarray) -> np.ndarray:
+        return where if values.ndim == 2 else where[:, None]
+
+    inside, apart = panel.values, separate
+    if basis == "mean":
+        inside = panels.text_means(inside)
+        apart = None if apart is None else panels.text_means(apart)
+    found = {"inside": of(inside), "human": of(panel.human)}
+    rated = ~np.isnan(panel.human)
+    both = scored(inside) & rated
+    found["inside_minus_human"] = of(inside, spread(both, inside)) - of(panel.human, both)
+    if apart is not None:
+        both = scored(inside) & scored(apart)
+        found["alone"] = of(apart)
+        found["inside_minus_alone"] = of(inside, spread(both, inside)) - of(apart, spread(both, apart))
+    return found

@@ -1,0 +1,328 @@
+"""Published numbers beside ours, where judge, profile, dataset, strategy and scale are the same."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import EVERY
+from rubric_order.config.judges import DEFAULT_PROFILE
+from rubric_order.methods import resampling
+
+# What a number is about: `other` is the strategy that `strategy` is compared with, `detail` a score or an ordering.
+KEYS = ["judge", "profile", "dataset", "strategy", "other", "n", "detail", "quantity"]
+PERMUTATION, REPEAT = {"strategy": "balanced"}, {"strategy": "fixed"}
+DIFFERENCE = PERMUTATION | {"other": "fixed"}
+
+# Of each published table: its columns of values, the quantity that each holds, and what the column says about it.
+PUBLISHED: dict[str, dict[str, tuple[str, dict]]] = {
+    "xu2026_table2": {"chi2": ("chi2", {}), "pos1": ("pos1", {}), "pos5": ("pos5", {})},
+    "xu2026_table3": {"difference": ("pearson_difference", {})},
+    "xu2026_table4": {"cramers_v": ("mean_cramers_v", {})},
+    "xu2026_table5": {
+        "pearson": ("criteria_pearson", {"n": 5}),
+        "mean_gap": ("criteria_mean_gap", {"n": 5}),
+        "max_gap": ("criteria_max_gap", {"n": 5}),
+        "n_significant": ("criteria_n_significant", {"n": 5}),
+    },
+    "xu2026_table6": {
+        "pearson_balanced": ("criteria_pearson", {"n": 5} | PERMUTATION),
+        "pearson_random": ("criteria_pearson", {"n": 5, "strategy": "random"}),
+        "pearson_fixed": ("criteria_pearson", {"n": 5} | REPEAT),
+        "difference": ("criteria_pearson_difference", {"n": 5} | DIFFERENCE),
+    },
+    "xu2026_table7": {"kendall_tau": ("kendall_tau", {}), "top1_flip": ("top1_flip", {})},
+    "xu2026_v1_table2": {
+        "pearson_balanced": ("pearson", PERMUTATION),
+        "pearson_fixed": ("pearson", REPEAT),
+        "pearson_difference": ("pearson_difference", DIFFERENCE),
+        "spearman_balanced": ("spearman", PERMUTATION),
+        "spearman_fixed": ("spearman", REPEAT),
+        "spearman_difference": ("spearman_difference", DIFFERENCE),
+    },
+    "xu2026_v1_table3": {"sd_balanced": ("within_item_sd", PERMUTATION), "sd_fixed": ("within_item_sd", REPEAT)},
+    "xu2026_v1_table4": {
+        "pearson_canonical": ("pearson_canonical", PERMUTATION),
+        "pearson_mean": ("pearson_one_read", PERMUTATION),
+        "rank": ("rank_canonical", PERMUTATION),
+    },
+    "xu2026_v1_table5": {f"pos{p}": (f"pos{p}_of_score", {}) for p in range(1, 6)},
+    "xu2026_v1_table6": {
+        "bias_cost": ("bias_cost", PERMUTATION),
+        "bias_cost_canonical": ("bias_cost_canonical", PERMUTATION),
+        "rank": ("pearson_rank", PERMUTATION),
+        "rank_canonical": ("pearson_rank_canonical", PERMUTATION),
+    },
+}
+CANONICAL = "1 2 3 4 5"
+DATASETS = ("hanna", "mt_bench", "summeval", "vicuna")  # of both papers
+
+
+def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Every number of some published tables, one a row.
+
+    Args:
+        tables: by name, such as ``xu2026_table2``, with all cells as text, so that the printed digits are known.
+
+    Returns:
+        `table` (its number), `KEYS` (``""`` where a key does not apply), `published`, and the `digits` after its point.
+    """
+    parts = [pd.DataFrame(columns=["table", *KEYS, "published", "digits"])]
+    for name, table in tables.items():
+        for column, (quantity, about) in PUBLISHED.get(name, {}).items():
+            rows = table.assign(quantity=quantity, **about)
+            rows["dataset"] = _datasets(rows)
+            rows["detail"] = rows["score"] if "score" in rows else rows.get("ordering", "")
+            if column.endswith("_canonical"):
+                rows["detail"] = ""
+            for key in KEYS:
+                rows[key] = rows.get(key, "")
+            digits = rows[column].str.partition(".")[2].str.len()
+            values = {"published": rows[column].astype(float), "digits": digits}
+            parts.append(rows[KEYS].assign(table=int(name.rpartition("table")[2]), **values))
+    cells = pd.concat(parts, ignore_index=True)
+    return cells[cells["judge"] != "average"].astype({"table": int, "n": int, "digits": int}).reset_index(drop=True)
+
+
+def _datasets(rows: pd.DataFrame) -> pd.Series:
+    """The dataset of each row; several in the order of the alphabet, and ``all`` where the paper pools them."""
+    if "datasets" in rows:
+        return rows["datasets"].map(lambda names: " ".join(sorted(names.split())))
+    return rows["dataset"] if "dataset" in rows else pd.Series(EVERY, index=rows.index)
+
+
+# Ours. Each function takes one of our tables of statistics and returns its estimates of published quantities: `KEYS`,
+# `ours`, `ci_low`, `ci_high` and `n_items`. By default the selected option, items as clusters, criteria pooled.
+
+
+def _chosen(table: pd.DataFrame, **values: str) -> pd.DataFrame:
+    """The rows with these values, of the columns that the table has."""
+    for column, value in values.items():
+        table = table[table[column] == value] if column in table else table
+    return table
+
+
+def _pooled(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of all datasets of a study together, where those are the ones that the papers pool."""
+    datasets = table.groupby(["study", "judge", "profile", "strategy", "n"])["dataset"]
+    same = datasets.transform(lambda names: set(names) == {*DATASETS, EVERY}).astype(bool)
+    return table[same & (table["dataset"] == EVERY)]
+
+
+def _estimates(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
+    rows = rows.assign(**values)
+    for key in ("other", "detail"):
+        rows[key] = rows.get(key, "")
+    return rows[["study", *KEYS, "ours", "ci_low", "ci_high", "n_items"]]
+
+
+def _position_selection(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard", cluster="item").rename(columns={"estimate": "ours"})
+    shares = table[table["quantity"] == "share"]
+    v = table[table["quantity"] == "cramers_v"]
+    # Chi-square is V squared times N (n - 1): its interval is that of V.
+    size = v["n_reads"] * (v["n"] - 1)
+    chi2 = {name: v[name] ** 2 * size for name in ("ours", "ci_low", "ci_high")}
+    return pd.concat(
+        [
+            _estimates(shares, quantity="pos" + shares["position"].astype(str)),
+            _estimates(v, quantity="chi2", **chi2),
+            _mean_v(v),
+        ]
+    )
+
+
+def _mean_v(v: pd.DataFrame) -> pd.DataFrame:
+    """Mean of V over every set of datasets that a paper averages, where all of them are there.
+
+    Its interval is that of `resampling.interval_of_mean`.
+    """
+    rows = []
+    for names in (DATASETS, ("hanna", "summeval")):
+        for key, block in v[v["dataset"].isin(names)].groupby(["study", "judge", "profile", "strategy", "n"]):
+            if len(block) < len(names):
+                continue
+            low, high = resampling.interval_of_mean(*(block[name].to_numpy() for name in ("ours", "ci_low", "ci_high")))
+            found = {"ours": block["ours"].mean(), "ci_low": low, "ci_high": high}
+            keys = dict(zip(("study", "judge", "profile", "strategy", "n"), key, strict=True))
+            rows.append(keys | found | {"dataset": " ".join(names), "n_items": block["n_items"].sum()})
+    columns = ["study", "judge", "profile", "strategy", "n", "ours", "ci_low", "ci_high", "dataset", "n_items"]
+    return _estimates(pd.DataFrame(rows, columns=columns), quantity="mean_cramers_v")
+
+
+def _human_agreement(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard", cluster="item", criterion="all").rename(columns={"estimate": "ours"})
+    return _estimates(table[table["quantity"].isin(["pearson", "spearman"])])
+
+
+def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard", cluster="item", criterion="all")
+    table = table.rename(columns={"estimate": "ours", "baseline": "other"})
+    return _estimates(table, quantity=table["quantity"] + "_difference")
+
+
+def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
+    """Ties as they are usually treated, since the paper does not say; `n_items` counts prompts."""
+    table = _chosen(table, readout="hard", comparison="between").rename(columns={"estimate": "ours"})
+    names = {"kendall_tau_b": "kendall_tau", "top1_flip_first": "top1_flip"}
+    table = table[table["quantity"].isin(names)]
+    return _estimates(table, quantity=table["quantity"].map(names), n_items=table["n_prompts"])
+
+
+def _within_item(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard", cluster="item", quantity="mean_sd").rename(columns={"estimate": "ours"})
+    return _estimates(table, quantity="within_item_sd")
+
+
+def _canonical_rank(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard", cluster="item").rename(columns={"estimate": "ours"})
+    names = {"pearson_canonical": "pearson_canonical", "pearson_mean": "pearson_one_read", "rank": "rank_canonical"}
+    table = table[table["quantity"].isin(names)]
+    return _estimates(table, quantity=table["quantity"].map(names))
+
+
+def _score_position(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(_pooled(table), readout="hard", cluster="item", quantity="share")
+    table = table.rename(columns={"estimate": "ours"})
+    name = "pos" + table["position"].astype(str) + "_of_score"
+    return _estimates(table, quantity=name, detail=table["score"].astype(str))
+
+
+def _bias_cost(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(_pooled(table), readout="hard", cluster="item")
+    table = table.rename(columns={"estimate": "ours", "ordering": "detail"})
+    names = {"cost": "bias_cost", "pearson_rank": "pearson_rank"}
+    table = table[table["quantity"].isin(names)]
+    table = table.assign(quantity=table["quantity"].map(names))
+    canonical = table[table["detail"] == CANONICAL]
+    return pd.concat(
+        [_estimates(table), _estimates(canonical, quantity=canonical["quantity"] + "_canonical", detail="")]
+    )
+
+
+def _criterion_order(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard").rename(columns={"estimate": "ours", "n_texts": "n_items"})
+    gaps = table[table["quantity"].isin(["mean_gap", "max_gap"])]
+    tests = table[table["quantity"] == "position_test"]
+    about = ["study", "judge", "profile", "dataset", "strategy", "n", "n_items"]
+    counts = tests.assign(ours=(tests["p"] < 0.05).astype(float)).groupby(about, as_index=False)["ours"].sum()
+    return pd.concat(
+        [
+            _estimates(gaps, quantity="criteria_" + gaps["quantity"]),
+            _estimates(counts, quantity="criteria_n_significant", ci_low=np.nan, ci_high=np.nan),
+        ]
+    )
+
+
+def _criteria_agreement(table: pd.DataFrame) -> pd.DataFrame:
+    table = _chosen(table, readout="hard", cluster="item", criterion="macro")
+    table = table.rename(columns={"estimate": "ours", "n_texts": "n_items"})
+    return _estimates(table, quantity="criteria_" + table["quantity"], other=table["other"].fillna(""))
+
+
+# Our tables of statistics, and the published quantities that are in each.
+OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] = {
+    "position_selection": (_position_selection, ("chi2", "pos1", "pos5", "mean_cramers_v")),
+    "human_agreement": (_human_agreement, ("pearson", "spearman")),
+    "strategy_comparison": (_strategy_comparison, ("pearson_difference", "spearman_difference")),
+    "rank_reversal": (_rank_reversal, ("kendall_tau", "top1_flip")),
+    "within_item_deviation": (_within_item, ("within_item_sd",)),
+    "canonical_rank": (_canonical_rank, ("pearson_canonical", "pearson_one_read", "rank_canonical")),
+    "score_position": (_score_position, tuple(f"pos{p}_of_score" for p in range(1, 6))),
+    "bias_cost": (
+        _bias_cost,
+        tuple(f"{name}{end}" for name in ("bias_cost", "pearson_rank") for end in ("", "_canonical")),
+    ),
+    "criterion_order": (_criterion_order, ("criteria_mean_gap", "criteria_max_gap", "criteria_n_significant")),
+    "criteria_agreement": (_criteria_agreement, ("criteria_pearson", "criteria_pearson_difference")),
+}
+STATISTICS = tuple(OURS)
+# The statistics of probe `criterion_order`; the others are of `score_order`.
+OF_CRITERIA = ("criterion_order", "criteria_agreement")
+
+
+def estimate(
+    tables: Mapping[str, pd.DataFrame],
+    statistics: Mapping[str, pd.DataFrame],
+    *,
+    studies: Sequence[str],
+    judges: Mapping[str, str],
+) -> pd.DataFrame:
+    """Each published number, and ours where there is one.
+
+    Args:
+        tables: published tables, see `published_cells`.
+        statistics: our tables of statistics by name, see `OURS`.
+        studies: our studies; of a number that several have, the first one's is taken.
+        judges: which published judge each of ours is, ``judge`` or ``judge/profile`` on both sides; one that is not
+            named here is itself.
+
+    Returns:
+        `table` and `KEYS` as published; `our_judge`, `published` (with the `digits` that were printed), `ours` with its
+        interval, `difference` (ours less the published), `contains` (whether the interval reaches the published number,
+        up to its rounding; null where there is no interval), `n_items` (of rank reversal: prompts) and `status`:
+        ``compared``, ``no estimate`` (none for this judge, dataset or setting) or ``not computed`` (no statistic of
+        ours is this quantity).
+
+    Raises:
+        InputError: two of our judges are one published judge, or one is a judge that the paper has not.
+    """
+    cells = published_cells(tables)
+    for mine, target in judges.items():
+        theirs = set(cells["judge"]) | set(cells["judge"] + "/" + cells["profile"])
+        if target not in theirs:
+            known = ", ".join(sorted(set(cells["judge"])))
+            raise InputError(
+                f"config: tables/replication/judges/{mine}: the paper has no judge {target!r}; it has {known}"
+            )
+    known = {name: part for name, part in OURS.items() if name in statistics}
+    parts = [estimates(statistics[name]) for name, (estimates, _) in known.items()]
+    ours = pd.concat([pd.DataFrame(columns=["study", *KEYS, "ours", "ci_low", "ci_high", "n_items"]), *parts])
+    ours = ours[ours["study"].isin(studies)]
+    ours = ours.sort_values(
+        "study", key=lambda column: column.map({s: i for i, s in enumerate(studies)}), kind="stable"
+    )
+    ours = _renamed(ours, judges).drop_duplicates(KEYS).drop(columns="study")
+    table = cells.merge(ours.astype({"n": int}), on=KEYS, how="left", validate="many_to_one")
+    table["difference"] = table["ours"] - table["published"]
+    rounding = 0.5 * 10.0 ** -table["digits"] + 1e-12
+    above = table["ci_low"] <= table["published"] + rounding
+    below = table["published"] - rounding <= table["ci_high"]
+    whole = table[["ours", "ci_low", "ci_high"]].notna().all(axis=1)
+    table["contains"] = (above & below).astype("boolean").where(whole)
+    computed = table["quantity"].isin({quantity for _, quantities in known.values() for quantity in quantities})
+    table["status"] = np.select([table["ours"].notna(), computed], ["compared", "no estimate"], "not computed")
+    values = [
+        "our_judge",
+        "published",
+        "digits",
+        "ours",
+        "ci_low",
+        "ci_high",
+        "difference",
+        "contains",
+        "n_items",
+        "status",
+    ]
+    return table.astype({"n_items": "Int64"})[["table", *KEYS, *values]]
+
+
+def _renamed(ours: pd.DataFrame, judges: Mapping[str, str]) -> pd.DataFrame:
+    """Our estimates under the published names of judge and profile; `our_judge` says what they are called here."""
+    pairs = ours[["judge", "profile"]].drop_duplicates().itertuples(index=False, name=None)
+    names: dict[tuple[str, str], tuple[str, str]] = {}
+    for judge, profile in pairs:
+        target = judges.get(f"{judge}/{profile}") or judges.get(judge, judge)
+        theirs, slash, variant = target.partition("/")
+        names[judge, profile] = theirs, variant if slash else profile
+    for theirs in set(names.values()):
+        same = sorted("/".join(name) for name, target in names.items() if target == theirs)
+        if len(same) > 1:
+            raise InputError(f"config: tables/replication/judges: {' and '.join(same)} are both {'/'.join(theirs)}")
+    mine = list(zip(ours["judge"], ours["profile"], strict=True))
+    label = [judge if profile == DEFAULT_PROFILE else f"{judge}/{profile}" for judge, profile in mine]
+    theirs = [names[pair] for pair in mine]
+    return ours.assign(
+        our_judge=label, judge=[judge for judge, _ in theirs], profile=[profile for _, profile in theirs]
+    )
