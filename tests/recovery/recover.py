@@ -20,7 +20,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rubric_order.methods import resampling, uniformity
+from rubric_order.base import randomness
+from rubric_order.methods import uniformity
 from rubric_order.simulation import studies as simulated_studies
 from rubric_order.simulation.judge import Simulation
 from rubric_order.statistics import human_agreement, position_selection, strategy_comparison
@@ -249,7 +250,7 @@ def rejections(counts: np.ndarray, level: float = 0.05) -> dict[str, float]:
 
 def _rotated(counts: np.ndarray, seed: int) -> float:
     """p-value of the rotation test, with as few rotations as are enough for its level."""
-    return uniformity.rotation_test(counts, rotations=199, rng=resampling.generator(seed, "recovery"))
+    return uniformity.rotation_test(counts, rotations=199, rng=randomness.generator(seed, "recovery"))
 
 
 # A weak preference whose power is not near 0 or 1, at several numbers of items and kinds of dependence.

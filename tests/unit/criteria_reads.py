@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import permutations
 from rubric_order.prompts import orderings
 
 NAMES = ("wit", "plot", "style", "depth", "pace", "voice", "mood", "form", "aim")
@@ -23,7 +24,7 @@ def table(values, shown, *, human=None, groups=None, soft=None, levels=None, **k
     values = np.asarray(values, dtype=float)
     n_criteria = values.shape[2]
     shown = np.broadcast_to(shown, values.shape)
-    place, before = orderings.positions_of(shown), orderings.predecessors(shown)
+    place, before = permutations.positions_of(shown), permutations.predecessors(shown)
     text, read, criterion = (axis.ravel() for axis in np.indices(values.shape))
     names = np.array([*NAMES[:n_criteria], None], dtype=object)
     score = values.ravel()

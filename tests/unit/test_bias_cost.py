@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated_reads import simulated_reads
 
-from rubric_order.methods import resampling
+from rubric_order.base import randomness
 from rubric_order.prompts import orderings
 from rubric_order.statistics import bias_cost
 
@@ -117,7 +117,7 @@ def test_the_choice_of_half_of_the_groups_is_looked_at_in_the_other_half(data):
         halves = [[], []]
         for part in parts:
             groups = np.unique(part["group_id"])
-            drawn = resampling.generator(3, "bias cost split", part["dataset"].iloc[0], split).permutation(len(groups))
+            drawn = randomness.generator(3, "bias cost split", part["dataset"].iloc[0], split).permutation(len(groups))
             first = part["group_id"].isin(groups[drawn[: len(groups) // 2]])
             halves[0].append(part[first])
             halves[1].append(part[~first])

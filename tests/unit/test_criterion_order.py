@@ -8,6 +8,7 @@ import pytest
 from criteria_reads import NAMES, draw, table
 from scipy import stats
 
+from rubric_order.base import permutations
 from rubric_order.methods import multiplicity, panels
 from rubric_order.prompts import orderings
 from rubric_order.statistics import criterion_order
@@ -31,7 +32,7 @@ def one(statistics, quantity, **where):
 def test_the_position_test_is_friedmans_over_mean_scores_by_position():
     values, shown = draw(20, 4, rng=np.random.default_rng(1), position=[0.4, 0, 0, 0])
     found = one(estimate(table(values, shown)), "position_test").set_index("criterion")
-    place = orderings.positions_of(shown)
+    place = permutations.positions_of(shown)
     for number, name in enumerate(NAMES[:4]):
         cells = np.array([values[:, place[:, number] == p, number].mean(axis=1) for p in range(1, 5)])
         expected = stats.friedmanchisquare(*cells)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from criteria_reads import table
 
+from rubric_order.base import permutations
 from rubric_order.prompts import orderings
 from rubric_order.statistics import crossed_orders
 
@@ -24,7 +25,7 @@ def crossed(n_texts, n_criteria, *, rng, n=5, first=0.0, place=0.0, together=0.0
     rows = orderings.choose(strategy, n_criteria, rng=rng)
     both = np.array([orderings.cross(rows, strategy, n, start=text, rng=rng) for text in range(n_texts)])
     shown, levels = both[..., :n_criteria], both[..., n_criteria:]
-    position = orderings.positions_of(shown)
+    position = permutations.positions_of(shown)
     leading = position == 1
     opinion = 3 + rng.normal(size=(n_texts, 1, n_criteria)) + 0.4 * rng.normal(size=shown.shape) + place * leading
     pull = first + together * leading

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order.methods import resampling
+from rubric_order.base import randomness
 from rubric_order.prompts import orderings
 
 ns = st.integers(2, 9)
@@ -93,18 +93,6 @@ def test_fewer_than_two_options_have_no_williams_design(n):
         orderings.balanced_williams(n)
 
 
-def test_predecessors_says_what_comes_right_before_each_option():
-    rows = np.array([[3, 1, 2], [1, 2, 3]])
-    assert orderings.predecessors(rows).tolist() == [[3, 1, 0], [0, 1, 2]]
-
-
-@given(st.permutations(range(1, 10)))
-def test_predecessors_agree_with_the_ordering_read_from_left_to_right(ordering):
-    found = orderings.predecessors(np.array(ordering))
-    for place, option in enumerate(ordering):
-        assert found[option - 1] == (ordering[place - 1] if place else 0)
-
-
 @given(ns)
 def test_rotations_are_an_integer_square_in_which_each_row_is_the_last_one_turned_by_one(n):
     rows = orderings.rotations(n)
@@ -132,7 +120,7 @@ def test_random_gives_permutations_that_the_seed_alone_decides(n, reads, seed):
 
 def test_random_draws_of_one_item_do_not_depend_on_other_items():
     def draw(item):
-        rng = resampling.generator(7, "random orderings", "demo", item, 5)
+        rng = randomness.generator(7, "random orderings", "demo", item, 5)
         return orderings.choose("random", 5, rng=rng).tolist()
 
     alone = draw("b")
@@ -190,14 +178,3 @@ def test_an_unknown_strategy_is_named_with_those_that_there_are():
 def test_every_strategy_gives_permutations(strategy):
     chosen = orderings.choose(strategy, 4, budget=6, rng=np.random.default_rng(0))
     assert {tuple(row) for row in np.sort(chosen, axis=1).tolist()} == {(1, 2, 3, 4)}
-
-
-def test_positions_of_says_where_each_option_stands():
-    assert orderings.positions_of(np.array([[3, 1, 2], [1, 2, 3]])).tolist() == [[2, 3, 1], [1, 2, 3]]
-
-
-@given(st.permutations(range(1, 10)))
-def test_positions_of_inverts_and_is_its_own_inverse(ordering):
-    place = orderings.positions_of(np.array(ordering))
-    assert [ordering[p - 1] for p in place] == list(range(1, 10))
-    assert orderings.positions_of(place).tolist() == ordering

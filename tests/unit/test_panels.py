@@ -7,8 +7,8 @@ from criteria_reads import draw, table
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubric_order.base import permutations
 from rubric_order.methods import panels
-from rubric_order.prompts import orderings
 
 
 def test_a_panel_is_the_table_laid_out():
@@ -66,7 +66,7 @@ def test_position_effects_of_complete_balanced_reads_are_differences_of_means():
     values, shown = draw(7, 4, rng=np.random.default_rng(1))
     panel = panels.panel(table(values, shown), "hard")
     level, shift = panels.position_effects(panels.cells(panel.values, panel.positions))
-    place = orderings.positions_of(shown)
+    place = permutations.positions_of(shown)
     for criterion in range(4):
         means = [values[:, :, criterion][:, place[:, criterion] == p].mean() for p in range(1, 5)]
         assert level[criterion] == pytest.approx(np.mean(means))

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from rubric_order import datasets
+from rubric_order.base import randomness
 from rubric_order.config import checks, judges
-from rubric_order.methods import resampling
 from rubric_order.prompts import orderings
 
 
@@ -46,7 +46,7 @@ def variants(study, known):
 def chosen(study, dataset, item, n):
     """Every read of an item at a scale: ordering and repeat."""
     for strategy in study["strategies"]:
-        rng = resampling.generator(study["seed"], "random orderings", dataset, item, n)
+        rng = randomness.generator(study["seed"], "random orderings", dataset, item, n)
         seen = Counter()
         for row in map(tuple, orderings.choose(strategy, n, budget=study.get("budget"), rng=rng).tolist()):
             yield row, seen[row]
@@ -122,7 +122,7 @@ def test_the_reads_of_several_criteria_are_as_many_as_the_file_says(root, sizes)
     reads = {}
     for name, study in load(path)["studies"].items():
         for strategy in study["strategies"]:
-            rng = resampling.generator(study["seed"], "any")
+            rng = randomness.generator(study["seed"], "any")
             budget = {n: len(orderings.choose(strategy, n, rng=rng)) for _, n in texts.values()}
             once = sum(count * budget[n] for count, n in (texts[dataset] for dataset in study["datasets"]))
             reads[name, strategy] = once * len(study["judges"])

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from rubric_order import datasets
+from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.judging.store import SCHEMA
-from rubric_order.methods import resampling
 from rubric_order.planning import plan
 from rubric_order.recorded import recorded
 from rubric_order.scoring import scores
@@ -506,7 +506,7 @@ def test_recorded_answers_reach_agreement_and_parse_failures(tmp_path):
 
 def test_position_bias_planted_in_recorded_answers_is_seen_in_the_positions(tmp_path, small):
     # The judge always takes the option at position 2.
-    rng = resampling.generator(0, "test")
+    rng = randomness.generator(0, "test")
     rows = []
     for item_id in small.items["item_id"]:
         for repeat in range(10):

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import permutations, randomness
 from rubric_order.base.keys import CROSSED, KEYS
 from rubric_order.methods import resampling
-from rubric_order.prompts import orderings
 
 # The score of a read, as it was selected and as its probabilities expect it.
 VALUES = {"hard": "score", "soft": "expected_score"}
@@ -82,7 +82,7 @@ class Block:
         """
         if self.keys["strategy"] != "recorded":
             return self.keys["strategy"] in CROSSED
-        cells = (orderings.positions_of(self.shown) - 1) + self.n * np.arange(self.n)
+        cells = (permutations.positions_of(self.shown) - 1) + self.n * np.arange(self.n)
         return bool(2 * np.bincount(cells.ravel(), minlength=self.n**2).min() >= len(self.shown) / self.n)
 
     @cached_property
@@ -132,7 +132,7 @@ def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
 
     Strategies read the same items, so that their resamples are paired. Shape (resamples, n_units); read only.
     """
-    drawn = resampling.bootstrap_weights(n_units, resamples, rng=resampling.generator(seed, name, n_units)).astype(
+    drawn = resampling.bootstrap_weights(n_units, resamples, rng=randomness.generator(seed, name, n_units)).astype(
         float
     )
     drawn.flags.writeable = False

@@ -1,23 +1,10 @@
-"""Random numbers that depend on a seed and a name, never on row order or core count; and the bootstrap."""
-
-import hashlib
+"""The bootstrap and the jackknife: draws, sums of draws, and intervals."""
 
 import numpy as np
 from scipy import special, stats
 
 _IN_CACHE = 32_768  # draws at once: a quarter of a megabyte
 MAX_UNDEFINED = 0.05  # an interval is withheld when more than this share of its resamples has no value
-
-
-def generator(seed: int, *key: object) -> np.random.Generator:
-    """A generator for one purpose, such as the random orderings of one item.
-
-    Args:
-        seed: the seed from config.
-        key: what the numbers are for; equal keys give equal streams, different keys independent ones.
-    """
-    digest = hashlib.blake2b("\x1f".join(map(str, key)).encode(), digest_size=16).digest()
-    return np.random.default_rng([seed, *np.frombuffer(digest, dtype=np.uint32).tolist()])
 
 
 def bootstrap_indices(n: int, resamples: int, *, rng: np.random.Generator) -> np.ndarray:

@@ -14,10 +14,9 @@ import pandas as pd
 from jinja2 import Template
 
 from rubric_order import probes
-from rubric_order.base import text_columns
+from rubric_order.base import randomness, text_columns
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges
-from rubric_order.methods import resampling
 from rubric_order.probes import Unit
 from rubric_order.prompts import orderings
 
@@ -96,14 +95,14 @@ def plan_reads(
                 rng_key = ("random orderings", dataset, unit.item_id, n)
                 chosen = {
                     strategy: orderings.choose(
-                        strategy, unit.options, budget=budget, rng=resampling.generator(seed, *rng_key)
+                        strategy, unit.options, budget=budget, rng=randomness.generator(seed, *rng_key)
                     )
                     if strategy == "random"
                     else same_for_all(strategy, unit.options)
                     for strategy in strategies
                 }
                 if crossed:
-                    rng = resampling.generator(seed, "random levels", *rng_key[1:])
+                    rng = randomness.generator(seed, "random levels", *rng_key[1:])
                     chosen = {
                         strategy: orderings.cross(rows, strategy, n, start=number, rng=rng)
                         for strategy, rows in chosen.items()

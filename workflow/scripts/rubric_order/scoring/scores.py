@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import permutations
 from rubric_order.parsing.one_score import parse_score
-from rubric_order.prompts import orderings
 
 MISSING = "no_response"
 CONSTRAINED = "constrained"  # the form of a score that was given only to a second, constrained request
@@ -78,7 +78,7 @@ def parse_answer(text: object, finish_reason: object, n: int, answer_prefix: str
 def _add_positions(table: pd.DataFrame, block: pd.DataFrame, n: int) -> None:
     """Fill in what depends on the ordering, for the reads of one scale."""
     shown = np.array(block["ordering"].tolist()).reshape(len(block), n)
-    place = orderings.positions_of(shown)
+    place = permutations.positions_of(shown)
     scored = block["score"].notna().to_numpy()
     selected = place[scored, block["score"][scored].to_numpy(dtype=int) - 1]
     table.loc[block.index[scored], "position"] = selected.astype("int8")

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import permutations
 from rubric_order.parsing.one_score import ParsedScore
 from rubric_order.parsing.several_scores import parse_criteria
-from rubric_order.prompts import orderings
 from rubric_order.scoring.scores import MISSING
 
 
@@ -42,9 +42,9 @@ def score_criteria(reads: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame
         option_logprobs=_by_criterion(table),
         ordering=[list(o)[: len(c)] for o, c in zip(table["ordering"], table["criterion_ids"], strict=True)],
     )
-    table["criterion_position"] = table["ordering"].map(lambda o: orderings.positions_of(np.array(o)).tolist())
+    table["criterion_position"] = table["ordering"].map(lambda o: permutations.positions_of(np.array(o)).tolist())
     table["predecessor"] = [
-        [None if option == 0 else ids[option - 1] for option in orderings.predecessors(np.array(ordering)).tolist()]
+        [None if option == 0 else ids[option - 1] for option in permutations.predecessors(np.array(ordering)).tolist()]
         for ordering, ids in zip(table["ordering"], table["criterion_ids"], strict=True)
     ]
     table = table.drop(columns=[*lists.values(), "criterion_names"]).rename(columns=lists)
@@ -90,7 +90,7 @@ def _by_criterion(table: pd.DataFrame) -> list[list]:
     ):
         known = isinstance(logprobs, list | np.ndarray)
         by_position = list(np.reshape(logprobs, (len(ids), n))) if known else [None] * len(ids)
-        place = orderings.positions_of(np.array(ordering[: len(ids)]))
+        place = permutations.positions_of(np.array(ordering[: len(ids)]))
         rows.append([by_position[position - 1] for position in place])
     return rows
 

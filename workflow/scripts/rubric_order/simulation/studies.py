@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rubric_order.methods import resampling
+from rubric_order.base import randomness
 from rubric_order.prompts import orderings
 from rubric_order.simulation import judge as simulation
 from rubric_order.simulation.judge import Selection, Simulation
@@ -83,7 +83,7 @@ def read_items(
         raters, rater_noise: see `judge.human_scores`.
         seed: decides the items and all that is random about them.
     """
-    rng = resampling.generator(seed, "simulated study", n)
+    rng = randomness.generator(seed, "simulated study", n)
     group = np.repeat(_new_keys(rng, groups), candidates)
     item = _new_keys(rng, len(group))
     quality = simulation.quality_of(group, item, item)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
 from rubric_order.methods import blocks, resampling
 from rubric_order.statistics.canonical_rank import (
@@ -209,7 +210,7 @@ def _cross_fit(
     for split in range(splits):
         halves: list[dict[str, Sums]] = [{}, {}]
         for name, source in sources.items():
-            rng = resampling.generator(seed, "bias cost split", name, split)
+            rng = randomness.generator(seed, "bias cost split", name, split)
             groups = rng.permutation(int(source.group.max()) + 1)
             first = np.isin(source.group, groups[: len(groups) // 2])
             sums = weights[name][:, first] @ source.table[first]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, KEYS
 from rubric_order.methods import blocks, resampling
 
@@ -63,7 +64,7 @@ def subsets(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
 
 @functools.lru_cache
 def _subsets(k: int, most: int, seed: int) -> Subsets:
-    return subsets(k, most, rng=resampling.generator(seed, "subsets of reads", k))
+    return subsets(k, most, rng=randomness.generator(seed, "subsets of reads", k))
 
 
 def _all_of_size(k: int, size: int) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, KEYS
 from rubric_order.methods import panels, resampling
 from rubric_order.statistics import human_agreement
@@ -92,7 +93,7 @@ def _setting(found: list, readout: str, *, resamples: int, confidence: float, se
         codes = np.arange(len(texts)) if cluster == "item" else pd.factorize(group_ids, sort=True)[0]
         n_clusters = int(codes.max()) + 1
         key = [value for name, value in found[0][0].items() if name != "strategy"]
-        rng = resampling.generator(seed, "criteria agreement", *key, readout, cluster)
+        rng = randomness.generator(seed, "criteria agreement", *key, readout, cluster)
         drawn = resampling.bootstrap_weights(n_clusters, resamples, rng=rng)[:, codes].astype(float)
         if n_clusters == 1:  # resamples of one cluster say nothing
             drawn[:] = np.nan

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
 from rubric_order.methods import friedman, multiplicity, panels, resampling
 from rubric_order.methods.blocks import sum_units
@@ -62,14 +63,14 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
     """
     cells = panels.cells(panel.values, panel.positions)
     level, shift = panels.position_effects(cells)
-    rng = resampling.generator(seed, "criterion order", *key)
+    rng = randomness.generator(seed, "criterion order", *key)
     weights = resampling.bootstrap_weights(panel.n_groups, resamples, rng=rng)[:, panel.groups].astype(float)
     drawn_level, drawn_shift = panels.position_effects(cells, weights)
     if panel.n_groups == 1:
         drawn_shift = np.full_like(drawn_shift, np.nan)
     observed = gaps(shift)
     drawn = gaps(drawn_shift)
-    dealt = dealt_gaps(panel, resamples, rng=resampling.generator(seed, "no criterion order", *key))
+    dealt = dealt_gaps(panel, resamples, rng=randomness.generator(seed, "no criterion order", *key))
 
     rows = []
     for place, name in enumerate(panel.criteria):

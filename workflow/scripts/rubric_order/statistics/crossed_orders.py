@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import randomness
 from rubric_order.base.keys import CROSSED, KEYS
 from rubric_order.methods import fixed_effects, panels, resampling
 from rubric_order.methods.blocks import sum_units
@@ -91,7 +92,7 @@ def estimate(
                 "confidence": confidence,
                 "seed": seed,
             }
-            rng = resampling.generator(seed, "crossed orders", *key)
+            rng = randomness.generator(seed, "crossed orders", *key)
             found = [*_tests(usable, int(name["n"])), *_selections(usable, int(name["n"]), resamples, confidence, rng)]
             rows += [common | row for row in found]
     columns = [*KEYS, "quantity", "criterion_position", "position", "estimate", "ci_low", "ci_high", "p", "n_texts"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import randomness
 from rubric_order.methods import resampling
 from rubric_order.statistics.human_agreement import POOLED
 
@@ -49,7 +50,7 @@ def estimate(items: pd.DataFrame, pairs: pd.DataFrame, *, resamples: int, confid
                 row = {"dataset": dataset, "source": source, "criterion": criterion, "n_pairs": n_pairs}
                 row |= _size(block)
                 matrix = score_matrix(block[SOURCES[source]] if source in SOURCES else [[]] * len(block))
-                rng = resampling.generator(seed, "data card", dataset, source, criterion)
+                rng = randomness.generator(seed, "data card", dataset, source, criterion)
                 row |= _scores(matrix)
                 row |= _agreement(matrix, block["group_id"].to_numpy(), resamples, confidence, rng)
                 method = f"percentile bootstrap over groups, {resamples} resamples"

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
 from rubric_order.config.judges import DEFAULT_PROFILE
 from rubric_order.methods import panels, resampling
@@ -107,7 +108,7 @@ def estimate(
         separate = None
         if other is not None and other[VALUES[readout]].notna().any():
             separate = alone_values(other, panel, _item_ids(reads, panel), readout)
-        rng = resampling.generator(seed, "halo", *name.values(), readout)
+        rng = randomness.generator(seed, "halo", *name.values(), readout)
         drawn = resampling.bootstrap_weights(panel.n_groups, resamples, rng=rng)[:, panel.groups]
         if panel.n_groups == 1:
             drawn = np.full(drawn.shape, np.nan)

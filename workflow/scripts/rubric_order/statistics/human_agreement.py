@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rubric_order.base import keys
+from rubric_order.base import keys, randomness
 from rubric_order.base.keys import CLUSTERS, KEYS
 from rubric_order.methods import blocks, resampling
 from rubric_order.methods.blocks import VALUES, Block
@@ -309,7 +309,7 @@ def estimate(
                 for cluster in CLUSTERS:
                     clusters = clusters_of(means, cluster)
                     pairs = Pairs(means["judge"].to_numpy(), means["human"].to_numpy(), clusters)
-                    rng = resampling.generator(seed, "human agreement", *name.values(), cluster)
+                    rng = randomness.generator(seed, "human agreement", *name.values(), cluster)
                     weights = pairs.resampled(resamples, rng=rng)
                     for quantity in STATISTICS:
                         statistic = _statistic(quantity, block.n, scale)

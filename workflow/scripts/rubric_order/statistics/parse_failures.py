@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import permutations
 from rubric_order.base.keys import KEYS
 from rubric_order.methods import blocks
-from rubric_order.prompts import orderings
 
 COLUMNS = [*KEYS, "item_id", "read_index", "ordering", "failure"]
 ANY = "all"
@@ -128,7 +128,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         cells = [(ANY, ANY, marks.sum(axis=0).astype(int))]
         # What is recorded without its ordering has the canonical one as a stand-in, which says nothing about places.
         if key["strategy"] != "recorded" or (shown != shown[0]).any():
-            place = orderings.positions_of(shown)
+            place = permutations.positions_of(shown)
             for score, position in np.ndindex(n, n):
                 counts = marks[place[:, score] == position + 1].sum(axis=0).astype(int)
                 cells += [(str(score + 1), str(position + 1), counts)] if counts[0] else []

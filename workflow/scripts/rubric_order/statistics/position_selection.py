@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rubric_order.base import keys
+from rubric_order.base import keys, randomness
 from rubric_order.base.keys import CLUSTERS, KEYS
 from rubric_order.methods import blocks, multiplicity, resampling, uniformity
 from rubric_order.methods.blocks import Block
@@ -161,7 +161,7 @@ def estimate(
             for cluster in CLUSTERS:
                 name = block.keys | {"readout": readout, "cluster": cluster}
                 clusters = blocks.sum_units(counts[used], block.units(cluster, used))
-                rng = resampling.generator(seed, "position selection", *name.values())
+                rng = randomness.generator(seed, "position selection", *name.values())
                 found = _estimates(
                     clusters, sizes, cluster, rng=rng, resamples=resamples, confidence=confidence, near=near_uniform
                 )

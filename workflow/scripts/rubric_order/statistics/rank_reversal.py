@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
 from rubric_order.methods import blocks as reads
 from rubric_order.methods import resampling
@@ -201,7 +202,7 @@ def _compare_blocks(
         if groups.empty:
             continue
         size = min(left.shape[1], right.shape[1]) // 2
-        rng = resampling.generator(seed, "halvings", left.shape[1], right.shape[1])
+        rng = randomness.generator(seed, "halvings", left.shape[1], right.shape[1])
         compared = _compare(left, right, places, size, halvings, rng)
         unit = pd.factorize(groups["group_id"], sort=True)[0]
         about = {"readout": readout, "n_prompts": len(groups), "n_groups": int(unit.max()) + 1}

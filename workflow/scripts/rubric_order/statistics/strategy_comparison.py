@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rubric_order.base import keys
+from rubric_order.base import keys, randomness
 from rubric_order.base.keys import CLUSTERS, KEYS
 from rubric_order.methods import blocks, multiplicity, resampling
 from rubric_order.methods.blocks import VALUES
@@ -155,7 +155,7 @@ def _compared(name: dict, items: pd.DataFrame, *, resamples: int, confidence: fl
             clusters,
             resamples=resamples,
             confidence=confidence,
-            rng=resampling.generator(seed, "strategy comparison", *name.values(), cluster),
+            rng=randomness.generator(seed, "strategy comparison", *name.values(), cluster),
         )
         sizes = {"n_items": len(items), "n_clusters": int(clusters.max()) + 1}
         method = f"paired percentile bootstrap over {cluster}s, {resamples} resamples"
