@@ -10,6 +10,8 @@ FILES = {
     "entry_a.py": '"""Entry."""\nfrom rubric_order import plan\n\nplan.go()\n',
     "entry_b.py": "from rubric_order.figures import bars\n\nbars.draw()\n",
     "entry_c.py": "import json\nfrom rubric_order import engines\n\nengines.load()\n",
+    "entry_d.py": "from rubric_order import figures\n\nprint(figures.lines.draw())\n",
+    "entry_e.py": "import rubric_order.figures\n\nrubric_order.figures.bars.draw()\n",
     "rubric_order/__init__.py": '__version__ = "1"\n',
     "rubric_order/plan.py": "from rubric_order import __version__\nfrom rubric_order.seeds import SEED\n\n"
     "def go():\n    return SEED\n",
@@ -18,6 +20,8 @@ FILES = {
     "rubric_order/unrelated.py": "X = 1\n",
     "rubric_order/figures/__init__.py": "WIDTH = 1\n",
     "rubric_order/figures/bars.py": "def draw():\n    return 1\n",
+    "rubric_order/figures/pies.py": "def draw():\n    from rubric_order.figures import bars\n\n"
+    "    return bars.draw()\n",
     "rubric_order/figures/lines.py": "def draw():\n    return 2\n",
     "rubric_order/engines/__init__.py": "import importlib\n\ndef load():\n    importlib.import_module('x')\n",
     "rubric_order/engines/fast.py": "from rubric_order.engines import load\n\nSPEED = 9\n",
@@ -34,7 +38,8 @@ def scripts(tmp_path):
 
 def versions(scripts):
     code_hash._read.cache_clear()  # files are written faster here than their time stamps tell apart
-    return {name: code_version(scripts / f"entry_{name}.py") for name in "abc"}
+    loaded = {"c": ["engines/fast.py"]}
+    return {name: code_version(scripts / f"entry_{name}.py", loaded.get(name, ())) for name in "abcde"}
 
 
 def changed_by(scripts, name, text):
@@ -76,8 +81,8 @@ def test_every_change_of_what_the_code_does_counts(scripts, before, after):
 
 def test_the_version_of_a_file_is_the_same_in_every_version_of_python(scripts):
     # Python 3.12 and 3.13 gave functions new fields and leave out empty ones; this is a hash that all of them give.
-    (scripts / "entry_d.py").write_text("def go(n, *, fast=None):\n    return [f'{n:03d}', {}]\n")
-    assert code_version(scripts / "entry_d.py") == "2bc0ac3dc475932c"
+    (scripts / "entry_x.py").write_text("def go(n, *, fast=None):\n    return [f'{n:03d}', {}]\n")
+    assert code_version(scripts / "entry_x.py") == "9544f4e57c7b4ea4"
 
 
 def test_touching_a_file_changes_nothing(scripts):
@@ -95,11 +100,12 @@ def test_touching_a_file_changes_nothing(scripts):
         ("rubric_order/seeds.py", "a"),
         ("rubric_order/deep.py", "a"),
         ("rubric_order/unrelated.py", ""),
-        ("rubric_order/figures/bars.py", "b"),
-        ("rubric_order/figures/__init__.py", "b"),
-        ("rubric_order/figures/lines.py", ""),
+        ("rubric_order/figures/bars.py", "be"),
+        ("rubric_order/figures/__init__.py", "bde"),
+        ("rubric_order/figures/lines.py", "d"),
+        ("rubric_order/figures/pies.py", ""),
         ("rubric_order/engines/__init__.py", "c"),
-        ("rubric_order/engines/fast.py", "c"),  # it is imported by its name at run time
+        ("rubric_order/engines/fast.py", "c"),  # it is loaded by its name
     ],
 )
 def test_a_changed_constant_changes_the_entries_that_import_it_and_no_others(scripts, name, entries):
@@ -111,8 +117,22 @@ def test_another_program_version_alone_changes_nothing(scripts):
     assert changed_by(scripts, "rubric_order/__init__.py", '__version__ = "2"\n') == ""
 
 
-def test_a_new_engine_changes_the_entry_that_may_load_it(scripts):
-    assert changed_by(scripts, "rubric_order/engines/slow.py", "SPEED = 1\n") == "c"
+def test_a_module_that_is_loaded_by_its_name_counts_with_what_it_imports(scripts):
+    entry = scripts / "entry_c.py"
+    assert len({code_version(entry, [f"figures/{name}.py"]) for name in ("bars", "lines", "pies")}) == 3
+    before = [code_version(entry, ["figures/pies.py"]), code_version(entry, ["engines/fast.py"])]
+    changed_by(scripts, "rubric_order/figures/bars.py", "def draw():\n    return 3\n")  # pies imports it when it draws
+    after = [code_version(entry, ["figures/pies.py"]), code_version(entry, ["engines/fast.py"])]
+    assert [one == other for one, other in zip(before, after, strict=True)] == [False, True]
+
+
+def test_a_new_module_that_nobody_names_changes_nothing(scripts):
+    assert changed_by(scripts, "rubric_order/engines/slow.py", "SPEED = 1\n") == ""
+
+
+def test_a_module_that_is_not_there_is_an_error(scripts):
+    with pytest.raises(FileNotFoundError, match=r"slow\.py"):
+        code_version(scripts / "entry_c.py", ["engines/slow.py"])
 
 
 def test_a_version_does_not_depend_on_where_the_project_lies(scripts, tmp_path_factory):

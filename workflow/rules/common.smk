@@ -20,6 +20,7 @@ from rubric_order.statistics import replication
 from rubric_order.config import checks
 from rubric_order.base.errors import InputError
 from rubric_order.base.code_hash import code_version
+from rubric_order.judging.engines import ENGINES
 
 # Commands find the Python that runs Snakemake, also where its environment is not activated; with --sdm conda the
 # environment of a rule comes before it.
@@ -98,9 +99,36 @@ def source(path):
     return os.path.relpath(Path(workflow.basedir, path))
 
 
-def code(script):
-    """What an entry script and the library modules behind it do, as a hash; comments and layout do not count."""
-    return code_version(SCRIPTS / script)
+hash_of_code = functools.cache(code_version)
+
+
+def code(script, *modules):
+    """Params function: what an entry script and the library modules behind it do, as a hash.
+
+    Modules that the script loads by name are given as paths in the library, with wildcards (`tables/{table}.py`), or
+    as functions of the wildcards.
+    """
+
+    def version(wildcards):
+        loaded = (module(wildcards) if callable(module) else module.format(**wildcards) for module in modules)
+        return hash_of_code(SCRIPTS / script, tuple(loaded))
+
+    return version
+
+
+def adapter_module(wildcards):
+    """Path of the module that reads a dataset, in the library."""
+    return f"datasets/{config['datasets'][wildcards.dataset]['adapter']}.py"
+
+
+def probe_module(wildcards):
+    """Path of the module of a study's probe, in the library."""
+    return f"probes/{config['studies'][wildcards.study]['probe']}.py"
+
+
+def engine_module(wildcards):
+    """Path of the module that runs a judge, in the library."""
+    return f"judging/engines/{ENGINES[config['judges'][wildcards.judge]['engine']]}.py"
 
 
 def entry(script):

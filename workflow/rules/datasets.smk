@@ -35,7 +35,7 @@ rule prepare_items:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("prepare_items.py"),
+        code=code("prepare_items.py", adapter_module),
         entry=entry("prepare_items.py"),
         files=named_files,
         settings=item_settings,

@@ -23,7 +23,7 @@ rule judge_shard:
         mem=lookup("judges/{judge}/mem", within=config),
         runtime=lookup("judges/{judge}/runtime", within=config),
     params:
-        code=code("judge_shard.py"),
+        code=code("judge_shard.py", engine_module),
         entry=entry("judge_shard.py"),
         judge=judge_settings,
         endpoint=endpoint_settings,

@@ -17,7 +17,7 @@ rule plan_reads:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("plan_reads.py"),
+        code=code("plan_reads.py", probe_module),
         entry=entry("plan_reads.py"),
         judge=judge_identity,
         settings=study_settings,
@@ -45,7 +45,7 @@ rule collect_requests:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("collect_requests.py"),
+        code=code("collect_requests.py", probe_module),
         entry=entry("collect_requests.py"),
         judge=judge_identity,
         probe=lookup("studies/{study}/probe", within=config),

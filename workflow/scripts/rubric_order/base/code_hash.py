@@ -1,4 +1,4 @@
-"""What code a result depends on: a hash of a script and of every library module it imports.
+"""What code a result depends on: a hash of a script and of the library modules that it uses.
 
 The hash is taken of the syntax, without comments, docstrings and layout, so that only a change of what the code does
 marks a result as out of date.
@@ -7,64 +7,109 @@ marks a result as out of date.
 import ast
 import functools
 import hashlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PACKAGE = "rubric_order"
 
 
-def code_version(script: Path) -> str:
-    """Hash over a script and the modules of this package that it imports, directly or not.
+def code_version(script: Path, modules: Iterable[str] = ()) -> str:
+    """Hash over a script, the library modules that it uses, and those that they use in turn.
 
-    Modules that are imported by name at run time (adapters, engines) count when their package is imported.
+    A module counts where it is imported, also inside a function. An imported package counts as its `__init__` and the
+    modules of it that are named; the other modules of the package do not count. The library's own `__init__`, which
+    holds its version, never counts.
+
+    Args:
+        script: the entry script; the library lies beside it.
+        modules: modules that are loaded by their name at run time, which no import tells: their paths in the library,
+            such as `tables/halo.py`.
+
+    Raises:
+        FileNotFoundError: one of them is not there.
     """
     root = script.parent
-    pending, closure = [script], {}
+    pending, closure = [script, *(root / PACKAGE / module for module in modules)], {}
     while pending:
         path = pending.pop()
         if path not in closure:
-            digest, imported = _read(path, path.stat().st_mtime_ns)
+            digest, used = _read(path, path.stat().st_mtime_ns)
             closure[path] = digest
-            pending += [found for name in imported for found in _files(root, name)]
-    parts = sorted(f"{path.relative_to(root)}={digest}" for path, digest in closure.items())
+            pending += [found for name in used for found in _files(root, name)]
+    parts = sorted(f"{path.relative_to(root).as_posix()}={digest}" for path, digest in closure.items())
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
 
 @functools.cache
-def _read(path: Path, _modified: int) -> tuple[str, tuple[str, ...]]:
-    """Hash of one file's syntax, and the names of this package's modules that it imports."""
+def _read(path: Path, _modified: int) -> tuple[str, frozenset[str]]:
+    """Hash of one file's syntax, and the dotted names of this package that it uses."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    imported = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imported += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            imported += [f"{node.module}.{alias.name}" for alias in node.names]
+    nodes = list(ast.walk(tree))
+    used = frozenset(name for name in _names(nodes) if name.startswith(f"{PACKAGE}."))
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
             node, clean=False
         ):
             node.body = node.body[1:]
-    digest = hashlib.blake2b(_syntax(tree).encode(), digest_size=8).hexdigest()
-    return digest, tuple(name for name in imported if name.startswith(f"{PACKAGE}."))
+    return hashlib.blake2b("".join(_syntax(tree)).encode(), digest_size=8).hexdigest(), used
 
 
-def _syntax(node: object) -> str:
+def _names(nodes: list[ast.AST]) -> Iterator[str]:
+    """Dotted names that are imported, and those that are reached from them: `tables` and then `tables.write`."""
+    imported = {}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                imported[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0]
+                )
+                yield alias.name
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                yield f"{node.module}.{alias.name}"
+    for node in nodes:
+        parts = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if parts and isinstance(node, ast.Name) and node.id in imported:
+            yield ".".join([imported[node.id], *reversed(parts)])
+
+
+def _syntax(node: object) -> Iterator[str]:
     """A syntax tree as text, the same in every version of Python: fields that are empty do not count."""
     if isinstance(node, ast.AST):
-        fields = (f"{name}={_syntax(value)}" for name, value in ast.iter_fields(node) if value not in (None, []))
-        return f"{type(node).__name__}({', '.join(fields)})"
-    return f"[{', '.join(map(_syntax, node))}]" if isinstance(node, list) else repr(node)
+        yield f"{type(node).__name__}("
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if value is not None and value != []:
+                yield f"{name}="
+                yield from _syntax(value)
+                yield ", "
+        yield ")"
+    elif isinstance(node, list):
+        yield "["
+        for value in node:
+            yield from _syntax(value)
+            yield ", "
+        yield "]"
+    else:
+        yield repr(node)
 
 
-def _files(root: Path, name: str) -> list[Path]:
-    """Files behind an imported name: a module's, or all of a package's.
+def _files(root: Path, name: str) -> Iterator[Path]:
+    """The files that a dotted name leads through: packages' `__init__`, and the module at the end of them, if any.
 
-    A name that is neither stands in the module or package before it; this package's own `__init__` does not count.
+    What follows the last file is a name that is defined in it.
     """
-    path = root.joinpath(*name.split("."))
-    if path.is_dir():
-        return sorted(path.glob("*.py"))
-    if path.with_suffix(".py").exists():
-        package = [] if path.parent == root / PACKAGE else [path.parent / "__init__.py"]
-        return [*package, path.with_suffix(".py")]
-    parent = name.rpartition(".")[0]
-    return _files(root, parent) if parent != PACKAGE else []
+    path = root / PACKAGE
+    for part in name.split(".")[1:]:
+        path /= part
+        if path.is_dir():
+            yield path / "__init__.py"
+        else:
+            module = path.with_suffix(".py")
+            if module.exists():
+                yield module
+            return
