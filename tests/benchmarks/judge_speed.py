@@ -75,7 +75,7 @@ def prepare(folder: Path, mirror: str) -> None:
     """Make the requests and the judge's weights in the working directory `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "study.yaml").write_text(yaml.safe_dump(STUDY | {"dataset_mirror": mirror}))
-    targets = ["results/requests/position_bias/smollm2_135m.parquet", "results/models/smollm2_135m_instruct_bfloat16"]
+    targets = ["results/requests/position_bias/smollm2_135m.parquet", "results/models/smollm2_135m_instruct_float32"]
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
     command += ["--cores", "all", "--quiet", "all", "--configfile", str(folder / "study.yaml"), "--", *targets]
     subprocess.run(command, check=True, stdout=sys.stderr)
@@ -85,7 +85,7 @@ def planned(folder: Path) -> tuple[float, float]:
     """Prompt tokens of all requests and the share of them that comes from the cache, as `plan_cost` reckons."""
     from rubric_order.judging import costs
 
-    judge, model = demo_judge(), folder / "results/models/smollm2_135m_instruct_bfloat16"
+    judge, model = demo_judge(), folder / "results/models/smollm2_135m_instruct_float32"
     requests = folder / "results/requests/position_bias/smollm2_135m.parquet"
     tokens, cached = costs.prompt_tokens(requests, judge, costs.encoder(judge, model))
     return tokens, cached / tokens
@@ -106,7 +106,7 @@ def measure(arm: str, folder: Path, passes: int) -> dict:
         requests = requests.assign(shown=shown).sort_values(["shown", "item_id"]).drop(columns="shown")
     judge = demo_judge()
     judge["engine_args"] |= ARMS[arm]
-    model = folder / "results/models/smollm2_135m_instruct_bfloat16"
+    model = folder / "results/models/smollm2_135m_instruct_float32"
     engine = engines.load(judge, model_folder=model)
     if arm == "bare":
         run, cached = bare(engine)

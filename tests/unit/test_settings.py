@@ -228,13 +228,13 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
         ),
         (
             "tables/rank_reversal",
-            {"other": "single"},
-            "tables/rank_reversal/other: 'single' is not among the strategies of study 'position_bias'",
+            {"other": "all"},
+            "tables/rank_reversal/other: 'all' is not among the strategies of study 'position_bias'",
         ),
         (
             "tables/permutation_vs_repeat",
-            {"baseline": "single"},
-            "tables/permutation_vs_repeat/baseline: 'single' is not among the strategies of study 'position_bias'",
+            {"baseline": "fixed"},
+            "tables/permutation_vs_repeat/baseline: 'fixed' is not among the strategies of study 'position_bias'",
         ),
         (
             "figures/score_position",

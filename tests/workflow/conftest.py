@@ -67,7 +67,7 @@ def copy_project(folder: Path) -> Project:
     return Project(folder)
 
 
-# One task of the demo: four responses, read in all three strategies.
+# One task of the demo: four responses, read in both strategies.
 SMALL = {"datasets": {"demo": {"limit": 1}}, "statistics": {"bootstrap": {"resamples": 100}}}
 
 

@@ -181,7 +181,7 @@ def served_judge(judge: dict) -> dict:
 
 def test_a_killed_job_leaves_no_server(finished: Project, served_judge: dict):
     command = [sys.executable, "-c", START, ROOT / "workflow/scripts", json.dumps(served_judge)]
-    model = finished.file("results/models/smollm2_135m_instruct_bfloat16")
+    model = finished.file("results/models/smollm2_135m_instruct_float32")
     with subprocess.Popen([*command, model], stdout=subprocess.PIPE, text=True, cwd=finished.folder) as job:
         word, server = job.stdout.readline().split()
         assert word == "ready"

@@ -12,7 +12,7 @@ import yaml
 
 from .conftest import Project
 
-MODEL = "results/models/smollm2_135m_instruct_bfloat16"
+MODEL = "results/models/smollm2_135m_instruct_float32"
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_option_log_probabilities_are_those_of_the_model(finished: Project, toke
     requests = pd.read_parquet(finished.file("results/requests/position_bias/smollm2_135m.parquet"))
     responses = pd.read_parquet(finished.file("results/responses/position_bias/smollm2_135m/1.parquet"))
     prefix = yaml.safe_load(finished.file("config/config.yaml").read_text())["judges"]["smollm2_135m"]["answer_prefix"]
-    model = transformers.AutoModelForCausalLM.from_pretrained(finished.file(MODEL), dtype=torch.bfloat16)
+    model = transformers.AutoModelForCausalLM.from_pretrained(finished.file(MODEL), dtype=torch.float32)
     digits = [tokenizer.encode(str(score), add_special_tokens=False) for score in range(1, 6)]
     assert all(len(tokens) == 1 for tokens in digits)
     rows = responses[responses["option_token"] == 0].iloc[::25]
@@ -137,7 +137,7 @@ def test_a_constrained_answer_scores_every_criterion_with_the_log_probabilities_
 
     requests = pd.read_parquet(project.file("results/requests/several/smollm2_135m.parquet")).set_index("request_id")
     responses = pd.read_parquet(project.file("results/responses/several/smollm2_135m/1.parquet"))
-    model = transformers.AutoModelForCausalLM.from_pretrained(project.file(MODEL), dtype=torch.bfloat16)
+    model = transformers.AutoModelForCausalLM.from_pretrained(project.file(MODEL), dtype=torch.float32)
     digits = [tokenizer.encode(str(score), add_special_tokens=False)[0] for score in range(1, 6)]
     for row in responses.itertuples():
         request = requests.loc[row.request_id]

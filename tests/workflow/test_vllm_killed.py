@@ -28,7 +28,7 @@ entry.run(judge_shard.main)
 """
 # One prompt at a time and nothing from a cache: then an answer cannot depend on what was asked before it.
 EXACT = {"max_num_seqs": 1, "enable_prefix_caching": False}
-ASKED = 48  # requests, of those of a small run
+ASKED = 40  # requests, of those of a small run
 
 
 def requests_of(project: Project) -> pd.DataFrame:
@@ -46,7 +46,7 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
         "shards": 1,
         "judge": json.dumps(judge),
         "endpoint": "{}",
-        "model-folder": project.file("results/models/smollm2_135m_instruct_bfloat16"),
+        "model-folder": project.file("results/models/smollm2_135m_instruct_float32"),
         "gpus": 0,
         "store": folder / "store",
         "output": folder / "responses.parquet",
