@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_order.base import files
-from rubric_order.judging import shard as judging
+from rubric_order.judging import shard
 from rubric_order.judging.engines import Response
 from rubric_order.judging.store import SCHEMA, Store
 from rubric_order.scoring.scores import MISSING, score_reads
@@ -197,9 +197,9 @@ def test_responses_of_full_and_empty_shards_are_read_from_their_files(tmp_path):
     requests = pd.DataFrame({"request_id": ["r0", "r1"], "prompt": "p", "n": 2, "repeat": 0, "profile": "default"})
     requests = requests.assign(criteria=None, dataset="d", item_id="i", ordering=[[1, 2], [2, 1]])
     paths = []
-    for shard, block in enumerate((requests.iloc[:0], requests.iloc[:1], requests.iloc[1:], requests.iloc[:0])):
-        responses = judging.judge(block, store, Engine)
-        paths.append(tmp_path / f"{shard}.parquet")
+    for number, block in enumerate((requests.iloc[:0], requests.iloc[:1], requests.iloc[1:], requests.iloc[:0])):
+        responses = shard.judge(block, store, Engine)
+        paths.append(tmp_path / f"{number}.parquet")
         files.write_parquet(responses, paths[-1])
     table = score_reads(reads_of([1, 2], [2, 1]), files.read_tables(paths))
     assert table["score"].tolist() == [2, 2]

@@ -13,8 +13,7 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.prompts import orderings
-from rubric_order.simulation import judge as simulation
-from rubric_order.simulation.judge import Selection, Simulation
+from rubric_order.simulation.judge import Selection, Simulation, human_scores, joined, opinions, quality_of, select
 from rubric_order.statistics import position_selection
 
 BATCH = 20_000  # items simulated at once
@@ -86,9 +85,9 @@ def read_items(
     rng = randomness.generator(seed, "simulated study", n)
     group = np.repeat(_new_keys(rng, groups), candidates)
     item = _new_keys(rng, len(group))
-    quality = simulation.quality_of(group, item, item)
-    human = simulation.human_scores(quality, item, raters=raters, rater_noise=rater_noise).mean(axis=1)
-    opinion = simulation.opinions(judge, quality, item)
+    quality = quality_of(group, item, item)
+    human = human_scores(quality, item, raters=raters, rater_noise=rater_noise).mean(axis=1)
+    opinion = opinions(judge, quality, item)
     reads = {}
     for strategy in strategies:
         if strategy == "random":
@@ -99,9 +98,9 @@ def read_items(
             shown = np.broadcast_to(chosen := orderings.choose(strategy, n, budget=budget), (len(item), *chosen.shape))
         rows = shown.reshape(-1, n)
         asked = np.repeat(item, shown.shape[1])
-        prompt = simulation.joined(asked, rows @ 10 ** np.arange(n))
-        read = simulation.joined(prompt, _repeats(prompt.reshape(shown.shape[:2])).ravel())
-        selection = simulation.select(
+        prompt = joined(asked, rows @ 10 ** np.arange(n))
+        read = joined(prompt, _repeats(prompt.reshape(shown.shape[:2])).ravel())
+        selection = select(
             judge, rows, opinion=np.repeat(opinion, shown.shape[1]), item=asked, read=read, temperature=temperature
         )
         reads[strategy] = Reads(shown, selection, human)

@@ -13,8 +13,7 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import blocks as reads
-from rubric_order.methods import resampling
+from rubric_order.methods import blocks, resampling
 
 # Both are expectations when ties are broken at random, anew in each ranking.
 EXPECTED = ("kendall_tau", "top1_flip")
@@ -160,11 +159,11 @@ def estimate(
     parts = []
     shared = [key for key in KEYS if key != "strategy"]
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        settings: dict[tuple, list[reads.Block]] = {}
-        for block in reads.blocks(table):
+        settings: dict[tuple, list[blocks.Block]] = {}
+        for block in blocks.blocks(table):
             settings.setdefault(tuple(block.keys[key] for key in shared), []).append(block)
-        for setting, blocks in settings.items():
-            for one, two in itertools.combinations(blocks, 2):
+        for setting, strategies in settings.items():
+            for one, two in itertools.combinations(strategies, 2):
                 about = dict(zip(shared, setting, strict=True))
                 about |= {"strategy": one.keys["strategy"], "other": two.keys["strategy"]}
                 sampling = {"resamples": resamples, "confidence": confidence, "seed": seed, "halvings": halvings}
@@ -183,14 +182,14 @@ def estimate(
     ]
     columns += ["k", "k_other", "n_defined", "n_prompts", "n_groups"]
     method = f"percentile bootstrap over groups, {resamples} resamples; {halvings} halvings"
-    table = reads.tidy(parts, columns).sort_values(
+    table = blocks.tidy(parts, columns).sort_values(
         [*shared[:-1], "strategy", "other", "n", "readout"], kind="stable", ignore_index=True
     )
     return table.assign(method=method, confidence=confidence, seed=seed)
 
 
 def _compare_blocks(
-    one: reads.Block, two: reads.Block, *, resamples: int, confidence: float, seed: int, halvings: int
+    one: blocks.Block, two: blocks.Block, *, resamples: int, confidence: float, seed: int, halvings: int
 ) -> Iterator[tuple[dict, dict]]:
     """Every comparison of two strategies' reads, by each readout that both have; see `blocks.tidy`."""
     known = dict(two.readouts())
@@ -219,7 +218,7 @@ def _rows(
     means = {}
     for comparison, table in compared.items():
         known = ~np.isnan(table)
-        sums = reads.resampled_sums(
+        sums = blocks.resampled_sums(
             np.column_stack([np.where(known, table, 0), known]),
             unit,
             resamples=resamples,
@@ -240,7 +239,7 @@ def _rows(
 
 
 def _same_items(
-    one: reads.Block, two: reads.Block, left: np.ndarray, right: np.ndarray
+    one: blocks.Block, two: blocks.Block, left: np.ndarray, right: np.ndarray
 ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """The items that both strategies have, with their scores."""
     _, rows, others = np.intersect1d(one.items["item_id"], two.items["item_id"], return_indices=True)

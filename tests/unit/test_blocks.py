@@ -6,7 +6,7 @@ import pytest
 from simulated_reads import simulated_reads
 
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import blocks as reads
+from rubric_order.methods import blocks
 from rubric_order.prompts import orderings
 
 
@@ -27,7 +27,7 @@ def table():
 
 
 def test_scores_stand_by_item_and_read(table):
-    (block,) = reads.blocks(table.sample(frac=1, random_state=1))
+    (block,) = blocks.blocks(table.sample(frac=1, random_state=1))
     assert block.keys == dict(zip(KEYS, ("s", "j", "default", "d", "balanced", 2), strict=True))
     assert block.items["item_id"].tolist() == ["a", "b"]
     np.testing.assert_array_equal(block.matrix("score"), [[1, 2, np.nan, 2], [1, 1, 2, 2]])
@@ -35,7 +35,7 @@ def test_scores_stand_by_item_and_read(table):
 
 
 def test_the_mean_under_an_ordering_needs_every_read_of_it(table):
-    (block,) = reads.blocks(table)
+    (block,) = blocks.blocks(table)
     shown, number = block.orderings
     assert shown.tolist() == [[1, 2], [2, 1]]
     assert number.tolist() == [0, 1, 1, 0] * 2
@@ -43,7 +43,7 @@ def test_the_mean_under_an_ordering_needs_every_read_of_it(table):
 
 
 def test_orderings_keep_the_order_of_the_reads():
-    (block,) = reads.blocks(simulated_reads(groups=3, strategies=["balanced"]).sample(frac=1, random_state=1))
+    (block,) = blocks.blocks(simulated_reads(groups=3, strategies=["balanced"]).sample(frac=1, random_state=1))
     assert block.orderings[0].tolist() == orderings.balanced(5).tolist()
 
 
@@ -52,12 +52,12 @@ def test_blocks_are_sorted_and_hold_every_read_once():
         [simulated_reads(groups=4, n=n, judge=judge, seed=n) for judge in ("b", "a") for n in (5, 2)],
         ignore_index=True,
     )
-    blocks = list(reads.blocks(table))
-    assert [block.key for block in blocks] == sorted(block.key for block in blocks)
-    assert len(blocks) == 2 * 2 * 3
-    back = pd.concat([block.table for block in blocks])
+    found = list(blocks.blocks(table))
+    assert [block.key for block in found] == sorted(block.key for block in found)
+    assert len(found) == 2 * 2 * 3
+    back = pd.concat([block.table for block in found])
     assert back.index.sort_values().tolist() == list(range(len(table)))
-    for block in blocks:
+    for block in found:
         expected = table
         for name, value in block.keys.items():
             expected = expected[expected[name] == value]
@@ -68,28 +68,28 @@ def test_blocks_are_sorted_and_hold_every_read_once():
 
 def test_tables_one_by_one_give_the_blocks_of_one_table():
     parts = [simulated_reads(groups=3, judge=judge) for judge in ("a", "b")]
-    together, apart = reads.blocks(pd.concat(parts, ignore_index=True)), reads.blocks(iter(parts))
+    together, apart = blocks.blocks(pd.concat(parts, ignore_index=True)), blocks.blocks(iter(parts))
     for one, other in zip(together, apart, strict=True):
         assert one.key == other.key
         np.testing.assert_array_equal(one.matrix("score"), other.matrix("score"))
 
 
 def test_no_reads_give_no_blocks(table):
-    assert list(reads.blocks(table.iloc[:0])) == []
+    assert list(blocks.blocks(table.iloc[:0])) == []
 
 
 def test_sums_over_units_and_their_resamples():
     values, unit = np.array([[1.0, 2], [3, 4], [5, 6]]), np.array([1, 0, 1])
-    assert reads.sum_units(values, unit).tolist() == [[3, 4], [6, 8]]
-    sums = reads.resampled_sums(values, unit, resamples=200, seed=1, name="test")
+    assert blocks.sum_units(values, unit).tolist() == [[3, 4], [6, 8]]
+    sums = blocks.resampled_sums(values, unit, resamples=200, seed=1, name="test")
     assert sums[0].tolist() == [9, 12]
     # Two units: a resample is one of them twice, or both.
     assert set(map(tuple, sums[1:])) == {(6, 8), (9, 12), (12, 16)}
-    assert np.isnan(reads.resampled_sums(values, np.zeros(3, dtype=int), resamples=5, seed=1, name="test")[1:]).all()
+    assert np.isnan(blocks.resampled_sums(values, np.zeros(3, dtype=int), resamples=5, seed=1, name="test")[1:]).all()
 
 
 def test_units_are_numbered_by_their_ids():
-    (block,) = reads.blocks(simulated_reads(groups=3, candidates=2, strategies=["single"]))
+    (block,) = blocks.blocks(simulated_reads(groups=3, candidates=2, strategies=["single"]))
     assert block.units("group").tolist() == [0, 0, 1, 1, 2, 2]
     assert block.units("item").tolist() == list(range(6))
     assert block.units("group", np.array([False] * 2 + [True] * 4)).tolist() == [0, 0, 1, 1]
@@ -97,22 +97,22 @@ def test_units_are_numbered_by_their_ids():
 
 def test_small_tables_become_one():
     parts = [({"a": 1}, {"b": np.array([1, 2]), "c": "x"}), ({"a": 2}, {"b": np.array([3])})]
-    table = reads.tidy(parts, ["c", "a", "b", "d"])
+    table = blocks.tidy(parts, ["c", "a", "b", "d"])
     expected = pd.DataFrame({"c": ["x", "x", np.nan], "a": [1, 1, 2], "b": [1, 2, 3], "d": np.nan})
     pd.testing.assert_frame_equal(table, expected, check_dtype=False)
-    assert reads.tidy([], ["a"]).columns.tolist() == ["a"]
+    assert blocks.tidy([], ["a"]).columns.tolist() == ["a"]
 
 
 @pytest.mark.parametrize("strategy", ["balanced", "random", "fixed"])
 def test_recorded_reads_are_crossed_where_their_orderings_are(strategy):
     table = simulated_reads(strategies=[strategy])
-    (block,) = reads.blocks(table)
-    (recorded,) = reads.blocks(table.assign(strategy="recorded"))
+    (block,) = blocks.blocks(table)
+    (recorded,) = blocks.blocks(table.assign(strategy="recorded"))
     assert block.crossed == recorded.crossed == (strategy != "fixed")
 
 
 def test_recorded_reads_mostly_of_one_ordering_are_not_crossed():
     balanced, fixed = simulated_reads(strategies=["balanced"]), simulated_reads(strategies=["fixed"], reads=40)
     fixed["read_index"] += 10
-    (block,) = reads.blocks(pd.concat([balanced, fixed]).assign(strategy="recorded"))
+    (block,) = blocks.blocks(pd.concat([balanced, fixed]).assign(strategy="recorded"))
     assert not block.crossed

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from simulated_reads import simulated_reads
 
-from rubric_order.methods import blocks as reads
+from rubric_order.methods import blocks
 from rubric_order.prompts import orderings
 from rubric_order.statistics import within_item_deviation
 
@@ -137,11 +137,11 @@ def test_reads_in_orderings_of_their_own_have_no_common_shift():
     assert quantities["fixed"] == spread
     assert quantities["random"] == spread | {"repetition", "ordering", "ordering_share"}
     assert quantities["balanced"] == quantities["random"] | {"shift", "interaction"}
-    blocks = {block.keys["strategy"]: block.matrix("score") for block in reads.blocks(table)}
+    matrices = {block.keys["strategy"]: block.matrix("score") for block in blocks.blocks(table)}
     random = found[found["strategy"] == "random"].set_index("quantity")
-    variances = [np.nanvar(blocks[name], axis=1, ddof=1).mean() for name in ("random", "fixed")]
+    variances = [np.nanvar(matrices[name], axis=1, ddof=1).mean() for name in ("random", "fixed")]
     assert random["estimate"]["ordering"] == pytest.approx(variances[0] - variances[1])
-    complete = ~np.isnan(blocks["balanced"]).any(axis=1)
+    complete = ~np.isnan(matrices["balanced"]).any(axis=1)
     balanced = found[(found["strategy"] == "balanced") & (found["quantity"] == "shift")].iloc[0]
     assert balanced["n_items"] == complete.sum() < 40
 
