@@ -75,6 +75,7 @@ _VALUE = rf"{_NUMBER}(?:{_OUT_OF}|(?P<percent>\s*%))?{_TAIL}"
 
 # Ornament between a label and its value: brackets, quotes, colons, arrows.
 _MARKS = r"(?:[\s\"'“”‘’(\[{<:=~#>|→]|-(?=[\s>]))*+"
+_RESULT = r"(?:\[\s*RESULTS?\b\s*\]?|(?-i:\bRESULTS?\b))"
 _LABEL = r"(?:score|rating|grade)"
 _IS = r"(?:is|was|(?:would|will|should)\s+be)\b"
 _OTHER_WORD = rf"(?:(?!out\b|{_WORD})[^\W\d]+\s+)"
@@ -91,7 +92,7 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
     for name, pattern in (
         (
             "result",
-            rf"(?:\[\s*RESULTS?\b\s*\]?|(?-i:\bRESULTS?\b)){_MARKS}"
+            rf"{_RESULT}{_MARKS}"
             rf"(?:(?:(?:the|an?|my|final|overall)\s+){{0,3}}{_LABEL}\b)?{_MARKS}(?:(?:{_IS}|of|an?|between)\s+){{0,2}}{_MARKS}{_VALUE}",
         ),
         ("boxed", rf"\\boxed\s*\{{(?:\\\w+\{{)?(?:{_LABEL}\b{_MARKS}\}}?)?{_MARKS}{_VALUE}"),
@@ -167,8 +168,13 @@ _NOT_GIVEN = re.compile(
 
 
 @cache
-def _scales(n: int) -> tuple[re.Pattern, re.Pattern, re.Pattern]:
-    """The scale mentioned beside a score, the prompt's words about it in place of a score, and any other scale."""
+def _scales(n: int) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Pattern]:
+    """What an answer says of the scale 1 to n, and of others.
+
+    Returns:
+        Patterns of the scale mentioned beside a score; of the template's placeholder with a score after it; of the
+        prompt's words about the scale in place of a score; and of any other scale.
+    """
     span = rf"(?<![\w.,])1\s*(?:to|and|through|-)\s*{n}(?![\w/]|[.,:]\d)"
     scale = rf"scale\s+(?:(?:of|from|between|ranging\s+from)\s+)?{span}|{span}\s+scale\b|{n}[-\s]point\s+scale\b"
     beside = rf"(?:,\s)?\bon\s+(?:an?|the)\s+(?:{scale}),?"
@@ -177,10 +183,30 @@ def _scales(n: int) -> tuple[re.Pattern, re.Pattern, re.Pattern]:
         rf"(?:\b(?:scale|range)\W+(?:(?:of|from|between)\W+)?|\b{_LABEL}\s*\()"
         rf"(?:[01]\s*(?:to|and|through|-)\s*\d|out\s+of\s*(?!{n}\b)\d)"
     )
-    return tuple(
-        re.compile(pattern, re.IGNORECASE | re.MULTILINE)
-        for pattern in (beside, rf"{span}|\bwrite\s+a\s+feedback\s+for\s+criteria\b|{options}", other)
+    instruction = rf"{span}|\bwrite\s+a\s+feedback\s+for\s+criteria\b|{options}"
+    patterns = (beside, _filled_in(span, n), instruction, other)
+    return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in patterns)
+
+
+def _filled_in(span: str, n: int) -> str:
+    """A score that is written after the template's placeholder, as in `[RESULT] (an integer between 1 and 5): 4`.
+
+    Matches what stands before the score; its group `label` is what stands before the placeholder, if anything. A number
+    that describes the scale (`1 = bad`) or counts a sentence of the instructions (`4. Please do not`) is no score.
+    """
+    label = (
+        rf"(?:(?P<label>{_RESULT}\s?:?\s?|\b{_LABEL}\s?:\s?)|^[^\w\n(\[{{<]{{0,5}}"
+        r"|(?=[(\[{<][^\n)]{0,30}\b(?:integer|number)\b))"
     )
+    words = r"(?:[^\W\d]{1,20}[^\S\n]){1,6}?"
+    placeholder = rf"(?:[(\[{{<](?:{words})?|{words}){span}[^\w\n\"”]{{0,3}}?"
+    between = (
+        rf"[)\]}}>]?(?:[^\S\n]|[:=,;|>→]|-(?=[\s>]))*+(?:{_LABEL}[^\S\n]?(?:[:=]|(?:{_IS}|of\b)))?"
+        rf"(?:[^\S\n]|[(\[{{<])*+(?:{_IS}[^\S\n])?"
+    )
+    explained = rf"[^\S\n]?[=:]|[^\n]{{0,40}}?\bto\s{n}\b"
+    counting = r"\.[^\S\n]Please\sdo\snot\b|(?<=1)[.)][^\S\n][^\n]{0,400}?[^\S\n]2[.)][^\S\n]"
+    return rf"{label}{placeholder}{between}(?={_VALUE}{_ALONE}(?!{explained}|{counting}))"
 
 
 def strip_thinking(text: str) -> str | None:
@@ -259,8 +285,9 @@ def _single_spaced(text: str) -> str:
 
 
 def _find_number(answer: str, n: int, truncated: bool) -> tuple[int | None, str | None, str | None]:
-    beside, instruction, other_scale = _scales(n)
+    beside, filled_in, instruction, other_scale = _scales(n)
     answer = beside.sub(" ", LIST_NUMBER.sub("", answer))
+    answer = filled_in.sub(lambda before: f"{before['label'] or 'Score:'} ", answer)
     answer = instruction.sub("…", answer)  # no form reads across this mark
     truncated = truncated or _PENDING.search(answer) is not None
     answer = _single_spaced(_NOT_GIVEN.sub(" ", answer))
