@@ -3,17 +3,17 @@ import dataclasses
 
 import pytest
 import yaml
-from snakemake.utils import update_config
 
 from rubric_order.base.errors import InputError
-from rubric_order.config import checks, judges
+from rubric_order.config import checks, judges, loading
+from rubric_order.config.schema import fill_defaults, load
 from rubric_order.datasets import ADAPTERS
 from rubric_order.simulation.judge import Simulation
 
 
 @pytest.fixture(scope="module")
 def schema(pytestconfig):
-    return yaml.safe_load((pytestconfig.rootpath / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8"))
+    return load(pytestconfig.rootpath / loading.SCHEMA)
 
 
 @pytest.fixture
@@ -21,18 +21,10 @@ def config(root):
     return yaml.safe_load((root / "config/config.yaml").read_text(encoding="utf-8"))
 
 
-def fill(value, schema):
-    """Put in the schema's defaults, as Snakemake does."""
-    if isinstance(value, dict):
-        for key, part in schema.get("properties", {}).items():
-            if "default" in part:
-                value.setdefault(key, copy.deepcopy(part["default"]))
-            if key in value:
-                fill(value[key], part)
-        for part in schema.get("patternProperties", {}).values():
-            for entry in value.values():
-                fill(entry, part)
-    return value
+def fill(config, schema):
+    """The config with the schema's defaults."""
+    fill_defaults(config, schema)
+    return config
 
 
 def put(config, path, value):
@@ -62,10 +54,10 @@ def with_ready_made(root, *layers):
     """A config as Snakemake puts it together: files over each other, and under them what is ready-made."""
     config, whole = {}, {}
     for layer in (root / "config/config.yaml", *layers):
-        update_config(config, yaml.safe_load(layer.read_text(encoding="utf-8")))
-    for path in checks.ready_made(root / "config", config):
-        update_config(whole, yaml.safe_load(path.read_text(encoding="utf-8")))
-    update_config(whole, config)
+        loading.merge(config, yaml.safe_load(layer.read_text(encoding="utf-8")))
+    for path in loading.ready_made(root / "config", config):
+        loading.merge(whole, yaml.safe_load(path.read_text(encoding="utf-8")))
+    loading.merge(whole, config)
     return whole
 
 
@@ -107,7 +99,7 @@ def shelf(tmp_path):
     ],
 )  # fmt: skip
 def test_of_the_ready_made_judges_those_that_are_named_are_read(shelf, config, judge_files):
-    found = checks.ready_made(shelf, config)
+    found = loading.ready_made(shelf, config)
     assert [path.stem for path in found if path.parent.name == "judges"] == judge_files
     assert [path.stem for path in found if path.parent.name == "datasets"] == ["one", "two"]
 
@@ -154,7 +146,7 @@ STUDY = "studies/position_bias"
     [
         # unknown keys
         ("studeis", {}, "top level: unknown key 'studeis'; expected dataset_mirror, recorded_dir, datasets"),
-        (f"{JUDGE}/modle", "x", f"{JUDGE}: unknown key 'modle'; expected engine, model, revision"),
+        (f"{JUDGE}/modle", "x", f"{JUDGE}: unknown key 'modle'; expected engine, model, label, revision"),
         (f"{JUDGE}/sampling/temprature", 1, f"{JUDGE}/sampling: unknown key 'temprature'; expected temperature, top_p"),
         (f"{STUDY}/stategies", [], f"{STUDY}: unknown key 'stategies'; expected probe, datasets"),
         ("figures/budget", {}, "figures: unknown key 'budget'; expected "),
@@ -586,6 +578,6 @@ def test_a_text_of_the_command_line_is_read_where_the_schema_wants_no_text(confi
     for name in blocks:
         block = block[name]
     block[key] = text
-    checks.read_texts(config, schema)
+    loading.read_texts(config, schema)
     assert block[key] == value
     assert type(block[key]) is type(value)

@@ -10,7 +10,7 @@ import yaml
 
 from rubric_order import datasets
 from rubric_order.base.errors import InputError
-from rubric_order.config import checks
+from rubric_order.config import checks, loading, schema
 from rubric_order.datasets import custom
 
 OWN = {"question": "Is it kind?", "level_1": "no", "level_2": "partly", "level_3": "yes"}
@@ -415,8 +415,7 @@ def test_the_worked_example_is_a_valid_config_over_the_default_one(root):
     added = yaml.safe_load((root / "config/examples/custom.yaml").read_text(encoding="utf-8"))
     config["datasets"] |= added["datasets"]
     config["studies"]["position_bias"] |= added["studies"]["position_bias"]
-    schema = yaml.safe_load((root / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8"))
-    checks.check_shape(config, schema)
+    checks.check_shape(config, schema.load(root / loading.SCHEMA))
     assert added["datasets"]["my_items"]["adapter"] in datasets.ADAPTERS
 
 

@@ -9,7 +9,7 @@ import yaml
 
 from rubric_order import datasets
 from rubric_order.base import randomness
-from rubric_order.config import checks, judges
+from rubric_order.config import judges, loading
 from rubric_order.prompts import orderings
 
 
@@ -23,7 +23,7 @@ def paper(request, root):
     path = root / f"config/papers/{request.param}.yaml"
     content = load(path)
     named = {judge for study in content["studies"].values() for judge in study["judges"]}
-    ready = checks.ready_judges(root / "config")
+    ready = loading.ready_judges(root / "config")
     known = {name: load(ready[name])["judges"][name] for name in named}
     return path.read_text(encoding="utf-8"), content["studies"], known
 

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from snakemake.utils import validate
 
-from rubric_order.config import checks, judges
+from rubric_order.config import checks, judges, loading
+from rubric_order.config.schema import fill_defaults, load
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
-FILES = checks.ready_judges(ROOT / "config")
+FILES = loading.ready_judges(ROOT / "config")
 SOURCE = r"(xu2026|xu2026_v1|li2025|shi2025) [\w., ]+|card|size|ours|pin it"
 ID = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 
@@ -24,7 +23,7 @@ def read(name):
 
 @pytest.fixture(scope="module")
 def schema():
-    return yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    return load(ROOT / loading.SCHEMA)
 
 
 def test_the_judges_of_the_papers_are_there():
@@ -47,7 +46,7 @@ def test_a_file_defines_the_one_judge_that_it_is_named_after_and_passes_the_chec
         "profiles": ["default", *content["judges"][name].get("profiles", {})],
     }
     checks.check_shape(config, schema)
-    validate(config, str(SCHEMA))  # fills in the defaults
+    fill_defaults(config, schema)
     checks.check_meaning(config)
     judge = config["judges"][name]
     if judge["engine"] == "vllm":
@@ -139,6 +138,6 @@ def test_a_ready_made_judge_can_be_asked_over_an_endpoint(schema):
     config["judges"][name] = read(name)["judges"][name] | change["judges"][name]
     config["studies"]["position_bias"]["judges"] = [name]
     checks.check_shape(config, schema)
-    validate(config, str(SCHEMA))
+    fill_defaults(config, schema)
     checks.check_meaning(config)
     assert config["judges"][name]["engine"] == "openai"

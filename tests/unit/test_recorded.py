@@ -11,6 +11,7 @@ import pytest
 from rubric_order import datasets
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
+from rubric_order.config import judges
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.judging.store import SCHEMA
 from rubric_order.planning import plan
@@ -135,10 +136,10 @@ def test_judges_are_found_by_name_and_prompt_style_whatever_file_they_stand_in(t
 
 
 def test_options_are_letters_in_prompt_style_mcq_and_numbers_otherwise():
-    assert recorded.labels_of({"prompt_style": "mcq", "n": 5}) == "ABCDE"
-    assert recorded.labels_of({"prompt_style": "mcq", "n": 3}) == "ABC"
-    assert recorded.labels_of({"prompt_style": "rts", "n": 5}) is None
-    assert recorded.labels_of({"prompt_style": None, "n": 5}) is None
+    assert judges.option_letters({"prompt_style": "mcq", "n": 5}) == "ABCDE"
+    assert judges.option_letters({"prompt_style": "mcq", "n": 3}) == "ABC"
+    assert judges.option_letters({"prompt_style": "rts", "n": 5}) is None
+    assert judges.option_letters({"prompt_style": None, "n": 5}) is None
 
 
 def test_two_names_that_give_one_id_are_an_error(tmp_path):
@@ -444,7 +445,7 @@ def test_comparisons_are_parsed_by_their_letters_and_have_no_human_score(tmp_pat
     records = recorded.read_records(write(tmp_path / "a.jsonl", *rows))
     reads = recorded.plan_recorded(small.items, records, study="s", judge_id="j")
     n = len(rows[0]["options"])
-    labels = recorded.labels_of({"compares": True, "n": n})
+    labels = judges.option_letters({"compares": True, "n": n})
     scored = scores.score_reads(reads, recorded.responses_of(records), labels=labels)
     assert scored["score"].tolist()[0] == 2
     assert scored["failure"].tolist()[1] == "no_score"
@@ -487,7 +488,7 @@ def test_recorded_answers_reach_agreement_and_parse_failures(tmp_path):
     (settings,) = recorded.discover(tmp_path).values()
     records = recorded.read_records(path, judge=settings["model"], prompt_style=settings["prompt_style"])
     reads = recorded.plan_recorded(items, records, study="s", judge_id="j", n=settings["n"])
-    table = scores.score_reads(reads, recorded.responses_of(records), labels=recorded.labels_of(settings))
+    table = scores.score_reads(reads, recorded.responses_of(records), labels=judges.option_letters(settings))
     assert table["score"].tolist() == [1, 1, 3, pd.NA, 5]
     assert table["failure"].dropna().tolist() == ["no_score"]
 
@@ -565,7 +566,7 @@ def test_agreement_with_experts_is_that_of_an_independent_script(
     style = settings["prompt_style"]
     records = recorded.read_records(settings["files"], judge=settings["model"], prompt_style=style)
     reads = recorded.plan_recorded(items, records, study="s", judge_id=judge_id, n=settings["n"])
-    table = scores.score_reads(reads, recorded.responses_of(records), labels=recorded.labels_of(settings))
+    table = scores.score_reads(reads, recorded.responses_of(records), labels=judges.option_letters(settings))
     assert table["failure"].notna().sum() == failed
     found = human_agreement.estimate(table, resamples=2, confidence=0.95, seed=0)
     found = found.query("quantity == 'spearman' and cluster == 'item'").set_index("criterion")["estimate"]

@@ -1,4 +1,4 @@
-"""Config checks, wildcard constraints and the helpers that rules share."""
+"""Wildcard constraints, and the functions that give rules their input and params."""
 
 import datetime
 import functools
@@ -7,19 +7,14 @@ import os
 import sys
 from pathlib import Path
 
-import yaml
 from snakemake.exceptions import WorkflowError
-from snakemake.utils import update_config, validate
 
 SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
 sys.path.insert(0, str(SCRIPTS))
 
-from rubric_order.config import judges
-from rubric_order.recorded import recorded
-from rubric_order.statistics import replication
-from rubric_order.config import checks
-from rubric_order.base.errors import InputError
 from rubric_order.base.code_hash import code_version
+from rubric_order.base.errors import InputError
+from rubric_order.config import judges, loading
 from rubric_order.judging.engines import ENGINES
 
 # Commands find the Python that runs Snakemake, also where its environment is not activated; with --sdm conda the
@@ -27,35 +22,9 @@ from rubric_order.judging.engines import ENGINES
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
 
 try:
-    schema = Path(workflow.basedir, "workflow", "schemas", "config.schema.yaml")
-    shape = yaml.safe_load(schema.read_text(encoding="utf-8"))
-    checks.read_texts(config, shape)
-    # The datasets that we know, and of the judges that we know those that are named, under what config says of them.
-    known = {}
-    for path in checks.ready_made(Path(workflow.basedir, "config"), config):
-        update_config(known, yaml.safe_load(path.read_text(encoding="utf-8")))
-    update_config(known, config)
-    config.update(known)
-    recorded.add_judges(config)
-    checks.check_shape(config, shape)
-    validate(config, "../schemas/config.schema.yaml")  # fills in the defaults
-    checks.check_meaning(config, checks.ready_judges(Path(workflow.basedir, "config")))
+    loading.complete(config, folder=Path(workflow.basedir))
 except InputError as error:
     sys.exit(f"error: {error}")
-
-# A chat template is part of a prompt: its words count, not its path.
-for judge in config["judges"].values():
-    if judge["chat_template"] is not None:
-        try:
-            judge["chat_template"] = Path(workflow.basedir, judge["chat_template"]).read_text(encoding="utf-8")
-        except OSError as error:
-            sys.exit(f"error: config: chat_template: cannot read {judge['chat_template']!r}: {error.strerror}")
-
-# Snakemake puts what --configfile adds before the default config. A study that is added comes after those that were
-# there, so that they keep the requests that it shares with them.
-default = yaml.safe_load(Path(workflow.basedir, "config", "config.yaml").read_text(encoding="utf-8"))
-added = set(config["studies"]) - set(default["studies"])
-config["studies"] = {study: config["studies"][study] for study in sorted(config["studies"], key=added.__contains__)}
 
 ID = "[a-z0-9]+(_[a-z0-9]+)*"
 
@@ -71,27 +40,6 @@ wildcard_constraints:
 
 RECORDED = [name for name, judge in config["judges"].items() if judge["engine"] == "recorded"]
 LIVE = [name for name in config["judges"] if name not in RECORDED]
-
-# How a judge is run. These settings do not change its answers, so they do not make answers out of date.
-RUN_SETTINGS = ("gpu", "throughput", "shards", "mem", "runtime", "greedy_repeats")
-# The same of an endpoint; the job still has to know them.
-ENDPOINT_SETTINGS = (
-    "base_url",
-    "api_key_env",
-    "dialect",
-    "extra_headers",
-    "accept_models",
-    "max_tokens_name",
-    "top_logprobs",
-    "concurrency",
-    "requests_per_minute",
-    "tokens_per_minute",
-    "timeout",
-    "max_attempts",
-    "backoff",
-    "budget",
-    "prices",
-)
 
 
 def source(path):
@@ -176,7 +124,7 @@ def with_profiles(judge, wildcards):
 def judge_settings(wildcards):
     """A judge's block of config without what only says where it runs, and with the profiles of the study alone."""
     judge = config["judges"][wildcards.judge]
-    unused = {*RUN_SETTINGS, *ENDPOINT_SETTINGS, "profiles"}
+    unused = {*judges.RUN_SETTINGS, *judges.ENDPOINT_SETTINGS, "label", "profiles"}
     if config["studies"][wildcards.study]["probe"] != "criterion_order":
         unused.add("criteria_format")
     return as_json(with_profiles({key: value for key, value in judge.items() if key not in unused}, wildcards))
@@ -185,7 +133,7 @@ def judge_settings(wildcards):
 def endpoint_settings(wildcards, output):
     """How a judge is asked over an endpoint. Taking `output`, it is not tracked: no answer depends on it."""
     judge = config["judges"][wildcards.judge]
-    return as_json({key: judge[key] for key in ENDPOINT_SETTINGS} if judge["engine"] == "openai" else {})
+    return as_json({key: judge[key] for key in judges.ENDPOINT_SETTINGS} if judge["engine"] == "openai" else {})
 
 
 def judge_identity(wildcards):
@@ -200,7 +148,7 @@ def judge_identity(wildcards):
 def answer_settings(wildcards):
     """What reading a judge's answers depends on."""
     judge = config["judges"][wildcards.judge]
-    return as_json({"answer_prefix": judge["answer_prefix"], "labels": recorded.labels_of(judge)})
+    return as_json({"answer_prefix": judge["answer_prefix"], "labels": judges.option_letters(judge)})
 
 
 def study_settings(wildcards):
@@ -259,6 +207,10 @@ def published_tables(wildcards):
 def compared_statistics():
     """The statistics that are compared with a paper's: those of the probes of the studies that config names."""
     studies = config["tables"].get("replication", {}).get("studies", [])
+    if not studies:
+        return []
+    from rubric_order.statistics import replication
+
     probes = {config["studies"][study]["probe"] for study in studies}
     return [
         name

@@ -1,6 +1,12 @@
 """What an estimate is about."""
 
-import pandas as pd
+# Checks of a config read the constants of this module: pandas is slow to import.
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # One group of reads: a study's reads of a dataset by a judge under a profile, one strategy and one number of levels.
 KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
@@ -22,6 +28,8 @@ def typed(rows: list[dict], columns: list[str], words: list[str]) -> pd.DataFram
         columns: of the table. Those of `KEYS` and `words` are texts but for `n`, which with counts (``n_...``) is a
             whole number; all others are real numbers.
     """
+    import pandas as pd
+
     texts = dict.fromkeys([*KEYS[:-1], *words], "str")
     counts = {column: int for column in columns if column == "n" or column.startswith("n_")}
     numbers = {column: float for column in columns if column not in texts | counts}

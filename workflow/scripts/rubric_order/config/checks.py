@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
 from urllib.parse import urlsplit
 
-import yaml
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
@@ -13,36 +11,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY
 from rubric_order.config import judges
 from rubric_order.datasets import ADAPTERS
-from rubric_order.prompts import orderings
-
-
-def ready_judges(folder: Path) -> dict[str, Path]:
-    """The judges that a study may name without defining them: a file ``judges/X.yaml`` of `folder` defines judge X."""
-    return {path.stem: path for path in sorted((folder / "judges").glob("*.yaml"))}
-
-
-def ready_made(folder: Path, config: Mapping) -> list[Path]:
-    """Files of `folder` that belong under a config: every dataset that we know, and the judges that the config names.
-
-    A judge's file is read where a study names the judge or `config` has settings of it: what nobody uses costs nothing.
-
-    Args:
-        folder: with the folders ``datasets`` and ``judges``.
-        config: as the user wrote it, unchecked.
-    """
-    named = set(_block(config, "judges"))
-    for study in _block(config, "studies").values():
-        listed = study.get("judges") if isinstance(study, Mapping) else None
-        named |= {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
-    judge_files = [path for name, path in ready_judges(folder).items() if name in named]
-    return [*sorted((folder / "datasets").glob("*.yaml")), *judge_files]
-
-
-def _block(config: Mapping, key: str) -> Mapping:
-    """A block of a config that nobody has checked."""
-    block = config.get(key)
-    return block if isinstance(block, Mapping) else {}
-
+from rubric_order.prompts import limits
 
 # The figures and tables of probe `criterion_order`.
 OF_CRITERIA = (
@@ -73,30 +42,6 @@ IN_BODY = {
 }
 
 
-def read_texts(value: object, schema: Mapping) -> object:
-    """A config in which a text stands for what it says where the schema wants no text.
-
-    Snakemake hands on the values of ``--config 'datasets={"hanna": {"limit": 2}}'`` as texts. What does not become
-    what the schema wants is left as it is, for `check_shape` to name.
-    """
-    if isinstance(value, Mapping):
-        known = schema.get("properties", {})
-        patterns = schema.get("patternProperties", {})
-        for key in value:
-            matching = [part for pattern, part in patterns.items() if isinstance(key, str) and re.search(pattern, key)]
-            part = known.get(key, matching[0] if matching else {})
-            value[key] = read_texts(value[key], part)
-        return value
-    kinds = schema.get("type", "string" if "enum" in schema else None)
-    if isinstance(value, str) and kinds is not None and "string" not in kinds:
-        try:
-            read = yaml.safe_load(value)
-        except yaml.YAMLError:
-            return value
-        return read if _Validator({"type": kinds}).is_valid(read) else value
-    return value
-
-
 def check_shape(config: Mapping, schema: Mapping) -> None:
     """Check a config against its schema.
 
@@ -116,6 +61,11 @@ _Validator = validators.extend(
     Draft202012Validator,
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
 )
+
+
+def is_of_type(value: object, kinds: str | list[str]) -> bool:
+    """Whether a value has one of the types that a schema names."""
+    return _Validator({"type": kinds}).is_valid(value)
 
 
 def _keys(value: object, path: str = "") -> Iterator[tuple[str, object]]:
@@ -150,7 +100,7 @@ def check_meaning(config: Mapping, ready: Collection[str] = ()) -> None:
 
     Args:
         config: of the right shape, with its defaults filled in.
-        ready: judges that a study may name without defining them, see `ready_judges`.
+        ready: judges that a study may name without defining them, see `loading.ready_judges`.
 
     Raises:
         InputError: one line for each thing that is wrong.
@@ -161,12 +111,72 @@ def check_meaning(config: Mapping, ready: Collection[str] = ()) -> None:
 
 
 def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
-    for name, dataset in config["datasets"].items():
+    yield from _problems_of_datasets(config["datasets"])
+    yield from _problems_of_judges(config["judges"])
+    yield from _problems_of_studies(config, ready)
+    yield from _problems_of_statistics(config)
+    yield from _problems_of_tables(config)
+    for block in ("figures", "tables"):
+        for name, settings in config[block].items():
+            yield from _problems_of_shown(f"{block}/{name}", settings, config["studies"])
+
+
+def _problems_of_datasets(datasets: Mapping) -> Iterator[str]:
+    for name, dataset in datasets.items():
         if dataset["adapter"] not in ADAPTERS:
             yield f"datasets/{name}/adapter: {dataset['adapter']!r} is not one of {', '.join(ADAPTERS)}"
         for file, source in dataset["files"].items():
             if "path" not in source and not {"url", "sha256"} <= set(source):
                 yield f"datasets/{name}/files/{file}: expected either 'path', or 'url' and 'sha256'"
+        least, greatest = dataset["human_scale"]
+        if least >= greatest:
+            found = f"found {least}, {greatest}"
+            yield f"datasets/{name}/human_scale: expected the least score and then the greatest, {found}"
+
+
+def _problems_of_judges(known: Mapping) -> Iterator[str]:
+    for name, judge in known.items():
+        yield from (f"judges/{name}/{problem}" for problem in _problems_of_judge(judge))
+        for key, own in judges.OWN_SETTINGS.items():
+            if key in judge["engine_args"]:
+                yield f"judges/{name}/engine_args/{key}: set judges/{name}/{own} instead"
+        yield from (f"judges/{name}/{problem}" for problem in _problems_of_engine_and_profiles(judge))
+        for other, same in known.items():
+            shared = judges.folder_name(judge) == judges.folder_name(same)
+            if other < name and shared and judge["gguf"] and same["gguf"] and judge["gguf"] != same["gguf"]:
+                yield f"judges/{name}/gguf: judge {other!r} takes model {judge['model']!r} from another file"
+
+
+def _problems_of_judge(judge: Mapping) -> Iterator[str]:
+    """What does not fit together in a judge's settings, as the key and what is wrong with it."""
+    if judge["answer_format"] == "feedback" and judge["answer_prefix"]:
+        yield "answer_prefix: it is for answer_format 'score'; a feedback begins by itself"
+    if judge["criteria_format"] == "lines" and judge["reasoning_end"]:
+        yield "criteria_format: 'lines' leaves no room to reason; expected 'free' with reasoning_end"
+    simulation = judge.get("simulation")
+    if simulation is not None and judge["engine"] != "simulated":
+        yield f"simulation: it is for engine 'simulated', found engine {judge['engine']!r}"
+    rows = (simulation or {}).get("interaction")
+    if isinstance(rows, list) and len(lengths := {len(row): None for row in rows}) > 1:
+        found = ", ".join(map(str, lengths))
+        yield f"simulation/interaction: expected rows of one length, found lengths {found}"
+    if judges.DEFAULT_PROFILE in judge["profiles"]:
+        yield f"profiles: {judges.DEFAULT_PROFILE!r} is the judge as it stands; use another name"
+    if judge["engine"] == "recorded" and not judge.get("files"):
+        yield "files: a recorded judge needs the files with its answers"
+
+
+def _problems_of_engine_and_profiles(judge: Mapping) -> Iterator[str]:
+    """What does not fit a judge's engine: of the judge as it stands, and what its profiles add."""
+    own = list(_problems_of_engine(judge))
+    yield from own
+    for profile in judge["profiles"]:
+        for problem in _problems_of_engine(judges.with_profile(judge, profile)):
+            if problem not in own:
+                yield f"profiles/{profile}/{problem}"
+
+
+def _problems_of_studies(config: Mapping, ready: Collection[str]) -> Iterator[str]:
     for name, study in config["studies"].items():
         for kind in ("datasets", "judges"):
             for entry in study[kind]:
@@ -175,63 +185,47 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
                     others = [judge for judge in ready if judge not in config[kind]] if kind == "judges" else []
                     known += f"; ready-made in config/judges: {', '.join(others)}" if others else ""
                     yield f"studies/{name}/{kind}: {entry!r} is not defined under {kind}; defined: {known}"
-        for strategy in study["strategies"]:
-            for n in study["scales"]:
-                try:
-                    if strategy == "all" and study["probe"] == "score_order":
-                        orderings.all_orderings(n)
-                except ValueError as error:
-                    yield f"studies/{name}/strategies: {error}"
-    for name, judge in config["judges"].items():
-        if judge["answer_format"] == "feedback" and judge["answer_prefix"]:
-            yield f"judges/{name}/answer_prefix: it is for answer_format 'score'; a feedback begins by itself"
-        if judge["criteria_format"] == "lines" and judge.get("reasoning_end"):
-            yield f"judges/{name}/criteria_format: 'lines' leaves no room to reason; expected 'free' with reasoning_end"
-        if judge.get("simulation") is not None and judge["engine"] != "simulated":
-            yield f"judges/{name}/simulation: it is for engine 'simulated', found engine {judge['engine']!r}"
-        rows = (judge.get("simulation") or {}).get("interaction")
-        if isinstance(rows, list) and len(lengths := {len(row): None for row in rows}) > 1:
-            yield (
-                f"judges/{name}/simulation/interaction: expected rows of one length, found lengths"
-                f" {', '.join(map(str, lengths))}"
-            )
-        for key, own in judges.OWN_SETTINGS.items():
-            if key in judge["engine_args"]:
-                yield f"judges/{name}/engine_args/{key}: set judges/{name}/{own} instead"
-        own = list(_problems_of_engine(judge))
-        yield from (f"judges/{name}/{problem}" for problem in own)
-        for profile in judge["profiles"]:
-            for problem in _problems_of_engine(judges.with_profile(judge, profile)):
-                if problem not in own:
-                    yield f"judges/{name}/profiles/{profile}/{problem}"
-        for other, same in config["judges"].items():
-            shared = judges.folder_name(judge) == judges.folder_name(same)
-            if other < name and shared and judge["gguf"] and same["gguf"] and judge["gguf"] != same["gguf"]:
-                yield f"judges/{name}/gguf: judge {other!r} takes model {judge['model']!r} from another file"
-    for name, dataset in config["datasets"].items():
-        least, greatest = dataset["human_scale"]
-        if least >= greatest:
-            found = f"found {least}, {greatest}"
-            yield f"datasets/{name}/human_scale: expected the least score and then the greatest, {found}"
-    for name, study in config["studies"].items():
-        for judge in study["judges"]:
-            recorded = config["judges"].get(judge, {}).get("engine") == "recorded"
-            if judge in config["judges"] and recorded != (study["strategies"] == ["recorded"]):
-                yield f"studies/{name}: judge {judge!r} is recorded, or the strategy is; expected both or neither"
-        if study["crossed"] and study["probe"] != "criterion_order":
-            yield f"studies/{name}/crossed: it is for probe 'criterion_order', found probe {study['probe']!r}"
-        if study["probe"] == "criterion_order" and study["strategies"] == ["recorded"]:
-            yield f"studies/{name}/strategies: recorded answers score one criterion; expected probe 'score_order'"
-        for profile in set(study["profiles"]) - {judges.DEFAULT_PROFILE}:
-            if not any(
-                profile in config["judges"][judge]["profiles"] for judge in study["judges"] if judge in config["judges"]
-            ):
-                yield f"studies/{name}/profiles: none of the study's judges has a profile {profile!r}"
-    for name, judge in config["judges"].items():
-        if judges.DEFAULT_PROFILE in judge["profiles"]:
-            yield f"judges/{name}/profiles: {judges.DEFAULT_PROFILE!r} is the judge as it stands; use another name"
-        if judge["engine"] == "recorded" and not judge.get("files"):
-            yield f"judges/{name}/files: a recorded judge needs the files with its answers"
+        known_judges = {judge: config["judges"][judge] for judge in study["judges"] if judge in config["judges"]}
+        yield from (f"studies/{name}{problem}" for problem in _problems_of_study(study, known_judges))
+
+
+def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
+    """What does not fit together in a study, as what follows its path.
+
+    Args:
+        study: its settings.
+        known: settings of those of its judges that are defined.
+    """
+    if "all" in study["strategies"] and study["probe"] == "score_order":
+        for n in study["scales"]:
+            try:
+                limits.check_all(n)
+            except ValueError as error:
+                yield f"/strategies: {error}"
+    for judge, settings in known.items():
+        if (settings["engine"] == "recorded") != (study["strategies"] == ["recorded"]):
+            yield f": judge {judge!r} is recorded, or the strategy is; expected both or neither"
+    if study["crossed"] and study["probe"] != "criterion_order":
+        yield f"/crossed: it is for probe 'criterion_order', found probe {study['probe']!r}"
+    if study["probe"] == "criterion_order" and study["strategies"] == ["recorded"]:
+        yield "/strategies: recorded answers score one criterion; expected probe 'score_order'"
+    for profile in study["profiles"]:
+        has = (profile in settings["profiles"] for settings in known.values())
+        if profile != judges.DEFAULT_PROFILE and not any(has):
+            yield f"/profiles: none of the study's judges has a profile {profile!r}"
+
+
+def _problems_of_statistics(config: Mapping) -> Iterator[str]:
+    studies = config["studies"]
+    for study in config["statistics"]["halo"]["alone"]:
+        if study not in studies:
+            yield f"statistics/halo/alone: {study!r} is not defined under studies; defined: {', '.join(studies)}"
+        elif (probe := studies[study]["probe"]) != "score_order":
+            yield f"statistics/halo/alone: study {study!r} has probe {probe!r}; expected 'score_order'"
+
+
+def _problems_of_tables(config: Mapping) -> Iterator[str]:
+    """What is wrong with the tables that name more than studies."""
     for name in config["tables"].get("datasets", {}).get("datasets") or []:
         if name not in config["datasets"]:
             yield f"tables/datasets/datasets: {name!r} is not defined under datasets"
@@ -239,15 +233,6 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
         if judge.partition("/")[0] not in config["judges"]:
             known = ", ".join(config["judges"])
             yield f"tables/replication/judges: {judge!r} is not defined under judges; defined: {known}"
-    for study in config["statistics"]["halo"]["alone"]:
-        if study not in config["studies"]:
-            known = ", ".join(config["studies"])
-            yield f"statistics/halo/alone: {study!r} is not defined under studies; defined: {known}"
-        elif (probe := config["studies"][study]["probe"]) != "score_order":
-            yield f"statistics/halo/alone: study {study!r} has probe {probe!r}; expected 'score_order'"
-    for block in ("figures", "tables"):
-        for name, settings in config[block].items():
-            yield from _problems_of_shown(f"{block}/{name}", settings, config["studies"])
 
 
 def _problems_of_shown(where: str, settings: Mapping, studies: Mapping) -> Iterator[str]:

@@ -27,7 +27,31 @@ IDENTITY = (
 # Settings that say how one score is asked for; where several are, `criteria_format` stands in their place.
 ONE_SCORE = ("answer_format", "answer_prefix")
 
+# How a judge is run. These settings do not change its answers, so they do not make answers out of date.
+RUN_SETTINGS = ("gpu", "throughput", "shards", "mem", "runtime", "greedy_repeats")
+# The same of an endpoint; the job still has to know them.
+ENDPOINT_SETTINGS = (
+    "base_url",
+    "api_key_env",
+    "dialect",
+    "extra_headers",
+    "accept_models",
+    "max_tokens_name",
+    "top_logprobs",
+    "concurrency",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "timeout",
+    "max_attempts",
+    "backoff",
+    "budget",
+    "prices",
+)
+
 DEFAULT_PROFILE = "default"
+
+LETTERS = "ABCDEFGHI"
+LETTERED_STYLES = ("mcq",)  # prompt styles of recorded answers with options A, B, ..., the lowest score first
 
 # Arguments of vLLM that only change how fast and in how much memory it runs. Any other may change what a model answers.
 SPEED = {
@@ -147,6 +171,13 @@ def greedy_profiles(judge: Mapping, profiles: Iterable[str]) -> set[str]:
 def is_local(model: str) -> bool:
     """Whether a model is named by a path rather than by its id on the hub, which is ``name`` or ``owner/name``."""
     return model.startswith((".", "/", "~")) or model.count("/") > 1
+
+
+def option_letters(judge: Mapping) -> str | None:
+    """The letters that a recorded judge's options were named by, lowest score first; None where by their numbers."""
+    if judge.get("prompt_style") not in LETTERED_STYLES and not judge.get("compares"):
+        return None
+    return LETTERS[: judge["n"]]
 
 
 def folder_name(judge: Mapping) -> str:

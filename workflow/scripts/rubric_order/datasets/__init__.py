@@ -6,6 +6,9 @@ rubric it is scored by. Where texts are compared, it also yields a `Pair` for ea
 rubric. What every dataset must satisfy is checked here, once.
 """
 
+# Checks of a config read `ADAPTERS`: what is slow to import is imported where it is used.
+from __future__ import annotations
+
 import importlib
 import inspect
 import logging
@@ -15,11 +18,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from rubric_order.base.errors import InputError
-from rubric_order.datasets.rubrics import Rubric
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rubric_order.datasets.rubrics import Rubric
 
 ADAPTERS = (
     "autoj",
@@ -187,6 +193,8 @@ def _clean_ids(entry: Item | Pair) -> None:
 
 def _prepare_pairs(dataset: str, pairs: list[Pair], items: list[Item], kept: set[str]) -> pd.DataFrame:
     """The pairs of which both items are kept."""
+    import pandas as pd
+
     known = {item.item_id for item in items}
     seen: dict[str, str] = {}
     rows = []
@@ -210,6 +218,8 @@ def _prepare_pairs(dataset: str, pairs: list[Pair], items: list[Item], kept: set
 def _prepare_items(
     dataset: str, items: list[Item], *, limit: int | None, paired: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
+    import pandas as pd
+
     kept: list[dict] = []
     rubrics: dict[str, Rubric] = {}
     rubric_rows: dict[str, dict] = {}

@@ -5,12 +5,12 @@ position p. Functions return integer arrays with one ordering a row.
 """
 
 import itertools
-import math
 
 import numpy as np
 
+from rubric_order.prompts import limits
+
 STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams")
-MAX_ORDERINGS = 5040  # 7!: beyond it, `all` is a mistake rather than a plan
 
 
 def rotations(n: int) -> np.ndarray:
@@ -73,10 +73,9 @@ def all_orderings(n: int) -> np.ndarray:
     """Every permutation in lexicographic order. Shape (n!, n).
 
     Raises:
-        ValueError: there are more than ``MAX_ORDERINGS`` of them.
+        ValueError: there are too many of them, see `limits.check_all`.
     """
-    if math.factorial(n) > MAX_ORDERINGS:
-        raise ValueError(f"strategy 'all' with {n} options has {math.factorial(n)} orderings; use 'random' instead")
+    limits.check_all(n)
     return np.array(list(itertools.permutations(range(1, n + 1))))
 
 

@@ -28,8 +28,6 @@ log = logging.getLogger(__name__)
 
 STRATEGY = "recorded"
 SCALE = 5  # where neither config nor the records say how many scores there were
-LETTERS = "ABCDEFGHI"
-LETTERED_STYLES = ("mcq",)  # options A, B, ... instead of numbers, the lowest score first
 DUPLICATES = ("keep_and_report", "keep", "refuse")
 UNKNOWN = ("refuse", "skip")
 SUFFIXES = (".jsonl.gz", ".jsonl", ".parquet")
@@ -307,12 +305,16 @@ def discover(folder: str | Path) -> dict[str, dict]:
 
 
 def add_judges(config: dict) -> None:
-    """Put the judges of config's `recorded_dir` into it, and into each study whose one strategy is `recorded`."""
-    folder = config.get("recorded_dir")
-    if not isinstance(folder, str) or not folder or not isinstance(config.get("studies"), Mapping):
-        return  # the check of the config's shape says what is wrong with it
+    """Put the judges of config's `recorded_dir` into it, and into each study whose one strategy is `recorded`.
+
+    Args:
+        config: with `recorded_dir` and `studies`; what else it says is unchecked.
+
+    Raises:
+        InputError: see `discover`.
+    """
     judges = {}
-    for judge_id, found in discover(folder).items():
+    for judge_id, found in discover(config["recorded_dir"]).items():
         compares = set(found.pop("formats")) <= set(COMPARISONS)
         judges[judge_id] = found | {"compares": compares}
     config.setdefault("judges", {}).update(judges)
@@ -357,13 +359,6 @@ def id_of(judge: str, prompt_style: str | None = None, where: str = "judge") -> 
     if not re.search("[a-z0-9]", judge.lower()):
         raise InputError(f"{where}: field 'judge': expected a name with letters a to z or digits, found {judge!r:.60}")
     return judge_id
-
-
-def labels_of(settings: Mapping) -> str | None:
-    """How the options of a judge were named, lowest score first, or None where by their numbers."""
-    if settings.get("prompt_style") not in LETTERED_STYLES and not settings.get("compares"):
-        return None
-    return LETTERS[: settings.get("n", SCALE)]
 
 
 def _title(name: str, style: str | None) -> str:

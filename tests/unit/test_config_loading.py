@@ -1,0 +1,206 @@
+"""A config from what a user wrote to what the rules read."""
+
+import copy
+import subprocess
+import sys
+
+import pytest
+import yaml
+from snakemake.utils import update_config, validate
+
+from rubric_order.base.errors import InputError
+from rubric_order.config import loading, schema
+
+JUDGE = {"engine": "vllm", "model": "org/model"}
+MINIMAL = {
+    "datasets": {"demo": {"adapter": "demo"}},
+    "judges": {"mine": JUDGE},
+    "studies": {"position_bias": {"datasets": ["demo"], "judges": ["mine"]}},
+}
+
+
+def read(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def completed(config, root):
+    config = copy.deepcopy(config)
+    loading.complete(config, folder=root)
+    return config
+
+
+CONFIGS = ("papers", "examples")
+NEEDS_A_FOLDER = "recorded"  # without recorded_dir its studies have no judge
+
+
+def written(root):
+    """Every config that comes with the project, as Snakemake puts it over the default one."""
+    default = read(root / "config/config.yaml")
+    yield "default", default
+    for path in sorted(path for kind in CONFIGS for path in (root / "config" / kind).glob("*.yaml")):
+        config = copy.deepcopy(default)
+        update_config(config, read(path))
+        if path.stem != NEEDS_A_FOLDER:
+            yield path.stem, config
+
+
+def test_the_defaults_are_those_that_snakemake_fills_in(root, tmp_path):
+    expanded = tmp_path / "schema.yaml"
+    expanded.write_text(yaml.safe_dump(schema.load(root / loading.SCHEMA)), encoding="utf-8")
+    for name, config in written(root):
+        ours = completed(config, root)
+        known = {}
+        for path in loading.ready_made(root / "config", config):
+            update_config(known, read(path))
+        update_config(known, config)
+        validate(known, str(expanded))
+        for block in ("datasets", "judges"):
+            for key, settings in known[block].items():
+                settings.setdefault("label", key)
+        assert ours == known, name
+
+
+def test_a_second_completion_changes_nothing(root):
+    once = completed(read(root / "config/config.yaml"), root)
+    assert completed(once, root) == once
+
+
+def test_a_key_of_the_schema_that_is_left_out_is_there_afterwards(root):
+    config = completed(MINIMAL, root)
+    assert config["judges"]["mine"]["sampling"] == {
+        "temperature": 0,
+        "top_p": 1,
+        "max_tokens": 1024,
+        "seed": 0,
+        "stop": [],
+    }
+    assert config["figures"] == {}  # a figure is made where it is named
+    assert "hanna" in config["datasets"]
+
+
+def test_defaults_are_not_shared_between_blocks(root):
+    config = completed({**MINIMAL, "judges": {"mine": dict(JUDGE), "other": dict(JUDGE)}}, root)
+    config["judges"]["mine"]["sampling"]["stop"].append("x")
+    assert config["judges"]["other"]["sampling"]["stop"] == []
+
+
+def test_an_error_is_one_line_for_each_thing_that_is_wrong(root):
+    config = copy.deepcopy(MINIMAL)
+    config["studies"]["position_bias"]["judges"] = ["gpt_9", "gpt_10"]
+    with pytest.raises(InputError) as error:
+        loading.complete(config, folder=root)
+    lines = str(error.value).split("\n")
+    assert [line.split(" is not defined")[0] for line in lines] == [
+        "config: studies/position_bias/judges: 'gpt_9'",
+        "config: studies/position_bias/judges: 'gpt_10'",
+    ]
+
+
+# Labels.
+
+
+def test_a_judge_or_dataset_without_a_label_is_called_by_its_id(root):
+    config = copy.deepcopy(MINIMAL)
+    config["judges"]["other"] = {**JUDGE, "label": "Other-1B"}
+    found = completed(config, root)
+    assert found["judges"]["mine"]["label"] == "mine"
+    assert found["judges"]["other"]["label"] == "Other-1B"
+    assert found["datasets"]["demo"]["label"] == "demo"
+
+
+# Chat templates.
+
+
+def test_a_chat_template_is_its_text_in_the_completed_config(root, tmp_path):
+    template = tmp_path / "chat.jinja"
+    template.write_text("{{ messages }}", encoding="utf-8")
+    config = completed({**MINIMAL, "judges": {"mine": {**JUDGE, "chat_template": str(template)}}}, root)
+    assert config["judges"]["mine"]["chat_template"] == "{{ messages }}"
+
+
+def test_a_chat_template_that_is_not_there_is_one_line(root):
+    with pytest.raises(InputError, match=r"^config: chat_template: cannot read 'nowhere\.jinja': No such file"):
+        completed({**MINIMAL, "judges": {"mine": {**JUDGE, "chat_template": "nowhere.jinja"}}}, root)
+
+
+# The order of studies.
+
+
+def test_the_studies_of_the_default_config_come_first(root):
+    study = MINIMAL["studies"]["position_bias"]
+    config = completed({**MINIMAL, "studies": {"scales": study, "position_bias": study, "again": study}}, root)
+    assert list(config["studies"]) == ["position_bias", "scales", "again"]
+
+
+# Recorded judges.
+
+
+def test_recorded_judges_join_the_studies_of_their_strategy(root, tmp_path):
+    (tmp_path / "old.jsonl").write_text('{"item_id": "a", "response": "4"}\n', encoding="utf-8")
+    studies = MINIMAL["studies"] | {"old_answers": {"datasets": ["demo"], "strategies": ["recorded"]}}
+    config = completed({**MINIMAL, "recorded_dir": str(tmp_path), "studies": studies}, root)
+    assert config["judges"]["old"]["engine"] == "recorded"
+    assert config["studies"]["old_answers"]["judges"] == ["old"]
+    assert config["studies"]["position_bias"]["judges"] == ["mine"]
+
+
+# What is put over what.
+
+
+@pytest.mark.parametrize(
+    ("config", "over"),
+    [
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}, "d": 4}),
+        ({"a": 1}, {"a": {"b": 2}}),
+        ({"a": {"b": 2}}, {"a": None}),
+        ({"a": [1, 2]}, {"a": [3]}),
+        ({}, {"a": {}}),
+    ],
+)
+def test_configs_are_merged_as_snakemake_merges_them(config, over):
+    ours, theirs = copy.deepcopy(config), copy.deepcopy(config)
+    loading.merge(ours, over)
+    update_config(theirs, over)
+    assert ours == theirs
+
+
+# References in a schema.
+
+
+def expand(tmp_path, text):
+    path = tmp_path / "schema.yaml"
+    path.write_text(text, encoding="utf-8")
+    return schema.load(path)
+
+
+def test_what_stands_beside_a_reference_goes_over_what_is_defined(tmp_path):
+    text = (
+        "$defs:\n  n: {type: integer, default: 5, description: A scale.}\n"
+        "properties:\n  n: {$ref: '#/$defs/n', default: 3}\n"
+    )
+    assert expand(tmp_path, text) == {"properties": {"n": {"type": "integer", "default": 3, "description": "A scale."}}}
+
+
+def test_a_definition_may_use_another(tmp_path):
+    text = (
+        "$defs:\n  a: {type: array, items: {$ref: '#/$defs/b'}}\n  b: {type: string}\n"
+        "properties: {x: {$ref: '#/$defs/a'}}\n"
+    )
+    assert expand(tmp_path, text)["properties"]["x"] == {"type": "array", "items": {"type": "string"}}
+
+
+def test_a_definition_may_not_use_itself(tmp_path):
+    with pytest.raises(ValueError, match="another definition"):
+        expand(tmp_path, "$defs:\n  a: {items: {$ref: '#/$defs/a'}}\nproperties: {x: {$ref: '#/$defs/a'}}\n")
+
+
+def test_loading_imports_nothing_that_is_slow_to_import(root):
+    code = (
+        "import sys; from pathlib import Path; from rubric_order.config import loading\n"
+        "import yaml; config = yaml.safe_load(Path('config/config.yaml').read_text(encoding='utf-8'))\n"
+        "loading.complete(config, folder=Path.cwd())\n"
+        "print(*{'numpy', 'pandas', 'scipy', 'pyarrow', 'jinja2', 'snakemake'} & set(sys.modules))"
+    )
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, 'workflow/scripts')\n{code}"]
+    run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert run.stdout == "\n"

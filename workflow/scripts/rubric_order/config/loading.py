@@ -1,0 +1,153 @@
+"""From the config that a user wrote to the one that the rules read: one call, `complete`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from rubric_order.base.errors import InputError
+from rubric_order.config import checks, schema
+
+# Where a folder of the project has what belongs to a config.
+SCHEMA = "workflow/schemas/config.schema.yaml"
+DEFAULT = "config/config.yaml"
+READY = "config"  # with the folders `datasets` and `judges`
+
+
+def complete(config: dict, *, folder: Path) -> None:
+    """Complete a config in place, and check it.
+
+    1. A text stands for what it says where the schema wants no text (`read_texts`).
+    2. The datasets that we know, and the ready-made judges that are named, come under what the config says of them.
+    3. The judges of `recorded_dir` join the studies of strategy `recorded`.
+    4. The shape is checked, defaults are filled in, and the meaning is checked.
+    5. A dataset or judge without a label gets its id as one. A chat template becomes its text.
+    6. Studies of the default config come first.
+
+    Args:
+        config: as YAML files and the command line have it.
+        folder: the project: its schema, its default config, and its ready-made datasets and judges are used.
+
+    Raises:
+        InputError: one line for each thing that is wrong.
+    """
+    shape = schema.load(folder / SCHEMA)
+    read_texts(config, shape)
+    _add_ready_made(config, folder / READY)
+    if _names_a_folder(config):
+        from rubric_order.recorded import recorded  # slow to import, and seldom needed
+
+        recorded.add_judges(config)
+    checks.check_shape(config, shape)
+    schema.fill_defaults(config, shape)
+    checks.check_meaning(config, ready_judges(folder / READY))
+    _add_labels(config)
+    _read_chat_templates(config, folder)
+    config["studies"] = _in_order(config["studies"], folder / DEFAULT)
+
+
+def read_texts(config: dict, shape: Mapping) -> None:
+    """Read the texts of a config as YAML where the schema wants no text, in place.
+
+    Snakemake hands on the values of ``--config 'datasets={"hanna": {"limit": 2}}'`` as texts. What does not become
+    what the schema wants is left as it is, for the check of the shape to name.
+    """
+    for key, value in config.items():
+        part = schema.part_of(shape, key)
+        if isinstance(value, dict):
+            read_texts(value, part)
+        elif isinstance(value, str):
+            config[key] = _read_text(value, part)
+
+
+def _read_text(text: str, part: Mapping) -> object:
+    kinds = part.get("type", "string" if "enum" in part else None)
+    if kinds is None or "string" in kinds:
+        return text
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+    return value if checks.is_of_type(value, kinds) else text
+
+
+def ready_judges(folder: Path) -> dict[str, Path]:
+    """The judges that a study may name without defining them: a file ``judges/X.yaml`` of `folder` defines judge X."""
+    return {path.stem: path for path in sorted((folder / "judges").glob("*.yaml"))}
+
+
+def ready_made(folder: Path, config: Mapping) -> list[Path]:
+    """Files of `folder` that belong under a config: every dataset that we know, and the judges that the config names.
+
+    A judge's file is read where a study names the judge or `config` has settings of it: what nobody uses costs nothing.
+
+    Args:
+        folder: with the folders ``datasets`` and ``judges``.
+        config: as the user wrote it, unchecked.
+    """
+    named = set(_block(config, "judges"))
+    for study in _block(config, "studies").values():
+        listed = study.get("judges") if isinstance(study, Mapping) else None
+        named |= {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+    judge_files = [path for name, path in ready_judges(folder).items() if name in named]
+    return [*sorted((folder / "datasets").glob("*.yaml")), *judge_files]
+
+
+def _block(config: Mapping, key: str) -> Mapping:
+    """A block of a config that nobody has checked."""
+    block = config.get(key)
+    return block if isinstance(block, Mapping) else {}
+
+
+def _add_ready_made(config: dict, folder: Path) -> None:
+    """Put what is ready-made under what a config says of it."""
+    known: dict = {}
+    for path in ready_made(folder, config):
+        merge(known, yaml.safe_load(path.read_text(encoding="utf-8")))
+    merge(known, config)
+    config.update(known)
+
+
+def merge(config: dict, over: Mapping) -> None:
+    """Put one config over another, in place: mappings key by key, all else as a whole."""
+    for key, value in over.items():
+        if isinstance(value, Mapping):
+            block = config.get(key)
+            config[key] = block if isinstance(block, dict) else {}
+            merge(config[key], value)
+        else:
+            config[key] = value
+
+
+def _names_a_folder(config: Mapping) -> bool:
+    """Whether recorded answers are to be looked for; a config of another shape is not looked into."""
+    folder = config.get("recorded_dir")
+    return isinstance(folder, str) and folder != "" and isinstance(config.get("studies"), Mapping)
+
+
+def _add_labels(config: Mapping) -> None:
+    """Give each dataset and judge without a label its id as one."""
+    for block in ("datasets", "judges"):
+        for name, settings in config[block].items():
+            settings.setdefault("label", name)
+
+
+def _read_chat_templates(config: Mapping, folder: Path) -> None:
+    """Put the text of each judge's chat template in the place of its path: it is part of a prompt, the path is not."""
+    for judge in config["judges"].values():
+        path = judge["chat_template"]
+        if path is not None:
+            try:
+                judge["chat_template"] = (folder / path).read_text(encoding="utf-8")
+            except OSError as error:
+                raise InputError(f"config: chat_template: cannot read {path!r}: {error.strerror}") from None
+
+
+def _in_order(studies: dict, default: Path) -> dict:
+    """The studies with those of the default config first.
+
+    Snakemake puts what --configfile adds before the default config. A study that is added comes after those that were
+    there, so that they keep the requests that it shares with them.
+    """
+    there = yaml.safe_load(default.read_text(encoding="utf-8"))["studies"]
+    return {name: studies[name] for name in sorted(studies, key=lambda name: name not in there)}

@@ -1,0 +1,64 @@
+"""The schema of a config: reading it, walking along it, and the defaults that it gives."""
+
+import copy
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+LOCAL = "#/$defs/"
+
+
+def load(path: Path) -> dict:
+    """A schema with every reference to its ``$defs`` put in place, so that who reads it need not follow any.
+
+    What stands beside a ``$ref`` goes over what the definition says.
+
+    Raises:
+        KeyError: a reference names no definition.
+        ValueError: a reference leads out of the file, or into itself.
+    """
+    written = yaml.safe_load(path.read_text(encoding="utf-8"))
+    definitions = written.pop("$defs", {})
+    return _expanded(written, definitions, ())
+
+
+def _expanded(part: object, definitions: Mapping, within: tuple[str, ...]) -> object:
+    if isinstance(part, list):
+        return [_expanded(entry, definitions, within) for entry in part]
+    if not isinstance(part, Mapping):
+        return part
+    if "$ref" in part:
+        reference = part["$ref"]
+        name = reference.removeprefix(LOCAL)
+        if name == reference or name in within:
+            raise ValueError(f"schema: reference {reference!r}: expected another definition under {LOCAL}")
+        found = _expanded(definitions[name], definitions, (*within, name))
+        return found | _expanded({key: part[key] for key in part if key != "$ref"}, definitions, within)
+    return {key: _expanded(entry, definitions, within) for key, entry in part.items()}
+
+
+def part_of(schema: Mapping, key: object) -> Mapping:
+    """What a schema says of the value of one key; nothing where it does not know the key."""
+    known = schema.get("properties", {})
+    if key in known:
+        return known[key]
+    patterns = schema.get("patternProperties", {}) if isinstance(key, str) else {}
+    return next((part for pattern, part in patterns.items() if re.search(pattern, key)), {})
+
+
+def fill_defaults(config: object, schema: Mapping) -> None:
+    """Give every key that a config leaves out its default, in place.
+
+    Args:
+        config: of the right shape.
+        schema: see `load`. Only what stands in mappings has defaults, not what stands in lists.
+    """
+    if not isinstance(config, dict):
+        return
+    for key, part in schema.get("properties", {}).items():
+        if "default" in part and key not in config:
+            config[key] = copy.deepcopy(part["default"])
+    for key, value in config.items():
+        fill_defaults(value, part_of(schema, key))
