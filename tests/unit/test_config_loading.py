@@ -108,6 +108,14 @@ def test_a_judge_or_dataset_without_a_label_is_called_by_its_id(root):
     assert found["datasets"]["demo"]["label"] == "demo"
 
 
+def test_every_dataset_and_judge_that_comes_with_the_project_has_a_label_of_its_own(root):
+    known = {}
+    for path in [*(root / "config/datasets").glob("*.yaml"), *(root / "config/judges").glob("*.yaml")]:
+        update_config(known, read(path))
+    labels = [settings["label"] for block in ("datasets", "judges") for settings in known[block].values()]
+    assert len(set(labels)) == len(labels) == len(known["datasets"]) + len(known["judges"])
+
+
 # Chat templates.
 
 

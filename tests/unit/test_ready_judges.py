@@ -49,6 +49,7 @@ def test_a_file_defines_the_one_judge_that_it_is_named_after_and_passes_the_chec
     fill_defaults(config, schema)
     checks.check_meaning(config)
     judge = config["judges"][name]
+    assert judge["label"] != name
     if judge["engine"] == "vllm":
         assert re.fullmatch(r"[\w.-]+/[\w.-]+", judge["model"])
         assert not judges.is_local(judge["model"])
@@ -66,7 +67,7 @@ def settings_with_comments(text):
             above += " " + line.strip().removeprefix("#").strip()
             continue
         setting, _, comment = line.partition(" # ")
-        if not re.search(r":$", setting):  # not only the name of a block
+        if not re.search(r":$|^ *label: ", setting):  # not only a name, of a block or for people
             yield setting.strip(), comment or above.strip()
         above = ""
 
