@@ -6,9 +6,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from factories import simulated_reads
 from hypothesis import given
 from hypothesis import strategies as st
-from simulated_reads import simulated_reads
 
 from rubric_order.base import randomness
 from rubric_order.prompts import orderings

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from simulated_reads import simulated_reads
+from factories import simulated_reads
 
 from rubric_order.base.keys import KEYS
 from rubric_order.methods import blocks

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from factories import simulated_reads
 from scipy import stats
-from simulated_reads import simulated_reads
 
 from rubric_order.methods import blocks, resampling
 from rubric_order.statistics import budget_curve

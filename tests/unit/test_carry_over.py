@@ -3,18 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-from criteria_reads import NAMES, draw, table
+from factories import CRITERIA, criteria_table, draw_criteria
 
 from rubric_order.methods import panels
 from rubric_order.statistics import carry_over, criterion_order
 
 
 def panel_of(values, shown):
-    return panels.panel(table(np.ones_like(values), shown, soft=values), "soft")
+    return panels.panel(criteria_table(np.ones_like(values), shown, soft=values), "soft")
 
 
 def effects(*args, **kwargs):
-    return pd.DataFrame(carry_over.effects(panel_of(*draw(*args, **kwargs)), confidence=0.95))
+    return pd.DataFrame(carry_over.effects(panel_of(*draw_criteria(*args, **kwargs)), confidence=0.95))
 
 
 def only(found, quantity, model=None, criterion=None):
@@ -67,7 +67,7 @@ def test_predecessors_with_a_level_of_their_own_come_back(strategy):
     rng = np.random.default_rng(2)
     found = effects(400, 5, rng=rng, strategy=strategy, carry=0.3, levels=levels, rounded=False)
     after = only(found, "predecessor", criterion="each")
-    assert after["criterion"].tolist() == list(NAMES[:5])
+    assert after["criterion"].tolist() == list(CRITERIA[:5])
     assert after["estimate"].to_numpy() == pytest.approx(0.3 * levels, abs=0.09)
     assert only(found, "any_predecessor")["p"].item() < 1e-6
 
@@ -75,12 +75,12 @@ def test_predecessors_with_a_level_of_their_own_come_back(strategy):
 @pytest.mark.parametrize("strategy", ["balanced", "balanced_williams", "random"])
 def test_what_a_criterion_that_leads_does_to_the_other_scores_comes_back(strategy):
     planted = np.array([0.6, 0, 0, -0.6, 0])
-    values, shown = draw(400, 5, rng=np.random.default_rng(8), strategy=strategy, rounded=False)
+    values, shown = draw_criteria(400, 5, rng=np.random.default_rng(8), strategy=strategy, rounded=False)
     positions = panel_of(values, shown).positions
     values = values + planted[(positions == 1).argmax(axis=2)][..., None] * (positions > 1)
     found = pd.DataFrame(carry_over.effects(panel_of(values, shown), confidence=0.95))
     led = only(found, "leader", criterion="each")
-    assert led["criterion"].tolist() == list(NAMES[:5])
+    assert led["criterion"].tolist() == list(CRITERIA[:5])
     assert led["estimate"].to_numpy() == pytest.approx(planted, abs=0.09)
     assert only(found, "any_leader")["p"].item() < 1e-6
     assert only(found, "any_position", "position + leader")["p"].item() > 1e-3
@@ -107,7 +107,7 @@ def test_what_one_answer_has_in_common_is_no_carry_over():
     rng = np.random.default_rng(4)
     slopes = []
     for _ in range(40):
-        values, shown = draw(60, 5, rng=rng, strategy="balanced_williams", noise=0.2, rounded=False)
+        values, shown = draw_criteria(60, 5, rng=rng, strategy="balanced_williams", noise=0.2, rounded=False)
         values += rng.normal(size=(60, len(shown), 1))
         found = pd.DataFrame(carry_over.effects(panel_of(values, shown), confidence=0.95))
         slopes.append(only(found, "carry_over")["estimate"].item())
@@ -122,8 +122,8 @@ def test_the_slope_survives_missing_scores():
 
 
 def test_a_table_has_a_row_for_each_estimate_and_leaves_fixed_orders_out():
-    values, shown = draw(20, 3, rng=np.random.default_rng(6))
-    both = pd.concat([table(values, shown), table(values, shown, strategy="fixed")])
+    values, shown = draw_criteria(20, 3, rng=np.random.default_rng(6))
+    both = pd.concat([criteria_table(values, shown), criteria_table(values, shown, strategy="fixed")])
     found = carry_over.estimate(both, confidence=0.95)
     assert set(found["strategy"]) == {"balanced"}
     counts = found.groupby(["model", "quantity"]).size().to_dict()
@@ -156,7 +156,9 @@ def concluded():
     for strategy in ("balanced", "balanced_williams"):
         rng = np.random.default_rng(7)
         for _ in range(25):
-            panel = panels.panel(table(*draw(96, 6, rng=rng, strategy=strategy, carry=0.3, levels=levels)), "hard")
+            panel = panels.panel(
+                criteria_table(*draw_criteria(96, 6, rng=rng, strategy=strategy, carry=0.3, levels=levels)), "hard"
+            )
             cells = panels.cells(panel.values, panel.positions)
             tests = criterion_order.position_tests(cells, panel.groups)
             found = pd.DataFrame(carry_over.effects(panel, confidence=0.95))

@@ -1,5 +1,6 @@
 import pandas as pd
 import pytest
+from factories import request_table
 
 from rubric_order.judging import shard
 from rubric_order.judging.constrained import second_id, second_requests
@@ -8,11 +9,6 @@ from rubric_order.judging.store import Store
 from rubric_order.scoring.scores import score_reads
 
 ANSWERS = {"a": "4", "b": "a fine answer", "c": "", "d": "7"}
-
-
-def requests_of(*names):
-    table = pd.DataFrame({"request_id": names, "prompt": "p", "n": 5, "repeat": 0, "profile": "default"})
-    return table.assign(criteria=None, dataset="d", item_id="i", ordering=[[1, 2, 3, 4, 5]] * len(names))
 
 
 class Engine:
@@ -41,7 +37,7 @@ def run(tmp_path, judge):
     def judge_again(**settings):
         engine = Engine()
         table = shard.judge(
-            requests_of(*ANSWERS),
+            request_table(*ANSWERS),
             Store(tmp_path),
             lambda: engine,
             second_requests=lambda *tables: second_requests(*tables, judge | settings),
@@ -73,7 +69,7 @@ def test_second_requests_are_not_repeated(run):
 
 def test_what_failed_or_scores_several_criteria_is_not_asked_a_second_time(judge):
     responses = pd.DataFrame({"request_id": ["a", "b"], "text": [None, "x"], "error": ["prompt_too_long: 9", None]})
-    requests = requests_of("a", "b")
+    requests = request_table("a", "b")
     requests["criteria"] = [None, ["plot", "style"]]
     assert second_requests(requests, responses.assign(finish_reason="stop"), judge).empty
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from criteria_reads import NAMES, table
+from factories import CRITERIA, criteria_table
 
 from rubric_order.prompts import orderings
 from rubric_order.statistics import criteria_agreement
@@ -28,7 +28,7 @@ def judged(seed, *, n_texts=40, noise=(0.3, 1.5), failing=0.0, groups=None):
     for strategy, spread in zip(("balanced", "fixed"), noise, strict=True):
         values = np.clip(np.round(3 + quality + spread * rng.normal(size=(n_texts, 6, 3))), 1, 5)
         values[rng.random(values.shape) < failing] = np.nan
-        parts.append(table(values, SHOWN, human=human, strategy=strategy, groups=groups))
+        parts.append(criteria_table(values, SHOWN, human=human, strategy=strategy, groups=groups))
     return pd.concat(parts, ignore_index=True), human
 
 
@@ -40,7 +40,7 @@ def test_each_criterion_has_pearsons_r_and_macro_is_their_mean(failing):
         values = reads[reads["strategy"] == strategy]
         means = values.astype({"score": float}).pivot_table(index="unit_id", columns="criterion", values="score")
         expected = []
-        for place, name in enumerate(NAMES[:3]):
+        for place, name in enumerate(CRITERIA[:3]):
             known = means[name].dropna()
             rows = [int(text[1:]) for text in known.index]
             expected.append(np.corrcoef(known, human[rows, place])[0, 1])

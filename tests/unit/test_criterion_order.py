@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from criteria_reads import NAMES, draw, table
+from factories import CRITERIA, criteria_table, draw_criteria
 from scipy import stats
 
 from rubric_order.base import permutations
@@ -30,10 +30,10 @@ def one(statistics, quantity, **where):
 
 
 def test_the_position_test_is_friedmans_over_mean_scores_by_position():
-    values, shown = draw(20, 4, rng=np.random.default_rng(1), position=[0.4, 0, 0, 0])
-    found = one(estimate(table(values, shown)), "position_test").set_index("criterion")
+    values, shown = draw_criteria(20, 4, rng=np.random.default_rng(1), position=[0.4, 0, 0, 0])
+    found = one(estimate(criteria_table(values, shown)), "position_test").set_index("criterion")
     place = permutations.positions_of(shown)
-    for number, name in enumerate(NAMES[:4]):
+    for number, name in enumerate(CRITERIA[:4]):
         cells = np.array([values[:, place[:, number] == p, number].mean(axis=1) for p in range(1, 5)])
         expected = stats.friedmanchisquare(*cells)
         assert found.loc[name, "statistic"] == pytest.approx(expected.statistic)
@@ -43,28 +43,30 @@ def test_the_position_test_is_friedmans_over_mean_scores_by_position():
 
 
 def test_failed_answers_make_blocks_incomplete_and_the_test_that_of_skillings_and_mack():
-    values, shown = draw(20, 4, rng=np.random.default_rng(2), failing=0.3)
-    found = one(estimate(table(values, shown)), "position_test")
+    values, shown = draw_criteria(20, 4, rng=np.random.default_rng(2), failing=0.3)
+    found = one(estimate(criteria_table(values, shown)), "position_test")
     assert (found["n_incomplete"] > 0).all()
     assert set(found["test"]) == {"Skillings-Mack"}
     assert (found["n_failed"] == np.isnan(values).sum()).all()
 
 
 def test_random_orderings_are_incomplete_blocks_too_and_fixed_ones_none():
-    values, shown = draw(20, 4, rng=np.random.default_rng(3), strategy="random")
-    found = one(estimate(table(values, shown, strategy="random")), "position_test")
+    values, shown = draw_criteria(20, 4, rng=np.random.default_rng(3), strategy="random")
+    found = one(estimate(criteria_table(values, shown, strategy="random")), "position_test")
     assert found["p"].notna().all()
-    assert estimate(table(values, shown, strategy="fixed")).empty
-    assert estimate(table(values, shown).iloc[:0]).dtypes.equals(estimate(table(values, shown)).dtypes)
+    assert estimate(criteria_table(values, shown, strategy="fixed")).empty
+    assert estimate(criteria_table(values, shown).iloc[:0]).dtypes.equals(
+        estimate(criteria_table(values, shown)).dtypes
+    )
 
 
 def test_texts_of_one_group_are_not_independent_in_the_test_that_says_so():
     # Five copies of each text: as evidence they are one.
-    values, shown = draw(12, 4, rng=np.random.default_rng(4), position=[0.3, 0, 0, 0])
+    values, shown = draw_criteria(12, 4, rng=np.random.default_rng(4), position=[0.3, 0, 0, 0])
     copies, groups = np.repeat(values, 5, axis=0), [f"g{number // 5}" for number in range(60)]
     single, several = (
         one(estimate(reads), "position_test").reset_index()
-        for reads in (table(values, shown), table(copies, shown, groups=groups))
+        for reads in (criteria_table(values, shown), criteria_table(copies, shown, groups=groups))
     )
     assert (several["p"] < single["p"]).all()
     assert several["p_cluster"].to_numpy() == pytest.approx(single["p_cluster"].to_numpy())
@@ -76,8 +78,8 @@ def test_p_values_are_adjusted_over_all_judges_datasets_and_criteria_of_a_study(
     parts = []
     for judge in ("a", "b"):
         for dataset, n_criteria in (("x", 3), ("y", 4)):
-            values, shown = draw(15, n_criteria, rng=rng, position=np.linspace(0.4, 0, n_criteria))
-            parts.append(table(values, shown, judge=judge, dataset=dataset))
+            values, shown = draw_criteria(15, n_criteria, rng=rng, position=np.linspace(0.4, 0, n_criteria))
+            parts.append(criteria_table(values, shown, judge=judge, dataset=dataset))
     found = one(estimate(pd.concat(parts)), "position_test")
     assert set(found["n_tests"]) == {14}
     assert found["p_holm"].to_numpy() == pytest.approx(multiplicity.holm(found["p"].to_numpy()))
@@ -86,8 +88,8 @@ def test_p_values_are_adjusted_over_all_judges_datasets_and_criteria_of_a_study(
 
 
 def test_the_number_of_tests_is_that_of_texts_also_where_one_group_is_no_sample():
-    values, shown = draw(15, 3, rng=np.random.default_rng(6), position=[0.4, 0, 0])
-    found = one(estimate(table(values, shown, groups=["g"] * 15)), "position_test")
+    values, shown = draw_criteria(15, 3, rng=np.random.default_rng(6), position=[0.4, 0, 0])
+    found = one(estimate(criteria_table(values, shown, groups=["g"] * 15)), "position_test")
     assert found["p_cluster"].isna().all()
     assert found["n_tests"].tolist() == [3] * 3
 
@@ -97,8 +99,8 @@ def test_both_tests_keep_their_level_when_the_order_makes_no_difference(column):
     rng = np.random.default_rng(6)
     rejected = []
     for _ in range(150):
-        values, shown = draw(60, 4, rng=rng, failing=0.2)
-        panel = panels.panel(table(values, shown), "hard")
+        values, shown = draw_criteria(60, 4, rng=rng, failing=0.2)
+        panel = panels.panel(criteria_table(values, shown), "hard")
         found = criterion_order.position_tests(panels.cells(panel.values, panel.positions), panel.groups)
         rejected += [row[column] < 0.05 for row in found]
     assert 0.025 <= np.mean(rejected) <= 0.075
@@ -110,7 +112,7 @@ def test_both_tests_keep_their_level_when_the_order_makes_no_difference(column):
 def test_means_and_shifts_of_a_hand_worked_case():
     # Two criteria, two orderings. Wit scores 4 first and 2 second; plot 3 and 3.
     values = np.array([[[4, 3], [2, 3]], [[4, 3], [2, 3]]], dtype=float)
-    statistics = estimate(table(values, [[1, 2], [2, 1]]))
+    statistics = estimate(criteria_table(values, [[1, 2], [2, 1]]))
     assert one(statistics, "mean", criterion="wit")["estimate"].tolist() == [4, 2]
     assert one(statistics, "shift", criterion="wit")["estimate"].tolist() == pytest.approx([1, -1])
     assert one(statistics, "shift", criterion="plot")["estimate"].tolist() == pytest.approx([0, 0])
@@ -123,7 +125,7 @@ def test_means_and_shifts_of_a_hand_worked_case():
 
 def test_the_gap_expected_under_no_bias_is_that_of_all_deals():
     # One text: wit scores 4 and 2, plot 3 and 1. Dealing the two answers anew changes no gap: 2, and p is 1.
-    statistics = estimate(table(np.array([[[4, 3], [2, 1]]], dtype=float), [[1, 2], [2, 1]]))
+    statistics = estimate(criteria_table(np.array([[[4, 3], [2, 1]]], dtype=float), [[1, 2], [2, 1]]))
     gaps = one(statistics, "gap")
     assert gaps["null"].tolist() == pytest.approx([2, 2])
     assert gaps["excess"].tolist() == pytest.approx([0, 0])
@@ -131,7 +133,7 @@ def test_the_gap_expected_under_no_bias_is_that_of_all_deals():
     assert gaps[["ci_low", "ci_high"]].isna().all(axis=None)
     # Two texts with opposite answers: the gap is 0, and 2 in half of the deals.
     values = np.array([[[4, 3], [2, 3]], [[2, 3], [4, 3]]], dtype=float)
-    found = one(estimate(table(values, [[1, 2], [2, 1]]), resamples=2000), "gap", criterion="wit")
+    found = one(estimate(criteria_table(values, [[1, 2], [2, 1]]), resamples=2000), "gap", criterion="wit")
     assert found["estimate"].item() == pytest.approx(0)
     assert found["null"].item() == pytest.approx(1, abs=0.07)
     assert found["p"].item() == 1
@@ -141,8 +143,8 @@ def test_without_an_effect_gaps_are_what_chance_gives_and_their_p_values_uniform
     rng = np.random.default_rng(7)
     p_values, excess = [], []
     for seed in range(40):
-        values, shown = draw(30, 4, rng=rng)
-        found = estimate(table(values, shown), resamples=100, seed=seed)
+        values, shown = draw_criteria(30, 4, rng=rng)
+        found = estimate(criteria_table(values, shown), resamples=100, seed=seed)
         p_values.append(one(found, "max_gap")["p"].item())
         excess.append(one(found, "mean_gap")["excess"].item())
         assert one(found, "mean_gap")["estimate"].item() > 0.05  # the best less the worst of four is never 0
@@ -155,18 +157,18 @@ def test_what_one_answer_has_in_common_is_kept_when_answers_are_dealt():
     rng = np.random.default_rng(8)
     shown = orderings.balanced(4)
     values = 3 + np.repeat(rng.integers(-1, 2, (30, 8, 1)), 4, axis=2).astype(float)
-    found = estimate(table(values, shown))
+    found = estimate(criteria_table(values, shown))
     assert one(found, "max_gap")["p"].item() > 0.01
 
 
 def test_planted_position_effects_come_back():
     rng = np.random.default_rng(9)
     planted = np.array([0.5, 0.1, 0.0, -0.6])
-    values, shown = draw(400, 4, rng=rng, position=planted, rounded=False)
-    reads = table(np.clip(np.round(values), 1, 5), shown, soft=values)
+    values, shown = draw_criteria(400, 4, rng=rng, position=planted, rounded=False)
+    reads = criteria_table(np.clip(np.round(values), 1, 5), shown, soft=values)
     statistics = estimate(reads)
     shifts = one(statistics, "shift", readout="soft")
-    for name in NAMES[:4]:
+    for name in CRITERIA[:4]:
         found = shifts[shifts["criterion"] == name]
         assert found["estimate"].to_numpy() == pytest.approx(planted - planted.mean(), abs=0.08)
     inside = (shifts["ci_low"] <= np.tile(planted, 4)) & (np.tile(planted, 4) <= shifts["ci_high"])
@@ -181,17 +183,17 @@ def test_intervals_of_shifts_cover_at_their_nominal_rate():
     planted = np.array([0.4, 0.0, -0.4])
     covered = []
     for seed in range(60):
-        values, shown = draw(40, 3, rng=rng, position=planted, rounded=False, failing=0.1)
-        reads = table(np.ones_like(values), shown, soft=values)
+        values, shown = draw_criteria(40, 3, rng=rng, position=planted, rounded=False, failing=0.1)
+        reads = criteria_table(np.ones_like(values), shown, soft=values)
         found = one(estimate(reads, resamples=300, seed=seed), "shift", readout="soft")
         covered += ((found["ci_low"] <= np.tile(planted, 3)) & (np.tile(planted, 3) <= found["ci_high"])).tolist()
     assert 0.92 <= np.mean(covered) <= 0.975
 
 
 def test_results_do_not_depend_on_the_order_of_rows():
-    values, shown = draw(10, 3, rng=np.random.default_rng(11), failing=0.1)
-    reads = table(values, shown)
+    values, shown = draw_criteria(10, 3, rng=np.random.default_rng(11), failing=0.1)
+    reads = criteria_table(values, shown)
     shuffled = reads.sample(frac=1, random_state=1).sort_values(
-        "criterion", key=lambda c: c.map(NAMES.index), kind="stable"
+        "criterion", key=lambda c: c.map(CRITERIA.index), kind="stable"
     )
     pd.testing.assert_frame_equal(estimate(reads), estimate(shuffled))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from criteria_reads import table
+from factories import criteria_table
 
 from rubric_order.base import permutations
 from rubric_order.prompts import orderings
@@ -30,7 +30,7 @@ def crossed(n_texts, n_criteria, *, rng, n=5, first=0.0, place=0.0, together=0.0
     opinion = 3 + rng.normal(size=(n_texts, 1, n_criteria)) + 0.4 * rng.normal(size=shown.shape) + place * leading
     pull = first + together * leading
     values = np.clip(np.round(opinion + pull * (levels[..., :1] - opinion)), 1, n)
-    return table(values, shown, levels=levels, strategy=strategy)
+    return criteria_table(values, shown, levels=levels, strategy=strategy)
 
 
 def estimate(reads):
@@ -43,7 +43,9 @@ def p_values(reads):
 
 
 def test_terms_of_a_hand_worked_case():
-    reads = table(np.array([[[1, 3], [2, 2]]], dtype=float), [[1, 2], [2, 1]], n=3, levels=[[[1, 2, 3], [3, 1, 2]]])
+    reads = criteria_table(
+        np.array([[[1, 3], [2, 2]]], dtype=float), [[1, 2], [2, 1]], n=3, levels=[[[1, 2, 3], [3, 1, 2]]]
+    )
     found = crossed_orders.terms(reads, 3)
     assert found["criterion_order"].tolist() == [[1, 0], [0, 1], [0, 1], [1, 0]]
     assert found["level_order"].tolist() == [[1, 0, 0, 0, 0, 1]] * 2 + [[0, 0, 1, 0, 1, 0]] * 2
@@ -53,7 +55,9 @@ def test_terms_of_a_hand_worked_case():
 
 def test_shares_of_a_hand_worked_case():
     # Levels as 1 2 3, then as 3 1 2. Wit is first with level 1 (position 1) and second with 2 (position 3).
-    reads = table(np.array([[[1, 3], [2, 2]]], dtype=float), [[1, 2], [2, 1]], n=3, levels=[[[1, 2, 3], [3, 1, 2]]])
+    reads = criteria_table(
+        np.array([[[1, 3], [2, 2]]], dtype=float), [[1, 2], [2, 1]], n=3, levels=[[[1, 2, 3], [3, 1, 2]]]
+    )
     found = estimate(reads)
     shares = found[found["quantity"] == "share"].pivot(
         index="criterion_position", columns="position", values="estimate"

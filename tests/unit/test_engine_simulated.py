@@ -4,10 +4,11 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from factories import complete_judge, request
 
 from rubric_order import datasets
 from rubric_order.judging import engines, shard
-from rubric_order.judging.engines import Request, simulated
+from rubric_order.judging.engines import simulated
 from rubric_order.judging.store import Store
 from rubric_order.parsing import one_score
 from rubric_order.planning import plan
@@ -18,22 +19,13 @@ from rubric_order.simulation.judge import Simulation
 
 
 def judge_of(*, answer_format="feedback", temperature=1.0, model="planted", profiles=None, **parameters):
-    return {
-        "engine": "simulated",
-        "model": model,
-        "answer_format": answer_format,
-        "answer_prefix": "",
-        "sampling": {"temperature": temperature, "top_p": 1, "max_tokens": 64, "seed": 0, "stop": []},
-        "engine_args": {},
-        "profiles": profiles or {},
-        "simulation": parameters,
-    }
+    sampling = {"temperature": temperature, "max_tokens": 64}
+    settings = {"answer_format": answer_format, "answer_prefix": "", "profiles": profiles or {}, "sampling": sampling}
+    return complete_judge(engine="simulated", model=model, simulation=parameters, **settings)
 
 
-def request(number, *, n=5, ordering=None, item="g1-c1", **others):
-    return Request(
-        f"{number:032x}", "prompt", n, 0, dataset="d", item_id=item, ordering=tuple(ordering or range(1, n + 1))
-    )
+def asked(number, *, item="g1-c1", **others):
+    return request(f"{number:032x}", "prompt", item_id=item, **others)
 
 
 def answers(judge, requests):
@@ -93,7 +85,7 @@ def test_every_answer_is_parsed_as_what_the_judge_selected(studied, tmp_path, an
 def test_answers_depend_on_the_request_alone_not_on_order_or_company(monkeypatch):
     judge = judge_of(answer_format="score", item_scores=1, prompts=1, failure_rate=0.3)
     shown = orderings.balanced(5).tolist()
-    requests = [request(k, ordering=shown[k % 10], item=f"g{k % 7}-c1") for k in range(200)]
+    requests = [asked(k, ordering=shown[k % 10], item=f"g{k % 7}-c1") for k in range(200)]
     together = answers(judge, requests)
     monkeypatch.setattr(simulated, "BATCH", 7)
     assert answers(judge, requests[::-1])[::-1] == together
@@ -102,7 +94,7 @@ def test_answers_depend_on_the_request_alone_not_on_order_or_company(monkeypatch
 
 def test_requests_of_several_scales_and_profiles_are_answered_in_one_go():
     judge = judge_of(temperature=1.0, profiles={"greedy": {"sampling": {"temperature": 0}}}, tolerance=3.0)
-    requests = [request(k, n=n) for n in (3, 5) for k in range(100 * n, 100 * n + 40)]
+    requests = [asked(k, n=n) for n in (3, 5) for k in range(100 * n, 100 * n + 40)]
     greedy = [dataclasses.replace(each, request_id=f"{k:032x}", profile="greedy") for k, each in enumerate(requests)]
     texts = [response.text.rpartition("] ")[2] for response in answers(judge, requests + greedy)]
     assert len(set(texts[:40])) == 3
@@ -117,7 +109,7 @@ def test_every_kind_of_failure_is_read_as_one(n, prefix):
         if prefix and answer_format == "feedback":
             continue
         judge = judge_of(answer_format=answer_format, failure_rate=1.0)
-        found = answers(judge, [request(k, n=n) for k in range(100)])
+        found = answers(judge, [asked(k, n=n) for k in range(100)])
         reasons = set()
         for response in found:
             text = prefix + response.text if response.text else ""
@@ -136,7 +128,7 @@ def test_the_probability_of_failures_is_missing_from_that_of_the_scores(studied,
 
 
 def test_judges_and_seeds_differ_in_their_errors_about_items():
-    requests = [request(k, item=f"g{k}-c1") for k in range(60)]
+    requests = [asked(k, item=f"g{k}-c1") for k in range(60)]
     base, same, other, seeded = (
         [response.text for response in answers(judge_of(temperature=0, item_error=2.0, **extra), requests)]
         for extra in ({}, {}, {"model": "other"}, {"seed": 1})
@@ -150,7 +142,7 @@ CRITERIA = ("Plot", "Style", "Wit")
 
 
 def several(number, criteria, *, item="g1-c1"):
-    return dataclasses.replace(request(number, item=item), criteria=tuple(criteria), ordering=(1, 2, 3))
+    return dataclasses.replace(asked(number, item=item), criteria=tuple(criteria), ordering=(1, 2, 3))
 
 
 def lines(response):
@@ -166,7 +158,7 @@ def test_several_criteria_are_answered_a_line_each_in_the_order_asked():
     assert (np.array(response.option_logprobs).reshape(3, 5).argmax(axis=1) + 1).tolist() == list(
         lines(response).values()
     )
-    (single,) = answers(judge, [request(2, item="g1-c1-style")])
+    (single,) = answers(judge, [asked(2, item="g1-c1-style")])
     assert lines(response)["Style"] == int(single.text)  # the same text under the same criterion
 
 
@@ -214,7 +206,7 @@ def test_a_criterion_whose_score_fails_has_no_line():
 
 def test_an_answer_takes_as_long_as_the_judge_is_told():
     started = time.monotonic()
-    stream = engines.load(judge_of(seconds_per_request=0.05)).answer(iter([request(k) for k in range(4)]))
+    stream = engines.load(judge_of(seconds_per_request=0.05)).answer(iter([asked(k) for k in range(4)]))
     next(stream)
     assert time.monotonic() - started >= 0.05
     assert len(list(stream)) == 3

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from criteria_reads import draw, table
+from factories import criteria_table, draw_criteria
 
 from rubric_order.figures import criterion_order as figure
 from rubric_order.figures import output
@@ -28,8 +28,8 @@ def statistics():
     parts = []
     for judge, first in (("biased", 1.0), ("plain", 0.0)):
         for dataset, n_criteria in (("small", 3), ("large", 4)):
-            values, shown = draw(40, n_criteria, rng=rng, position=[first, *[0] * (n_criteria - 1)], noise=0.3)
-            parts.append(table(values, shown, judge=judge, dataset=dataset))
+            values, shown = draw_criteria(40, n_criteria, rng=rng, position=[first, *[0] * (n_criteria - 1)], noise=0.3)
+            parts.append(criteria_table(values, shown, judge=judge, dataset=dataset))
     return criterion_order.estimate(pd.concat(parts), resamples=100, confidence=0.95, seed=1)
 
 
@@ -81,7 +81,7 @@ def test_some_datasets_can_be_drawn_under_other_names(statistics):
 
 def test_without_reads_the_figure_says_so():
     empty = criterion_order.estimate(
-        table(np.ones((1, 1, 2)), [[1, 2]]).iloc[:0], resamples=100, confidence=0.95, seed=1
+        criteria_table(np.ones((1, 1, 2)), [[1, 2]]).iloc[:0], resamples=100, confidence=0.95, seed=1
     )
     drawn = figure.draw(empty, **SETTINGS)
     assert "No reads in which every criterion meets every position" in drawn.texts[0].get_text()

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from simulated_reads import simulated_reads
+from factories import simulated_reads
 
 from rubric_order.figures import budget_curve, position_selection_by_dataset, score_position
 from rubric_order.statistics import budget_curve as curves

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from criteria_reads import KEYS, NAMES, draw, table
+from factories import ABOUT, CRITERIA, criteria_table, draw_criteria
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,11 +18,11 @@ def separate(values, **keys):
     """Reads of a study that judges one criterion at a time. Shape (U, R, C)."""
     text, read, criterion = (axis.ravel() for axis in np.indices(values.shape))
     return pd.DataFrame(
-        KEYS
-        | {"study": "alone"}
+        ABOUT
+        | {"study": "alone", "strategy": "balanced", "n": 5}
         | keys
         | {
-            "item_id": [f"t{number:04d}-{NAMES[name]}" for number, name in zip(text, criterion, strict=True)],
+            "item_id": [f"t{number:04d}-{CRITERIA[name]}" for number, name in zip(text, criterion, strict=True)],
             "read_index": read,
             "score": pd.array([pd.NA if math.isnan(x) else int(x) for x in values.ravel()], dtype="Int8"),
             "expected_score": np.nan,
@@ -71,7 +71,7 @@ def test_criteria_that_always_agree_correlate_with_1_and_constants_not_at_all():
 def test_single_reads_and_means_of_a_hand_worked_case():
     # Read 1: both criteria score 1, 3, 5 (r = 1). Read 2: 1, 3, 5 against 5, 3, 1 (r = -1). Means: 1 3 5 and 3 3 3.
     values = np.array([[[1, 1], [1, 5]], [[3, 3], [3, 3]], [[5, 5], [5, 1]]], dtype=float)
-    found = estimate(table(values, [[1, 2], [2, 1]], human=[[1, 2], [3, 3], [5, 1]]))["estimate"]
+    found = estimate(criteria_table(values, [[1, 2], [2, 1]], human=[[1, 2], [3, 3], [5, 1]]))["estimate"]
     assert found["read", "inside"] == pytest.approx(0)
     assert math.isnan(found["mean", "inside"])
     assert found["mean", "human"] == found["read", "human"] == pytest.approx(np.corrcoef([1, 3, 5], [2, 3, 1])[0, 1])
@@ -96,8 +96,8 @@ def planted(seed, *, shared, failing=0.0, n_texts=200):
 @pytest.mark.parametrize("failing", [0.0, 0.2])
 def test_a_planted_halo_is_found_inside_the_prompt_and_nowhere_else(failing):
     inside, apart, human = planted(1, shared=1.0, failing=failing)
-    _, shown = draw(1, 3, rng=np.random.default_rng(0))
-    found = estimate(table(inside, shown, human=human), [separate(apart)])
+    _, shown = draw_criteria(1, 3, rng=np.random.default_rng(0))
+    found = estimate(criteria_table(inside, shown, human=human), [separate(apart)])
     for basis in halo.BASES:
         assert found.loc[(basis, "inside"), "estimate"] > 0.3
         assert abs(found.loc[(basis, "alone"), "estimate"]) < 0.15
@@ -109,11 +109,11 @@ def test_a_planted_halo_is_found_inside_the_prompt_and_nowhere_else(failing):
 
 
 def test_without_a_halo_the_intervals_of_the_difference_hold_0():
-    _, shown = draw(1, 3, rng=np.random.default_rng(0))
+    _, shown = draw_criteria(1, 3, rng=np.random.default_rng(0))
     covered = []
     for seed in range(40):
         inside, apart, human = planted(seed, shared=0.0, n_texts=80)
-        found = estimate(table(inside, shown, human=human), [separate(apart)])
+        found = estimate(criteria_table(inside, shown, human=human), [separate(apart)])
         rows = found.loc[[("mean", "inside_minus_alone"), ("read", "inside_minus_alone")]]
         covered += ((rows["ci_low"] <= 0) & (rows["ci_high"] >= 0)).tolist()
     assert np.mean(covered) > 0.88
@@ -121,11 +121,11 @@ def test_without_a_halo_the_intervals_of_the_difference_hold_0():
 
 def test_alone_is_taken_from_the_same_judge_dataset_profile_scale_and_strategy():
     inside, apart, human = planted(2, shared=1.0, n_texts=20)
-    _, shown = draw(1, 3, rng=np.random.default_rng(0))
-    reads = table(inside, shown, human=human)
+    _, shown = draw_criteria(1, 3, rng=np.random.default_rng(0))
+    reads = criteria_table(inside, shown, human=human)
     for keys in ({"judge": "x"}, {"dataset": "x"}, {"profile": "x"}, {"strategy": "fixed"}, {"n": 9}):
         assert ("mean", "alone") not in estimate(reads, [separate(apart, **keys)]).index
-    williams = table(inside, shown, human=human, strategy="balanced_williams")
+    williams = criteria_table(inside, shown, human=human, strategy="balanced_williams")
     expected = estimate(reads, [separate(apart)])["estimate"]["mean", "alone"]
     assert estimate(williams, [separate(apart)])["estimate"]["mean", "alone"] == pytest.approx(expected)
     # Of a profile that was not judged alone, the default one's.
@@ -140,8 +140,8 @@ def test_alone_is_taken_from_the_same_judge_dataset_profile_scale_and_strategy()
 
 def test_one_group_has_no_interval_and_types_do_not_depend_on_rows():
     inside, _, human = planted(3, shared=1.0, n_texts=10)
-    _, shown = draw(1, 3, rng=np.random.default_rng(0))
-    reads = table(inside, shown, human=human, groups=["g"] * 10)
+    _, shown = draw_criteria(1, 3, rng=np.random.default_rng(0))
+    reads = criteria_table(inside, shown, human=human, groups=["g"] * 10)
     found = halo.estimate(reads, [], **OPTIONS)
     assert found["ci_low"].isna().all()
     assert found["estimate"].notna().all()

@@ -1,5 +1,6 @@
 """Agreement with human scores: against hand-worked and published numbers, scipy and plain sums."""
 
+import functools
 import itertools
 import math
 import warnings
@@ -7,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from factories import random_scores, score_table
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -17,50 +19,11 @@ from rubric_order.statistics import human_agreement
 # No deadlines: other work on the machine is no defect.
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FEW = settings(MANY, max_examples=20)
+random_table = functools.partial(random_scores, n_items=15, n_reads=4, per_group=3, criteria=("coherence", "empathy"))
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
 KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
 # Scores as judges give them, with many ties.
 PAIRS = st.lists(st.tuples(st.integers(1, 5), st.integers(3, 15).map(lambda total: total / 3)), min_size=2, max_size=40)
-
-
-def table_of(selected, human, *, criteria=("quality",), expected=None):
-    """Reads as `scores.score_reads` returns them, with the columns that agreement needs.
-
-    Args:
-        selected: score of each read of each item; None where there is none.
-        human: human score of each item, NaN where there is none.
-        criteria: of the items, in turn.
-        expected: expected score of each read of each item; the selected score by default.
-    """
-    rows = []
-    for item, scores in enumerate(selected):
-        for read, score in enumerate(scores):
-            soft = score if expected is None else expected[item][read]
-            rows.append(
-                {
-                    "study": "study",
-                    "judge": "judge",
-                    "profile": "default",
-                    "dataset": "demo",
-                    "item_id": f"item-{item:04d}",
-                    "group_id": f"group-{item // 3:03d}",
-                    "read_index": read,
-                    "criterion": criteria[item % len(criteria)],
-                    "human_score": human[item],
-                    "strategy": "balanced",
-                    "n": 5,
-                    "score": score,
-                    "expected_score": np.nan if soft is None else soft,
-                }
-            )
-    return pd.DataFrame(rows).astype({"score": "Int8", "expected_score": float, "human_score": float})
-
-
-def random_table(seed, *, n_items=15, failing=0.2, criteria=("coherence", "empathy")):
-    rng = np.random.default_rng(seed)
-    selected = rng.integers(1, 6, (n_items, 4)).astype(object)
-    selected[rng.random(selected.shape) < failing] = None
-    return table_of(selected.tolist(), rng.integers(3, 16, n_items) / 3, criteria=criteria)
 
 
 def plain_pearson(x, y):
@@ -316,9 +279,9 @@ def means_of(table, readout="hard"):
 
 
 def test_item_means_leave_out_reads_and_items_without_a_score():
-    table = table_of([[5, 2, None], [1, 2, 2], [None, None, None], [4, 4, 4]], [4, 2, 3, np.nan])
+    table = score_table([[5, 2, None], [1, 2, 2], [None, None, None], [4, 4, 4]], [4, 2, 3, np.nan])
     means = means_of(table.iloc[::-1])
-    assert means.index.tolist() == ["item-0000", "item-0001"]
+    assert means.index.tolist() == ["i0000", "i0001"]
     assert means["judge"].tolist() == [3.5, 5 / 3]
     assert means["human"].tolist() == [4, 2]
     assert means[["n_reads", "n_scored"]].to_numpy().tolist() == [[3, 2], [3, 3]]
@@ -327,7 +290,7 @@ def test_item_means_leave_out_reads_and_items_without_a_score():
 def test_equal_means_of_different_reads_are_equal_to_the_last_bit():
     rng = np.random.default_rng(3)
     selected = [rng.permutation([1, 2, 3, 3, 5, 5, 4]).tolist() for _ in range(50)] + [[3, 3, 3, 3, 3, 4, 4]] * 50
-    assert means_of(table_of(selected, [1.0] * 100))["judge"].nunique() == 1
+    assert means_of(score_table(selected, [1.0] * 100))["judge"].nunique() == 1
 
 
 def test_clusters_are_items_or_their_groups():
@@ -376,7 +339,7 @@ def test_without_a_row_the_columns_have_the_same_types():
 
 def test_human_agreement_of_a_hand_worked_case():
     # Means 1.5, 2, 3 are -4/6, -1/6, 5/6 from theirs; human scores 1, 3, 2 are -1, 1, 0: (3/6) / sqrt(42/36 * 2).
-    table = table_of([[1, 2, None], [2, 2, 2], [3, None, None]], [1, 3, 2])
+    table = score_table([[1, 2, None], [2, 2, 2], [3, None, None]], [1, 3, 2])
     result = human_agreement.estimate(table, **BOOTSTRAP)
     row = row_of(result)
     assert row["estimate"] == pytest.approx(0.5 / math.sqrt(42 / 36 * 2))
@@ -388,7 +351,7 @@ def test_human_agreement_of_a_hand_worked_case():
 
 
 def test_kappa_knows_the_scale_of_the_human_scores():
-    table = table_of([[1, 1], [2, 2], [3, 3]], [0, 50, 100]).assign(n=3)
+    table = score_table([[1, 1], [2, 2], [3, 3]], [0, 50, 100]).assign(n=3)
     percent = {table["dataset"].iloc[0]: [0, 100]}
     assert row_of(human_agreement.estimate(table, human_scales=percent, **BOOTSTRAP), "kappa")["estimate"] == 1
     assert np.isnan(row_of(human_agreement.estimate(table, **BOOTSTRAP), "kappa")["estimate"])  # not from 1 to 5
@@ -443,7 +406,7 @@ def test_intervals_over_groups_agree_with_a_plain_bootstrap_of_groups():
     shared = np.repeat(rng.normal(size=20), 3)  # items of a group resemble each other
     human = np.clip(3 + shared + 0.3 * rng.normal(size=60), 1, 5)
     selected = np.clip(np.round(human + 0.5 * np.repeat(rng.normal(size=20), 3)), 1, 5).astype(int)
-    table = table_of(selected[:, None].tolist(), human.tolist())
+    table = score_table(selected[:, None].tolist(), human.tolist())
     result = human_agreement.estimate(table, resamples=4000, confidence=0.95, seed=1)
     members = [np.arange(60)[np.arange(60) // 3 == group] for group in range(20)]
     values = []
@@ -510,20 +473,20 @@ def test_other_judges_in_the_table_change_nothing():
     first = random_table(5)
     both = pd.concat([random_table(6).assign(judge="another"), first])
     result = human_agreement.estimate(both, **BOOTSTRAP)
-    kept = result[result["judge"] == "judge"].reset_index(drop=True)
+    kept = result[result["judge"] == "j"].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, human_agreement.estimate(first, **BOOTSTRAP))
 
 
 def test_items_without_a_human_score_change_nothing():
     selected = [[1, 2], [3, 3], [5, 4], [2, 2], [1, 1]]
-    rated = human_agreement.estimate(table_of(selected, [1, 2, 5, 3, 1]), **BOOTSTRAP)
-    more = table_of([*selected, [5, None]], [1, 2, 5, 3, 1, np.nan])
+    rated = human_agreement.estimate(score_table(selected, [1, 2, 5, 3, 1]), **BOOTSTRAP)
+    more = score_table([*selected, [5, None]], [1, 2, 5, 3, 1, np.nan])
     pd.testing.assert_frame_equal(human_agreement.estimate(more, **BOOTSTRAP), rated)
 
 
 def test_without_human_scores_or_without_answers_there_are_no_rows():
-    unrated = human_agreement.estimate(table_of([[1, 2], [3, 3]], [np.nan, np.nan]), **BOOTSTRAP)
-    unanswered = human_agreement.estimate(table_of([[None, None], [None, None]], [1, 2]), **BOOTSTRAP)
+    unrated = human_agreement.estimate(score_table([[1, 2], [3, 3]], [np.nan, np.nan]), **BOOTSTRAP)
+    unanswered = human_agreement.estimate(score_table([[None, None], [None, None]], [1, 2]), **BOOTSTRAP)
     for result in (unrated, unanswered):
         assert result.empty
         assert "bca_high" in result.columns
@@ -539,7 +502,7 @@ def test_one_criterion_is_not_repeated_beside_the_pooled_row():
 def test_one_item_or_one_score_has_no_correlation_and_no_interval(selected):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = human_agreement.estimate(table_of(selected, [1, 2, 4]), **BOOTSTRAP)
+        result = human_agreement.estimate(score_table(selected, [1, 2, 4]), **BOOTSTRAP)
     correlations = result[result["quantity"] != "kappa"]
     columns = ["estimate", "ci_low", "ci_high", "bca_low", "bca_high"]
     assert correlations[columns].isna().all(axis=None)
@@ -547,14 +510,16 @@ def test_one_item_or_one_score_has_no_correlation_and_no_interval(selected):
 
 
 def test_one_group_has_no_interval():
-    result = human_agreement.estimate(table_of([[1, 2], [3, 4], [4, 5]], [1, 3, 4]), **BOOTSTRAP)
+    result = human_agreement.estimate(score_table([[1, 2], [3, 4], [4, 5]], [1, 3, 4]), **BOOTSTRAP)
     grouped = result[result["cluster"] == "group"]
     assert grouped["estimate"].notna().all()
     assert grouped[["ci_low", "ci_high", "bca_low", "bca_high"]].isna().all(axis=None)
 
 
 def test_an_interval_is_withheld_where_many_resamples_are_constant():
-    table = table_of([[3, 3]] * 9 + [[4, 4]], [1 + k / 3 for k in range(10)])  # a third of the resamples miss the last
+    table = score_table(
+        [[3, 3]] * 9 + [[4, 4]], [1 + k / 3 for k in range(10)]
+    )  # a third of the resamples miss the last
     result = human_agreement.estimate(table, **BOOTSTRAP | {"resamples": 2000})
     row = row_of(result)
     assert row["estimate"] == pytest.approx(plain_pearson([3] * 9 + [4], list(range(10))))

@@ -10,10 +10,11 @@ import time
 
 import pytest
 from endpoint import Reply, completion, running
+from factories import request
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
-from rubric_order.judging.engines import Request, openai_api
+from rubric_order.judging.engines import openai_api
 from rubric_order.judging.engines.openai_answers import LoggedToken, read_options, read_several
 from rubric_order.judging.engines.openai_calls import retry_after
 from rubric_order.judging.store import Store
@@ -44,7 +45,7 @@ def ask(settings):
 
     def ask_(reply, requests=1, **changes):
         if isinstance(requests, int):
-            requests = [Request(f"r{number}", f"prompt {number}", 5, 0) for number in range(requests)]
+            requests = [request(f"r{number}", f"prompt {number}") for number in range(requests)]
         with running(reply if callable(reply) else lambda call: reply) as endpoint:
             engine = engines.load({**settings, "base_url": endpoint.base_url, **changes})
             order = [request.request_id for request in requests]
@@ -97,7 +98,7 @@ def test_null_leaves_a_setting_to_the_endpoint(ask):
 
 def test_repeats_count_the_seed_up_and_a_profile_changes_what_it_names(ask):
     profiles = {"low": {"sampling": {"temperature": 0.5}, "extra_body": {"reasoning_effort": "low"}}}
-    requests = [Request("a", "x", 5, 2), Request("b", "y", 5, 0, profile="low")]
+    requests = [request("a", "x", repeat=2), request("b", "y", profile="low")]
     _, calls = ask(Reply(completion()), requests, profiles=profiles, system_prompt="Be fair.", extra_body={"user": "u"})
     first, second = sorted((call.body for call in calls), key=lambda body: body["messages"][-1]["content"])
     assert first["messages"][0] == {"role": "system", "content": "Be fair."}
@@ -448,7 +449,7 @@ def test_as_many_calls_as_allowed_are_under_way_at_once(settings):
 
         endpoint._write = write
         engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 5})
-        responses = list(engine.answer(Request(f"r{n}", f"prompt {n}", 5, 0) for n in range(20)))
+        responses = list(engine.answer(request(f"r{n}", f"prompt {n}") for n in range(20)))
     assert len(responses) == 20
     assert endpoint.most_at_once == 5
 
@@ -577,7 +578,7 @@ def test_a_job_that_is_asked_to_end_keeps_what_has_come(settings, monkeypatch):
 
 
 def _requests(count):
-    return (Request(f"r{number}", f"prompt {number}", 5, 0) for number in range(count))
+    return (request(f"r{number}", f"prompt {number}") for number in range(count))
 
 
 def test_an_engine_that_is_left_cancels_its_calls(settings):
@@ -596,7 +597,7 @@ def test_requests_are_taken_as_they_are_needed(settings):
     def requests():
         for number in range(10_000):
             taken.append(number)
-            yield Request(f"r{number}", "x", 5, 0)
+            yield request(f"r{number}", "x")
 
     with running(lambda call: Reply(completion())) as endpoint:
         engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
@@ -608,7 +609,7 @@ def test_requests_are_taken_as_they_are_needed(settings):
 
 def test_a_defect_in_the_requests_reaches_the_job(settings):
     def requests():
-        yield Request("a", "x", 5, 0)
+        yield request("a", "x")
         raise KeyError("no such column")
 
     with running(lambda call: Reply(completion())) as endpoint:
@@ -706,8 +707,8 @@ def test_several_scores_are_read_behind_the_names_of_their_criteria(ask):
         listed("Style: "),
         listed("4", FIVE),
     ]
-    request = Request("r0", "x", 5, 0, criteria=("Style", "Tone", "Coherence"))
-    (response,), (call,) = ask(answer_of(*tokens), [request])
+    asked = request("r0", "x", criteria=("Style", "Tone", "Coherence"))
+    (response,), (call,) = ask(answer_of(*tokens), [asked])
     assert call.body["top_logprobs"] == 20
     assert response.option_token is None
     style, tone, coherence = (response.option_logprobs[start : start + 5] for start in (0, 5, 10))
@@ -718,15 +719,15 @@ def test_several_scores_are_read_behind_the_names_of_their_criteria(ask):
 
 
 def test_scores_line_by_line_are_asked_of_vllm(ask):
-    request = Request("r0", "x", 5, 0, criteria=("Style", "Tone"))
-    _, calls = ask(vllm_reply, [request], dialect="vllm", criteria_format="lines", answer_prefix="Score: ")
+    asked = request("r0", "x", criteria=("Style", "Tone"))
+    _, calls = ask(vllm_reply, [asked], dialect="vllm", criteria_format="lines", answer_prefix="Score: ")
     assert calls[-1].body["structured_outputs"] == {"regex": r"\[Style\] [1-5]\n\[Tone\] [1-5]"}
     assert [message["role"] for message in calls[-1].body["messages"]] == ["user"]
 
 
 def test_a_second_request_is_the_answer_so_far_to_be_ended_by_a_score(ask):
-    request = Request("r0", "x", 5, 0, begun="Fine.\n[RESULT] ")
-    (response,), (call,) = ask(Reply(completion("4")), [request], dialect="vllm", answer_format="score")
+    asked = request("r0", "x", begun="Fine.\n[RESULT] ")
+    (response,), (call,) = ask(Reply(completion("4")), [asked], dialect="vllm", answer_format="score")
     assert call.body["messages"][-1] == {"role": "assistant", "content": "Fine.\n[RESULT] "}
     assert call.body["structured_outputs"] == {"choice": ["1", "2", "3", "4", "5"]}
     assert call.body["max_tokens"] == 8

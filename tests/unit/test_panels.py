@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from criteria_reads import draw, table
+from factories import criteria_table, draw_criteria
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +13,7 @@ from rubric_order.methods import panels
 
 def test_a_panel_is_the_table_laid_out():
     values = np.array([[[1, 2, np.nan], [4, 5, 1]], [[3, 3, 3], [2, 2, 5]]], dtype=float)
-    reads = table(values, [[1, 2, 3], [3, 1, 2]], human=[[1, 2, 3], [4, 5, 6]], groups=["b", "a"])
+    reads = criteria_table(values, [[1, 2, 3], [3, 1, 2]], human=[[1, 2, 3], [4, 5, 6]], groups=["b", "a"])
     found = panels.panel(reads.sample(frac=1, random_state=1), "hard")
     by_name = [found.criteria.index(name) for name in ("wit", "plot", "style")]
     np.testing.assert_array_equal(found.values[:, :, by_name], values)
@@ -27,8 +27,8 @@ def test_a_panel_is_the_table_laid_out():
 
 
 def test_texts_may_lack_criteria_and_reads():
-    values, shown = draw(3, 3, rng=np.random.default_rng(1))
-    reads = table(values, shown)
+    values, shown = draw_criteria(3, 3, rng=np.random.default_rng(1))
+    reads = criteria_table(values, shown)
     reads = reads[~((reads["unit_id"] == "t0001") & (reads["criterion"] == "plot"))]
     reads = reads[~((reads["unit_id"] == "t0002") & (reads["read_index"] >= 4))]
     found = panels.panel(reads, "hard")
@@ -41,11 +41,11 @@ def test_texts_may_lack_criteria_and_reads():
 
 
 def test_blocks_gives_each_group_by_each_readout_that_it_has():
-    values, shown = draw(4, 3, rng=np.random.default_rng(1))
+    values, shown = draw_criteria(4, 3, rng=np.random.default_rng(1))
     both = [
-        table(values, shown, soft=values + 0.1),
-        table(values, shown, strategy="fixed"),
-        table(np.full_like(values, np.nan), shown, judge="silent"),
+        criteria_table(values, shown, soft=values + 0.1),
+        criteria_table(values, shown, strategy="fixed"),
+        criteria_table(np.full_like(values, np.nan), shown, judge="silent"),
     ]
     names = [(name["judge"], name["strategy"], readout) for name, readout, _, _ in panels.blocks(pd.concat(both))]
     assert names == [("j", "balanced", "hard"), ("j", "balanced", "soft")]
@@ -63,8 +63,8 @@ def test_estimates_have_the_same_types_with_and_without_rows():
 
 
 def test_position_effects_of_complete_balanced_reads_are_differences_of_means():
-    values, shown = draw(7, 4, rng=np.random.default_rng(1))
-    panel = panels.panel(table(values, shown), "hard")
+    values, shown = draw_criteria(7, 4, rng=np.random.default_rng(1))
+    panel = panels.panel(criteria_table(values, shown), "hard")
     level, shift = panels.position_effects(panels.cells(panel.values, panel.positions))
     place = permutations.positions_of(shown)
     for criterion in range(4):
@@ -90,8 +90,8 @@ def plain_effects(panel, criterion, weights):
 @given(st.integers(0, 2**32), st.integers(2, 5), st.sampled_from(["balanced", "random", "balanced_williams"]))
 def test_position_effects_of_incomplete_reads_agree_with_a_plain_regression(seed, n_criteria, strategy):
     rng = np.random.default_rng(seed)
-    values, shown = draw(12, n_criteria, rng=rng, strategy=strategy, failing=0.2)
-    panel = panels.panel(table(values, shown), "hard")
+    values, shown = draw_criteria(12, n_criteria, rng=rng, strategy=strategy, failing=0.2)
+    panel = panels.panel(criteria_table(values, shown), "hard")
     weights = rng.integers(1, 4, (2, 12)).astype(float)
     level, shift = panels.position_effects(panels.cells(panel.values, panel.positions), weights)
     for criterion in range(n_criteria):
@@ -123,8 +123,8 @@ def test_positions_that_no_text_connects_have_no_shift():
 
 
 def test_a_deal_keeps_every_answer_of_a_text_whole():
-    values, shown = draw(5, 3, rng=np.random.default_rng(3), failing=0.2)
-    panel = panels.panel(table(values, shown), "hard")
+    values, shown = draw_criteria(5, 3, rng=np.random.default_rng(3), failing=0.2)
+    panel = panels.panel(criteria_table(values, shown), "hard")
     dealt = panels.deals(panel, 30, rng=np.random.default_rng(4))
     assert dealt.shape == (30, *values.shape)
     for each in dealt:

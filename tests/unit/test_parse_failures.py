@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from factories import score_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
 from rubric_order.base.keys import KEYS
 from rubric_order.methods import uniformity
-from rubric_order.prompts import orderings
 from rubric_order.statistics import human_agreement, parse_failures
 
 FEW = settings(max_examples=20)
@@ -20,23 +20,10 @@ FEW = settings(max_examples=20)
 # Counts.
 
 
-def table_of(selected, *, n=5, shown=None, strategy="balanced", judge="judge"):
-    """Reads with a reason where they have no score: None is `no_score`, a text is that reason."""
-    shown = orderings.balanced(n) if shown is None else np.asarray(shown)
-    rows = []
-    for item, scores in enumerate(selected):
-        for read, score in enumerate(scores):
-            keys = {"study": "s", "judge": judge, "profile": "default", "dataset": "d", "strategy": strategy, "n": n}
-            reason = "no_score" if score is None else score if isinstance(score, str) else None
-            row = {"item_id": f"i{item:03d}", "read_index": read, "ordering": shown[read], "failure": reason}
-            rows.append(keys | row)
-    return pd.DataFrame(rows)
-
-
 def random_table(seed, *, n=5, judge="judge"):
     rng = np.random.default_rng(seed)
     choices = np.array([*range(1, n + 1), None, "ambiguous"], dtype=object)
-    return table_of(rng.choice(choices, size=(8, 2 * n)).tolist(), n=n, judge=judge)
+    return score_table(rng.choice(choices, size=(8, 2 * n)).tolist(), n=n, judge=judge)
 
 
 def plain_failures(table):
@@ -52,7 +39,7 @@ def plain_failures(table):
 
 
 def test_parse_failures_of_a_hand_worked_case():
-    result = parse_failures.estimate(table_of([[1, None], ["truncated", 2]], n=2, shown=[[1, 2], [2, 1]]))
+    result = parse_failures.estimate(score_table([[1, None], ["truncated", 2]], n=2, shown=[[1, 2], [2, 1]]))
     assert list(result.columns) == [*KEYS, "score", "position", "reason", "n_reads", "n_failed"]
     assert list(result.iloc[:, 6:].itertuples(index=False, name=None)) == [
         ("1", "1", "all", 2, 1),
@@ -86,7 +73,7 @@ def test_parse_failures_agree_with_a_plain_count_in_any_row_order(seed):
 
 
 def test_parse_failures_say_so_when_nothing_failed():
-    result = parse_failures.estimate(table_of([[3] * 10] * 4))
+    result = parse_failures.estimate(score_table([[3] * 10] * 4))
     assert set(result["reason"]) == {"all"}
     assert set(result["n_failed"]) == {0}
     assert len(result) == 25 + 1
@@ -95,10 +82,9 @@ def test_parse_failures_say_so_when_nothing_failed():
 
 def test_recorded_reads_are_counted_by_position_only_where_orderings_vary():
     canonical = np.tile([1, 2, 3, 4, 5], (10, 1))
-    assert parse_failures.estimate(table_of([[3] * 10], shown=canonical, strategy="recorded"))["position"].tolist() == [
-        "all"
-    ]
-    assert len(parse_failures.estimate(table_of([[3] * 10], strategy="recorded"))) == 26
+    alike = parse_failures.estimate(score_table([[3] * 10], shown=canonical, strategy="recorded"))
+    assert alike["position"].tolist() == ["all"]
+    assert len(parse_failures.estimate(score_table([[3] * 10], strategy="recorded"))) == 26
 
 
 def test_without_reads_there_is_an_empty_table():

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from factories import random_scores, score_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -26,53 +27,6 @@ COUNTS = (
     .flatmap(lambda n: st.lists(st.lists(st.integers(0, 12), min_size=n, max_size=n), min_size=1, max_size=12))
     .filter(lambda rows: sum(map(sum, rows)) > 0)
 )
-
-
-def table_of(selected, *, n=5, shown=None, judge="judge", strategy="balanced", probabilities=None):
-    """Reads as `scores.score_reads` returns them.
-
-    Args:
-        selected: score of each read (columns) of each item (rows); None where there is none.
-        shown: orderings, the same for each item; `balanced` by default.
-        probabilities: of each score, for each item and read; one-hot on the selected score by default.
-    """
-    shown = orderings.balanced(n) if shown is None else np.asarray(shown)
-    rows = []
-    for item, scores in enumerate(selected):
-        for read, score in enumerate(scores):
-            ordering = shown[read].tolist()
-            if probabilities is not None:
-                options = probabilities[item][read]
-            else:
-                options = None if score is None else [float(k == score) for k in range(1, n + 1)]
-            rows.append(
-                {
-                    "study": "study",
-                    "judge": judge,
-                    "profile": "default",
-                    "dataset": "demo",
-                    "item_id": f"item-{item:04d}",
-                    "group_id": f"group-{item // 4:03d}",
-                    "strategy": strategy,
-                    "n": n,
-                    "read_index": read,
-                    "ordering": np.array(ordering),
-                    "score": score,
-                    "position": None if score is None else ordering.index(score) + 1,
-                    "failure": "no_score" if score is None else None,
-                    "position_probabilities": None if options is None else np.array([options[k - 1] for k in ordering]),
-                }
-            )
-    table = pd.DataFrame(rows)
-    table["position_probabilities"] = table["position_probabilities"].astype(object)
-    return table.astype({"score": "Int8", "position": "Int8"})
-
-
-def random_table(seed, *, n_items=12, n=5, failing=0.2, judge="judge"):
-    rng = np.random.default_rng(seed)
-    selected = rng.integers(1, n + 1, (n_items, 2 * n)).astype(object)
-    selected[rng.random(selected.shape) < failing] = None
-    return table_of(selected, n=n, judge=judge)
 
 
 def rows_of(statistics, quantity, readout="hard", cluster="item"):
@@ -303,7 +257,7 @@ def test_cluster_test_finds_a_planted_bias_and_more_so_with_more_items():
 
 def test_the_rotation_test_is_made_where_there_are_few_clusters(monkeypatch):
     monkeypatch.setattr(uniformity, "ROTATED", 12)  # the table has 12 items in 3 groups
-    result = position_selection.estimate(random_table(1), **BOOTSTRAP)
+    result = position_selection.estimate(random_scores(1), **BOOTSTRAP)
     tests = result[(result["quantity"] == "chi2") & (result["readout"] == "hard")].set_index("cluster")["p_rotation"]
     assert 0 < tests["group"] <= 1
     assert np.isnan(tests["item"])
@@ -313,14 +267,14 @@ def test_the_rotation_test_is_made_where_there_are_few_clusters(monkeypatch):
 
 
 def test_item_counts_are_in_the_order_of_ids_with_zeros_where_nothing_is_usable():
-    table = table_of([[1, 1], [None, None], [2, None]], n=2, shown=[[1, 2], [2, 1]])
+    table = score_table([[1, 1], [None, None], [2, None]], n=2, shown=[[1, 2], [2, 1]])
     table = table.iloc[::-1]
     for readout in position_selection.READOUTS:
         assert counts_of(table, readout).tolist() == [[1, 1], [0, 0], [0, 1]]
 
 
 def test_soft_counts_are_summed_probabilities_of_positions():
-    table = table_of([[1, 2]], n=2, shown=[[1, 2], [2, 1]], probabilities=[[[0.9, 0.1], [0.3, 0.7]]])
+    table = score_table([[1, 2]], n=2, shown=[[1, 2], [2, 1]], probabilities=[[[0.9, 0.1], [0.3, 0.7]]])
     assert counts_of(table, "soft") == pytest.approx(np.array([[0.9 + 0.7, 0.1 + 0.3]]))
     assert counts_of(table, "hard").tolist() == [[2, 0]]
 
@@ -329,7 +283,7 @@ def test_soft_counts_are_summed_probabilities_of_positions():
 
 
 def test_position_selection_has_the_documented_columns_and_one_row_an_estimate():
-    result = position_selection.estimate(random_table(1), **BOOTSTRAP)
+    result = position_selection.estimate(random_scores(1), **BOOTSTRAP)
     assert list(result.columns) == [
         *(*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high", "sim_low", "sim_high"),
         *("bound_low", "bound_high", "p", "p_cluster", "p_rotation", "label", "flag"),
@@ -359,20 +313,20 @@ def test_position_selection_has_the_documented_columns_and_one_row_an_estimate()
 
 
 def test_without_a_row_the_columns_have_the_same_types():
-    full = position_selection.estimate(random_table(1), **BOOTSTRAP)
-    empty = position_selection.estimate(random_table(1).head(0), **BOOTSTRAP)
+    full = position_selection.estimate(random_scores(1), **BOOTSTRAP)
+    empty = position_selection.estimate(random_scores(1).head(0), **BOOTSTRAP)
     assert empty.empty
     pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
 
 
 def test_tables_one_after_another_give_what_one_table_gives():
-    parts = [random_table(1, judge=judge) for judge in ("a", "b")]
+    parts = [random_scores(1, judge=judge) for judge in ("a", "b")]
     whole = position_selection.estimate(pd.concat(parts), **BOOTSTRAP)
     pd.testing.assert_frame_equal(position_selection.estimate(iter(parts), **BOOTSTRAP), whole)
 
 
 def test_groups_are_the_sample_where_they_are_asked_for():
-    table = random_table(4, n_items=24)
+    table = random_scores(4, n_items=24)
     result = position_selection.estimate(table, **BOOTSTRAP)
     alone = position_selection.estimate(
         table.assign(item_id=table["group_id"], read_index=range(len(table))), **BOOTSTRAP
@@ -389,17 +343,17 @@ def test_groups_are_the_sample_where_they_are_asked_for():
 
 
 def test_p_values_are_adjusted_over_judges_and_scales_of_a_study_and_strategy():
-    parts = [random_table(k, judge=judge, n=n) for k, (judge, n) in enumerate([("a", 3), ("a", 5), ("b", 5)])]
+    parts = [random_scores(k, judge=judge, n=n) for k, (judge, n) in enumerate([("a", 3), ("a", 5), ("b", 5)])]
     table = pd.concat([*parts, parts[0].assign(strategy="random"), parts[1].assign(study="another")])
     tests = position_selection.estimate(table, **BOOTSTRAP).query("quantity == 'chi2'")
     sizes = tests.groupby(["study", "strategy", "readout", "cluster"])["n_tests"].unique().map(list)
     assert sizes.to_dict() == {
         (*family, readout, cluster): [size]
-        for family, size in ((("study", "balanced"), 3), (("study", "random"), 1), (("another", "balanced"), 1))
+        for family, size in ((("s", "balanced"), 3), (("s", "random"), 1), (("another", "balanced"), 1))
         for readout in position_selection.READOUTS
         for cluster in ("group", "item")
     }
-    family = tests.query("study == 'study' and strategy == 'balanced' and readout == 'hard' and cluster == 'item'")
+    family = tests.query("study == 's' and strategy == 'balanced' and readout == 'hard' and cluster == 'item'")
     p = family["p_cluster"].to_numpy()
     assert family["p_bh"].to_numpy() == pytest.approx(stats.false_discovery_control(p))
     assert family["p_holm"].min() == pytest.approx(min(3 * p.min(), 1))
@@ -407,15 +361,15 @@ def test_p_values_are_adjusted_over_judges_and_scales_of_a_study_and_strategy():
 
 def test_a_v_that_may_be_0_and_one_of_few_clusters_are_flagged():
     rng = np.random.default_rng(8)
-    fair = table_of(rng.integers(1, 6, (80, 10)).tolist())
-    biased = table_of([orderings.balanced(5)[:, 0].tolist()] * 20)
+    fair = score_table(rng.integers(1, 6, (80, 10)).tolist())
+    biased = score_table([orderings.balanced(5)[:, 0].tolist()] * 20)
     fair, biased = (rows_of(position_selection.estimate(table, **BOOTSTRAP), "cramers_v") for table in (fair, biased))
     assert (fair["flag"].item(), biased["flag"].item()) == ("reaches 0", "few clusters")
     assert fair["ci_low"].item() == 0
 
 
 def test_failed_reads_widen_bounds_of_shares_and_v():
-    table = table_of([[1, 2, None], [1, 1, None]], n=2, shown=[[1, 2], [1, 2], [2, 1]])
+    table = score_table([[1, 2, None], [1, 1, None]], n=2, shown=[[1, 2], [1, 2], [2, 1]])
     shares = rows_of(position_selection.estimate(table, **BOOTSTRAP), "share")
     # 3 and 1 of 4 reads; 2 more could select either position.
     assert shares["bound_low"].tolist() == pytest.approx([3 / 6, 1 / 6])
@@ -425,7 +379,7 @@ def test_failed_reads_widen_bounds_of_shares_and_v():
 
 
 def test_position_selection_agrees_with_plain_counts():
-    table = random_table(2)
+    table = random_scores(2)
     result = position_selection.estimate(table, **BOOTSTRAP)
     selected = [int(position) for position in table["position"] if not pd.isna(position)]
     test = position_selection.position_test(selected, 5)
@@ -444,7 +398,7 @@ def test_position_selection_agrees_with_plain_counts():
 
 
 def test_intervals_agree_with_a_plain_bootstrap_over_items():
-    table = random_table(3, n_items=25)
+    table = random_scores(3, n_items=25)
     result = position_selection.estimate(table, resamples=4000, confidence=0.9, seed=1)
     reads_of = [reads["position"].dropna().tolist() for _, reads in table.groupby("item_id")]
 
@@ -483,7 +437,7 @@ def test_intervals_of_shares_cover_them_at_about_their_nominal_rate(faithful, n_
 @FEW
 @given(st.integers(2, 9), st.lists(st.integers(1, 9), min_size=1, max_size=6))
 def test_a_judge_that_keeps_to_its_score_has_no_position_bias_under_balanced_reads(n, scores):
-    table = table_of([[min(score, n)] * (2 * n) for score in scores], n=n)
+    table = score_table([[min(score, n)] * (2 * n) for score in scores], n=n)
     result = position_selection.estimate(table, **BOOTSTRAP)
     for readout in position_selection.READOUTS:
         assert estimate(result, "share", readout) == pytest.approx([1 / n] * n)
@@ -493,7 +447,7 @@ def test_a_judge_that_keeps_to_its_score_has_no_position_bias_under_balanced_rea
 
 
 def test_a_judge_that_always_answers_the_first_option_has_full_bias():
-    result = position_selection.estimate(table_of([orderings.balanced(5)[:, 0].tolist()] * 30), **BOOTSTRAP)
+    result = position_selection.estimate(score_table([orderings.balanced(5)[:, 0].tolist()] * 30), **BOOTSTRAP)
     assert estimate(result, "share").tolist() == [1, 0, 0, 0, 0]
     assert estimate(result, "cramers_v") == pytest.approx([1])
     assert estimate(result, "chi2", column="p_cluster") < 1e-6
@@ -502,7 +456,7 @@ def test_a_judge_that_always_answers_the_first_option_has_full_bias():
 @FEW
 @given(st.integers(0, 1000))
 def test_one_hot_probabilities_give_the_selected_positions(seed):
-    result = position_selection.estimate(random_table(seed), **BOOTSTRAP)
+    result = position_selection.estimate(random_scores(seed), **BOOTSTRAP)
     hard, soft = (
         result[result["readout"] == readout].reset_index(drop=True) for readout in position_selection.READOUTS
     )
@@ -513,7 +467,7 @@ def test_one_hot_probabilities_give_the_selected_positions(seed):
 @FEW
 @given(st.integers(0, 1000))
 def test_row_order_index_and_relabelled_items_change_nothing(seed):
-    table = random_table(seed)
+    table = random_scores(seed)
     result = position_selection.estimate(table, **BOOTSTRAP)
     shuffled = table.sample(frac=1, random_state=seed)  # keeps its index, which is then out of order
     pd.testing.assert_frame_equal(position_selection.estimate(shuffled, **BOOTSTRAP), result)
@@ -529,17 +483,17 @@ def test_row_order_index_and_relabelled_items_change_nothing(seed):
 
 def test_summed_probabilities_do_not_depend_on_row_order():
     rng = np.random.default_rng(6)
-    table = table_of([[1] * 10] * 8, probabilities=rng.dirichlet(np.ones(5), size=(8, 10)).tolist())
+    table = score_table([[1] * 10] * 8, probabilities=rng.dirichlet(np.ones(5), size=(8, 10)).tolist())
     result = position_selection.estimate(table, **BOOTSTRAP)
     shuffled = position_selection.estimate(table.sample(frac=1, random_state=1), **BOOTSTRAP)
     pd.testing.assert_frame_equal(shuffled, result, rtol=1e-9)
 
 
 def test_other_judges_in_the_table_change_nothing():
-    first = random_table(7)
-    both = pd.concat([random_table(8).assign(judge="another"), first])
+    first = random_scores(7)
+    both = pd.concat([random_scores(8).assign(judge="another"), first])
     result = position_selection.estimate(both, **BOOTSTRAP)
-    kept = result[result["judge"] == "judge"].reset_index(drop=True)
+    kept = result[result["judge"] == "j"].reset_index(drop=True)
     family = ["p_holm", "p_bh", "n_tests"]
     pd.testing.assert_frame_equal(
         kept.drop(columns=family), position_selection.estimate(first, **BOOTSTRAP).drop(columns=family)
@@ -547,7 +501,7 @@ def test_other_judges_in_the_table_change_nothing():
 
 
 def test_another_seed_moves_intervals_only():
-    table = random_table(9)
+    table = random_scores(21)
     result = position_selection.estimate(table, **BOOTSTRAP)
     other = position_selection.estimate(table, **BOOTSTRAP | {"seed": 2})
     assert not result["ci_low"].equals(other["ci_low"])
@@ -558,9 +512,9 @@ def test_another_seed_moves_intervals_only():
 def test_scales_and_strategies_are_kept_apart():
     table = pd.concat(
         [
-            random_table(10, n=3),
-            random_table(11, n=5),
-            random_table(12, n=5).assign(strategy="random"),
+            random_scores(10, n=3),
+            random_scores(11, n=5),
+            random_scores(12, n=5).assign(strategy="random"),
         ]
     )
     result = position_selection.estimate(table, **BOOTSTRAP)
@@ -570,22 +524,22 @@ def test_scales_and_strategies_are_kept_apart():
 
 @pytest.mark.parametrize("strategy", ["fixed", "single"])
 def test_strategies_that_tie_scores_to_positions_are_left_out(strategy):
-    result = position_selection.estimate(random_table(13).assign(strategy=strategy), **BOOTSTRAP)
+    result = position_selection.estimate(random_scores(13).assign(strategy=strategy), **BOOTSTRAP)
     assert result.empty
     assert "p_cluster" in result.columns
 
 
 def test_a_readout_without_a_usable_read_has_no_rows():
-    table = random_table(14)
+    table = random_scores(14)
     table["position_probabilities"] = None
     assert set(position_selection.estimate(table, **BOOTSTRAP)["readout"]) == {"hard"}
-    assert position_selection.estimate(table_of([[None] * 10] * 3), **BOOTSTRAP).empty
+    assert position_selection.estimate(score_table([[None] * 10] * 3), **BOOTSTRAP).empty
 
 
 def test_items_without_a_usable_read_are_not_counted_and_do_not_move_estimates():
     selected = [[1, 2] * 5, [3, 4] * 5, [5, 5] * 5]
-    whole = position_selection.estimate(table_of(selected), **BOOTSTRAP)
-    result = position_selection.estimate(table_of([*selected, [None] * 10]), **BOOTSTRAP)
+    whole = position_selection.estimate(score_table(selected), **BOOTSTRAP)
+    result = position_selection.estimate(score_table([*selected, [None] * 10]), **BOOTSTRAP)
     same = ["quantity", "position", "estimate", "p", "p_cluster", "n_items", "n_reads"]
     pd.testing.assert_frame_equal(result[same], whole[same])
     assert set(result["n_failed"]) == {10}
@@ -594,7 +548,7 @@ def test_items_without_a_usable_read_are_not_counted_and_do_not_move_estimates()
 def test_one_item_has_estimates_and_no_intervals():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = position_selection.estimate(table_of([[1] * 9 + [None]]), **BOOTSTRAP)
+        result = position_selection.estimate(score_table([[1] * 9 + [None]]), **BOOTSTRAP)
     known = result["quantity"].isin(["share", "chi2", "cramers_v", "cramers_v_corrected_reads"])
     assert result.loc[known, "estimate"].notna().all()
     assert result.loc[~known, "estimate"].isna().all()

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from factories import simulated_reads
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from simulated_reads import simulated_reads
 
 from rubric_order.statistics import rank_reversal
 

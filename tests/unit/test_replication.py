@@ -1,16 +1,13 @@
 """Published numbers beside ours: a study whose numbers are the published ones, moved by what is known."""
 
-import criteria_reads
 import numpy as np
 import pandas as pd
 import pytest
+from factories import criteria_table, draw_criteria, simulated_reads
 from scipy import stats
-from simulated_reads import simulated_reads
 
 from rubric_order import tables
 from rubric_order.base.errors import InputError
-from rubric_order.base.keys import KEYS
-from rubric_order.prompts import orderings
 from rubric_order.statistics import (
     bias_cost,
     canonical_rank,
@@ -220,42 +217,14 @@ def test_what_we_do_not_compute_is_said_not_dropped(published):
     assert "not computed" in set(printed["estimate"])
 
 
-def fake_scores(judge, dataset, seed, n_items=40):
-    """Reads as `scores.score_reads` returns them."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for item in range(n_items):
-        quality = rng.integers(1, 6)
-        for strategy, shown in (("balanced", orderings.balanced(5)), ("fixed", orderings.fixed(5, 10))):
-            for read, ordering in enumerate(shown.tolist()):
-                score = int(np.clip(quality + rng.integers(-1, 2), 1, 5))
-                position = ordering.index(score) + 1
-                row = {
-                    "item_id": f"i{item:03d}",
-                    "group_id": f"g{item // 4}",
-                    "candidate": f"c{item % 4}",
-                    "criterion": "quality",
-                }
-                row |= {
-                    "human_score": float(quality),
-                    "read_index": read,
-                    "ordering": np.array(ordering),
-                    "failure": None,
-                }
-                row |= {"score": score, "position": position, "expected_score": np.nan, "position_probabilities": None}
-                keys = ("position_bias", judge, "default", dataset, strategy, 5)
-                rows.append(dict(zip(KEYS, keys, strict=True)) | row)
-    return pd.DataFrame(rows).astype({"score": "Int8", "position": "Int8", "position_probabilities": object})
-
-
 def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published):
     """Through the statistics themselves, so that their columns are those that are read here."""
-    scores = pd.concat(
-        [fake_scores(judge, dataset, seed) for seed, (judge, dataset) in enumerate(
-            [("gpt_oss_20b", "hanna"), ("gpt_oss_20b", "summeval"), ("gemma_3_27b", "hanna")]
-        )],
-        ignore_index=True,
-    )  # fmt: skip
+    judged = [("gpt_oss_20b", "hanna"), ("gpt_oss_20b", "summeval"), ("gemma_3_27b", "hanna")]
+    about = {"study": "position_bias", "groups": 10, "strategies": ("balanced", "fixed")}
+    parts = [
+        simulated_reads(judge=judge, dataset=name, seed=seed, **about) for seed, (judge, name) in enumerate(judged)
+    ]
+    scores = pd.concat(parts, ignore_index=True)
     statistics = {
         "position_selection": position_selection.estimate(scores, **BOOTSTRAP),
         "human_agreement": human_agreement.estimate(scores, **BOOTSTRAP),
@@ -416,10 +385,10 @@ def test_the_order_of_criteria_is_compared_with_its_tables(published):
     rng = np.random.default_rng(1)
     parts = []
     for strategy in ("balanced", "random", "fixed"):
-        values, shown = criteria_reads.draw(30, 6, rng=rng, strategy=strategy, position=[0.5, 0, 0, 0, 0, 0])
+        values, shown = draw_criteria(30, 6, rng=rng, strategy=strategy, position=[0.5, 0, 0, 0, 0, 0])
         human = np.clip(np.round(3 + rng.normal(size=(30, 6))), 1, 5)
         about = {"strategy": strategy, "judge": "gpt_oss_20b", "dataset": "hanna"}
-        parts.append(criteria_reads.table(values, shown, human=human, **about))
+        parts.append(criteria_table(values, shown, human=human, **about))
     reads = pd.concat(parts, ignore_index=True)
     reads["human_score"] = reads.groupby(["unit_id", "criterion"])["human_score"].transform("first")
     order = criterion_order.estimate(reads, **BOOTSTRAP)

@@ -5,12 +5,12 @@ import threading
 import time
 from datetime import datetime
 
-import pandas as pd
 import pytest
+from factories import request, request_table
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import shard
-from rubric_order.judging.engines import Request, Response
+from rubric_order.judging.engines import Response
 from rubric_order.judging.store import Store
 
 
@@ -26,15 +26,15 @@ class CountingEngine:
     def answer(self, requests):
         requests = list(requests)
         self.asked += [request.request_id for request in requests]
-        for done, request in enumerate(reversed(requests)):
+        for done, each in enumerate(reversed(requests)):
             if done == self.fails_after:
                 raise MemoryError("out of GPU memory")
-            if request.prompt == "too long":
-                yield Response(request.request_id, error="prompt_too_long: 9 tokens, the model takes 8")
-            elif request.prompt == "busy":
-                yield Response(request.request_id, error="rate_limited: 429 five times", attempts=5)
-            elif request.request_id not in self.unanswered:
-                yield Response(request.request_id, text="3", finish_reason="stop", prompt_tokens=10, cached_tokens=5)
+            if each.prompt == "too long":
+                yield Response(each.request_id, error="prompt_too_long: 9 tokens, the model takes 8")
+            elif each.prompt == "busy":
+                yield Response(each.request_id, error="rate_limited: 429 five times", attempts=5)
+            elif each.request_id not in self.unanswered:
+                yield Response(each.request_id, text="3", finish_reason="stop", prompt_tokens=10, cached_tokens=5)
 
     def describe(self):
         return {"engine": "counting", "engine_version": "1"}
@@ -52,25 +52,9 @@ def store(tmp_path):
     return Store(tmp_path / "store")
 
 
-def requests_of(*names, prompt="short"):
-    return pd.DataFrame(
-        {
-            "request_id": names,
-            "prompt": prompt,
-            "n": 5,
-            "repeat": range(len(names)),
-            "profile": "default",
-            "criteria": None,
-            "dataset": "d",
-            "item_id": "i",
-            "ordering": [[1, 2, 3, 4, 5]] * len(names),
-        }
-    )
-
-
 def test_responses_come_in_the_order_of_the_requests_with_what_gave_them(store):
     engine = CountingEngine()
-    responses = shard.judge(requests_of("c", "a", "b"), store, lambda: engine)
+    responses = shard.judge(request_table("c", "a", "b"), store, lambda: engine)
     assert responses["request_id"].tolist() == ["c", "a", "b"]
     assert responses["text"].tolist() == ["3", "3", "3"]
     assert engine.asked == ["c", "a", "b"]
@@ -78,38 +62,34 @@ def test_responses_come_in_the_order_of_the_requests_with_what_gave_them(store):
 
 
 def test_an_engine_gets_the_requests_as_they_stand_in_the_table(store):
-    table = requests_of("a", "b")
-    asked = {"dataset": "d", "item_id": "i", "ordering": (1, 2, 3, 4, 5)}
-    assert list(shard.as_requests(table)) == [
-        Request("a", "short", 5, 0, **asked),
-        Request("b", "short", 5, 1, **asked),
-    ]
+    table = request_table("a", "b")
+    assert list(shard.as_requests(table)) == [request("a", repeat=0), request("b", repeat=1)]
     table["criteria"] = [["plot", "style"], None]
     assert [request.criteria for request in shard.as_requests(table)] == [("plot", "style"), ()]
 
 
 def test_no_engine_is_started_when_nothing_is_missing(store):
-    shard.judge(requests_of("a", "b"), store, CountingEngine)
-    responses = shard.judge(requests_of("b", "a"), store, no_engine)
+    shard.judge(request_table("a", "b"), store, CountingEngine)
+    responses = shard.judge(request_table("b", "a"), store, no_engine)
     assert responses["request_id"].tolist() == ["b", "a"]
 
 
 def test_no_engine_is_started_for_an_empty_shard(store):
-    responses = shard.judge(requests_of(), store, no_engine)
+    responses = shard.judge(request_table(), store, no_engine)
     assert responses.empty
     assert "option_logprobs" in responses.columns
 
 
 def test_only_what_is_missing_is_asked(store):
-    shard.judge(requests_of("a", "b"), store, CountingEngine)
+    shard.judge(request_table("a", "b"), store, CountingEngine)
     engine = CountingEngine()
-    responses = shard.judge(requests_of("x", "a", "y", "b"), store, lambda: engine)
+    responses = shard.judge(request_table("x", "a", "y", "b"), store, lambda: engine)
     assert engine.asked == ["x", "y"]
     assert responses["request_id"].tolist() == ["x", "a", "y", "b"]
 
 
 def test_what_an_engine_answered_before_it_failed_is_kept_and_not_asked_again(store):
-    wanted = requests_of(*"abcdef")
+    wanted = request_table(*"abcdef")
     with pytest.raises(MemoryError, match="out of GPU memory"):
         shard.judge(wanted, store, lambda: CountingEngine(fails_after=4))
     assert sorted(store.read(list("abcdef"))["request_id"]) == ["c", "d", "e", "f"]
@@ -130,7 +110,7 @@ def test_an_interrupt_keeps_what_has_come(store):
 
 
 def test_an_answer_that_says_why_there_is_none_is_kept_and_not_asked_again(store):
-    wanted = requests_of("a", "b").assign(prompt=["short", "too long"])
+    wanted = request_table("a", "b").assign(prompt=["short", "too long"])
     shard.judge(wanted, store, CountingEngine)
     responses = shard.judge(wanted, store, no_engine)
     assert responses["error"].notna().tolist() == [False, True]
@@ -138,7 +118,7 @@ def test_an_answer_that_says_why_there_is_none_is_kept_and_not_asked_again(store
 
 
 def test_a_failure_that_may_pass_ends_the_job_with_one_error_and_is_asked_again(store):
-    busy = requests_of("a", "b", "c").assign(prompt=["short", "busy", "busy"])
+    busy = request_table("a", "b", "c").assign(prompt=["short", "busy", "busy"])
     engine = CountingEngine()
     with pytest.raises(InputError, match=r"2 of 3 requests failed for reasons that may pass \(2 rate_limited\)"):
         shard.judge(busy, store, lambda: engine)
@@ -150,10 +130,10 @@ def test_a_failure_that_may_pass_ends_the_job_with_one_error_and_is_asked_again(
 
 
 def test_a_second_request_that_failed_for_what_may_pass_is_asked_again(store):
-    first = requests_of("a", "b")
+    first = request_table("a", "b")
 
     def seconds(requests, done):
-        return requests_of("a2", "b2", prompt=["busy", "short"]).assign(first_id=["a", "b"])
+        return request_table("a2", "b2", prompt=["busy", "short"]).assign(first_id=["a", "b"])
 
     with pytest.raises(InputError, match=r"1 of 4 requests failed .*\(1 rate_limited\)"):
         shard.judge(first, store, CountingEngine, second_requests=seconds)
@@ -169,13 +149,13 @@ def test_a_second_request_that_failed_for_what_may_pass_is_asked_again(store):
 
 
 def test_failures_that_may_pass_are_final_where_config_says_so(store):
-    busy = requests_of("a", "b").assign(prompt=["short", "busy"])
+    busy = request_table("a", "b").assign(prompt=["short", "busy"])
     responses = shard.judge(busy, store, CountingEngine, accept_failures=True)
     assert responses["error"].tolist()[1] == "rate_limited: 429 five times"
 
 
 def test_what_failed_for_good_is_asked_again_only_where_config_says_so(store):
-    wanted = requests_of("a", "b").assign(prompt=["short", "too long"])
+    wanted = request_table("a", "b").assign(prompt=["short", "too long"])
     shard.judge(wanted, store, CountingEngine)
     engine = CountingEngine()
     responses = shard.judge(wanted.assign(prompt="short"), store, lambda: engine, retry_failed=True)
@@ -184,7 +164,7 @@ def test_what_failed_for_good_is_asked_again_only_where_config_says_so(store):
 
 
 def test_how_an_answer_was_got_is_kept_in_the_store_and_left_out_of_the_responses(store):
-    responses = shard.judge(requests_of("a"), store, CountingEngine)
+    responses = shard.judge(request_table("a"), store, CountingEngine)
     assert not {"cached_tokens", "attempts", "cost"} & set(responses)
     assert store.read(["a"])["cached_tokens"].tolist() == [5]
 
@@ -192,13 +172,13 @@ def test_how_an_answer_was_got_is_kept_in_the_store_and_left_out_of_the_response
 def test_an_engine_is_closed_when_it_fails(store):
     engine = CountingEngine(fails_after=1)
     with pytest.raises(MemoryError):
-        shard.judge(requests_of("a", "b"), store, lambda: engine)
+        shard.judge(request_table("a", "b"), store, lambda: engine)
     assert engine.closed == 1
 
 
 def test_an_engine_that_leaves_a_request_out_is_a_defect(store):
     with pytest.raises(RuntimeError, match="1 requests were not answered"):
-        shard.judge(requests_of("a", "b", "c"), store, lambda: CountingEngine(unanswered={"b"}))
+        shard.judge(request_table("a", "b", "c"), store, lambda: CountingEngine(unanswered={"b"}))
     assert sorted(store.read(["a", "b", "c"])["request_id"]) == ["a", "c"]
 
 
@@ -249,7 +229,7 @@ def test_a_signal_while_the_store_is_written_loses_nothing_that_has_come(store, 
     previous = signal.signal(signal.SIGUSR1, leave)
     try:
         with pytest.raises(SystemExit, match="ended on request"):
-            shard.judge(requests_of(*"abcdef"), store, HandingOn)
+            shard.judge(request_table(*"abcdef"), store, HandingOn)
     finally:
         signal.signal(signal.SIGUSR1, previous)
     assert sorted(store.read()["request_id"]) == [*"ab", *"xyz"]
@@ -290,33 +270,33 @@ def test_a_store_that_cannot_be_written_ends_the_job(store, monkeypatch):
 
 def test_a_run_joins_its_chunks_into_one_file(store, monkeypatch):
     monkeypatch.setattr(shard, "CHUNK", 2)
-    shard.judge(requests_of(*"abcdefg"), store, CountingEngine)
+    shard.judge(request_table(*"abcdefg"), store, CountingEngine)
     assert len(list(store.folder.glob("*.parquet"))) == 1
 
 
 def test_a_run_leaves_a_note_of_what_was_answered_in_what_time(store):
-    shard.judge(requests_of("a", "b", "c").assign(prompt=["short", "too long", "short"]), store, CountingEngine)
+    shard.judge(request_table("a", "b", "c").assign(prompt=["short", "too long", "short"]), store, CountingEngine)
     (run,) = store.runs()
     assert run.pop("seconds") >= 0
     assert datetime.fromisoformat(run.pop("ended"))
     assert json.loads(run.pop("engine"))["engine"] == "counting"
     counts = {"prompt_tokens": 20, "cached_tokens": 10, "completion_tokens": 0}
     assert run == {"requests": 3, "failed": 1, **counts}
-    shard.judge(requests_of("a", "c"), store, no_engine)
+    shard.judge(request_table("a", "c"), store, no_engine)
     assert len(store.runs()) == 1
 
 
 def test_a_run_that_is_cut_short_leaves_a_note_of_what_it_did(store):
     with pytest.raises(MemoryError):
-        shard.judge(requests_of(*"abcdef"), store, lambda: CountingEngine(fails_after=4))
+        shard.judge(request_table(*"abcdef"), store, lambda: CountingEngine(fails_after=4))
     assert [run["requests"] for run in store.runs()] == [4]
 
 
 def test_the_log_says_what_was_known_and_how_far_it_is(store, caplog):
     caplog.set_level(logging.INFO)
-    shard.judge(requests_of("a"), store, CountingEngine)
+    shard.judge(request_table("a"), store, CountingEngine)
     caplog.clear()
-    shard.judge(requests_of("a", "b", "c").assign(prompt=["short", "short", "too long"]), store, CountingEngine)
+    shard.judge(request_table("a", "b", "c").assign(prompt=["short", "short", "too long"]), store, CountingEngine)
     assert caplog.messages[0] == "3 requests: 1 answered before, 2 to judge"
     assert caplog.messages[-1].startswith("judged 2 / 2 requests, ")
     assert caplog.messages[-1].endswith(" a second, 0:00:00 left, 1 failed, 50% of prompt tokens from cache")

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from factories import one_read_each
 from scipy import stats
 
 from rubric_order.base.keys import KEYS
@@ -145,30 +146,11 @@ def test_p_values_of_rank_differences_are_uniform_where_there_is_none():
 # The table.
 
 
-def table_of(strategies, human, *, judge="judge", criteria=("quality",), n=5):
-    """Reads, one for each item and strategy; None where it failed."""
-    rows = []
-    for strategy, scores in strategies.items():
-        keys = {"study": "s", "judge": judge, "profile": "default", "dataset": "d", "strategy": strategy, "n": n}
-        for item, score in enumerate(scores):
-            row = {
-                "item_id": f"i{item:03d}",
-                "group_id": f"g{item // 4:03d}",
-                "criterion": criteria[item % len(criteria)],
-                "human_score": human[item],
-                "read_index": 0,
-                "score": score,
-                "expected_score": np.nan if score is None else float(score),
-            }
-            rows.append(keys | row)
-    return pd.DataFrame(rows).astype({"score": "Int8", "expected_score": float, "human_score": float})
-
-
 def random_table(seed, *, strategies=("fixed", "balanced", "random"), **options):
     rng = np.random.default_rng(seed)
     human = rng.integers(3, 16, 24) / 3
     scores = {name: np.clip(np.round(human + rng.normal(size=24)), 1, 5).astype(int).tolist() for name in strategies}
-    return table_of(scores, human, **options)
+    return one_read_each(scores, human, **options)
 
 
 def test_strategy_comparison_has_the_documented_columns_and_rows():
@@ -191,7 +173,7 @@ def test_strategy_comparison_has_the_documented_columns_and_rows():
 def test_only_items_that_both_strategies_scored_are_compared():
     human = [1, 2, 3, 4, 5, 3]
     balanced, fixed = [1, 2, 2, 5, 4, None], [None, 1, 4, 3, 5, 2]
-    result = strategy_comparison.estimate(table_of({"balanced": balanced, "fixed": fixed}, human), **BOOTSTRAP)
+    result = strategy_comparison.estimate(one_read_each({"balanced": balanced, "fixed": fixed}, human), **BOOTSTRAP)
     assert set(result["n_items"]) == {4}
     for quantity, function in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
         expected = function(balanced[1:5], human[1:5])[0] - function(fixed[1:5], human[1:5])[0]

@@ -3,6 +3,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from factories import one_read_each, score_table
 
 from rubric_order import tables
 from rubric_order.statistics import human_agreement as agreement
@@ -24,36 +25,14 @@ BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 1}
 @pytest.fixture
 def scores():
     """Reads of 8 items by two judges in both orders of two levels; one judge always takes the first position."""
-    rows = []
-    for judge in ("fair", "first_only"):
-        for item in range(8):
-            for ordering in ([1, 2], [2, 1]):
-                human = item % 2 + 1
-                score = human if judge == "fair" else ordering[0]
-                failed = judge == "fair" and item == 7
-                rows.append(
-                    {
-                        "study": "s",
-                        "judge": judge,
-                        "profile": "default",
-                        "dataset": "d",
-                        "item_id": f"i{item}",
-                        "group_id": f"g{item // 2}",
-                        "read_index": ordering[0] - 1,
-                        "criterion": "quality",
-                        "human_score": float(human),
-                        "strategy": "balanced",
-                        "n": 2,
-                        "ordering": ordering,
-                        "score": None if failed else score,
-                        "position": None if failed else ordering.index(score) + 1,
-                        "failure": "empty" if failed else None,
-                        "expected_score": np.nan,
-                        "position_probabilities": None,
-                    }
-                )
-    table = pd.DataFrame(rows)
-    return table.astype({"score": "Int8", "position": "Int8"})
+    human = [1, 2] * 4
+    fair = [[level] * 2 for level in human[:-1]] + [["empty"] * 2]
+    options = {"n": 2, "shown": [[1, 2], [2, 1]], "per_group": 2, "soft": False}
+    parts = [
+        score_table(selected, human, judge=judge, **options)
+        for judge, selected in (("fair", fair), ("first_only", [[1, 2]] * 8))
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def everything(scores):
@@ -190,23 +169,17 @@ def test_a_dagger_marks_what_is_not_significant_and_a_double_one_what_many_tests
 # Strategies and scales.
 
 
-def reads_of(strategies, *, n=5, judge="judge", dataset="d"):
+def rated_reads(strategies, *, n=5, **about):
     """Scores of items, one read each, by strategy; human scores are 1, 2, 3, 4, 5 over and over."""
-    rows = []
-    for strategy, scores in strategies.items():
-        keys = {"study": "s", "judge": judge, "profile": "default", "dataset": dataset, "strategy": strategy, "n": n}
-        for item, score in enumerate(scores):
-            row = {"item_id": f"i{item:03d}", "group_id": f"g{item // 4}", "criterion": "c", "read_index": 0}
-            row |= {"human_score": item % 5 + 1.0, "score": score, "expected_score": np.nan}
-            rows.append(keys | row | {"position": score, "position_probabilities": None})
-    return pd.DataFrame(rows).astype({"score": "Int8", "position": "Int8"})
+    human = [item % 5 + 1 for item in range(max(map(len, strategies.values())))]
+    return one_read_each(strategies, human, n=n, shown=[range(1, n + 1)], soft=False, **about)
 
 
 def test_the_strategy_comparison_has_r_of_each_strategy_and_differences_from_one():
     rng = np.random.default_rng(1)
     human = np.arange(80) % 5 + 1
     noisy = {name: np.clip(human + rng.integers(-k, k + 1, 80), 1, 5) for k, name in enumerate(("balanced", "random"))}
-    reads = reads_of(noisy | {"fixed": rng.integers(1, 6, 80)})
+    reads = rated_reads(noisy | {"fixed": rng.integers(1, 6, 80)})
     statistics = agreement.estimate(reads, **BOOTSTRAP), comparison.estimate(reads, **BOOTSTRAP)
     (row,) = strategy_comparison.table(*statistics, study="s", n=5).to_dict("records")
     assert (row["r_balanced"], row["items_fixed"], row["delta_fixed_items"]) == (1, 80, 80)
@@ -247,7 +220,7 @@ def test_stars_mark_differences_whose_interval_does_not_hold_0(values, text):
 def test_scales_average_v_over_the_datasets_of_each_scale():
     rng = np.random.default_rng(2)
     parts = [
-        reads_of({"balanced": rng.integers(1, n + 1, 60)}, n=n, dataset=dataset)
+        rated_reads({"balanced": rng.integers(1, n + 1, 60)}, n=n, dataset=dataset)
         for n, dataset in ((2, "a"), (2, "b"), (5, "a"), (5, "b"), (9, "a"))
     ]
     statistics = bias.estimate(pd.concat(parts), **BOOTSTRAP)
@@ -266,9 +239,9 @@ def test_scales_average_v_over_the_datasets_of_each_scale():
 
 
 def test_scales_of_several_studies_take_each_dataset_from_the_first():
-    first = reads_of({"balanced": [1, 1, 1, 2] * 10}, n=2)
-    again = reads_of({"balanced": [1, 2] * 20}, n=2).assign(study="t")
-    more = reads_of({"balanced": [1, 2, 3] * 20}, n=3).assign(study="t")
+    first = rated_reads({"balanced": [1, 1, 1, 2] * 10}, n=2)
+    again = rated_reads({"balanced": [1, 2] * 20}, n=2).assign(study="t")
+    more = rated_reads({"balanced": [1, 2, 3] * 20}, n=3).assign(study="t")
     statistics = bias.estimate(pd.concat([again, first, more]), **BOOTSTRAP)
     found = scales.table(statistics, studies=["s", "t"]).query("dataset == 'd'").set_index("n")["cramers_v"]
     assert found.to_dict() == {2: pytest.approx(0.5), 3: pytest.approx(0)}

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from criteria_reads import draw, table
+from factories import criteria_table, draw_criteria
 
 from rubric_order import tables
 from rubric_order.prompts import orderings
@@ -33,8 +33,8 @@ def reads():
     human = np.clip(np.round(3 + rng.normal(size=(20, 3))), 1, 5)
     parts = []
     for strategy in ("balanced", "random", "fixed"):
-        values, shown = draw(20, 3, rng=rng, strategy=strategy, position=[1, 0, 0], failing=0.02)
-        parts.append(table(values, shown, human=human, strategy=strategy, soft=values))
+        values, shown = draw_criteria(20, 3, rng=rng, strategy=strategy, position=[1, 0, 0], failing=0.02)
+        parts.append(criteria_table(values, shown, human=human, strategy=strategy, soft=values))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -119,7 +119,7 @@ def test_the_table_of_crossed_orders_has_every_test():
     rows = orderings.balanced(3)
     both = np.array([orderings.cross(rows, "balanced", 5, start=text, rng=rng) for text in range(12)])
     values = rng.integers(1, 6, (12, 6, 3)).astype(float)
-    statistics = crossed_orders.estimate(table(values, both[..., :3], levels=both[..., 3:]), **OPTIONS)
+    statistics = crossed_orders.estimate(criteria_table(values, both[..., :3], levels=both[..., 3:]), **OPTIONS)
     found = crossed_orders_table.table(statistics, **SHOWN)
     by_name = statistics.set_index("quantity")["p"].to_dict()
     for name in crossed_orders_table.TESTS:

@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from simulated_reads import simulated_reads
+from factories import simulated_reads
 
 from rubric_order import tables
 from rubric_order.statistics import bias_cost as costs

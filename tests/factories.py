@@ -1,0 +1,322 @@
+"""What tests are made of: score tables, request tables, and settings filled from the schema.
+
+A table has here the columns that the library writes, so that a column that is added is added in one place.
+"""
+
+import copy
+import functools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import permutations
+from rubric_order.config import loading, schema
+from rubric_order.judging.engines import Request
+from rubric_order.prompts import orderings
+
+ROOT = Path(__file__).resolve().parents[1]
+ABOUT = {"study": "s", "judge": "j", "profile": "default", "dataset": "d"}  # whose reads they are
+CRITERIA = ("wit", "plot", "style", "depth", "pace", "voice", "mood", "form", "aim")
+
+
+@functools.cache
+def _judge_schema() -> dict:
+    """What the schema says of a judge."""
+    return schema.part_of(schema.load(ROOT / loading.SCHEMA)["properties"]["judges"], "any")
+
+
+def complete_judge(**settings: object) -> dict:
+    """A judge's block of config with all defaults; a vLLM judge at temperature 0 that writes a score after a prefix."""
+    settings = {
+        "engine": "vllm",
+        "model": "org/model",
+        "answer_format": "score",
+        "answer_prefix": "Score: ",
+        "sampling": {"temperature": 0, "max_tokens": 8},
+    } | settings
+    settings = copy.deepcopy(settings)
+    schema.fill_defaults(settings, _judge_schema())
+    return settings
+
+
+def request(request_id, prompt="short", *, n=5, repeat=0, ordering=None, dataset="d", item_id="i", **others):
+    """What is sent to a judge."""
+    ordering = tuple(range(1, n + 1) if ordering is None else ordering)
+    return Request(request_id, prompt, n, repeat, dataset=dataset, item_id=item_id, ordering=ordering, **others)
+
+
+def request_table(*names, prompt="short", repeat=None):
+    """Requests with these ids, one row each, as planning writes them; repeats are 0, 1, 2, ... by default."""
+    return pd.DataFrame(
+        {
+            "request_id": names,
+            "prompt": prompt,
+            "n": 5,
+            "repeat": range(len(names)) if repeat is None else repeat,
+            "profile": "default",
+            "criteria": None,
+            "dataset": "d",
+            "item_id": "i",
+            "ordering": [[1, 2, 3, 4, 5]] * len(names),
+        }
+    )
+
+
+def score_table(
+    selected,
+    human=None,
+    *,
+    n=5,
+    shown=None,
+    criteria=("quality",),
+    per_group=4,
+    expected=None,
+    probabilities=None,
+    soft=True,
+    strategy="balanced",
+    **about,
+):
+    """Reads with the given scores, as `scores.score_reads` returns them.
+
+    Args:
+        selected: score of each read (columns) of each item (rows). None is a read that failed, a text is why.
+        human: human score of each item; unknown by default.
+        shown: orderings of the reads, the same for each item; `balanced` by default, over and over.
+        criteria: of the items, in turn.
+        per_group: items of a group.
+        expected: expected score of each read of each item; the selected score by default.
+        probabilities: of each score, for each read of each item; one-hot on the selected score by default.
+        soft: whether there are expected scores and probabilities.
+        about: columns of `ABOUT`.
+    """
+    shown = orderings.balanced(n).tolist() if shown is None else np.asarray(shown).tolist()
+    rows = []
+    for item, scores in enumerate(selected):
+        for read, given in enumerate(scores):
+            ordering = shown[read % len(shown)]
+            failure = "no_score" if given is None else given if isinstance(given, str) else None
+            score = given if failure is None else None
+            options = None if score is None else [float(k == score) for k in range(1, n + 1)]
+            options = options if probabilities is None else probabilities[item][read]
+            value = score if expected is None else expected[item][read]
+            rows.append(
+                {
+                    "item_id": f"i{item:04d}",
+                    "group_id": f"g{item // per_group:04d}",
+                    "candidate": f"c{item % per_group}",
+                    "criterion": criteria[item % len(criteria)],
+                    "human_score": np.nan if human is None else human[item],
+                    "strategy": strategy,
+                    "n": n,
+                    "read_index": read,
+                    "ordering": np.array(ordering),
+                    "score": score,
+                    "position": ordering.index(score) + 1 if score in ordering else None,
+                    "failure": failure,
+                    "expected_score": np.nan if value is None or not soft else value,
+                    "position_probabilities": [options[k - 1] for k in ordering] if options and soft else None,
+                }
+            )
+    table = pd.DataFrame(rows)
+    types = {"score": "Int8", "position": "Int8", "expected_score": float, "human_score": float}
+    table = table.astype(types | {"position_probabilities": object})
+    table["position_probabilities"] = [
+        None if each is None else np.array(each) for each in table["position_probabilities"]
+    ]
+    return table.assign(**ABOUT | about)
+
+
+def random_scores(seed, *, n_items=12, n_reads=None, n=5, failing=0.2, rated=True, **options):
+    """`score_table` of random scores, by default of 2n reads, and of random human ones."""
+    rng = np.random.default_rng(seed)
+    selected = rng.integers(1, n + 1, (n_items, n_reads or 2 * n)).astype(object)
+    selected[rng.random(selected.shape) < failing] = None
+    human = rng.integers(3, 3 * n + 1, n_items) / 3 if rated else None
+    return score_table(selected.tolist(), human, n=n, **options)
+
+
+def one_read_each(strategies, human, **options):
+    """`score_table` with one read of each item under each strategy.
+
+    Args:
+        strategies: scores of the items by strategy.
+    """
+    parts = [
+        score_table([[score] for score in scores], human, strategy=strategy, **options)
+        for strategy, scores in strategies.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def simulated_reads(
+    *,
+    groups=20,
+    candidates=4,
+    criteria=("quality",),
+    n=5,
+    strategies=("balanced", "random", "fixed"),
+    reads=10,
+    preference=None,
+    noise=0.5,
+    sharpness=1.0,
+    failing=0.0,
+    human=True,
+    soft=False,
+    seed=0,
+    **about,
+):
+    """Reads of a made-up judge of one dataset, as `scores.score_reads` returns them: quick, and of any size.
+
+    Args:
+        groups, candidates, criteria: items are their product.
+        n, strategies, reads: scale, and how orderings are chosen; `reads` a strategy other than balanced and all.
+        preference: what standing at each position adds to an option, shape (n,); none by default.
+        noise: spread of what is drawn anew for each option and read. 0 is a judge that repeats itself.
+        sharpness: what a level's distance from the item's quality costs.
+        failing: share of reads without a score.
+        human: whether items have human scores.
+        soft: whether the probabilities of the options are known.
+        seed: of everything.
+        about: columns of `ABOUT`.
+    """
+    rng = np.random.default_rng(seed)
+    preference = np.zeros(n) if preference is None else np.asarray(preference, dtype=float)
+    names = [(g, c, k) for g in range(groups) for c in range(candidates) for k in criteria]
+    items = pd.DataFrame(
+        {
+            "item_id": [f"g{g:04d}-c{c}-{k}" for g, c, k in names],
+            "group_id": [f"g{g:04d}" for g, _, _ in names],
+            "candidate": [f"c{c}" for _, c, _ in names],
+            "criterion": [k for _, _, k in names],
+        }
+    )
+    quality = (
+        (n + 1) / 2
+        + 0.5 * np.repeat(rng.normal(size=groups), candidates * len(criteria))
+        + 0.22 * n * rng.normal(size=len(items))
+    )
+    raters = np.clip(np.rint(quality + rng.normal(size=(3, len(items)))), 1, n)
+    items["human_score"] = raters.sum(axis=0) / 3 if human else np.nan
+    parts = []
+    for strategy in strategies:
+        if strategy == "random":
+            shown = np.stack([orderings.choose("random", n, budget=reads, rng=rng) for _ in range(len(items))])
+        else:
+            one = orderings.choose(strategy, n, budget=reads)
+            shown = np.broadcast_to(one, (len(items), *one.shape))
+        count = shown.shape[1]
+        worth = -sharpness * np.abs(shown - quality[:, None, None]) + preference
+        chosen = (worth + noise * rng.gumbel(size=shown.shape)).argmax(axis=-1)
+        score = np.take_along_axis(shown, chosen[..., None], axis=-1)[..., 0].ravel()
+        part = items.loc[np.repeat(items.index, count)].reset_index(drop=True)
+        part["strategy"], part["n"] = strategy, n
+        part["read_index"] = np.tile(np.arange(count), len(items))
+        part["ordering"] = list(shown.reshape(-1, n))
+        failed = rng.random(len(part)) < failing
+        part["score"] = pd.array(np.where(failed, 0, score), dtype="Int8")
+        part["position"] = pd.array(chosen.ravel() + 1, dtype="Int8")
+        part.loc[failed, ["score", "position"]] = pd.NA
+        part["failure"] = np.where(failed, "no_score", None)
+        part["expected_score"], part["position_probabilities"] = np.nan, None
+        if soft:
+            weights = np.exp((worth - worth.max(axis=-1, keepdims=True)) / max(noise, 1e-3))
+            shares = weights / weights.sum(axis=-1, keepdims=True)
+            part["expected_score"] = (shares * shown).sum(axis=-1).ravel()
+            part["position_probabilities"] = list(shares.reshape(-1, n))
+        parts.append(part)
+    table = pd.concat(parts, ignore_index=True)
+    for place, (name, value) in enumerate((ABOUT | about).items()):
+        table.insert(place, name, value)
+    return table
+
+
+def criteria_table(values, shown, *, human=None, groups=None, soft=None, levels=None, **about):
+    """Scores of texts by reads by criteria, as `scores_criteria.score_criteria` returns them.
+
+    Args:
+        values: shape (U, R, C), NaN where the answer gives none.
+        shown: orderings of the criteria, shape (R, C) or (U, R, C).
+        human: human score of each text and criterion; 3 by default.
+        groups: name of each text's group; a text is its own by default.
+        soft: expected scores, like `values`; unknown by default.
+        levels: orderings of the levels, shape (U, R, n); none by default.
+    """
+    values = np.asarray(values, dtype=float)
+    n_criteria = values.shape[2]
+    shown = np.broadcast_to(shown, values.shape)
+    place, before = permutations.positions_of(shown), permutations.predecessors(shown)
+    text, read, criterion = (axis.ravel() for axis in np.indices(values.shape))
+    names = np.array([*CRITERIA[:n_criteria], None], dtype=object)
+    score = values.ravel()
+    reads = pd.DataFrame(
+        ABOUT
+        | {"strategy": "balanced", "n": 5}
+        | about
+        | {
+            "unit_id": [f"t{number:04d}" for number in text],
+            "group_id": [f"g{number:04d}" if groups is None else groups[number] for number in text],
+            "item_id": [f"t{number:04d}-{names[name]}" for number, name in zip(text, criterion, strict=True)],
+            "criterion": names[criterion],
+            "human_score": np.full(values.shape, 3.0).ravel()
+            if human is None
+            else np.asarray(human)[text, criterion].astype(float),
+            "read_index": read,
+            "criterion_position": place.ravel(),
+            "predecessor": names[before.ravel() - 1],
+            "score": pd.array([pd.NA if np.isnan(x) else int(x) for x in score], dtype="Int8"),
+            "failure": [("no_score" if np.isnan(x) else None) for x in score],
+            "expected_score": np.nan if soft is None else np.asarray(soft, dtype=float).ravel(),
+            "level_ordering": None,
+            "position": pd.array([pd.NA] * len(score), dtype="Int8"),
+        }
+    )
+    if levels is not None:
+        rows = np.asarray(levels)[text, read].tolist()
+        reads["level_ordering"] = rows
+        reads["position"] = pd.array(
+            [pd.NA if np.isnan(x) else row.index(int(x)) + 1 for x, row in zip(score, rows, strict=True)], dtype="Int8"
+        )
+    return reads
+
+
+def draw_criteria(
+    n_texts,
+    n_criteria,
+    *,
+    rng,
+    strategy="balanced",
+    position=0.0,
+    carry=0.0,
+    levels=0.0,
+    spread=0.7,
+    noise=0.5,
+    failing=0.0,
+    rounded=True,
+):
+    """Values and orderings of a judge with planted effects.
+
+    Args:
+        position: what each position adds, one number or one a position.
+        carry: share of the score before, less 3, that is added.
+        levels: mean score under each criterion, less 3: one number or one a criterion.
+        spread: standard deviation of a text's opinion, half of it common to all criteria.
+        noise: standard deviation of a read. failing: share of missing scores.
+    """
+    shown = orderings.choose(strategy, n_criteria, rng=rng)
+    opinion = (
+        3
+        + np.broadcast_to(levels, n_criteria)
+        + spread * np.sqrt(0.5) * (rng.normal(size=(n_texts, 1)) + rng.normal(size=(n_texts, n_criteria)))
+    )
+    shift = np.broadcast_to(position, n_criteria)
+    values = np.full((n_texts, *shown.shape), np.nan)
+    for read, row in enumerate(shown):
+        carried = 0.0
+        for place, criterion in enumerate(row):
+            score = opinion[:, criterion - 1] + shift[place] + carried + noise * rng.normal(size=n_texts)
+            score = np.clip(np.round(score), 1, 5) if rounded else score
+            values[:, read, criterion - 1] = score
+            carried = carry * (score - 3)
+    values[rng.random(values.shape) < failing] = np.nan
+    return values, shown
