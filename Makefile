@@ -41,13 +41,7 @@ clean: ## remove all results; keeps .venv and the response store
 	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name store -exec rm -rf {} +
 	rm -rf report.html .snakemake
 
-# The list of packages is complete, so nothing is resolved. A CPU build of torch is not on the package index itself: where
-# pip does not find it, uv fetches it from PyTorch's.
-$(INSTALLED): requirements/cpu.txt requirements/cuda.txt pyproject.toml
+$(INSTALLED): requirements/cpu.txt requirements/cuda.txt requirements/install.sh pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14) and "rubric-order needs Python 3.11, 3.12 or 3.13 (make PYTHON=...), found " + sys.version)'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-deps --requirement $(REQUIREMENTS) \
-	  || { $(BIN)/python -m pip install --quiet uv \
-	       && $(BIN)/uv pip install --python $(BIN)/python --no-deps --torch-backend cpu --requirement $(REQUIREMENTS); }
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
-	touch $@
+	requirements/install.sh $(PYTHON) $(VENV) $(REQUIREMENTS)
+	@touch $@
