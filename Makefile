@@ -7,7 +7,7 @@ REQUIREMENTS := requirements/$(if $(shell command -v nvidia-smi),cuda,cpu).txt
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo plan-cost judge-status test test-cluster lint clean
+.PHONY: help env demo plan-cost judge-status test test-all test-cluster lint clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -25,7 +25,10 @@ plan-cost: env ## say what judging will take; ARGS="--configfile FILE" for anoth
 judge-status: env ## say how far the judges are, also while they run; ARGS as above
 	@$(BIN)/snakemake judge_status --cores 1 --quiet all --nolock $(ARGS)
 
-test: env ## run the tests
+test: env ## run the tests, without those that take long
+	$(BIN)/pytest -m "not slow"
+
+test-all: env ## run all tests but those on a cluster
 	$(BIN)/pytest
 
 test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes

@@ -61,7 +61,7 @@ def test_the_environment_of_the_analysis_has_what_the_library_depends_on(root):
 
 def test_the_environment_of_endpoints_has_what_its_job_imports(root):
     scripts = root / "workflow/scripts"
-    program = "import sys; sys.path.insert(0, sys.argv[1]); import judge_shard, rubric_order.engines.openai_api"
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import judge_shard, rubric_order.judging.engines.openai_api"
     program += "; print(*{name.partition('.')[0] for name in sys.modules})"
     found = subprocess.run([sys.executable, "-c", program, str(scripts)], capture_output=True, text=True, check=True)
     listed = environment(root / "envs/analysis.yaml") | environment(root / "envs/endpoint.yaml")
