@@ -2,17 +2,20 @@
 
 import contextlib
 import functools
+import logging
 from pathlib import Path
 
 import pandas as pd
 
 from rubric_order.base import command_line, files, locks
 from rubric_order.config.judges import identity
-from rubric_order.judging import devices, engines
+from rubric_order.judging import devices, engines, number_formats
 from rubric_order.judging import shard as judging
 from rubric_order.judging.constrained import second_requests
 from rubric_order.judging.store import Store
 from rubric_order.planning import plan
+
+log = logging.getLogger(__name__)
 
 
 def main(
@@ -31,6 +34,8 @@ def main(
     with locks.only_writer(output), contextlib.ExitStack() as claimed:
 
         def start_engine() -> engines.Engine:
+            if slow := number_formats.warning(store.name, {**judge, "gpu": gpus}):
+                log.warning(slow)
             if needed := engines.gpus_to_claim(judge, gpus):
                 claimed.enter_context(devices.claim(needed))
             settings = {**judge, **endpoint, "gpu": gpus}

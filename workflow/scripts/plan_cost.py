@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 
 from rubric_order import tables
 from rubric_order.base import command_line
-from rubric_order.judging import costs
+from rubric_order.judging import costs, number_formats
 from rubric_order.judging.store import Store
 from rubric_order.tables import plan_cost
 
@@ -37,6 +37,9 @@ def main(judges: dict, plans: Path, requests: Path, stores: Path, models: Path, 
     tables.write(rows, printed, output.with_suffix(""), plan_cost.CAPTION)
     print(printed.to_markdown(index=False, disable_numparse=True))
     print(f"\n{plan_cost.saved(rows)}\n{plan_cost.CAPTION}")
+    for judge, block in judges.items():
+        if slow := number_formats.warning(judge, block["settings"]):
+            print(slow)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,14 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pandas as pd
 
 from rubric_order.base.errors import InputError
 from rubric_order.base.text_columns import is_among
 from rubric_order.judging.engines import Engine, Request, Response
+from rubric_order.judging.progress import progress
 from rubric_order.judging.store import Store, asked_again, may_pass
 
 log = logging.getLogger(__name__)
@@ -182,23 +183,3 @@ def measured(responses: Iterable[Response], note: Callable[[dict], None]) -> Ite
     finally:
         ended = datetime.now(UTC).isoformat(timespec="seconds")
         note({**run, "seconds": round(time.monotonic() - begun, 3), "ended": ended})
-
-
-def progress(responses: Iterable[Response], total: int, *, every: float = 10.0) -> Iterator[Response]:
-    """Pass responses on, logging how many are done, how fast, and the time left."""
-    started = last = time.monotonic()
-    failed = prompt_tokens = cached_tokens = 0
-    for done, response in enumerate(responses, start=1):
-        yield response
-        failed += response.error is not None
-        prompt_tokens += response.prompt_tokens or 0
-        cached_tokens += response.cached_tokens or 0
-        now = time.monotonic()
-        if now - last >= every or done == total:
-            last = now
-            rate = done / max(now - started, 1e-9)
-            left = timedelta(seconds=round((total - done) / rate))
-            log.info(
-                "judged %d / %d requests, %.1f a second, %s left, %d failed, %.0f%% of prompt tokens from cache",
-                *(done, total, rate, left, failed, 100 * cached_tokens / max(prompt_tokens, 1)),
-            )
