@@ -76,23 +76,23 @@ def test_a_sample_of_many_requests_says_what_all_of_them_say(judge, write, store
         return words(prompt, profile)
 
     row = costs_of(judge, {"s": write(table)}, store, encode=counting).loc["s"]
-    assert len(asked) == 2 * (costs.SAMPLE + costs.STRETCHES)
+    assert len(asked) == 2 * (costs.SAMPLE_PROMPTS + costs.SAMPLE_STRETCHES)
     tokens = [words(prompt, "default") for prompt in table["prompt"]]
     cached = sum([*map(prefix_cache.PrefixCache(4).ask, tokens)])
     assert row["prompt_tokens"] == pytest.approx(sum(map(len, tokens)), rel=0.01)
     assert row["cached_tokens"] == pytest.approx(cached, rel=0.01)
 
 
-@pytest.mark.parametrize("size", [0, 1, costs.SAMPLE, costs.SAMPLE + 1, 1000])
+@pytest.mark.parametrize("size", [0, 1, costs.SAMPLE_PROMPTS, costs.SAMPLE_PROMPTS + 1, 1000])
 def test_a_sample_is_whole_stretches_of_rows(size):
     rows = np.arange(size) * 3
     stretches = costs.sample(rows)
     taken = np.concatenate([*stretches, np.array([], dtype=int)])
     assert set(taken) <= set(rows)
-    if size <= costs.SAMPLE:
+    if size <= costs.SAMPLE_PROMPTS:
         assert taken.tolist() == rows.tolist()
     else:
-        assert len(stretches) == costs.STRETCHES
+        assert len(stretches) == costs.SAMPLE_STRETCHES
         assert all((np.diff(stretch) == 3).all() for stretch in stretches)
         assert stretches[0][0] == rows[0]
         assert stretches[-1][-1] == rows[-1]

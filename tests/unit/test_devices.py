@@ -12,9 +12,9 @@ from rubric_order.judging import devices
 
 CLAIM = """
 import logging, sys
-from rubric_order import devices
+from rubric_order.judging import devices
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-devices.POLL = 0.05
+devices.POLL_SECONDS = 0.05
 with devices.claim({count}):
     sys.stdin.readline()
 """
@@ -22,7 +22,7 @@ with devices.claim({count}):
 # As vLLM does: its engine is a process of its own, which does not look whether its parent is there.
 CLAIM_AND_START = """
 import multiprocessing, os, sys, time
-from rubric_order import devices
+from rubric_order.judging import devices
 
 def serve():
     print("started", os.getpid())
@@ -44,7 +44,7 @@ def machine(tmp_path, monkeypatch):
     for name in (devices.VISIBLE, "CUDA_DEVICE_ORDER", "SLURM_JOB_ID", "SLURM_STEP_ID", "RUBRIC_ORDER_DEVICES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RUBRIC_ORDER_LOCK_DIR", str(tmp_path / "locks"))
-    monkeypatch.setattr(devices, "POLL", 0.05)
+    monkeypatch.setattr(devices, "POLL_SECONDS", 0.05)
     started = []
 
     def start(count=1, code=CLAIM, **environment):
@@ -85,8 +85,8 @@ def test_two_jobs_that_want_two_of_three_devices_go_one_after_the_other(machine)
 def test_devices_are_never_shared_among_many_jobs(machine, tmp_path):
     code = """
 import os, random, sys, time
-from rubric_order import devices
-devices.POLL = 0.01
+from rubric_order.judging import devices
+devices.POLL_SECONDS = 0.01
 for _ in range(20):
     with devices.claim({count}) as mine:
         for device in mine:

@@ -46,7 +46,7 @@ def run_job(folder: Path, *, judge: dict, shard: int, shards: int, delay: float,
     """One judge job, as the workflow runs it, which also notes every request that its engine answers."""
     import judge_shard
 
-    judging.CHUNK = CHUNK
+    judging.CHUNK_REQUESTS = CHUNK
     load = engines.load
 
     def load_noting(judge, *, model_folder=None):

@@ -10,9 +10,9 @@ from rubric_order.base import locks
 WRITE = """
 import logging, os, sys, time
 from pathlib import Path
-from rubric_order import locks
+from rubric_order.base import locks
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-locks.POLL = 0.05
+locks.POLL_SECONDS = 0.05
 with locks.only_writer(Path({output!r})):
     print("writing")
     {work}

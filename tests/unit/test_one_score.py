@@ -135,6 +135,11 @@ OTHER_LABELS = [
     ('{"result": 4}', 4),
     ("<result>4</result>", 4),
     ("Answer: 4", 4),
+    ("The answer is: 4", 4),
+    ("The answer is:\n\n[The answer is: 1]", 1),
+    ("The answer is: 5\n\nThe answer is: 5\n\nThe answer is: 5", 5),
+    ("The answer is: 3\n\nThe answer is: 5", CONFLICTING),
+    ("The answer is: 4 apples, and the response says so.", NO_SCORE),
 ]
 BARE = [
     ("4", 4),
@@ -430,7 +435,7 @@ PIECES = [
     *("of", "out of", "or", "to", "for", "on", "scale", "from being", "reference answer that", "perfect", "stars"),
     *("four", "one", "1", "3", "3.5", "-1", "11", "1,000", "4/5", "1-5", "1 to 5", "½", "%", "…", ":", "-", "(", ")"),
     *("[", "]", "*", "_", "<think>", "</think>", "<|end|>", "Score 1: x\n", "\n1. ", "\n", "\r\n", "\t", '"', "'"),
-    *("|", ".", ",", "x", "=", "<", "(an integer number between 1 and 5)", "integer", "RESULT", "Please do not"),
+    *("|", ".", ",", "x", "=", "<", "(an integer number between 1 and 5)", "integer", "Please do not"),
 ]
 MIXTURES = st.one_of(
     st.text(),

@@ -183,7 +183,7 @@ def test_an_engine_that_leaves_a_request_out_is_a_defect(store):
 
 
 def test_responses_are_on_disk_in_chunks_while_the_engine_goes_on(store, monkeypatch):
-    monkeypatch.setattr(shard, "CHUNK", 3)
+    monkeypatch.setattr(shard, "CHUNK_REQUESTS", 3)
     kept = []
 
     def responses():
@@ -210,7 +210,7 @@ class HandingOn(CountingEngine):
 
 @pytest.mark.parametrize("before", [True, False], ids=["before the file is there", "after"])
 def test_a_signal_while_the_store_is_written_loses_nothing_that_has_come(store, monkeypatch, before):
-    monkeypatch.setattr(shard, "CHUNK", 2)
+    monkeypatch.setattr(shard, "CHUNK_REQUESTS", 2)
     append, told = store.append, []
 
     def append_and_be_told_to_stop(rows, **engine):
@@ -269,7 +269,7 @@ def test_a_store_that_cannot_be_written_ends_the_job(store, monkeypatch):
 
 
 def test_a_run_joins_its_chunks_into_one_file(store, monkeypatch):
-    monkeypatch.setattr(shard, "CHUNK", 2)
+    monkeypatch.setattr(shard, "CHUNK_REQUESTS", 2)
     shard.judge(request_table(*"abcdefg"), store, CountingEngine)
     assert len(list(store.folder.glob("*.parquet"))) == 1
 

@@ -40,8 +40,8 @@ def test_each_request_is_counted_once_and_by_what_became_of_it(requests, store):
 
 def test_tokens_are_those_of_answers_and_cost_is_that_of_all_that_is_stored(requests, store):
     table = status.judge_status(requests, store).set_index("study")
-    assert table.loc["s", status.TOKENS].tolist() == [100, 10, 60]
-    assert table.loc["all", status.TOKENS].tolist() == [200, 20, 120]
+    assert table.loc["s", status.TOKEN_COLUMNS].tolist() == [100, 10, 60]
+    assert table.loc["all", status.TOKEN_COLUMNS].tolist() == [200, 20, 120]
     assert table.loc["s", "cost"] == pytest.approx(0.7)
     assert pd.isna(table.loc["t", "cost"])
     assert table.loc["all", "cost"] == pytest.approx(1.7)

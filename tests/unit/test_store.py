@@ -92,7 +92,7 @@ def test_a_note_of_a_run_that_is_torn_is_left_aside(tmp_path, caplog):
     assert [run["seconds"] for run in store.runs()] == [1, 2]
     next((tmp_path / "runs").iterdir()).write_bytes(bytes(20))
     assert len(store.runs()) == 1
-    assert "is not readable and is left aside" in caplog.text
+    assert "cannot be read and is ignored" in caplog.text
     assert store.read().empty
 
 
@@ -160,7 +160,7 @@ def test_what_was_spent_is_counted_once_for_each_run_also_after_joining(tmp_path
 
 
 def test_compact_leaves_large_files_as_they_are(tmp_path, monkeypatch):
-    monkeypatch.setattr("rubric_order.judging.store.LARGE", 3)
+    monkeypatch.setattr("rubric_order.judging.store.FULL_FILE_ROWS", 3)
     store = Store(tmp_path)
     for names in ("abc", "de", "f"):
         store.append([answer(name) for name in names])
@@ -369,7 +369,7 @@ def test_a_torn_file_is_left_aside_with_a_warning_and_the_rest_is_read(tmp_path,
     torn.write_bytes(spoil(torn.read_bytes()))
     assert Store(tmp_path).read(["a", "b", "c"])["request_id"].tolist() == ["c"]
     (message,) = caplog.messages
-    assert message.startswith(f"{torn} is not readable and is left aside: ")
+    assert message.startswith(f"{torn} cannot be read and is ignored: ")
     assert "\n" not in message
     store.append([answer("a"), answer("d")])
     store.compact()

@@ -62,7 +62,7 @@ def test_editing_a_comment_on_the_judge_side_plans_nothing(project: Project, pat
 
 def test_code_of_the_judge_side_can_change_without_loading_a_model(project: Project):
     source = project.file("workflow/scripts/rubric_order/judging.py")
-    source.write_text(source.read_text().replace("CHUNK = 256", "CHUNK = 128"))
+    source.write_text(source.read_text().replace("CHUNK_REQUESTS = 256", "CHUNK_REQUESTS = 128"))
     assert "judge_shard" in project.planned(config=SMALL)
     before = project.file("results/responses/position_bias/smollm2_135m/1.parquet").read_bytes()
     run = project.snakemake(config=SMALL)

@@ -22,9 +22,10 @@ JOB = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 import judge_shard
-from rubric_order import entry, judging
-judging.CHUNK = 8
-entry.run(judge_shard.main)
+from rubric_order.base import command_line
+from rubric_order.judging import shard
+shard.CHUNK_REQUESTS = 8
+command_line.run(judge_shard.main)
 """
 # One prompt at a time and nothing from a cache: then an answer cannot depend on what was asked before it.
 EXACT = {"max_num_seqs": 1, "enable_prefix_caching": False}

@@ -17,14 +17,14 @@ log = logging.getLogger("rubric_order")
 def run(main: Callable[..., None]) -> None:
     """Call `main` with the options of the command line.
 
-    Each parameter becomes an option: a path or number as it is, ``dict`` as JSON, ``list[Path]`` as several paths,
-    ``dict[str, Path]`` as several ``name=path``, ``Path | None`` as a path or nothing. An `InputError` ends the program
-    with one line and status 1.
+    Each parameter becomes an option, read by its annotation: ``dict`` from JSON, ``list[Path]`` from several paths,
+    ``dict[str, Path]`` from several ``name=path``, ``Path | None`` from a path or from nothing, and others, such as
+    ``Path`` and ``int``, from one word. An `InputError` ends the program with one line and status 1.
     """
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", level=logging.WARNING, stream=sys.stderr)
-    # A job that is asked to end, by a scheduler or at its time limit, keeps what it has first.
+    # SIGTERM comes from a scheduler or at the time limit. It raises SystemExit, so that a job first writes what it has.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended on request"))
-    log.setLevel(logging.INFO)  # our own progress; of libraries only what is wrong
+    log.setLevel(logging.INFO)  # progress of this program, but only warnings of libraries
     parser = argparse.ArgumentParser(description=inspect.getdoc(main))
     parameters = inspect.signature(main).parameters
     for name, parameter in parameters.items():

@@ -25,7 +25,7 @@ MAX_DEPTH = 50
 
 @contextlib.contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
-    """A temporary path beside `path` that is renamed to it when the block ends well, and removed when it does not."""
+    """A temporary path beside `path`. It replaces `path` when the block ends, and is removed if the block fails."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
@@ -35,11 +35,11 @@ def atomic(path: str | Path) -> Iterator[Path]:
     try:
         yield temporary
         with open(temporary, "rb") as file:
-            os.fsync(file)  # a power cut leaves the old file or the new one, never an empty one
+            os.fsync(file)  # after a power cut there is the old file or the new one, never an empty one
         os.replace(temporary, path)
         folder = os.open(path.parent, os.O_RDONLY)
         try:
-            os.fsync(folder)  # and it leaves the new one from here on
+            os.fsync(folder)  # from here on, it is the new file
         finally:
             os.close(folder)
     finally:
@@ -54,8 +54,8 @@ def write_text(text: str, path: str | Path) -> None:
 def write_parquet(table: pd.DataFrame | pa.Table | Iterable[pa.Table], path: str | Path, **metadata: object) -> None:
     """Write a table with the schema version, the program's version and `metadata` in the file's own metadata.
 
-    Several tables of one schema are written one after another as they come, so that they are never in memory together.
-    Bytes depend on the tables and the metadata alone.
+    Of several tables, all of one schema, each is written before the next is taken, so that only one is in memory. The
+    bytes depend on the tables and the metadata alone.
     """
     if isinstance(table, pd.DataFrame):
         table = pa.Table.from_pandas(table, preserve_index=False)
@@ -71,18 +71,18 @@ def write_parquet(table: pd.DataFrame | pa.Table | Iterable[pa.Table], path: str
 
 
 def read_metadata(path: str | Path) -> dict:
-    """What `write_parquet` put into the file's metadata."""
+    """The metadata that `write_parquet` wrote."""
     return json.loads(pq.read_schema(path).metadata[b"rubric_order"])
 
 
 def read_tables(paths: list[Path], columns: list[str] | None = None) -> pd.DataFrame:
-    """Rows of several Parquet files of one schema, one after another."""
+    """All rows of several Parquet files of one schema, in the order of the files."""
     tables = [pq.read_table(path, columns=columns) for path in paths]
     return pa.concat_tables(tables, promote_options="permissive").to_pandas()
 
 
 def each_table(paths: Iterable[Path], columns: list[str]) -> Iterator[pd.DataFrame]:
-    """Some columns of one Parquet file after another, one at a time in memory."""
+    """Some columns of each Parquet file, file by file, so that only one is in memory."""
     return (pq.read_table(path, columns=columns).to_pandas() for path in paths)
 
 
@@ -154,7 +154,7 @@ def _json(text: str, path: str | Path, line: int | None = None) -> object:
 
 
 def _check_depth(content: object, where: str) -> None:
-    """Refuse what is nested so deeply that even showing it in a message would fail."""
+    """Refuse content that is nested more than `MAX_DEPTH` levels deep: even a message that shows it could fail."""
     level, seen = [content] if isinstance(content, dict | list) else [], set()
     for _ in range(MAX_DEPTH):
         inside = [entry.values() if isinstance(entry, dict) else entry for entry in level]
@@ -172,11 +172,11 @@ def read_csv(path: str | Path, columns: tuple[str, ...]) -> list[tuple[int, dict
     """Line numbers (of a row's last line, 1-based) and rows by column of a CSV file with a header.
 
     Args:
-        path: the file; blank lines are passed over.
-        columns: the columns that must be there.
+        path: the file. Blank lines are skipped.
+        columns: the required columns.
 
     Raises:
-        InputError: with the line, where the file is not CSV or a row has more or fewer cells than there are columns; a
+        InputError: the file is not CSV, or a row has more or fewer cells than there are columns (both with the line); a
             column is missing or stands twice; or there are no rows.
     """
     csv.field_size_limit(2**24)
@@ -202,7 +202,7 @@ def read_csv(path: str | Path, columns: tuple[str, ...]) -> list[tuple[int, dict
 
 
 def listed(names: Iterable[str]) -> str:
-    """The first of some names, on one line."""
+    """Names on one line, cut after 200 characters."""
     return f"{', '.join(' '.join(name.split()) for name in names):.200}"
 
 

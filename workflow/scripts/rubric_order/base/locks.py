@@ -1,14 +1,15 @@
-"""One writer of an output at a time, also when two runs of the workflow do not know of each other.
+"""One writer of an output at a time, also where two runs of the workflow make the same output.
 
-Outputs are written under a temporary name and renamed, so that a second writer never spoils one. But where a run of
-Snakemake was killed, its jobs go on, on a cluster for hours, and the next run starts the same jobs again: both would
-ask, and pay for, the same requests. The job that comes second waits, and then finds all answers in the response store.
+When a run of Snakemake is killed on a cluster, its jobs go on, sometimes for hours. The next run starts the same jobs
+again. Without a lock both jobs would send, and pay for, the same requests. With it the second job waits, and then finds
+all answers in the response store. (Files are safe without a lock: an output is written under a temporary name and then
+renamed.)
 
-The lock is a POSIX record lock. It ends with its process, however that ends, is not shared with child processes, and is
-kept by the server of a network file system (NFSv4; NFSv3 with its lock service; Lustre, GPFS and CephFS as commonly
-mounted), so that it holds between the nodes of a cluster. The file says who holds it. Where a file system keeps locks
-apart on each node, or has none, that is what is left: a holder on this machine is looked up among the processes, one in
-a SLURM job is asked for at the scheduler.
+The lock is a POSIX record lock. It ends when its process ends, and child processes do not inherit it. The server of a
+network file system keeps it (NFSv4; NFSv3 with its lock service; Lustre, GPFS and CephFS as commonly mounted), so it
+holds between the nodes of a cluster. The lock file also names its holder. Some file systems have no locks, or keep
+separate locks on each node. There the second job checks whether the holder still runs: a process of this machine in
+the list of processes, a SLURM job with ``squeue``.
 """
 
 import contextlib
@@ -26,14 +27,14 @@ from typing import TextIO
 
 log = logging.getLogger(__name__)
 
-POLL = 2.0  # seconds between two tries
+POLL_SECONDS = 2.0  # time between two tries
 
 
 @contextlib.contextmanager
 def only_writer(output: Path) -> Iterator[None]:
-    """Be the only job that makes an output; wait while another one does.
+    """Be the only job that makes an output; wait while another job makes it.
 
-    A file ``.NAME.lock`` beside the output is there while the block runs.
+    The lock file is ``.NAME.lock`` beside the output. It exists while the block runs.
     """
     path = output.with_name(f".{output.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +48,7 @@ def only_writer(output: Path) -> Iterator[None]:
         if told != holder:
             log.info("waiting for %s, which makes %s", _name(holder), output)
             told = holder
-        time.sleep(POLL)
+        time.sleep(POLL_SECONDS)
     try:
         _write_holder(file)
         yield
@@ -57,7 +58,7 @@ def only_writer(output: Path) -> Iterator[None]:
 
 
 def _write_holder(file: TextIO) -> None:
-    """Say in a lock's file that this process holds it."""
+    """Write into a lock file that this process holds it."""
     file.seek(0)
     file.truncate()
     mine = {"pid": os.getpid(), "started": _started(os.getpid()), "slurm_job": _slurm_job()}
@@ -66,7 +67,7 @@ def _write_holder(file: TextIO) -> None:
 
 
 def _read_holder(file: TextIO) -> dict:
-    """Whom a lock's file names; nobody where it is empty, or half written."""
+    """The holder that a lock file names; an empty mapping where the file is empty or incomplete."""
     file.seek(0)
     try:
         return json.loads(file.read() or "{}")
@@ -75,7 +76,7 @@ def _read_holder(file: TextIO) -> dict:
 
 
 def alive(holder: dict) -> bool | None:
-    """Whether the process that a lock's file names is there still; None where that cannot be known from here."""
+    """Whether the holder's process still runs; None where this machine cannot know."""
     if not holder:
         return None
     if {key: holder[key] for key in _place()} == _place():
@@ -86,7 +87,7 @@ def alive(holder: dict) -> bool | None:
 
 
 def _lock(file: TextIO, path: Path) -> bool:
-    """Try to lock a file that may have been removed, or replaced, since it was opened."""
+    """Try to lock an open file. False where another process holds the lock, or has removed or replaced the file."""
     try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -102,7 +103,7 @@ def _lock(file: TextIO, path: Path) -> bool:
 
 
 def _place() -> dict:
-    """Where process ids have their meaning: on this machine, and inside this container if it is one."""
+    """The machine and the container in which a process id is unique."""
     return {"host": os.uname().nodename, "pid_namespace": os.stat("/proc/self/ns/pid").st_ino}
 
 
@@ -114,7 +115,7 @@ def _name(holder: dict) -> str:
 
 
 def _started(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot: with its id, that names one process. None once it ended."""
+    """When a process started, in clock ticks since boot; None once it has ended. Id and start name one process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -124,7 +125,7 @@ def _started(pid: int) -> int | None:
 
 
 def _slurm_job() -> str | None:
-    """The SLURM job of this process, as squeue and scancel name it."""
+    """The SLURM job of this process, under the name that squeue and scancel use."""
     array, task = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
     return f"{array}_{task}" if array and task else os.environ.get("SLURM_JOB_ID")
 

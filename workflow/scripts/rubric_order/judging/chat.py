@@ -1,4 +1,4 @@
-"""From a prompt to the tokens that a model is given: chat template, system message, and how the answer begins."""
+"""From a prompt to the tokens that a model gets: system message, chat template, and the beginning of the answer."""
 
 import logging
 import os
@@ -13,15 +13,19 @@ log = logging.getLogger(__name__)
 
 
 def encode(tokenizer, judge: Mapping, prompt: str, *, begun: str | None = None) -> list[int]:
-    """Tokens of a chat whose user says `prompt`, up to and including the prefix of the answer.
+    """Tokens of a chat in which `prompt` is the user's message, up to and including the beginning of the answer.
 
-    Where the prompt holds one of the tokenizer's special tokens as text, that text is split into ordinary tokens: an
-    item cannot end the user's turn.
+    A prompt can hold the text of a special token. That text becomes ordinary tokens, so an item cannot end the user's
+    turn.
 
     Args:
-        tokenizer: of the transformers library.
-        judge: the judge's settings, with its profile, see `judges.with_profile`.
-        begun: how the answer begins, in place of the judge's own prefix.
+        tokenizer: a tokenizer of the transformers library.
+        judge: the judge's settings under its profile, see `config.judges.with_profile`.
+        prompt: the user's message.
+        begun: beginning of the answer; None for the judge's `answer_prefix`.
+
+    Raises:
+        InputError: the prompt holds a special token, and the chat template changes the prompt.
     """
     messages = [{"role": "user", "content": prompt}]
     if judge.get("system_prompt"):
@@ -47,14 +51,15 @@ def encode(tokenizer, judge: Mapping, prompt: str, *, begun: str | None = None) 
 
 
 def local_tokenizer(judge: Mapping, converted: Path):
-    """The tokenizer of a judge's model, where this machine has it; nothing is fetched.
+    """The tokenizer of a judge's model, from this machine. Nothing is downloaded.
 
     Args:
         judge: the judge's settings.
-        converted: where the workflow puts weights that it makes itself.
+        converted: folder of the weights that the workflow converts for this judge.
 
     Returns:
-        None where there is none: no such folder, nothing in the hub's cache, or no transformers library.
+        None where this machine has no such tokenizer: the folder is missing, the hub's cache does not hold the model,
+        or the transformers library is not installed.
     """
     if judge["engine"] == "simulated":
         return None

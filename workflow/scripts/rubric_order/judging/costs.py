@@ -1,8 +1,8 @@
-"""What judging will take, told before it begins: requests, tokens, what a prefix cache saves, hours and money.
+"""Cost of judging, estimated before it begins: requests, tokens, tokens from the prefix cache, hours and money.
 
-Tokens are counted in a sample: the prompts about one dataset are alike, so that the tokens a character are known from
-some of them, and so is the share that the prefix cache saves. The sample is whole stretches of neighbouring requests,
-since neighbours are what shares a prefix.
+Tokens are counted in a sample of each dataset's prompts. Prompts about one dataset are alike, so the sample gives the
+number of tokens a character, and the share of tokens that the prefix cache saves. The sample consists of runs of
+neighbouring requests, since neighbours share prefixes.
 """
 
 import functools
@@ -20,10 +20,10 @@ from rubric_order.config import judges
 from rubric_order.judging import chat, prefix_cache
 from rubric_order.judging.store import Store, asked_again
 
-SAMPLE = 240  # prompts of one study and dataset whose tokens are counted
-STRETCHES = 8  # of neighbouring requests, from which they are taken
-CHARACTERS = 4  # a token, where the judge's tokenizer is not at hand
-LEAST_SECONDS = 1.0  # of judging, below which nothing is said about how fast a judge is
+SAMPLE_PROMPTS = 240  # prompts of one study and dataset whose tokens are counted
+SAMPLE_STRETCHES = 8  # runs of neighbouring requests that make up a sample
+CHARACTERS_PER_TOKEN = 4  # assumed where the judge's tokenizer is not on this machine
+MIN_SECONDS_OF_SPEED = 1.0  # a judge's speed is not estimated from less judging than this
 
 Encode = Callable[[str, str], Sequence]  # prompt and profile to tokens
 
@@ -36,22 +36,25 @@ def judge_costs(
     *,
     encode: Encode | None,
 ) -> pd.DataFrame:
-    """What one judge still has to do.
+    """What the requests of one judge that have no answer yet will cost.
 
     Args:
         judge: the judge's settings.
-        requests: the file of the judge's requests of each study.
-        reads: how many reads each study plans.
-        store: of the judge.
-        encode: the judge's tokens of a prompt under a profile; None to reckon with `CHARACTERS` a token.
+        requests: file of the judge's requests, by study.
+        reads: number of planned reads, by study.
+        store: the judge's response store.
+        encode: gives the judge's tokens of a prompt under a profile; None to count `CHARACTERS_PER_TOKEN` a token.
 
     Returns:
-        One row a study, and one of all together: `reads`, `requests` (distinct, and of no earlier study), `answered` in
-        the store, `to_ask`; for what is to ask `prompt_tokens`, of which `cached_tokens` need no computing, and
-        `output_tokens`; `hours` of one job, `gpu_hours`, `cost`, and `cost_cached`, which counts on the cache. Null
-        where nothing is known. `prompt_tokens_from` is "tokenizer" or "characters"; `output_tokens_from` is "answers"
-        (the mean of those in the store) or "max_tokens" (the most that it can be); `tokens_per_second` is what a job
-        computes, from earlier jobs or config.
+        One row a study, and one row for all studies together. Null where a value is not known.
+
+        - `reads`; `requests`: distinct ones that no earlier study sends; `answered`: those in the store; `to_ask`.
+        - Of the requests to ask: `prompt_tokens`, `cached_tokens` (those of them that come from the prefix cache) and
+          `output_tokens`.
+        - `hours` of one job, `gpu_hours`, `cost`, and `cost_cached`: the cost if the prefix cache works as estimated.
+        - `prompt_tokens_from`: "tokenizer" or "characters". `output_tokens_from`: "answers" (the mean length of the
+          answers in the store) or "max_tokens" (the longest answer allowed).
+        - `tokens_per_second` of one job, from config or from earlier jobs.
     """
     known = store.read(columns=["error", "completion_tokens"])
     again = asked_again(known["error"], retry_failed=judge["retry_failed"])
@@ -92,7 +95,7 @@ def judge_costs(
 
 
 def _with_prices(table: pd.DataFrame, judge: Mapping, speed: float | None) -> pd.DataFrame:
-    """The same with hours and money."""
+    """The table with columns for hours and money."""
     computed = table["prompt_tokens"] - table["cached_tokens"] + table["output_tokens"]
     hours = (computed / (speed or np.nan) / 3600).where(computed > 0, 0.0)
     table = table.assign(
@@ -111,26 +114,35 @@ def _with_prices(table: pd.DataFrame, judge: Mapping, speed: float | None) -> pd
 
 
 def throughput(judge: Mapping, store: Store) -> float | None:
-    """Tokens a second that one job computes: prompts less what is cached, and answers.
+    """Tokens a second that one job computes: answers, and prompts without cached tokens. None where not known.
 
-    As config says, or as the runs that have left a note in the store computed them, model loading apart.
+    The value comes from config, or else from the notes of earlier runs. Loading the model does not count.
     """
     if judge.get("throughput"):
         return judge["throughput"]
     runs = store.runs()
     seconds = sum(run["seconds"] for run in runs)
     tokens = sum(run["prompt_tokens"] - run["cached_tokens"] + run["completion_tokens"] for run in runs)
-    return tokens / seconds if seconds >= LEAST_SECONDS and tokens else None
+    return tokens / seconds if seconds >= MIN_SECONDS_OF_SPEED and tokens else None
 
 
 def output_lengths(keys: Iterable[pd.DataFrame], answers: pd.DataFrame) -> pd.Series:
-    """Mean tokens of the answers that are known, by profile."""
+    """Mean number of tokens of the known answers, by profile."""
     profiles = pd.concat([table[["request_id", "profile"]] for table in keys])
     return profiles.merge(answers, on="request_id").groupby("profile")["completion_tokens"].mean().dropna()
 
 
 def output_tokens(judge: Mapping, asked: pd.Series, lengths: pd.Series) -> tuple[float, str]:
-    """Tokens of the answers to so many requests of each profile, and what says so."""
+    """Tokens of all answers, and where the number comes from.
+
+    Args:
+        judge: the judge's settings.
+        asked: number of requests, by profile.
+        lengths: mean tokens of an answer, by profile, where known.
+
+    Returns:
+        Expected tokens, NaN where nothing bounds them; and "answers" or "max_tokens", see `judge_costs`.
+    """
     total, source = 0.0, "answers"
     for profile, number in asked.items():
         if profile in lengths:
@@ -148,14 +160,14 @@ def prompt_tokens(
     keys: pd.DataFrame | None = None,
     asked: np.ndarray | None = None,
 ) -> tuple[float, float]:
-    """Tokens of prompts, and how many of them the judge's prefix cache is expected to hold.
+    """Expected tokens of all prompts, and expected tokens of them that come from the prefix cache.
 
     Args:
         path: file of requests.
         judge: the judge's settings.
         encode: see `judge_costs`.
-        keys: `profile` and `dataset` of the requests, where they have been read.
-        asked: numbers of the rows that are asked, in order; by default all.
+        keys: columns `profile` and `dataset` of the requests; read from `path` if None.
+        asked: indices of the rows to ask, in order; None for all.
     """
     keys = pq.read_table(path, columns=["profile", "dataset"]).to_pandas() if keys is None else keys
     asked = np.arange(len(keys)) if asked is None else asked
@@ -171,7 +183,7 @@ def prompt_tokens(
         for place, row in enumerate(rows.tolist()):
             tokens = encode(texts[row], profiles[row])
             cached = cache.ask(tokens) if cache else 0
-            # The first row of a later stretch stands for what came before it: it fills the cache and does not count.
+            # The first row of each later stretch is not counted. It fills the cache, as its skipped neighbours would.
             if place or code not in begun:
                 counted[code] += len(texts[row]), len(tokens), cached
         begun.add(code)
@@ -180,18 +192,18 @@ def prompt_tokens(
 
 
 def sample(rows: np.ndarray) -> list[np.ndarray]:
-    """Stretches of neighbouring rows, evenly spread, or all rows where they are few."""
-    if len(rows) <= SAMPLE:
+    """`SAMPLE_STRETCHES` evenly spaced runs of neighbouring rows; all rows as one run if they are few."""
+    if len(rows) <= SAMPLE_PROMPTS:
         return [rows] if len(rows) else []
-    length = SAMPLE // STRETCHES + 1
-    starts = np.linspace(0, len(rows) - length, STRETCHES).astype(int)
+    length = SAMPLE_PROMPTS // SAMPLE_STRETCHES + 1
+    starts = np.linspace(0, len(rows) - length, SAMPLE_STRETCHES).astype(int)
     return [rows[start : start + length] for start in starts]
 
 
 def _read_prompts(
     path: Path, asked: np.ndarray, datasets: np.ndarray, wanted: np.ndarray
 ) -> tuple[np.ndarray, dict[int, str]]:
-    """Characters of all prompts that are asked, by dataset, and the text of the wanted ones by row."""
+    """Number of characters of the prompts to ask, by dataset, and the texts of the `wanted` rows, by row."""
     characters = np.zeros(datasets.max(initial=-1) + 1)
     texts: dict[int, str] = {}
     first = 0
@@ -207,7 +219,7 @@ def _read_prompts(
 
 
 def encoder(judge: Mapping, converted: Path) -> Encode | None:
-    """The judge's tokens of a prompt, where its tokenizer is on this machine."""
+    """A function from prompt and profile to the judge's tokens; None where its tokenizer is not on this machine."""
     tokenizer = chat.local_tokenizer(judge, converted)
     if tokenizer is None:
         return None
@@ -216,11 +228,11 @@ def encoder(judge: Mapping, converted: Path) -> Encode | None:
 
 
 def pieces(judge: Mapping, prompt: str, profile: str) -> list[str]:
-    """Stand-ins for tokens: what stands before the prompt, and the prompt in pieces of `CHARACTERS`.
+    """Stand-ins for the tokens of a prompt: pieces of `CHARACTERS_PER_TOKEN` characters, system message included.
 
-    What a chat template writes is not known; it is taken for one token, another one under each profile.
+    What the chat template adds is not known. It counts as one token, which differs between profiles.
     """
     settings = judges.with_profile(judge, profile)
     text = f"{settings.get('system_prompt') or ''}{prompt}"
-    starts = range(0, len(text), CHARACTERS)
-    return [str(settings["chat_template_kwargs"]), *(text[start : start + CHARACTERS] for start in starts)]
+    starts = range(0, len(text), CHARACTERS_PER_TOKEN)
+    return [str(settings["chat_template_kwargs"]), *(text[start : start + CHARACTERS_PER_TOKEN] for start in starts)]

@@ -1,11 +1,12 @@
-"""Claiming GPUs: which devices of a machine a job may use.
+"""Claiming GPUs: each job gets devices of its own.
 
-Snakemake counts GPUs (``--resources gpu=4``) but does not say which one a job gets, so each job claims its own: a lock
-per device, in a folder of the user's on each machine.
+Snakemake counts GPUs (``--resources gpu=4``) but does not say which devices a job gets. So each job claims its devices:
+it locks one file a device, in a folder of the user on each machine.
 
-The lock dies with its owner, so a killed job leaves nothing to clean up. It would leave vLLM's engine, a process of its
-own, with the model in the device's memory: Linux is told to end the child processes of a job that has claimed devices
-together with it, those that are forked and those that are spawned (they import the job's script, and so this module).
+A lock ends with its process, so a killed job leaves no lock behind. vLLM's engine is a separate process. It would
+outlive a killed job and keep the device's memory. So a job that has claimed devices has Linux kill its child processes
+when it ends. This holds for forked children, and for spawned ones, since they import the job's script and with it this
+module.
 """
 
 import contextlib
@@ -26,16 +27,16 @@ from rubric_order.base.errors import InputError
 
 log = logging.getLogger(__name__)
 
-POLL = 2.0  # seconds between two tries
+POLL_SECONDS = 2.0  # time between two tries
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-CLAIMANT = "RUBRIC_ORDER_CLAIMANT"  # process that has claimed devices: this one, or one that started it
+CLAIMANT = "RUBRIC_ORDER_CLAIMANT"  # id of the process that claimed devices: this process or an ancestor
 PR_SET_PDEATHSIG = 1  # prctl(2)
 
 _libc = ctypes.CDLL(None)
 
 
 def _end_with_parent() -> None:
-    """Have a process that a claimant started killed when its parent ends, however that comes."""
+    """In a child process of a claimant: have Linux kill this process when its parent ends."""
     if os.environ.get(CLAIMANT, str(os.getpid())) != str(os.getpid()):
         _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -46,17 +47,17 @@ _end_with_parent()
 
 @contextlib.contextmanager
 def claim(count: int) -> Iterator[list[str]]:
-    """Claim GPUs for this process and its children; wait until so many are free.
+    """Claim `count` GPUs for this process and its children; wait until so many are free.
 
-    All are taken at once or none, so that jobs never wait for each other's. The devices are those that
-    ``CUDA_VISIBLE_DEVICES`` names; else those of ``RUBRIC_ORDER_DEVICES``; else all of this machine. In a SLURM job
-    they are claimed among the processes of that job alone: SLURM has kept them apart from those of other jobs.
+    A job takes all its devices at once or none, so that two jobs never wait for each other. It chooses among the
+    devices that ``CUDA_VISIBLE_DEVICES`` names, else among those of ``RUBRIC_ORDER_DEVICES``, else among all devices of
+    this machine. In a SLURM job, only processes of that job compete: SLURM gives each job devices of its own.
 
     Yields:
-        The claimed ids, as ``CUDA_VISIBLE_DEVICES`` holds them inside the block.
+        The claimed ids. Inside the block, ``CUDA_VISIBLE_DEVICES`` holds them.
 
     Raises:
-        InputError: there are fewer devices than asked for, free or not.
+        InputError: the machine has fewer devices than `count`, free or not.
     """
     found = available()
     if len(found) < count:
@@ -83,7 +84,7 @@ def available() -> list[str]:
     for name in (VISIBLE, "RUBRIC_ORDER_DEVICES"):
         if name in os.environ:
             ids = [entry.strip() for entry in os.environ[name].split(",")]
-            # As CUDA reads it: what stands after an id that is none does not count.
+            # CUDA ignores all that follows an invalid id; so does this function.
             end = next((place for place, entry in enumerate(ids) if not re.match("[0-9]|GPU-|MIG-", entry)), len(ids))
             return list(dict.fromkeys(ids[:end]))
     if _slurm_step():
@@ -92,7 +93,7 @@ def available() -> list[str]:
 
 
 def _source() -> str:
-    """Where `available` found what it says."""
+    """Where `available` takes its ids from, for messages."""
     for name in (VISIBLE, "RUBRIC_ORDER_DEVICES"):
         if name in os.environ:
             return f"{name}={os.environ[name]}"
@@ -100,7 +101,7 @@ def _source() -> str:
 
 
 def _installed() -> dict[str, str]:
-    """Index of each device of this machine by its UUID."""
+    """Devices of this machine: from UUID to index."""
     program = shutil.which("nvidia-smi")
     if not program:
         return {}
@@ -110,16 +111,16 @@ def _installed() -> dict[str, str]:
 
 
 def _slurm_step() -> str | None:
-    """Name of the SLURM job, and of the step of it, in which this process runs.
+    """The SLURM job and step of this process, as ``job.step``.
 
-    Steps may see their devices under the same numbers although they are different ones.
+    Different devices can have the same number in two steps of one job.
     """
     job = os.environ.get("SLURM_JOB_ID")
     return job and f"{job}.{os.environ.get('SLURM_STEP_ID', 'batch')}"
 
 
 def _folder() -> Path:
-    """Where the locks are. Jobs of one user on one machine must agree about it, whatever their TMPDIR."""
+    """The folder of the lock files. It is the same for all jobs of one user on one machine, whatever their TMPDIR."""
     default = f"/tmp/rubric-order-{os.getuid()}"  # noqa: S108 - checked below
     folder = Path(os.environ.get("RUBRIC_ORDER_LOCK_DIR") or default)
     try:
@@ -132,7 +133,7 @@ def _folder() -> Path:
 
 
 def _wait_for(count: int, found: list[str]) -> dict[str, TextIO]:
-    """Locks of as many devices as asked for, by id."""
+    """Lock `count` of the devices found, waiting until they are free. From id to locked file."""
     waited = 0.0
     while True:
         with _all_locks() as folder:
@@ -143,27 +144,27 @@ def _wait_for(count: int, found: list[str]) -> dict[str, TextIO]:
                     held[device] = file
             if len(held) == count:
                 return held
-            for device, file in held.items():  # nobody else's, or it could not have been locked
+            for device, file in held.items():  # this process holds them, so their files can be removed
                 paths[device].unlink()
                 file.close()
-        if waited % 60 < POLL:
+        if waited % 60 < POLL_SECONDS:
             log.info("waiting for %d of GPU %s: %d free", count, ", ".join(found), len(held))
-        time.sleep(POLL)
-        waited += POLL
+        time.sleep(POLL_SECONDS)
+        waited += POLL_SECONDS
 
 
 def _release(held: dict[str, TextIO]) -> None:
     with _all_locks() as folder:
         for device, path in _lock_paths(list(held), folder).items():
             held[device].close()
-            if file := _try(path):  # else a child has it still
+            if file := _try(path):  # None where a child process still holds the lock
                 path.unlink()
                 file.close()
 
 
 @contextlib.contextmanager
 def _all_locks() -> Iterator[Path]:
-    """The folder of locks, for this process alone, for a moment."""
+    """Lock the whole folder of lock files for the time of the block."""
     folder = _folder()
     with open(folder / "all.lock", "a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -171,12 +172,12 @@ def _all_locks() -> Iterator[Path]:
 
 
 def _lock_paths(devices: list[str], folder: Path) -> dict[str, Path]:
-    """File of each device's lock. A device has one, by whichever of its names it was found."""
+    """From each device to its lock file. A device has one file, whether it is named by its index or its UUID."""
     uuids = _installed() if any(device.startswith("GPU-") for device in devices) else {}
     scope = f"{os.uname().nodename}-{_slurm_step() or 'host'}"
     paths = {}
     for device in devices:
-        # CUDA takes the beginning of a UUID for the whole.
+        # CUDA accepts the beginning of a UUID.
         index = next(
             (index for uuid, index in uuids.items() if device[:4] == "GPU-" and uuid.startswith(device)), device
         )

@@ -1,27 +1,32 @@
-"""What a prefix cache saves: the tokens of a prompt that need no computing, since an earlier prompt begins the same."""
+"""A model of an engine's prefix cache: how many leading tokens of a prompt were computed for an earlier prompt."""
 
 from collections.abc import Mapping, Sequence
 
-GPU_BLOCK, CPU_BLOCK = 16, 128  # vLLM's own block sizes
-ENDPOINT_BLOCK, ENDPOINT_LEAST = 128, 1024  # of OpenAI's prompt caching, as its guide says
+GPU_BLOCK_TOKENS, CPU_BLOCK_TOKENS = 16, 128  # vLLM's default block sizes
+ENDPOINT_BLOCK_TOKENS, ENDPOINT_MIN_PREFIX_TOKENS = 128, 1024  # of OpenAI's prompt caching, by its guide
 
 
 class PrefixCache:
-    """The prefix cache of an engine, as vLLM keeps it: whole blocks of tokens, each known by all that stands before it.
+    """A prefix cache like vLLM's: it keeps whole blocks of tokens, and a block matches only after the same prefix.
 
-    Nothing is ever thrown out. With all prompts about one item asked one after the other that is near the truth, since
-    what a prompt shares is what those right before it hold; with another order it is not.
+    This cache never evicts a block. That is close to the truth where all prompts about one item follow each other: a
+    prompt then shares its prefix with the prompts right before it. In another order it overestimates the hits.
     """
 
     def __init__(self, block_size: int, *, least: int = 0) -> None:
-        """Blocks of so many tokens; prefixes of fewer than `least` tokens are not reused."""
+        """An empty cache.
+
+        Args:
+            block_size: tokens a block.
+            least: a shared prefix of fewer tokens is not reused.
+        """
         self.block_size, self.least = block_size, least
         self._blocks: set[int] = set()
 
     def ask(self, tokens: Sequence) -> int:
-        """How many leading tokens of a prompt are known; all of it is known from now on.
+        """How many leading tokens of a prompt are in the cache. Adds the whole prompt to the cache.
 
-        The last token of a prompt is always computed: its answer has to be.
+        The last token of a prompt is always computed, since the first token of the answer follows from it.
         """
         size, block, hits = self.block_size, 0, None
         for end in range(size, len(tokens) + 1, size):
@@ -35,10 +40,10 @@ class PrefixCache:
 
 
 def of_judge(judge: Mapping) -> PrefixCache | None:
-    """An empty cache like that of a judge's engine, or None where it has none."""
+    """An empty cache like that of a judge's engine; None where the engine has none."""
     arguments = judge.get("engine_args", {})
     if judge["engine"] == "openai" and judge.get("serve") is None:
-        return PrefixCache(ENDPOINT_BLOCK, least=ENDPOINT_LEAST)
+        return PrefixCache(ENDPOINT_BLOCK_TOKENS, least=ENDPOINT_MIN_PREFIX_TOKENS)
     if judge["engine"] not in ("vllm", "openai") or arguments.get("enable_prefix_caching") is False:
         return None
-    return PrefixCache(arguments.get("block_size") or (GPU_BLOCK if judge["gpu"] else CPU_BLOCK))
+    return PrefixCache(arguments.get("block_size") or (GPU_BLOCK_TOKENS if judge["gpu"] else CPU_BLOCK_TOKENS))

@@ -1,4 +1,4 @@
-"""Answering the requests of one shard: from the store where it can, from the engine where it must."""
+"""Answering the requests of one shard. Answers come from the store; the engine is asked for those that it lacks."""
 
 import contextlib
 import functools
@@ -20,12 +20,11 @@ from rubric_order.judging.store import Store, asked_again, may_pass
 
 log = logging.getLogger(__name__)
 
-CHUNK = 256  # requests a file of the store, at most
-CHUNK_SECONDS = 30.0  # a finished request is on disk after so long, at most
+CHUNK_REQUESTS = 256  # most finished requests in one file of the store
+CHUNK_SECONDS = 30.0  # longest time that a finished request waits to be written
 
-
-# What says how an answer was got, not what it is: kept in the store, and left out of the responses, which are then the
-# same however often a job was interrupted.
+# These columns say how an answer was obtained. The store keeps them. Responses leave them out, so that an interrupted
+# job and an undisturbed one write the same file.
 RUN_COLUMNS = ["cached_tokens", "attempts", "tokens", "cost"]
 
 
@@ -42,18 +41,19 @@ def judge(
 
     Args:
         requests: one shard's requests, sorted so that neighbours share prefixes.
-        store: where finished requests are found and kept.
-        start_engine: loads the model; not called when nothing is missing.
-        accept_failures: take failures for reasons that may pass for final.
-        retry_failed: ask again what failed for good.
-        second_requests: makes second requests of the first ones and their responses, see `constrained`; None for none.
+        store: the judge's response store.
+        start_engine: loads the model. It is called only where the store lacks an answer.
+        accept_failures: whether a failure that may pass is final.
+        retry_failed: whether to ask again what failed for good.
+        second_requests: takes requests and their responses, and makes second requests, see `constrained`. None if the
+            judge gets no second requests.
 
     Returns:
-        The columns of the store but `RUN_COLUMNS`; with second requests also `constrained_text`, null where none was
-        sent.
+        The columns of the store without `RUN_COLUMNS`. With second requests also `constrained_text`, which is null
+        where no second request was sent.
 
     Raises:
-        InputError: some requests failed for a reason that may pass. All that was answered is in the store.
+        InputError: some requests failed for a reason that may pass. All answers are in the store.
     """
     with contextlib.ExitStack() as started:
         engine = functools.cache(lambda: _start(start_engine, started))
@@ -86,7 +86,7 @@ def _start(start_engine: Callable[[], Engine], started: contextlib.ExitStack) ->
 
 
 def _ask(requests: pd.DataFrame, *, store: Store, engine: Callable[[], Engine], retry_failed: bool) -> pd.DataFrame:
-    """Responses to requests, in their order; what the store lacks is asked."""
+    """Responses to requests, in their order. The engine is asked for those that the store lacks."""
     done = store.read(requests["request_id"], ["request_id"])
     again = asked_again(done["error"], retry_failed=retry_failed)
     missing = requests[~is_among(requests["request_id"], done["request_id"][~again])]
@@ -121,14 +121,15 @@ def as_requests(table: pd.DataFrame) -> Iterator[Request]:
 
 
 def keep(responses: Iterable[Response], store: Store, engine: str, *, source: Iterator[Response] | None = None) -> None:
-    """Write responses to the store in chunks; what has come is kept even if the engine fails, or stalls.
+    """Write responses to the store in chunks. Finished responses are kept also where the engine fails or stalls.
 
     Args:
-        responses: what is written.
-        store: where.
-        engine: what gave them, as JSON.
-        source: what `responses` takes them from. Where a signal ends the job while this one writes, the engine does
-            not see it: it is told so, and what it then hands on is kept too.
+        responses: the responses to write.
+        store: the store that they are written to.
+        engine: description of the engine, as JSON.
+        source: the engine's own iterator, from which `responses` takes them. If a signal ends the job during a write,
+            the exception is raised here and the engine does not see it. This function then throws the exception into
+            `source`, and also keeps the responses that the engine still yields.
     """
     chunk: list[Response] = []
     turn, ended = threading.Lock(), threading.Event()
@@ -148,10 +149,10 @@ def keep(responses: Iterable[Response], store: Store, engine: str, *, source: It
         try:
             for response in responses:
                 chunk.append(response)
-                if len(chunk) >= CHUNK:
+                if len(chunk) >= CHUNK_REQUESTS:
                     write()
         except (KeyboardInterrupt, SystemExit) as stop:
-            chunk.extend(_handed_on(source, stop))
+            chunk.extend(_yielded_after(source, stop))
             raise
         finally:
             ended.set()
@@ -159,8 +160,8 @@ def keep(responses: Iterable[Response], store: Store, engine: str, *, source: It
         written.result()
 
 
-def _handed_on(source: Iterator[Response] | None, stop: BaseException) -> Iterator[Response]:
-    """What an engine still hands on once it is told to stop; nothing if it has stopped already."""
+def _yielded_after(source: Iterator[Response] | None, stop: BaseException) -> Iterator[Response]:
+    """The responses that an engine yields after the exception `stop` is thrown into it; none if it has ended."""
     if isinstance(source, Generator):
         with contextlib.suppress(StopIteration, type(stop)):
             yield source.throw(stop)
@@ -168,7 +169,7 @@ def _handed_on(source: Iterator[Response] | None, stop: BaseException) -> Iterat
 
 
 def measured(responses: Iterable[Response], note: Callable[[dict], None]) -> Iterator[Response]:
-    """Pass responses on, and in the end note what was answered in what time, also where that is cut short."""
+    """Pass responses on. At the end, note the counts and the time, also where the job is cut short."""
     begun = time.monotonic()
     run = dict.fromkeys(("requests", "failed", "prompt_tokens", "cached_tokens", "completion_tokens"), 0)
     try:

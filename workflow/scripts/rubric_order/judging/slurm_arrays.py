@@ -1,10 +1,11 @@
-"""Job arrays of Snakemake's executor for SLURM, of which version 2.8 gets three things wrong.
+"""Job arrays of Snakemake's executor for SLURM. Version 2.8 of it has three faults, which this module works around.
 
-- It starts every task of an array as a Snakemake for the array's first job, which runs the command of the task's own
-  job, but then checks, and after a failure removes, the output of the first one (its issue 447). The commands of all
-  tasks are among the arguments, so that a task can run its own instead.
-- It asks SLURM for what the first job needs, for all of them.
-- Jobs that Snakemake may not start all at once are forgotten, and Snakemake waits for ever (its issue 473).
+- Every task of an array starts a Snakemake for the array's first job. That Snakemake runs the command of the task's own
+  job, but then checks the output of the first job, and removes it after a failure (its issue 447). The commands of all
+  tasks are among the arguments, so a task can run its own command instead.
+- All tasks ask SLURM for the resources of the first job. So the jobs of an array must need the same.
+- The executor forgets jobs that Snakemake may not start at once, and Snakemake waits for ever (its issue 473). So
+  ``--jobs`` must be as many as there are jobs.
 """
 
 import base64
@@ -15,7 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rubric_order.base.errors import InputError
 
-SAME = ("gpu", "gpu_model", "mem_mb", "runtime", "slurm_partition", "slurm_account")  # what counts for SLURM
+# Resources that the executor asks SLURM for: jobs of one array must have the same ones.
+SLURM_RESOURCES = ("gpu", "gpu_model", "mem_mb", "runtime", "slurm_partition", "slurm_account")
 OPTION = "--slurm-jobstep-array-execs"
 
 
@@ -23,11 +25,11 @@ def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) ->
     """The shell command of this task's own job.
 
     Args:
-        arguments: of the command line of this Snakemake.
-        environment: the variables that tell SLURM's jobs who they are.
+        arguments: the command line of this Snakemake.
+        environment: its environment variables.
 
     Returns:
-        None where this Snakemake is the right one: not in an array, or in an array's first task.
+        The command; None where this Snakemake needs no other command: outside an array, or in its first task.
     """
     task = environment.get("SLURM_ARRAY_TASK_ID")
     found = [value for key, separator, value in (entry.partition("=") for entry in arguments) if key == OPTION]
@@ -42,18 +44,18 @@ def check(jobs: Iterable[tuple[str, Mapping[str, object]]], rules: str, limit: i
 
     Args:
         jobs: rule and resources of each job.
-        rules: the rules whose jobs become arrays, as the executor takes them: names with commas, or ``all``.
-        limit: jobs that Snakemake starts at once, at most.
+        rules: the rules whose jobs become arrays, in the executor's form: names with commas between them, or ``all``.
+        limit: most jobs that Snakemake runs at once; None for no limit.
 
     Raises:
-        InputError: one line with the rule, and what its jobs ask for.
+        InputError: jobs of one array need different resources, or are more than `limit`.
     """
     wanted = {rule.strip() for rule in rules.replace(";", ",").split(",")}
     counts, asked = defaultdict(int), defaultdict(set)
     for rule, resources in jobs:
         if rule in wanted or "all" in wanted:
             counts[rule] += 1
-            asked[rule].add(", ".join(f"{name}={resources[name]}" for name in SAME if name in resources))
+            asked[rule].add(", ".join(f"{name}={resources[name]}" for name in SLURM_RESOURCES if name in resources))
     for rule, different in asked.items():
         if len(different) > 1:
             found = " and ".join(sorted(different))

@@ -1,4 +1,4 @@
-"""How far the judges are, from the files that are there: requests that were collected, and response stores."""
+"""Progress of the judges, read from the files of requests and the response stores."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,25 +11,27 @@ from rubric_order.base.keys import EVERY
 from rubric_order.base.text_columns import is_among
 from rubric_order.judging.store import Store, may_pass
 
-TOKENS = ["prompt_tokens", "completion_tokens", "cached_tokens"]
+TOKEN_COLUMNS = ["prompt_tokens", "completion_tokens", "cached_tokens"]
 
 
 def judge_status(requests: Mapping[str, Path], store: Store) -> pd.DataFrame:
-    """One judge's state.
+    """Progress of one judge.
 
     Args:
-        requests: the file of the judge's requests of each study; it need not be there.
-        store: of the judge.
+        requests: file of the judge's requests, by study; a file need not exist yet.
+        store: the judge's response store.
 
     Returns:
-        One row a study, and one of all together: `requests`, of which `done` (answered), `failed_passing` (for a reason
-        that may pass), `failed_for_good` and `missing`; of those that were answered `prompt_tokens`,
-        `completion_tokens` and `cached_tokens`; `cost`. Null where requests are not collected yet. The row of all has
-        the cost of all that is in the store, with calls that failed before the answer came, and requests that belong to
-        no study any more; `other` counts these requests. `hours` is how long jobs have been judging; jobs that were
-        killed are not in it.
+        One row a study, and one row for all studies together. Null where requests are not collected yet.
+
+        - `requests`; of these `done` (answered), `failed_passing` (failed for a reason that may pass),
+          `failed_for_good` and `missing`.
+        - Of the answered requests: `prompt_tokens`, `completion_tokens` and `cached_tokens`.
+        - `cost`. In the row for all studies it covers the whole store: failed calls, and requests that are in no study
+          any more. `other` counts the latter.
+        - `hours` of judging, in the row for all studies. Jobs that were killed are not counted.
     """
-    known = store.read(columns=["error", "cost", *TOKENS])
+    known = store.read(columns=["error", "cost", *TOKEN_COLUMNS])
     rows, ours = [], np.zeros(len(known), dtype=bool)
     for study, path in requests.items():
         row = {"study": study}
@@ -44,14 +46,24 @@ def judge_status(requests: Mapping[str, Path], store: Store) -> pd.DataFrame:
     whole["other"] = int((~ours).sum())
     whole["cost"] = store.spent()["cost"] if known["cost"].notna().any() else None
     whole["hours"] = sum(run["seconds"] for run in store.runs()) / 3600
-    columns = ["requests", "done", "failed_passing", "failed_for_good", "missing", "other", *TOKENS, "cost", "hours"]
+    columns = [
+        "requests",
+        "done",
+        "failed_passing",
+        "failed_for_good",
+        "missing",
+        "other",
+        *TOKEN_COLUMNS,
+        "cost",
+        "hours",
+    ]
     table = pd.concat([table, pd.DataFrame([whole])], ignore_index=True).reindex(columns=["study", *columns])
     whole_numbers = [name for name in columns if name not in ("cost", "hours")]
     return table.astype(dict.fromkeys(whole_numbers, "Int64") | {"cost": float, "hours": float})
 
 
 def _counts(results: pd.DataFrame, requests: int) -> dict:
-    """The counts of one study's requests and of what is known of them."""
+    """Counts of one study's requests, from their known results."""
     passing, failed = may_pass(results["error"]), results["error"].notna()
     answered = results[~failed]
     return {
@@ -60,6 +72,6 @@ def _counts(results: pd.DataFrame, requests: int) -> dict:
         "failed_passing": int(passing.sum()),
         "failed_for_good": int((failed & ~passing).sum()),
         "missing": requests - len(results),
-        **{name: answered[name].sum(min_count=1) for name in TOKENS},
+        **{name: answered[name].sum(min_count=1) for name in TOKEN_COLUMNS},
         "cost": results["cost"].sum(min_count=1),
     }

@@ -1,8 +1,8 @@
-"""The response store: finished requests, kept from the moment they are finished.
+"""The response store: a judge's finished requests, on disk.
 
-A judge's store is a folder of small Parquet files, each named by the hash of its content and never changed. Several
-jobs can write to it and join its files at once, and a job that is killed loses at most the requests that were not
-finished. A file is removed only when another one on disk holds all of its rows.
+A store is a folder of Parquet files. Each file is named by the hash of its content and never changes. Several jobs can
+write to a store, and join its files, at the same time. A file is removed only after another file on disk holds all of
+its rows.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from rubric_order.judging.engines import PASSING, Response
 
 log = logging.getLogger(__name__)
 
-LARGE = 16_384  # rows of a file that is not joined with others any more
+FULL_FILE_ROWS = 16_384  # a file of this many rows or more is not joined with others
 
 SCHEMA = pa.schema(
     {
@@ -50,26 +50,26 @@ SCHEMA = pa.schema(
 
 
 class Store:
-    """Finished requests of one judge in one folder."""
+    """The finished requests of one judge, in one folder."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
 
     def append(self, responses: list[Response], *, engine: str | None = None) -> None:
-        """Keep finished requests, with what gave them. They are on disk when this returns."""
+        """Write finished requests, with the description of the engine. They are on disk when this returns."""
         if responses:
             rows = [{k: _storable(v) for k, v in vars(response).items()} | {"engine": engine} for response in responses]
             self._write(pa.Table.from_pylist(rows, schema=SCHEMA))
 
     def read(self, request_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pd.DataFrame:
-        """What is known of the given requests, one row each, in their order; unknown ones are left out.
+        """Results of requests: one row a request, in the order of `request_ids`. Unknown requests have no row.
 
-        Without any given, what is known of all.
-
-        Of several rows of a request an answer comes before a failure for good, and that before one that may pass.
+        A request can have several rows in the store. An answer is preferred to a failure for good, and a failure for
+        good to one that may pass.
 
         Args:
-            columns: of `SCHEMA`, by default all; `request_id` and `error` are always there.
+            request_ids: the requests; None for all in the store.
+            columns: columns of `SCHEMA`; None for all. `request_id` and `error` are always there.
         """
         names = [name for name in SCHEMA.names if columns is None or name in {*columns, "request_id", "error"}]
         parts = self._load_all(names)
@@ -83,28 +83,29 @@ class Store:
         return found.iloc[np.searchsorted(np.sort(rows), rows)].reset_index(drop=True)
 
     def spent(self) -> dict[str, float]:
-        """What all answers here have used of a judge's budget: ``calls``, ``tokens`` and ``cost``, failures included.
+        """What all calls have used of the judge's budget, failed ones included: ``calls``, ``tokens`` and ``cost``.
 
-        A call whose tokens are not known counts with the most that it can have used.
+        A call with an unknown number of tokens counts with the most that it can have used.
         """
         names = ["request_id", "error", "prompt_tokens", "completion_tokens", "attempts", "tokens", "cost", "engine"]
         rows = pa.concat_tables([SCHEMA.empty_table().select(names), *self._load_all(names)]).to_pandas()
-        # A row stands twice where files were being joined when their job was killed.
+        # A job that was killed while it joined files leaves rows twice.
         rows = rows.drop_duplicates()
         tokens = rows["tokens"].fillna(rows["prompt_tokens"].fillna(0) + rows["completion_tokens"].fillna(0))
         return {"calls": int(rows["attempts"].sum()), "tokens": int(tokens.sum()), "cost": float(rows["cost"].sum())}
 
     def compact(self) -> None:
-        """Join the small files of this store into one, with each request once.
+        """Join the small files of this store into one file, with one row a request.
 
-        That takes in what killed jobs left behind and what others are writing, who may do the same at the same time.
-        A failed call that was paid for stays beside the answer that came later.
+        Files that killed jobs left behind are joined too. Other jobs may write and compact at the same time. A failed
+        call that was paid for keeps its row beside the answer that came later.
         """
         small = {}
         for path in self._paths():
-            # What another job has joined since the folder was listed is in that job's file; what is torn stays.
+            # Another job may have joined this file since the folder was listed: its rows are in that job's file. A
+            # file that is damaged stays where it is.
             with contextlib.suppress(pa.ArrowInvalid, OSError):
-                if pq.read_metadata(path).num_rows < LARGE:
+                if pq.read_metadata(path).num_rows < FULL_FILE_ROWS:
                     small[path] = _read(path, SCHEMA.names)
         if len(small) > 1:
             table = pa.concat_tables(small.values())
@@ -116,19 +117,19 @@ class Store:
                 path.unlink(missing_ok=True)
 
     def note(self, run: dict) -> None:
-        """Keep what is known of a run: what it asked, and how long that took."""
+        """Write a note on a run: its counts of requests and tokens, and its time."""
         text = json.dumps(run, sort_keys=True)
         name = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
         files.write_text(text + "\n", self.folder / "runs" / f"{name}.json")
 
     def runs(self) -> list[dict]:
-        """What is known of earlier runs, the oldest first; those that were killed have left no note."""
+        """The notes of earlier runs, the oldest first. A run that was killed has left no note."""
         notes = []
         for path in self.folder.glob("runs/[!.]*.json"):
             try:
                 notes.append(json.loads(path.read_text(encoding="utf-8")))
             except (OSError, ValueError) as error:
-                log.warning("%s is not readable and is left aside: %s", path, " ".join(str(error).split()))
+                log.warning("%s cannot be read and is ignored: %s", path, " ".join(str(error).split()))
         return sorted(notes, key=lambda run: run["ended"])
 
     def _write(self, table: pa.Table) -> Path:
@@ -140,7 +141,7 @@ class Store:
         return path
 
     def _paths(self) -> list[Path]:
-        # Names that begin with a dot are files that are being written.
+        # A name that begins with a dot is that of a file that is being written.
         return sorted(path for path in self.folder.glob("*.parquet") if path.is_file() and path.name[0] != ".")
 
     def _load_all(self, columns: list[str]) -> list[pa.Table]:
@@ -159,32 +160,33 @@ class Store:
         except (pa.ArrowInvalid, OSError) as error:
             if isinstance(error, OSError) and (_has_gone(error) or error.errno is not None):  # the file may be whole
                 raise
-            # Torn by a power cut: its requests are asked again.
-            log.warning("%s is not readable and is left aside: %s", path, " ".join(str(error).split()))
+            # The file is damaged, as by a power cut: its requests are asked again.
+            log.warning("%s cannot be read and is ignored: %s", path, " ".join(str(error).split()))
             return None
 
 
 def _has_gone(error: OSError) -> bool:
-    """Whether another job has joined the file with others since the folder was listed."""
+    """Whether the file is gone because another job joined it after the folder was listed."""
     return isinstance(error, FileNotFoundError) or error.errno == errno.ESTALE
 
 
 def _storable(value: object) -> object:
-    """A value as a file can hold it: half a character, which JSON can carry and UTF-8 cannot, becomes U+FFFD."""
+    """A value that UTF-8 can encode: each unpaired surrogate, which JSON allows, becomes U+FFFD."""
     if not isinstance(value, str):
         return value
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _read(path: Path, columns: list[str]) -> pa.Table:
-    # Files of earlier versions lack some columns, which are then null.
+    # Files of earlier versions lack some columns; these are null.
     return pq.read_table(path, schema=SCHEMA, columns=columns, page_checksum_verification=True)
 
 
 def _best_rows(table: pa.Table, request_ids: pa.Array) -> np.ndarray:
-    """The row of each request that is there, in the order of `request_ids`.
+    """Index of the best row of each known request, in the order of `request_ids`.
 
-    An answer comes before a failure for good, that before one that may pass, and else the row that stands first.
+    An answer is better than a failure for good, and that is better than a failure that may pass. Of equals the first
+    row is taken.
     """
     rank = pc.is_valid(table["error"]).to_numpy().astype(int) + _may_pass(table["error"])
     order = np.argsort(rank, kind="stable")
@@ -198,10 +200,10 @@ def _may_pass(errors: pa.Array | pa.ChunkedArray) -> np.ndarray:
 
 
 def may_pass(errors: pd.Series) -> pd.Series:
-    """Whether each of these errors is a failure for a reason that may pass; no error is no failure."""
+    """Whether each error is a failure for a reason that may pass. False where there is no error."""
     return pd.Series(_may_pass(pa.array(errors, pa.string(), from_pandas=True)), errors.index, dtype=bool)
 
 
 def asked_again(errors: pd.Series, *, retry_failed: bool) -> pd.Series:
-    """Whether a job asks again for each of these results: failures that may pass, or all failures."""
+    """Whether a job asks each request again: where its failure may pass; with `retry_failed` wherever it failed."""
     return errors.notna() if retry_failed else may_pass(errors)

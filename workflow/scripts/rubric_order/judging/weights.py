@@ -34,13 +34,13 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
     """Dequantise a GGUF file into a folder with safetensors weights, tokenizer and chat template.
 
     Args:
-        package, name: the file and the package that ships it.
-        sha256: of the file.
-        output: folder to write; it appears when it is complete.
-        dtype: of the weights, such as ``bfloat16``.
+        package, name: the package that ships the file, and the file's name.
+        sha256: checksum of the file.
+        output: the folder; it is renamed into place when it is complete.
+        dtype: number format of the weights, such as ``bfloat16``.
 
     Raises:
-        InputError: the file is missing or is not the one that was meant.
+        InputError: the file is missing, or has another checksum.
     """
     source = packaged_file(package, name)
     found = files.sha256(source)
@@ -76,7 +76,7 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
 
 
 def weights_index(model: str, revision: str | None = None) -> str | None:
-    """SHA-256 of what lists a model's weights: its index file, or the header of its one file of weights.
+    """SHA-256 of the list of a model's weights: of its index file, or of the header of its only weights file.
 
     Args:
         model: a folder, or the id of a model that the hub's cache holds.

@@ -107,7 +107,11 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
             rf"(?:\b{_LABEL}\b[\"']?(?:\s*\([^)\n]{{0,30}}\))?(?:\s+(?:for|on)\s[^.:\n\d]{{1,60}}?)?"
             rf"\s*(?:[\]>}}:=|]|-\s)|\b(?:RESULT|ANSWER)[\"']?\s*[:=>]){_MARKS}{_VALUE}",
         ),
-        ("own_line", rf"^(?:[^\w\n.,/+-]|-(?=\s))*+{_VALUE}\s*(?:stars?|points?)?[^\w\n]*$"),
+        (
+            "own_line",
+            r"^(?:[^\w\n.,/+-]|-(?=\s))*+(?:(?:the\s)?(?:final\s)?answer\sis\s?:(?:[^\S\n]|[(\[{\"'])*+)?"
+            rf"{_VALUE}\s*(?:stars?|points?)?[^\w\n]*$",
+        ),
         (
             "leading",
             rf"\A(?:[^\w.,/+-]|-(?=\s))*+(?:{_LABEL}\b{_MARKS})?{_VALUE}(?=\s*(?:[:,;(.!]|-\s|$))",
