@@ -203,7 +203,7 @@ def test_an_empty_study_costs_nothing(judge, write, store):
 
 def test_the_table_marks_what_is_estimated_and_adds_judges_up(judge, write, store):
     paths = {"s": write(request_table()), "t": write(request_table(start=50), "t")}
-    prices = {"prices": {"prompt": 2.0, "completion": 8.0}, "throughput": 1.0}
+    prices = {"prices": {"prompt": 2.0, "completion": 8.0}, "throughput": 1.0, "gpu": 1}
     parts = {}
     for name, settings, encode in (("a", judge | prices, None), ("b", judge, words)):
         parts[name] = costs.judge_costs(settings, paths, {"s": 60, "t": 40}, store, encode=encode)
