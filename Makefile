@@ -7,10 +7,10 @@ REQUIREMENTS := requirements/$(if $(shell command -v nvidia-smi),cuda,cpu).txt
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo plan-cost judge-status test test-all test-cluster lint clean
+.PHONY: help env demo plan-cost judge-status test test-all test-cluster lint config-reference clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-16s %s\n", $$1, $$2}'
 
 env: $(INSTALLED) ## set up .venv with exactly pinned versions (vLLM for CUDA where there is an NVIDIA GPU, else for the CPU)
 
@@ -39,6 +39,9 @@ lint: env ## check layout and style
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+
+config-reference: env ## write docs/config.md, the reference of all keys of a config, from the schema
+	$(BIN)/python -m rubric_order.config.reference workflow/schemas/config.schema.yaml > docs/config.md
 
 clean: ## remove all results; keeps .venv and the response store
 	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name store -exec rm -rf {} +

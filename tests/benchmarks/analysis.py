@@ -22,6 +22,8 @@ import psutil
 import pyarrow.parquet as pq
 import yaml
 
+from rubric_order.config import loading, schema
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # Preference, its strength, and the temperature of each judge.
@@ -40,7 +42,7 @@ MADE = ("statistics", "figures", "tables")
 
 def config(scale: float) -> dict:
     """Config of the study, with every figure and table of Setting 1 at its defaults."""
-    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8"))["properties"]
+    known = schema.load(ROOT / loading.SCHEMA)["properties"]
     judges = {
         f"judge_{place}": {
             "engine": "simulated",
@@ -68,7 +70,7 @@ def config(scale: float) -> dict:
     study = {"datasets": list(DATASETS), "judges": list(judges), "scales": [2, 3, 5, 9]}
     study["strategies"] = ["balanced", "random", "fixed"]
     blocks = {
-        kind: {name: {} for name, part in schema[kind]["properties"].items() if _of_setting_1(part)}
+        kind: {name: {} for name, part in known[kind]["properties"].items() if _of_setting_1(part)}
         for kind in ("figures", "tables")
     }
     return {"datasets": datasets, "judges": judges, "studies": {"position_bias": study}, **blocks}

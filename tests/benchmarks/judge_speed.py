@@ -156,10 +156,10 @@ def bare(engine):
 
 def demo_judge() -> dict:
     """The settings of the demo's judge, with the schema's defaults."""
-    from snakemake.utils import validate
+    from rubric_order.config import loading
 
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    validate(config, str(ROOT / "workflow/schemas/config.schema.yaml"))
+    loading.complete(config, folder=ROOT)
     return {**config["judges"]["smollm2_135m"], "gpu": 0}
 
 

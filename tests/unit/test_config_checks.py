@@ -6,7 +6,7 @@ import yaml
 
 from rubric_order.base.errors import InputError
 from rubric_order.config import checks, judges, loading
-from rubric_order.config.schema import fill_defaults, load
+from rubric_order.config.schema import fill_defaults, load, part_of
 from rubric_order.datasets import ADAPTERS
 from rubric_order.simulation.judge import Simulation
 
@@ -129,10 +129,12 @@ def test_what_config_says_of_a_ready_made_judge_goes_over_it(root, schema, tmp_p
 
 def test_every_setting_is_described(schema):
     def undescribed(part, path):
-        for key, entry in {**part.get("properties", {}), **part.get("patternProperties", {})}.items():
-            if "properties" not in entry and "patternProperties" not in entry and "description" not in entry:
+        for key, entry in part.get("properties", {}).items():
+            blocks = part_of(entry, "any")
+            if "properties" not in entry and "properties" not in blocks and "description" not in entry:
                 yield f"{path}/{key}"
             yield from undescribed(entry, f"{path}/{key}")
+            yield from undescribed(blocks, f"{path}/{key}/*")
 
     assert list(undescribed(schema, "")) == []
 
@@ -552,7 +554,7 @@ def test_all_that_is_wrong_is_said_at_once_a_line_each(config, schema):
 
 
 def test_the_settings_that_engine_arguments_may_not_repeat_exist(schema):
-    judge = next(iter(schema["properties"]["judges"]["patternProperties"].values()))
+    judge = part_of(schema["properties"]["judges"], "any")
     for own in judges.OWN_SETTINGS.values():
         place = judge
         for key in own.split("/"):

@@ -1,6 +1,5 @@
 """Checking a config: its shape against the schema, and then what a schema cannot say."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from urllib.parse import urlsplit
 
@@ -81,10 +80,10 @@ def _explain(error: ValidationError) -> str:
     match error.validator:
         case "additionalProperties":
             known = error.schema.get("properties", {})
-            patterns = [re.compile(pattern) for pattern in error.schema.get("patternProperties", {})]
-            unknown = [k for k in error.instance if k not in known and not any(p.search(k) for p in patterns)]
-            expected = ", ".join(known) or f"an id like {' or '.join(p.pattern for p in patterns)}"
-            return f"{path}: unknown key {unknown[0]!r}; expected {expected}"
+            unknown = next(key for key in error.instance if key not in known)
+            return f"{path}: unknown key {unknown!r}; expected {', '.join(known)}"
+        case "pattern" if "propertyNames" in error.absolute_schema_path:
+            return f"{path}: unknown key {error.instance!r}; expected an id like {error.validator_value}"
         case "required":
             missing = [key for key in error.validator_value if key not in error.instance]
             return f"{path}: key {missing[0]!r} is missing"

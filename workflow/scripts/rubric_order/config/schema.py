@@ -1,7 +1,6 @@
 """The schema of a config: reading it, walking along it, and the defaults that it gives."""
 
 import copy
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -40,12 +39,12 @@ def _expanded(part: object, definitions: Mapping, within: tuple[str, ...]) -> ob
 
 
 def part_of(schema: Mapping, key: object) -> Mapping:
-    """What a schema says of the value of one key; nothing where it does not know the key."""
+    """What a schema says of the value of one key, or of one id that a user chose; nothing where it does not know it."""
     known = schema.get("properties", {})
     if key in known:
         return known[key]
-    patterns = schema.get("patternProperties", {}) if isinstance(key, str) else {}
-    return next((part for pattern, part in patterns.items() if re.search(pattern, key)), {})
+    others = schema.get("additionalProperties")
+    return others if isinstance(others, Mapping) else {}
 
 
 def fill_defaults(config: object, schema: Mapping) -> None:

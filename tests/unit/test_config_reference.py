@@ -1,0 +1,112 @@
+"""The reference of all keys of a config, which is made from the schema."""
+
+import pytest
+import yaml
+
+from rubric_order.config import loading, reference, schema
+
+
+@pytest.fixture(scope="module")
+def shape(pytestconfig):
+    return schema.load(pytestconfig.rootpath / loading.SCHEMA)
+
+
+def test_the_page_is_up_to_date(root, shape):
+    page = (root / "docs/config.md").read_text(encoding="utf-8")
+    assert page == reference.page(shape), "docs/config.md is out of date: make config-reference"
+
+
+def test_every_key_says_what_it_means_and_what_runs_again(shape):
+    for row in reference.rows(shape):
+        assert all((row.key, row.type, row.meaning, row.reruns)), row
+
+
+def leaves(part, path=()):
+    """Paths of all keys that hold a value, with an asterisk for each id."""
+    for key, entry in part.get("properties", {}).items():
+        blocks = entry.get("additionalProperties")
+        if isinstance(blocks, dict) and "properties" in blocks:
+            yield from leaves(blocks, (*path, key, "*"))
+        elif "properties" in entry:
+            yield from leaves(entry, (*path, key))
+        else:
+            yield "/".join((*path, key))
+
+
+def test_every_key_that_holds_a_value_has_a_row(shape):
+    listed = {
+        "/".join("*" if name.startswith("{") else name for name in row.key.split("/")) for row in reference.rows(shape)
+    }
+    found = list(leaves(shape))
+    assert len(found) > 250
+    assert set(found) <= listed
+
+
+def test_beside_a_reference_stand_only_a_default_a_description_and_our_own_words(root):
+    """Other tools hold a value to both, the reference and what stands beside it; here the latter wins."""
+    written = yaml.safe_load((root / loading.SCHEMA).read_text(encoding="utf-8"))
+
+    def beside(part):
+        entries = part if isinstance(part, list) else list(part.values()) if isinstance(part, dict) else []
+        if isinstance(part, dict) and "$ref" in part:
+            yield from set(part) - {"$ref", "default", "description", "x-reruns", "x-default"}
+        for entry in entries:
+            yield from beside(entry)
+
+    assert list(beside(written)) == []
+
+
+def test_every_definition_is_used(root):
+    text = (root / loading.SCHEMA).read_text(encoding="utf-8")
+    names = [name for name in yaml.safe_load(text)["$defs"] if name != "keys"]
+    assert [name for name in names if f'"#/$defs/{name}"' not in text] == []
+
+
+BLOCK = {
+    "x-reruns": "the block",
+    "properties": {
+        "n": {"type": "integer", "minimum": 2, "maximum": 9, "default": 5, "description": "A scale."},
+        "own": {"type": "string", "description": "A text.", "x-reruns": "only this", "x-default": "as `n`"},
+        "rest": {"type": ["array", "null"], "items": {"type": "number"}, "default": None, "description": "Numbers."},
+    },
+    "required": ["own"],
+}
+
+
+def test_a_row_has_the_range_the_default_and_what_runs_again():
+    shape = {"properties": {"block": {**BLOCK, "required": []}}}
+    assert list(reference.rows(shape)) == [
+        ("block/n", "integer from 2 to 9", "`5`", "A scale.", "the block"),
+        ("block/own", "text", "as `n`", "A text.", "only this"),
+        ("block/rest", "list of numbers or `null`", "`null`", "Numbers.", "the block"),
+    ]
+
+
+def test_a_key_that_must_be_given_says_so_and_ids_are_named_after_their_block():
+    shape = {"properties": {"judges": {"additionalProperties": BLOCK}}}
+    (_, own, _) = reference.rows(shape)
+    assert own[:3] == ("judges/{judge}/own", "text", "required")
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ({"enum": ["group", "item"]}, "`group` or `item`"),
+        ({"type": "boolean"}, "`true` or `false`"),
+        ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, "number above 0 below 1"),
+        ({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}, "list of 2 numbers"),
+        ({"type": "array", "items": {"enum": ["hard", "soft"]}}, "list of `hard` or `soft`"),
+        ({"type": ["object", "null"]}, "mapping or `null`"),
+        (
+            {"type": ["string", "array"], "pattern": "^(a|b)$", "items": {"type": "number"}},
+            "`a` or `b` or list of numbers",
+        ),
+    ],
+)
+def test_values_are_told_in_words(part, words):
+    assert reference.values(part) == words
+
+
+def test_a_bar_does_not_end_a_cell_of_the_table():
+    shape = {"properties": {"x": {"type": "string", "description": "a|b"}}}
+    assert r"| a\|b |" in reference.page(shape)
