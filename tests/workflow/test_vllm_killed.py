@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from snakemake.utils import validate
 
+from rubric_order.config import loading
 from rubric_order.judging.store import Store
 
 from .conftest import ROOT, Project
@@ -38,7 +38,7 @@ def requests_of(project: Project) -> pd.DataFrame:
 
 def start_in(project: Project, folder: Path) -> subprocess.Popen:
     config = yaml.safe_load(project.file("config/config.yaml").read_text())
-    validate(config, str(ROOT / "workflow/schemas/config.schema.yaml"))
+    loading.complete(config, folder=ROOT)
     judge = config["judges"]["smollm2_135m"]
     judge["engine_args"] |= EXACT
     options = {
