@@ -14,8 +14,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow" / "scripts"))
 
-from rubric_order.methods import blocks, resampling
-from rubric_order.statistics import budget_curve
+from rubric_order.methods import resampling, subsets
 
 
 def data(items: int, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -28,15 +27,15 @@ def data(items: int, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 def fast(scores: np.ndarray, human: np.ndarray, resamples: int) -> np.ndarray:
     """Mean r of each budget in each resample, as `budget_curve.estimate` computes it, drawing included."""
-    chosen = budget_curve.subsets(scores.shape[1], 252, rng=np.random.default_rng(0))
-    sums = blocks.sum_units(budget_curve.moments(scores, human), np.arange(len(human)))
+    chosen = subsets.draw(scores.shape[1], 252, rng=np.random.default_rng(0))
+    sums = resampling.sum_units(subsets.moments(scores, human), np.arange(len(human)))
     drawn = resampling.bootstrap_weights(len(human), resamples, rng=np.random.default_rng(2)).astype(float)
-    return budget_curve.resampled_curve(drawn @ sums, chosen)
+    return subsets.resampled_curve(drawn @ sums, chosen)
 
 
 def loop(scores: np.ndarray, human: np.ndarray, resamples: int, timed: int) -> np.ndarray:
     """The same for the first `timed` resamples, one `np.corrcoef` for each subset and resample."""
-    masks, sizes, _ = budget_curve.subsets(scores.shape[1], 252, rng=np.random.default_rng(0))
+    masks, sizes, _ = subsets.draw(scores.shape[1], 252, rng=np.random.default_rng(0))
     drawn = resampling.bootstrap_indices(len(human), resamples, rng=np.random.default_rng(2))[:timed]
     curves = np.zeros((timed, scores.shape[1]))
     for resample, rows in enumerate(drawn):

@@ -242,8 +242,8 @@ def rejections(counts: np.ndarray, level: float = 0.05) -> dict[str, float]:
         counts: see `null_counts`.
     """
     return {
-        "chi2": float(np.mean([position_selection.count_test(study.sum(axis=0)).p <= level for study in counts])),
-        "cluster": float(np.mean([position_selection.cluster_test(study) <= level for study in counts])),
+        "chi2": float(np.mean([uniformity.count_test(study.sum(axis=0)).p <= level for study in counts])),
+        "cluster": float(np.mean([uniformity.cluster_test(study) <= level for study in counts])),
         "rotation": float(np.mean([_rotated(study, seed) <= level for seed, study in enumerate(counts)])),
     }
 

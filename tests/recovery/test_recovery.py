@@ -7,7 +7,6 @@ import recover
 from scipy import stats
 
 from rubric_order.methods import uniformity
-from rubric_order.statistics import position_selection
 
 STUDIES = 200
 
@@ -59,7 +58,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(found, name):
 def test_chance_makes_v_too_large_and_the_correction_takes_it_away():
     _, judge, temperature = recover.NULLS["sticky"]
     counts = recover.null_counts(judge, temperature, items=100, studies=STUDIES)
-    raw = position_selection.cramers_v(counts.sum(axis=1))
+    raw = uniformity.cramers_v(counts.sum(axis=1))
     assert raw.mean() > 0.05  # though no position is preferred
     squared = np.array([uniformity.squared_v(study) for study in counts])
     assert abs(squared.mean()) < 4 * squared.std() / np.sqrt(STUDIES)

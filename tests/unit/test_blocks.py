@@ -6,7 +6,7 @@ import pytest
 from factories import simulated_reads
 
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import blocks
+from rubric_order.methods import blocks, resampling, tidy
 from rubric_order.prompts import orderings
 
 
@@ -80,12 +80,13 @@ def test_no_reads_give_no_blocks(table):
 
 def test_sums_over_units_and_their_resamples():
     values, unit = np.array([[1.0, 2], [3, 4], [5, 6]]), np.array([1, 0, 1])
-    assert blocks.sum_units(values, unit).tolist() == [[3, 4], [6, 8]]
-    sums = blocks.resampled_sums(values, unit, resamples=200, seed=1, name="test")
+    assert resampling.sum_units(values, unit).tolist() == [[3, 4], [6, 8]]
+    sums = resampling.resampled_sums(values, unit, resamples=200, seed=1, name="test")
     assert sums[0].tolist() == [9, 12]
     # Two units: a resample is one of them twice, or both.
     assert set(map(tuple, sums[1:])) == {(6, 8), (9, 12), (12, 16)}
-    assert np.isnan(blocks.resampled_sums(values, np.zeros(3, dtype=int), resamples=5, seed=1, name="test")[1:]).all()
+    alone = resampling.resampled_sums(values, np.zeros(3, dtype=int), resamples=5, seed=1, name="test")
+    assert np.isnan(alone[1:]).all()
 
 
 def test_units_are_numbered_by_their_ids():
@@ -97,10 +98,10 @@ def test_units_are_numbered_by_their_ids():
 
 def test_small_tables_become_one():
     parts = [({"a": 1}, {"b": np.array([1, 2]), "c": "x"}), ({"a": 2}, {"b": np.array([3])})]
-    table = blocks.tidy(parts, ["c", "a", "b", "d"])
+    table = tidy.from_parts(parts, ["c", "a", "b", "d"])
     expected = pd.DataFrame({"c": ["x", "x", np.nan], "a": [1, 1, 2], "b": [1, 2, 3], "d": np.nan})
     pd.testing.assert_frame_equal(table, expected, check_dtype=False)
-    assert blocks.tidy([], ["a"]).columns.tolist() == ["a"]
+    assert tidy.from_parts([], ["a"]).columns.tolist() == ["a"]
 
 
 @pytest.mark.parametrize("strategy", ["balanced", "random", "fixed"])

@@ -9,7 +9,7 @@ import pytest
 from factories import simulated_reads
 from scipy import stats
 
-from rubric_order.methods import blocks, resampling
+from rubric_order.methods import blocks, resampling, subsets
 from rubric_order.statistics import budget_curve
 
 BOOTSTRAP = {"resamples": 60, "confidence": 0.9, "seed": 3}
@@ -27,15 +27,15 @@ def every_subset(k):
 
 
 def test_up_to_the_limit_every_subset_is_there_once():
-    chosen = budget_curve.subsets(6, 20, rng=np.random.default_rng(0))
+    chosen = subsets.draw(6, 20, rng=np.random.default_rng(0))
     masks, sizes = chosen.masks, chosen.sizes
     assert sizes.tolist() == [len(subset) for subset in every_subset(6)]
     assert [tuple(np.flatnonzero(mask)) for mask in masks] == every_subset(6)
-    assert len(budget_curve.subsets(10, 252, rng=np.random.default_rng(0))[0]) == 1023
+    assert len(subsets.draw(10, 252, rng=np.random.default_rng(0))[0]) == 1023
 
 
 def test_beyond_the_limit_subsets_are_different_ones_and_equally_likely():
-    drawn = [budget_curve.subsets(6, 6, rng=np.random.default_rng(seed)) for seed in range(400)]
+    drawn = [subsets.draw(6, 6, rng=np.random.default_rng(seed)) for seed in range(400)]
     masks, sizes, _ = drawn[0]
     assert np.bincount(sizes).tolist() == [0, 6, 6, 6, 6, 6, 1]
     assert (masks.sum(axis=1) == sizes).all()
@@ -47,19 +47,19 @@ def test_beyond_the_limit_subsets_are_different_ones_and_equally_likely():
 
 
 def test_large_budgets_are_cut():
-    chosen = budget_curve.subsets(120, 5, rng=np.random.default_rng(0))
-    assert chosen.sizes.max() == budget_curve.LARGEST
+    chosen = subsets.draw(120, 5, rng=np.random.default_rng(0))
+    assert chosen.sizes.max() == subsets.LARGEST_SUBSET
 
 
 def test_two_reads_of_three_items_by_hand():
     # Reads (1, 2, 3) and (3, 2, 1) of items with human scores 1, 2, 3: r is 1 and -1, and their means do not vary.
     scores, human = np.array([[1.0, 3], [2, 2], [3, 1]]), np.array([1.0, 2, 3])
-    chosen = budget_curve.subsets(2, 9, rng=np.random.default_rng(0))
+    chosen = subsets.draw(2, 9, rng=np.random.default_rng(0))
     sizes = chosen.sizes
-    r = budget_curve.pearson_of_subsets(budget_curve.moments(scores, human).sum(axis=0), chosen)
+    r = subsets.pearson_of_subsets(subsets.moments(scores, human).sum(axis=0), chosen)
     np.testing.assert_allclose(r, [1, -1, np.nan])
-    np.testing.assert_allclose(budget_curve.mean_over_subsets(r, sizes), [0, np.nan])
-    rho, _ = budget_curve.spearman_of_subsets(scores, human, chosen)
+    np.testing.assert_allclose(subsets.mean_over_subsets(r, sizes), [0, np.nan])
+    rho, _ = subsets.spearman_of_subsets(scores, human, chosen)
     np.testing.assert_allclose(rho, [1, -1, np.nan])
 
 
@@ -67,9 +67,9 @@ def test_two_reads_of_three_items_by_hand():
 def test_correlations_of_subsets_are_those_of_a_loop(shift):
     scores, human = scores_of(40, 5, seed=1)
     scores = scores + shift * np.random.default_rng(2).random(scores.shape)
-    chosen = budget_curve.subsets(5, 252, rng=np.random.default_rng(0))
-    r = budget_curve.pearson_of_subsets(budget_curve.moments(scores, human).sum(axis=0), chosen)
-    rho, _ = budget_curve.spearman_of_subsets(scores, human, chosen)
+    chosen = subsets.draw(5, 252, rng=np.random.default_rng(0))
+    r = subsets.pearson_of_subsets(subsets.moments(scores, human).sum(axis=0), chosen)
+    rho, _ = subsets.spearman_of_subsets(scores, human, chosen)
     means = [scores[:, list(subset)].mean(axis=1).round(12) for subset in every_subset(5)]
     assert r == pytest.approx([np.corrcoef(mean, human)[0, 1] for mean in means], abs=1e-12)
     assert rho == pytest.approx([stats.spearmanr(mean, human)[0] for mean in means], abs=1e-12)
@@ -78,23 +78,23 @@ def test_correlations_of_subsets_are_those_of_a_loop(shift):
 def test_equal_means_tie_although_floating_point_sums_of_thirds_differ():
     scores = np.array([[1.0, 2, 4], [4, 2, 1], [2, 4, 1], [5, 5, 5]])
     human = np.array([1.0, 2, 3, 4])
-    chosen = budget_curve.subsets(3, 3, rng=np.random.default_rng(0))
-    rho = budget_curve.spearman_of_subsets(scores, human, chosen).rho[-1:]
+    chosen = subsets.draw(3, 3, rng=np.random.default_rng(0))
+    rho = subsets.spearman_of_subsets(scores, human, chosen).rho[-1:]
     assert rho == pytest.approx([stats.spearmanr([2, 2, 2, 4], human)[0]])
 
 
 def test_resampled_curves_are_those_of_a_loop_over_subsets_and_resamples():
     scores, human = scores_of(30, 4, seed=5)
     unit = np.repeat(np.arange(10), 3)
-    chosen = budget_curve.subsets(4, 252, rng=np.random.default_rng(0))
-    sums = blocks.sum_units(budget_curve.moments(scores, human), unit)
+    chosen = subsets.draw(4, 252, rng=np.random.default_rng(0))
+    sums = resampling.sum_units(subsets.moments(scores, human), unit)
     weights = resampling.bootstrap_weights(10, 20, rng=np.random.default_rng(1))
-    ours = budget_curve.resampled_curve(weights.astype(float) @ sums, chosen)
+    ours = subsets.resampled_curve(weights.astype(float) @ sums, chosen)
     for curve, drawn in zip(ours, weights, strict=True):
         rows = np.repeat(np.arange(30), drawn[unit])
         for size in range(1, 5):
-            subsets = itertools.combinations(range(4), size)
-            plain = [np.corrcoef(scores[rows][:, list(s)].mean(axis=1), human[rows])[0, 1] for s in subsets]
+            sets = itertools.combinations(range(4), size)
+            plain = [np.corrcoef(scores[rows][:, list(s)].mean(axis=1), human[rows])[0, 1] for s in sets]
             assert curve[size - 1] == pytest.approx(np.mean(plain), abs=1e-10)
 
 
@@ -107,13 +107,13 @@ def weighted_spearman(x, y, weight):
 
 def test_the_influence_on_spearman_is_the_derivative_by_an_items_weight():
     scores, human = scores_of(25, 3, seed=2)
-    chosen = budget_curve.subsets(3, 252, rng=np.random.default_rng(0))
+    chosen = subsets.draw(3, 252, rng=np.random.default_rng(0))
     masks, sizes = chosen.masks, chosen.sizes
-    influence = budget_curve.spearman_of_subsets(scores, human, chosen).influence
+    influence = subsets.spearman_of_subsets(scores, human, chosen).influence
 
     def curve(weight):
         rho = [weighted_spearman(scores @ mask, human, weight) for mask in masks]
-        return budget_curve.mean_over_subsets(np.array(rho), sizes)
+        return subsets.mean_over_subsets(np.array(rho), sizes)
 
     for item in (0, 7, 24):
         step = np.zeros(25)
@@ -219,7 +219,7 @@ def test_one_group_has_no_interval_over_groups():
 
 
 def test_more_reads_than_fit_into_memory_are_left_out_and_named(caplog):
-    table = simulated_reads(groups=3, strategies=["balanced", "random"], reads=budget_curve.MOST + 1)
+    table = simulated_reads(groups=3, strategies=["balanced", "random"], reads=budget_curve.MOST_READS + 1)
     found = budget_curve.estimate(table, **BOOTSTRAP)
     assert set(found["strategy"]) == {"balanced"}
     assert "random 5: 121 reads an item; the curve is for at most 120" in caplog.text

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from factories import simulated_reads
 
-from rubric_order.methods import blocks
+from rubric_order.methods import blocks, resampling, shared_orderings
 from rubric_order.prompts import orderings
 from rubric_order.statistics import canonical_rank
 
@@ -14,13 +14,13 @@ BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 
 def test_ranks_by_hand():
     r = np.array([[0.3, 0.5, 0.1], [0.3, 0.3, 0.1], [0.3, 0.3, 0.3], [0.3, np.nan, 0.4], [np.nan, 0.1, 0.2]])
-    np.testing.assert_array_equal(canonical_rank.rank_of(r, 0), [2, 1.5, 2, 2, np.nan])
+    np.testing.assert_array_equal(shared_orderings.rank_of(r, 0), [2, 1.5, 2, 2, np.nan])
 
 
 def test_the_canonical_ordering_is_found_wherever_it_stands():
     shown = orderings.balanced(5)
-    assert canonical_rank.canonical_place(shown) == 0
-    assert canonical_rank.canonical_place(shown[::-1]) == 9
+    assert shared_orderings.canonical_place(shown) == 0
+    assert shared_orderings.canonical_place(shown[::-1]) == 9
 
 
 def test_correlations_come_from_sums():
@@ -28,8 +28,8 @@ def test_correlations_come_from_sums():
     values, human = rng.integers(1, 6, (30, 4)).astype(float), rng.normal(size=30)
     values[:, 2] = 3
     weights = rng.integers(0, 3, 30)
-    table = canonical_rank.column_moments(values, human)
-    r = canonical_rank.column_correlations(np.stack([table.sum(axis=0), weights @ table]))
+    table = shared_orderings.column_moments(values, human)
+    r = shared_orderings.column_correlations(np.stack([table.sum(axis=0), weights @ table]))
     again = np.repeat(np.arange(30), weights)
     for row, items in zip(r, (np.arange(30), again), strict=True):
         assert np.isnan(row[2])
@@ -72,7 +72,7 @@ def test_the_distribution_of_the_rank_is_that_of_resampled_items():
         assert shares.sum() == pytest.approx(1)
         unit = block.units(cluster)
         counts = np.zeros(10)
-        for weights in blocks.weights(unit.max() + 1, 100, 3, "canonical rank"):
+        for weights in resampling.weights(unit.max() + 1, 100, 3, "canonical rank"):
             rows = np.repeat(np.arange(60), weights[unit].astype(int))
             r = [np.corrcoef(values[rows, place], human[rows])[0, 1] for place in range(10)]
             higher, equal = sum(x > r[0] + 1e-9 for x in r), sum(abs(x - r[0]) <= 1e-9 for x in r)

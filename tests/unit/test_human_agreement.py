@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order.methods import blocks, resampling
+from rubric_order.methods import blocks, correlations, item_scores, resampling
 from rubric_order.statistics import human_agreement
 
 # No deadlines: other work on the machine is no defect.
@@ -24,6 +24,14 @@ BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
 KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
 # Scores as judges give them, with many ties.
 PAIRS = st.lists(st.tuples(st.integers(1, 5), st.integers(3, 15).map(lambda total: total / 3)), min_size=2, max_size=40)
+
+
+def pearson(x, y):
+    return correlations.weighted_pearson(x, y, np.ones(len(x)))
+
+
+def spearman(x, y):
+    return correlations.weighted_spearman(x, y, np.ones(len(x)))
 
 
 def plain_pearson(x, y):
@@ -41,24 +49,22 @@ def plain_ranks(x):
 
 
 def test_correlations_of_hand_worked_cases():
-    assert human_agreement.pearson(np.array([1, 2, 3]), np.array([1, 3, 2])) == pytest.approx(0.5)
+    assert pearson(np.array([1, 2, 3]), np.array([1, 3, 2])) == pytest.approx(0.5)
     # Deviations -2, -1, 0, 3 and -1, 0, -1, 2: 8 / sqrt(14 * 6).
-    assert human_agreement.pearson(np.array([1, 2, 3, 6]), np.array([2, 3, 2, 5])) == pytest.approx(8 / math.sqrt(84))
+    assert pearson(np.array([1, 2, 3, 6]), np.array([2, 3, 2, 5])) == pytest.approx(8 / math.sqrt(84))
     # Ranks 1, 2.5, 2.5, 4 and 1, 3, 2, 4: (2.25 + 0 + 0 + 2.25) / sqrt(4.5 * 5).
-    assert human_agreement.spearman(np.array([1, 2, 2, 9]), np.array([0, 8, 7, 9])) == pytest.approx(
-        4.5 / math.sqrt(22.5)
-    )
+    assert spearman(np.array([1, 2, 2, 9]), np.array([0, 8, 7, 9])) == pytest.approx(4.5 / math.sqrt(22.5))
 
 
 def test_correlations_of_published_data():
     # Anscombe (1973), data set 1: r = 0.816.
     x = np.array([10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5])
     y = np.array([8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68])
-    assert human_agreement.pearson(x, y) == pytest.approx(0.816, abs=0.0005)
+    assert pearson(x, y) == pytest.approx(0.816, abs=0.0005)
     # The example of the Wikipedia article on Spearman's rho, without ties: 1 - 6 * 194 / (10 * 99) = -29/165.
     iq = np.array([106, 100, 86, 101, 99, 103, 97, 113, 112, 110])
     hours = np.array([7, 27, 2, 50, 28, 29, 20, 12, 6, 17])
-    assert human_agreement.spearman(iq, hours) == pytest.approx(-29 / 165)
+    assert spearman(iq, hours) == pytest.approx(-29 / 165)
 
 
 @MANY
@@ -67,15 +73,13 @@ def test_correlations_agree_with_scipy_and_plain_sums(pairs):
     judge, human = (list(column) for column in zip(*pairs, strict=True))
     x, y = np.array(judge), np.array(human)
     if len(set(judge)) == 1 or len(set(human)) == 1:
-        assert np.isnan(human_agreement.pearson(x, y))
-        assert np.isnan(human_agreement.spearman(x, y))
+        assert np.isnan(pearson(x, y))
+        assert np.isnan(spearman(x, y))
         return
-    assert human_agreement.pearson(x, y) == pytest.approx(plain_pearson(judge, human), abs=1e-9)
-    assert human_agreement.pearson(x, y) == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
-    assert human_agreement.spearman(x, y) == pytest.approx(
-        plain_pearson(plain_ranks(judge), plain_ranks(human)), abs=1e-9
-    )
-    assert human_agreement.spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-9)
+    assert pearson(x, y) == pytest.approx(plain_pearson(judge, human), abs=1e-9)
+    assert pearson(x, y) == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
+    assert spearman(x, y) == pytest.approx(plain_pearson(plain_ranks(judge), plain_ranks(human)), abs=1e-9)
+    assert spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-9)
 
 
 @MANY
@@ -83,7 +87,7 @@ def test_correlations_agree_with_scipy_and_plain_sums(pairs):
 def test_correlations_ignore_order_scale_and_origin_and_are_symmetric(pairs, random, scale, origin):
     x, y = np.array(pairs, dtype=float).T
     order = random.sample(range(len(x)), len(x))
-    for statistic in (human_agreement.pearson, human_agreement.spearman):
+    for statistic in (pearson, spearman):
         same = pytest.approx(statistic(x, y), abs=1e-7, nan_ok=True)
         assert statistic(x[order], y[order]) == same
         assert statistic(y, x) == same
@@ -91,7 +95,7 @@ def test_correlations_ignore_order_scale_and_origin_and_are_symmetric(pairs, ran
         assert -statistic(-x, y) == same
 
 
-@pytest.mark.parametrize("statistic", [human_agreement.pearson, human_agreement.spearman])
+@pytest.mark.parametrize("statistic", [pearson, spearman])
 def test_correlations_go_over_the_last_axis(statistic):
     rng = np.random.default_rng(1)
     x, y = rng.integers(1, 6, (2, 3, 4, 30))
@@ -104,7 +108,7 @@ def test_correlations_go_over_the_last_axis(statistic):
 
 
 @pytest.mark.parametrize("constant", [3, 3.3, 4.1, 7 / 3, 17 / 7])
-@pytest.mark.parametrize("statistic", [human_agreement.pearson, human_agreement.spearman])
+@pytest.mark.parametrize("statistic", [pearson, spearman])
 def test_a_constant_has_no_correlation_however_its_mean_is_rounded(statistic, constant):
     y = np.random.default_rng(2).integers(1, 6, 1600)
     with warnings.catch_warnings():
@@ -114,7 +118,7 @@ def test_a_constant_has_no_correlation_however_its_mean_is_rounded(statistic, co
         assert np.isnan(statistic(np.array([constant]), np.array([2.0])))
 
 
-@pytest.mark.parametrize("statistic", [human_agreement.pearson, human_agreement.spearman])
+@pytest.mark.parametrize("statistic", [pearson, spearman])
 def test_an_unknown_score_makes_the_correlation_unknown(statistic):
     assert np.isnan(statistic(np.array([1, 2, np.nan, 4]), np.array([1, 2, 3, 4])))
 
@@ -155,7 +159,7 @@ def test_weights_are_copies(rows):
         if defined:
             assert found == pytest.approx(statistic(long_x, long_y).statistic, abs=1e-9)
     levels = human_agreement.rounded(long_y)
-    found = one_weight(human_agreement.weighted_kappa, x, human_agreement.rounded(y), weights)
+    found = one_weight(correlations.weighted_kappa, x, human_agreement.rounded(y), weights)
     if len({*long_x, *levels}) > 1:
         assert found == pytest.approx(plain_kappa(long_x.tolist(), levels.tolist()), abs=1e-9)
     else:
@@ -180,11 +184,11 @@ def test_many_weights_at_once_are_the_same_as_one_after_another(name, distinct):
 
 def test_weighted_statistics_of_hand_worked_cases():
     x, y, weights = np.array([1.0, 2, 3]), np.array([1.0, 3, 2]), np.array([1.0, 1, 1])
-    assert one_weight(human_agreement.weighted_pearson, x, y, weights) == pytest.approx(0.5)
-    assert one_weight(human_agreement.weighted_spearman, x, y, weights) == pytest.approx(0.5)
-    assert one_weight(human_agreement.weighted_kendall, x, y, weights) == pytest.approx(1 / 3)
+    assert one_weight(correlations.weighted_pearson, x, y, weights) == pytest.approx(0.5)
+    assert one_weight(correlations.weighted_spearman, x, y, weights) == pytest.approx(0.5)
+    assert one_weight(correlations.weighted_kendall, x, y, weights) == pytest.approx(1 / 3)
     # Squared differences 0, 1, 1; all nine pairs of 1, 2, 3: 0 thrice, 1 four times, 4 twice.
-    assert one_weight(human_agreement.weighted_kappa, x, y, weights) == pytest.approx(1 - (2 / 3) / (12 / 9))
+    assert one_weight(correlations.weighted_kappa, x, y, weights) == pytest.approx(1 - (2 / 3) / (12 / 9))
 
 
 @pytest.mark.parametrize("constant", [3, 3.3, 4.1, 7 / 3, 17 / 7])
@@ -212,7 +216,7 @@ def test_scores_are_rounded_half_up_and_human_ones_are_brought_to_the_judge_s_sc
 
 def test_a_resample_has_the_pairs_of_the_clusters_that_were_drawn():
     x, y, clusters = np.array([1.0, 2, 1, 3]), np.array([1.0, 1, 1, 2]), np.array([0, 0, 1, 2])
-    pairs = human_agreement.Pairs(x, y, clusters)
+    pairs = correlations.Pairs(x, y, clusters)
     assert pairs.once.tolist() == [2, 1, 1]  # (1, 1) twice, (2, 1), (3, 2)
     assert pairs.left_out().tolist() == [[1, 0, 1], [1, 1, 1], [2, 1, 0]]
     per_cluster = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]])
@@ -224,7 +228,7 @@ def test_a_resample_has_the_pairs_of_the_clusters_that_were_drawn():
 def test_items_as_clusters_are_drawn_as_items():
     rng = np.random.default_rng(2)
     x, y = rng.integers(1, 4, (2, 30)).astype(float)
-    pairs = human_agreement.Pairs(x, y, rng.permutation(30))
+    pairs = correlations.Pairs(x, y, rng.permutation(30))
     found = pairs.resampled(500, rng=np.random.default_rng(3))
     assert (found.sum(axis=1) == 30).all()
     assert found.mean(axis=0) == pytest.approx(pairs.once, abs=0.35)
@@ -247,7 +251,7 @@ def test_bca_intervals_agree_with_scipys(name):
         n_resamples=3000,
         rng=np.random.default_rng(5),
     ).confidence_interval
-    pairs = human_agreement.Pairs(x, y, np.arange(40))
+    pairs = correlations.Pairs(x, y, np.arange(40))
     weights = pairs.resampled(3000, rng=np.random.default_rng(6))
     estimate, percentile, ours = pairs.intervals(human_agreement.STATISTICS[name], weights, 0.95)
     assert estimate == pytest.approx(plain(x, y).statistic)
@@ -259,12 +263,12 @@ def test_bca_intervals_agree_with_scipys(name):
 def test_a_jackknife_of_parts_gives_nearly_the_interval_of_one_of_items():
     rng = np.random.default_rng(7)
     x = rng.exponential(size=1000)
-    pairs = human_agreement.Pairs(x, x + 2 * rng.exponential(size=1000), np.arange(1000))
-    assert pairs.left_out().shape == (human_agreement.MAX_LEFT_OUT, 1000)
-    values = human_agreement.weighted_pearson(pairs.x, pairs.y, pairs.resampled(2000, rng=rng))
-    estimate = one_weight(human_agreement.weighted_pearson, pairs.x, pairs.y, pairs.once)
+    pairs = correlations.Pairs(x, x + 2 * rng.exponential(size=1000), np.arange(1000))
+    assert pairs.left_out().shape == (correlations.MAX_LEFT_OUT, 1000)
+    values = correlations.weighted_pearson(pairs.x, pairs.y, pairs.resampled(2000, rng=rng))
+    estimate = one_weight(correlations.weighted_pearson, pairs.x, pairs.y, pairs.once)
     intervals = [
-        resampling.bca_interval(values, estimate, human_agreement.weighted_pearson(pairs.x, pairs.y, left_out), 0.95)
+        resampling.bca_interval(values, estimate, correlations.weighted_pearson(pairs.x, pairs.y, left_out), 0.95)
         for left_out in (pairs.left_out(), pairs.once - np.eye(1000))
     ]
     assert intervals[0] == pytest.approx(intervals[1], abs=0.05 * (intervals[1][1] - intervals[1][0]))
@@ -275,7 +279,7 @@ def test_a_jackknife_of_parts_gives_nearly_the_interval_of_one_of_items():
 
 def means_of(table, readout="hard"):
     (block,) = blocks.blocks(table)
-    return human_agreement.item_means(human_agreement.item_scores(block, readout))
+    return item_scores.means(item_scores.totals(block, readout))
 
 
 def test_item_means_leave_out_reads_and_items_without_a_score():
@@ -295,8 +299,8 @@ def test_equal_means_of_different_reads_are_equal_to_the_last_bit():
 
 def test_clusters_are_items_or_their_groups():
     means = means_of(random_table(1, n_items=7, failing=0))
-    assert human_agreement.clusters_of(means, "item").tolist() == [0, 1, 2, 3, 4, 5, 6]
-    assert human_agreement.clusters_of(means, "group").tolist() == [0, 0, 0, 1, 1, 1, 2]
+    assert item_scores.clusters_of(means, "item").tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert item_scores.clusters_of(means, "group").tolist() == [0, 0, 0, 1, 1, 1, 2]
 
 
 # The table of correlations.
@@ -437,7 +441,9 @@ def test_intervals_cover_the_correlation_at_about_their_nominal_rate():
     for _ in range(300):
         x, y = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=80).T
         drawn = resampling.bootstrap_indices(80, 400, rng=rng)
-        low, high = resampling.percentile_interval(human_agreement.pearson(x[drawn], y[drawn]), 0.95)
+        low, high = resampling.percentile_interval(
+            correlations.weighted_pearson(x, y, resampling.counted(drawn, 80).astype(float)), 0.95
+        )
         covered += low <= 0.5 <= high
     assert 0.9 < covered / 300 < 0.98
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_order.base import permutations
-from rubric_order.methods import panels
+from rubric_order.methods import panels, tidy
 
 
 def test_a_panel_is_the_table_laid_out():
@@ -56,7 +56,8 @@ def test_blocks_gives_each_group_by_each_readout_that_it_has():
 def test_estimates_have_the_same_types_with_and_without_rows():
     columns = ["study", "judge", "profile", "dataset", "strategy", "n", "position", "n_texts", "estimate", "word"]
     row = dict.fromkeys(columns[:5], "a") | {"n": 5, "n_texts": 3, "estimate": 1}
-    assert panels.as_table([], columns, ["word"]).dtypes.equals(panels.as_table([row], columns, ["word"]).dtypes)
+    empty, whole = (tidy.from_rows_with_gaps(rows, columns, ["word"]) for rows in ([], [row]))
+    assert empty.dtypes.equals(whole.dtypes)
 
 
 # Position effects.

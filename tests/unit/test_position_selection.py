@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order.methods import blocks, resampling, uniformity
+from rubric_order.methods import blocks, resampling, selections, uniformity
 from rubric_order.prompts import orderings
 from rubric_order.statistics import position_selection
 
@@ -39,7 +39,7 @@ def estimate(statistics, quantity, readout="hard", column="estimate", cluster="i
 
 def counts_of(table, readout):
     (block,) = blocks.blocks(table)
-    return position_selection.item_counts(block, readout)
+    return selections.counts(block, readout)
 
 
 # Judges without a bias overall, as counts of each position in each item.
@@ -60,8 +60,8 @@ def rejection_rates(draw, simulations, level=0.05):
     """How often `cluster_test` and the chi-square test over reads reject."""
     tables = [draw() for _ in range(simulations)]
     return (
-        np.mean([position_selection.cluster_test(counts) < level for counts in tables]),
-        np.mean([position_selection.count_test(counts.sum(axis=0)).p < level for counts in tables]),
+        np.mean([uniformity.cluster_test(counts) < level for counts in tables]),
+        np.mean([uniformity.count_test(counts.sum(axis=0)).p < level for counts in tables]),
     )
 
 
@@ -70,7 +70,7 @@ def rejection_rates(draw, simulations, level=0.05):
 
 def test_position_test_of_a_hand_worked_case():
     # Counts 4, 2, 2, 1, 1 of 10: chi2 = (4 + 0 + 0 + 1 + 1) / 2. For 4 degrees of freedom p = exp(-x/2) (1 + x/2).
-    chi2, p, cramers_v = position_selection.position_test([1, 1, 1, 1, 2, 2, 3, 3, 4, 5], 5)
+    chi2, p, cramers_v = uniformity.position_test([1, 1, 1, 1, 2, 2, 3, 3, 4, 5], 5)
     assert chi2 == pytest.approx(3)
     assert p == pytest.approx(math.exp(-1.5) * 2.5)
     assert cramers_v == pytest.approx(math.sqrt(3 / (10 * 4)))
@@ -84,32 +84,30 @@ def test_position_test_agrees_with_plain_sums_and_scipy_in_any_order(case, rando
     n, positions = case
     expected = len(positions) / n
     chi2 = sum((positions.count(place) - expected) ** 2 / expected for place in range(1, n + 1))
-    found = position_selection.position_test(positions, n)
+    found = uniformity.position_test(positions, n)
     assert found.chi2 == pytest.approx(chi2)
     assert found.p == pytest.approx(stats.chisquare([positions.count(place) for place in range(1, n + 1)]).pvalue)
     assert found.cramers_v == pytest.approx(math.sqrt(chi2 / (len(positions) * (n - 1))))
-    assert position_selection.position_test(random.sample(positions, len(positions)), n) == found
+    assert uniformity.position_test(random.sample(positions, len(positions)), n) == found
 
 
 @pytest.mark.parametrize("n", range(2, 10))
 def test_cramers_v_is_0_for_uniform_and_1_for_one_position(n):
-    assert position_selection.position_test(list(range(1, n + 1)) * 3, n) == (0, 1, 0)
-    assert position_selection.position_test([n] * 20, n).cramers_v == pytest.approx(1)
+    assert uniformity.position_test(list(range(1, n + 1)) * 3, n) == (0, 1, 0)
+    assert uniformity.position_test([n] * 20, n).cramers_v == pytest.approx(1)
 
 
 @MANY
 @given(COUNTS, st.integers(2, 50))
 def test_cramers_v_does_not_depend_on_how_many_reads_there_are(rows, factor):
     counts = np.sum(rows, axis=0)
-    assert position_selection.cramers_v(counts * factor) == pytest.approx(position_selection.cramers_v(counts))
-    assert position_selection.count_test(counts * factor).chi2 == pytest.approx(
-        factor * position_selection.count_test(counts).chi2
-    )
+    assert uniformity.cramers_v(counts * factor) == pytest.approx(uniformity.cramers_v(counts))
+    assert uniformity.count_test(counts * factor).chi2 == pytest.approx(factor * uniformity.count_test(counts).chi2)
 
 
 def test_cramers_v_takes_many_tables_at_once():
     counts = np.array([[[4, 2, 2, 1, 1], [2, 2, 2, 2, 2]]])
-    assert position_selection.cramers_v(counts) == pytest.approx(np.array([[math.sqrt(3 / 40), 0]]))
+    assert uniformity.cramers_v(counts) == pytest.approx(np.array([[math.sqrt(3 / 40), 0]]))
 
 
 @pytest.mark.parametrize("positions", [[], [0, 1], [1, 6], [1.5], [1, np.nan], pd.Series([1, None], dtype="Int8")])
@@ -117,12 +115,12 @@ def test_positions_off_the_range_are_refused_without_a_warning(positions):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match="position"):
-            position_selection.position_test(positions, 5)
+            uniformity.position_test(positions, 5)
 
 
 def test_one_position_is_refused():
     with pytest.raises(ValueError, match="from 1 to 1"):
-        position_selection.position_test([1, 1], 1)
+        uniformity.position_test([1, 1], 1)
 
 
 # The test that respects items.
@@ -148,73 +146,67 @@ def test_cluster_test_of_a_hand_worked_case():
     # Deviations from uniform (1, -1) twice and (-1, 1) once: (1 + 1 - 1)^2 / 3 = 1/3 on 1 degree of freedom, and
     # P(chi2_1 > x) = erfc(sqrt(x / 2)).
     counts = np.array([[3, 1], [3, 1], [1, 3]])
-    assert position_selection.cluster_test(counts) == pytest.approx(math.erfc(math.sqrt(1 / 6)))
+    assert uniformity.cluster_test(counts) == pytest.approx(math.erfc(math.sqrt(1 / 6)))
 
 
 @MANY
 @given(COUNTS)
 def test_cluster_test_agrees_with_a_plain_version(rows):
     if all(len(set(row)) == 1 for row in rows):
-        assert position_selection.cluster_test(np.array(rows)) == 1
+        assert uniformity.cluster_test(np.array(rows)) == 1
     else:
-        assert position_selection.cluster_test(np.array(rows)) == pytest.approx(plain_cluster_test(rows), abs=1e-9)
+        assert uniformity.cluster_test(np.array(rows)) == pytest.approx(plain_cluster_test(rows), abs=1e-9)
 
 
 @MANY
 @given(st.lists(st.booleans(), min_size=1, max_size=200))
 def test_with_one_read_an_item_and_two_positions_both_tests_are_one(first):
     counts = np.array([[1, 0] if is_first else [0, 1] for is_first in first])
-    assert position_selection.cluster_test(counts) == pytest.approx(
-        position_selection.count_test(counts.sum(axis=0)).p, abs=1e-12
-    )
+    assert uniformity.cluster_test(counts) == pytest.approx(uniformity.count_test(counts.sum(axis=0)).p, abs=1e-12)
 
 
 def test_with_one_read_an_item_and_many_items_both_tests_nearly_agree():
     rng = np.random.default_rng(1)
     for _ in range(20):
         counts = rng.multinomial(1, np.full(5, 0.2), size=5000)
-        assert position_selection.cluster_test(counts) == pytest.approx(
-            position_selection.count_test(counts.sum(axis=0)).p, abs=0.02
-        )
+        assert uniformity.cluster_test(counts) == pytest.approx(uniformity.count_test(counts.sum(axis=0)).p, abs=0.02)
 
 
 @MANY
 @given(COUNTS, st.randoms(), st.integers(2, 20))
 def test_cluster_test_ignores_order_names_empty_items_and_repeated_reads(rows, random, factor):
     counts = np.array(rows)
-    p = pytest.approx(position_selection.cluster_test(counts), abs=1e-9)
-    assert position_selection.cluster_test(counts[random.sample(range(len(counts)), len(counts))]) == p
+    p = pytest.approx(uniformity.cluster_test(counts), abs=1e-9)
+    assert uniformity.cluster_test(counts[random.sample(range(len(counts)), len(counts))]) == p
     positions = random.sample(range(counts.shape[1]), counts.shape[1])
-    assert position_selection.cluster_test(counts[:, positions]) == p
-    assert position_selection.cluster_test(np.vstack([counts, np.zeros_like(counts)])) == p
-    assert position_selection.cluster_test(counts * factor) == p  # the same answers again are no further evidence
+    assert uniformity.cluster_test(counts[:, positions]) == p
+    assert uniformity.cluster_test(np.vstack([counts, np.zeros_like(counts)])) == p
+    assert uniformity.cluster_test(counts * factor) == p  # the same answers again are no further evidence
 
 
 def test_cluster_test_is_1_for_exactly_uniform_items_up_to_rounding():
-    assert position_selection.cluster_test(np.full((80, 5), 2)) == 1
-    assert position_selection.cluster_test(np.full((80, 5), 0.1) * 3 + 1e-16 * np.arange(5)) == 1
+    assert uniformity.cluster_test(np.full((80, 5), 2)) == 1
+    assert uniformity.cluster_test(np.full((80, 5), 0.1) * 3 + 1e-16 * np.arange(5)) == 1
 
 
 def test_cluster_test_of_unknown_counts_is_unknown():
-    assert math.isnan(position_selection.cluster_test(np.array([[1, np.nan], [2, 3]])))
+    assert math.isnan(uniformity.cluster_test(np.array([[1, np.nan], [2, 3]])))
 
 
 def test_cluster_test_finds_bias_that_does_not_vary_between_items():
     always_first = np.tile([10, 0, 0, 0, 0], (80, 1))
-    assert position_selection.cluster_test(always_first) < 1e-10
+    assert uniformity.cluster_test(always_first) < 1e-10
     rng = np.random.default_rng(2)
     six_of_ten_first = np.hstack([np.full((80, 1), 6), rng.multinomial(4, [0.25] * 4, size=80)])
     never_last = np.hstack([rng.multinomial(10, [0.25] * 4, size=80), np.zeros((80, 1), dtype=int)])
     for counts in (six_of_ten_first, never_last):
-        assert position_selection.cluster_test(counts) < 1e-10
-        assert position_selection.cluster_test(counts) == pytest.approx(
-            position_selection.cluster_test(counts[:, ::-1])
-        )
+        assert uniformity.cluster_test(counts) < 1e-10
+        assert uniformity.cluster_test(counts) == pytest.approx(uniformity.cluster_test(counts[:, ::-1]))
 
 
 @pytest.mark.parametrize("n_items", [1, 2, 3])
 def test_cluster_test_never_calls_a_few_items_significant(n_items):
-    assert position_selection.cluster_test(np.tile([10, 0, 0, 0, 0], (n_items, 1))) > 0.05
+    assert uniformity.cluster_test(np.tile([10, 0, 0, 0, 0], (n_items, 1))) > 0.05
 
 
 @pytest.mark.parametrize(("n_items", "n", "least"), [(320, 5, 0.025), (80, 5, 0.025), (80, 9, 0.015), (12, 9, 0)])
@@ -269,7 +261,7 @@ def test_the_rotation_test_is_made_where_there_are_few_clusters(monkeypatch):
 def test_item_counts_are_in_the_order_of_ids_with_zeros_where_nothing_is_usable():
     table = score_table([[1, 1], [None, None], [2, None]], n=2, shown=[[1, 2], [2, 1]])
     table = table.iloc[::-1]
-    for readout in position_selection.READOUTS:
+    for readout in selections.READOUTS:
         assert counts_of(table, readout).tolist() == [[1, 1], [0, 0], [0, 1]]
 
 
@@ -350,7 +342,7 @@ def test_p_values_are_adjusted_over_judges_and_scales_of_a_study_and_strategy():
     assert sizes.to_dict() == {
         (*family, readout, cluster): [size]
         for family, size in ((("s", "balanced"), 3), (("s", "random"), 1), (("another", "balanced"), 1))
-        for readout in position_selection.READOUTS
+        for readout in selections.READOUTS
         for cluster in ("group", "item")
     }
     family = tests.query("study == 's' and strategy == 'balanced' and readout == 'hard' and cluster == 'item'")
@@ -382,7 +374,7 @@ def test_position_selection_agrees_with_plain_counts():
     table = random_scores(2)
     result = position_selection.estimate(table, **BOOTSTRAP)
     selected = [int(position) for position in table["position"] if not pd.isna(position)]
-    test = position_selection.position_test(selected, 5)
+    test = uniformity.position_test(selected, 5)
     assert estimate(result, "share") == pytest.approx([selected.count(p) / len(selected) for p in range(1, 6)])
     assert estimate(result, "chi2") == pytest.approx(stats.chisquare(np.bincount(selected)[1:]).statistic)
     assert estimate(result, "chi2", column="p") == pytest.approx(test.p)
@@ -439,7 +431,7 @@ def test_intervals_of_shares_cover_them_at_about_their_nominal_rate(faithful, n_
 def test_a_judge_that_keeps_to_its_score_has_no_position_bias_under_balanced_reads(n, scores):
     table = score_table([[min(score, n)] * (2 * n) for score in scores], n=n)
     result = position_selection.estimate(table, **BOOTSTRAP)
-    for readout in position_selection.READOUTS:
+    for readout in selections.READOUTS:
         assert estimate(result, "share", readout) == pytest.approx([1 / n] * n)
         assert estimate(result, "chi2", readout) == pytest.approx([0])
         assert estimate(result, "cramers_v", readout) == pytest.approx([0])
@@ -457,9 +449,7 @@ def test_a_judge_that_always_answers_the_first_option_has_full_bias():
 @given(st.integers(0, 1000))
 def test_one_hot_probabilities_give_the_selected_positions(seed):
     result = position_selection.estimate(random_scores(seed), **BOOTSTRAP)
-    hard, soft = (
-        result[result["readout"] == readout].reset_index(drop=True) for readout in position_selection.READOUTS
-    )
+    hard, soft = (result[result["readout"] == readout].reset_index(drop=True) for readout in selections.READOUTS)
     same = ["quantity", "position", "estimate", "p", "p_cluster", "n_items", "n_reads", "n_failed"]
     pd.testing.assert_frame_equal(hard[same], soft[same])
 

@@ -49,7 +49,7 @@ def test_the_cluster_test_finds_the_smallest_detectable_v_as_often_as_is_said(aw
     shares = 0.2 + away * v * np.sqrt(4 / 5) / np.linalg.norm(away)
     assert uniformity.cramers_v(shares) == pytest.approx(v)
     counts = clustered(shares, items=items, reads=reads, correlation=correlation, studies=600, seed=items + reads)
-    found = np.mean([position_selection.cluster_test(each) <= 0.05 for each in counts])
+    found = np.mean([uniformity.cluster_test(each) <= 0.05 for each in counts])
     assert found == pytest.approx(0.8, abs=0.06)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rubric_order.methods import uniformity
 from rubric_order.prompts import orderings
-from rubric_order.statistics import position_selection
 from rubric_order.statistics.bias_cost import bias_cost
 
 TABLES = {
@@ -79,10 +79,7 @@ def position_tests(published):
     """Table 2 with our test on counts that have its chi-squares, 10 reads an item."""
     table = published("xu2026", 2)
     n_reads = 10 * table["dataset"].map(published("xu2026", 1).set_index("dataset")["n_items"])
-    tests = [
-        position_selection.count_test(counts_with(*cell))
-        for cell in zip(table["chi2"], n_reads, table["n"], strict=True)
-    ]
+    tests = [uniformity.count_test(counts_with(*cell)) for cell in zip(table["chi2"], n_reads, table["n"], strict=True)]
     return table.assign(
         n_reads=n_reads, **{name: [getattr(test, name) for test in tests] for name in ("p", "cramers_v")}
     )

@@ -8,6 +8,7 @@ from scipy import stats
 
 from rubric_order import tables
 from rubric_order.base.errors import InputError
+from rubric_order.methods import uniformity
 from rubric_order.statistics import (
     bias_cost,
     canonical_rank,
@@ -240,7 +241,7 @@ def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published)
     chosen = scores.query("judge == 'gemma_3_27b' and strategy == 'balanced'")
     first = one(compared, judge="gemma_3_27b", quantity="pos1")
     assert first["ours"] == pytest.approx((chosen["position"] == 1).mean())
-    test = position_selection.position_test(chosen["position"], 5)
+    test = uniformity.position_test(chosen["position"], 5)
     assert one(compared, judge="gemma_3_27b", quantity="chi2")["ours"] == pytest.approx(test.chi2)
     rows = replication.estimate(
         published("xu2026_v1"), statistics, studies=["position_bias"], judges={"gemma_3_27b": "qwen3_8b"}

@@ -307,8 +307,8 @@ def test_files_of_datasets_with_and_without_scores_and_pairs_are_read_together(t
             found.append(tmp_path / f"{name}_{kind}.parquet")
             files.write_parquet(getattr(prepared, kind), found[-1])
     table = cards.estimate(
-        files.read_tables(paths["items"], cards.ITEM_COLUMNS),
-        files.read_tables(paths["pairs"], cards.PAIR_COLUMNS),
+        files.read_tables(paths["items"], cards.COLUMNS["items"]),
+        files.read_tables(paths["pairs"], cards.COLUMNS["pairs"]),
         **BOOTSTRAP,
     )
     assert table[["dataset", "source", "n_pairs"]].to_numpy().tolist() == [["paired", "none", 1], ["rated", "human", 0]]

@@ -10,7 +10,6 @@ from scipy import optimize, stats
 
 from rubric_order.methods import resampling, uniformity
 from rubric_order.methods.uniformity import DIRECTIONS
-from rubric_order.statistics import position_selection
 
 COUNTS = (
     st.integers(2, 9)
@@ -141,7 +140,7 @@ def test_a_bias_as_large_as_the_detectable_one_is_found_in_four_of_five_studies(
     deff = uniformity.design_effect(clustered(rng, 20_000, 10, np.full(5, 0.2), same=same))
     smallest = uniformity.detectable_v(3200, 5, deff=deff)
     shares = shares_with(smallest, 5)
-    found = [position_selection.cluster_test(clustered(rng, 320, 10, shares, same=same)) < 0.05 for _ in range(600)]
+    found = [uniformity.cluster_test(clustered(rng, 320, 10, shares, same=same)) < 0.05 for _ in range(600)]
     assert np.mean(found) == pytest.approx(0.8, abs=0.06)
 
 

@@ -8,7 +8,7 @@ from rubric_order.statistics import criteria_failures
 
 def main(scores: list[Path], output: Path) -> None:
     """Write one row a judge, dataset, strategy, criterion, position and reason."""
-    tables = (files.read_tables([path], criteria_failures.COLUMNS) for path in scores)
+    tables = (files.read_tables([path], criteria_failures.COLUMNS["scores"]) for path in scores)
     files.write_parquet(criteria_failures.estimate(tables), output)
 
 

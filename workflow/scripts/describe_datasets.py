@@ -9,7 +9,9 @@ from rubric_order.statistics import datasets
 def main(items: list[Path], pairs: list[Path], bootstrap: dict, output: Path) -> None:
     """Write one row a dataset, source of scores and criterion."""
     described = datasets.estimate(
-        files.read_tables(items, datasets.ITEM_COLUMNS), files.read_tables(pairs, datasets.PAIR_COLUMNS), **bootstrap
+        files.read_tables(items, datasets.COLUMNS["items"]),
+        files.read_tables(pairs, datasets.COLUMNS["pairs"]),
+        **bootstrap,
     )
     files.write_parquet(described, output, **bootstrap)
 

@@ -3,13 +3,12 @@
 from pathlib import Path
 
 from rubric_order.base import command_line, files
-from rubric_order.methods import blocks
 from rubric_order.statistics import budget_curve
 
 
 def main(scores: list[Path], bootstrap: dict, budget: dict, output: Path) -> None:
     """Write one row an estimate."""
-    table = budget_curve.estimate(files.each_table(scores, blocks.COLUMNS), **bootstrap, **budget)
+    table = budget_curve.estimate(files.each_table(scores, budget_curve.COLUMNS["scores"]), **bootstrap, **budget)
     files.write_parquet(table, output, **bootstrap, **budget)
 
 

@@ -3,13 +3,12 @@
 from pathlib import Path
 
 from rubric_order.base import command_line, files
-from rubric_order.methods import blocks
 from rubric_order.statistics import canonical_rank
 
 
 def main(scores: list[Path], bootstrap: dict, output: Path) -> None:
     """Write one row an estimate."""
-    table = canonical_rank.estimate(files.each_table(scores, blocks.COLUMNS), **bootstrap)
+    table = canonical_rank.estimate(files.each_table(scores, canonical_rank.COLUMNS["scores"]), **bootstrap)
     files.write_parquet(table, output, **bootstrap)
 
 

@@ -8,7 +8,7 @@ from rubric_order.statistics import crossed_orders
 
 def main(scores: list[Path], bootstrap: dict, output: Path) -> None:
     """Write one row an estimate."""
-    tables = (files.read_tables([path], crossed_orders.COLUMNS) for path in scores)
+    tables = (files.read_tables([path], crossed_orders.COLUMNS["scores"]) for path in scores)
     files.write_parquet(crossed_orders.estimate(tables, **bootstrap), output, **bootstrap)
 
 

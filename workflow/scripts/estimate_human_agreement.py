@@ -9,7 +9,7 @@ from rubric_order.statistics import human_agreement
 def main(scores: list[Path], bootstrap: dict, human_scales: dict, output: Path) -> None:
     """Write one row an estimate."""
     table = human_agreement.estimate(
-        files.each_table(scores, human_agreement.COLUMNS), human_scales=human_scales, **bootstrap
+        files.each_table(scores, human_agreement.COLUMNS["scores"]), human_scales=human_scales, **bootstrap
     )
     files.write_parquet(table, output, **bootstrap)
 

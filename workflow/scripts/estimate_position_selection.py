@@ -9,7 +9,7 @@ from rubric_order.statistics import position_selection
 def main(scores: list[Path], bootstrap: dict, direction: dict, output: Path) -> None:
     """Write one row an estimate."""
     settings = bootstrap | direction
-    table = position_selection.estimate(files.each_table(scores, position_selection.COLUMNS), **settings)
+    table = position_selection.estimate(files.each_table(scores, position_selection.COLUMNS["scores"]), **settings)
     files.write_parquet(table, output, **settings)
 
 

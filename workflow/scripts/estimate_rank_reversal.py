@@ -3,13 +3,12 @@
 from pathlib import Path
 
 from rubric_order.base import command_line, files
-from rubric_order.methods import blocks
 from rubric_order.statistics import rank_reversal
 
 
 def main(scores: list[Path], bootstrap: dict, halves: dict, output: Path) -> None:
     """Write one row an estimate."""
-    table = rank_reversal.estimate(files.each_table(scores, blocks.COLUMNS), **bootstrap, **halves)
+    table = rank_reversal.estimate(files.each_table(scores, rank_reversal.COLUMNS["scores"]), **bootstrap, **halves)
     files.write_parquet(table, output, **bootstrap, **halves)
 
 

@@ -8,7 +8,7 @@ from rubric_order.statistics import score_position
 
 def main(scores: list[Path], bootstrap: dict, output: Path) -> None:
     """Write one row an estimate."""
-    table = score_position.estimate(files.each_table(scores, score_position.COLUMNS), **bootstrap)
+    table = score_position.estimate(files.each_table(scores, score_position.COLUMNS["scores"]), **bootstrap)
     files.write_parquet(table, output, **bootstrap)
 
 

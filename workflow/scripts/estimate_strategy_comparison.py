@@ -9,7 +9,7 @@ from rubric_order.statistics import strategy_comparison
 def main(scores: list[Path], bootstrap: dict, paired: dict, output: Path) -> None:
     """Write one row a pair of strategies."""
     settings = bootstrap | paired
-    table = strategy_comparison.estimate(files.each_table(scores, strategy_comparison.COLUMNS), **settings)
+    table = strategy_comparison.estimate(files.each_table(scores, strategy_comparison.COLUMNS["scores"]), **settings)
     files.write_parquet(table, output, **settings)
 
 

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 from rubric_order.base import command_line, files
-from rubric_order.methods import blocks
 from rubric_order.statistics import within_item_deviation
 
 
 def main(scores: list[Path], bootstrap: dict, output: Path) -> None:
     """Write one row an estimate."""
-    table = within_item_deviation.estimate(files.each_table(scores, blocks.COLUMNS), **bootstrap)
+    table = within_item_deviation.estimate(
+        files.each_table(scores, within_item_deviation.COLUMNS["scores"]), **bootstrap
+    )
     files.write_parquet(table, output, **bootstrap)
 
 

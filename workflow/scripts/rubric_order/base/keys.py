@@ -1,12 +1,4 @@
-"""What an estimate is about."""
-
-# Checks of a config read the constants of this module: pandas is slow to import.
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pandas as pd
+"""What an estimate is about: names and values that stages share. Constants only, so that it costs nothing to import."""
 
 # One group of reads: a study's reads of a dataset by a judge under a profile, one strategy and one number of levels.
 KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
@@ -14,25 +6,17 @@ KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
 # What resampling may draw: single items, or groups of items that share a prompt, an article or a story.
 CLUSTERS = ("group", "item")
 
+# Strategies, in the order in which they are compared and shown: an earlier one with each later one.
+STRATEGIES = ("balanced", "balanced_williams", "all", "random", "fixed", "single")
+
 # Strategies that show every score, or criterion, in every position.
 CROSSED = ("balanced", "random", "all", "balanced_williams")
 
-EVERY = "all"  # in place of a dataset or study: all of them together
+# The score of a read by readout: as it was selected, and as its probabilities expect it.
+VALUES = {"hard": "score", "soft": "expected_score"}
 
-
-def typed(rows: list[dict], columns: list[str], words: list[str]) -> pd.DataFrame:
-    """Estimates as a table sorted by `KEYS`, of the same types also without a row.
-
-    Args:
-        rows: one an estimate; what a row lacks is missing.
-        columns: of the table. Those of `KEYS` and `words` are texts but for `n`, which with counts (``n_...``) is a
-            whole number; all others are real numbers.
-    """
-    import pandas as pd
-
-    texts = dict.fromkeys([*KEYS[:-1], *words], "str")
-    counts = {column: int for column in columns if column == "n" or column.startswith("n_")}
-    numbers = {column: float for column in columns if column not in texts | counts}
-    table = pd.DataFrame(rows, columns=columns)
-    types = {column: kind for column, kind in (texts | counts | numbers).items() if column in columns}
-    return table.astype(types).sort_values([key for key in KEYS if key in columns], kind="stable", ignore_index=True)
+EVERY = "all"  # in place of a study, dataset, criterion, position or reason: all of them together
+MACRO = "macro"  # in place of a criterion: the mean over criteria
+NO_SCORES = "none"  # in place of who gave a dataset's scores: nobody
+HUMAN_SCORES = (1, 2, 3, 4, 5)  # of which a dataset's description gives the shares
+DEFAULT_PROFILE = "default"  # a judge as it stands, without the changes of a profile

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from rubric_order.base.keys import DEFAULT_PROFILE
+
 # Settings of a judge that determine its answers.
 IDENTITY = (
     "engine",
@@ -47,8 +49,6 @@ ENDPOINT_SETTINGS = (
     "budget",
     "prices",
 )
-
-DEFAULT_PROFILE = "default"
 
 LETTERS = "ABCDEFGHI"
 LETTERED_STYLES = ("mcq",)  # prompt styles of recorded answers with options A, B, ..., the lowest score first

@@ -5,8 +5,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rubric_order.statistics.datasets import NO_SCORES, SCORES
-from rubric_order.statistics.human_agreement import POOLED
+from rubric_order.base.keys import EVERY, HUMAN_SCORES, NO_SCORES
 
 # They differ in lightness, so that grey printing keeps them apart.
 COLOURS = {"human": "#0072b2", "reference": "#e69f00"}
@@ -27,7 +26,7 @@ def draw(
     several, single = [], []
     for _, block in scored.groupby(["dataset", "source"], sort=False):
         # Pooled scores are drawn where a dataset has one criterion only.
-        criteria = block[block["criterion"] != POOLED] if len(block) > 1 else block
+        criteria = block[block["criterion"] != EVERY] if len(block) > 1 else block
         (several if len(criteria) > 1 else single).append(list(criteria.itertuples()))
     blocks = [*several, [panel for block in single for panel in block]]
     panels = [panel for block in blocks for panel in block]
@@ -49,15 +48,15 @@ def draw(
     )
     for cell, axis in np.ndenumerate(axes):
         axis.set_visible(cell in cells)
-    highest = max((100 * getattr(panel, f"share_{score}") for panel in panels for score in SCORES), default=0)
+    highest = max((100 * getattr(panel, f"share_{score}") for panel in panels for score in HUMAN_SCORES), default=0)
     others = any(panel.share_other > 0 for panel in panels)
     top = (highest or 100) * (1.6 if others else 1.4)  # room above the bars for what is written there
     axes[0, 0].set_ylim(0, top)
     axes[0, 0].set_yticks([tick for tick in range(0, 101, 20) if tick < top])
     for (row, column), panel in cells.items():
         axis = axes[row, column]
-        shares = [100 * getattr(panel, f"share_{score}") for score in SCORES]
-        bars = axis.bar(SCORES, shares, width=0.78, color=COLOURS[panel.source], edgecolor="0.15", linewidth=0.5)
+        shares = [100 * getattr(panel, f"share_{score}") for score in HUMAN_SCORES]
+        bars = axis.bar(HUMAN_SCORES, shares, width=0.78, color=COLOURS[panel.source], edgecolor="0.15", linewidth=0.5)
         axis.bar_label(
             bars, ["<1" if 0 < share < 0.5 else f"{share:.0f}" for share in shares], padding=1, fontsize="x-small"
         )
@@ -67,7 +66,7 @@ def draw(
             note += f"\n{100 * panel.share_other:.1f}% other scores, not drawn"
         axis.text(0.03, 0.98, note, transform=axis.transAxes, va="top", fontsize="small")
         axis.grid(False)  # the bars say their height, and lines would cross the text
-        axis.set_xticks(SCORES)
+        axis.set_xticks(HUMAN_SCORES)
         axis.tick_params(axis="x", length=0, labelbottom=(row + 1, column) not in cells)
     for axis in axes[:, 0]:
         axis.set_ylabel("Share of scores (%)")
@@ -78,7 +77,7 @@ def draw(
 def _title(panel: tuple, names: dict[str, str]) -> str:
     """Dataset; below it the criterion, where there are several, and whether people gave the scores."""
     details = []
-    if panel.criterion != POOLED:
+    if panel.criterion != EVERY:
         details.append(names.get(panel.criterion, panel.criterion.replace("_", " ").capitalize()))
     if panel.source == "reference":
         details.append("reference labels")

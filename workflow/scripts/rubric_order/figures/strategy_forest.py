@@ -5,9 +5,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rubric_order.base.keys import EVERY, STRATEGIES
 from rubric_order.figures import style
-from rubric_order.statistics.human_agreement import POOLED
-from rubric_order.statistics.strategy_comparison import STRATEGIES
 
 QUANTITIES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b", "kappa": "Weighted κ"}
 READOUTS = {"hard": "", "soft": ", option probabilities"}
@@ -44,7 +43,7 @@ def draw(
     Source: after Xu et al. (2026), Figure 8.
     """
     reads = "study == @study and profile == @profile and n == @n and cluster == @cluster"
-    chosen = statistics.query(f"{reads} and quantity == @quantity and criterion == '{POOLED}' and readout in @readouts")
+    chosen = statistics.query(f"{reads} and quantity == @quantity and criterion == '{EVERY}' and readout in @readouts")
     chosen = chosen[chosen["estimate"].notna()]
     if chosen.empty:
         reason = f"No human scores to agree with in study {study}, profile {profile}, n = {n}"

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rubric_order.base.keys import EVERY
 from rubric_order.figures import style
-from rubric_order.statistics.human_agreement import POOLED
 
 
 def draw(
@@ -44,7 +44,7 @@ def draw(
     """
     reads = "study == @study and strategy == @strategy and n == @n and readout == @readout and cluster == @cluster"
     v = selection.query(f"{reads} and quantity == 'cramers_v'")
-    r = agreement.query(f"{reads} and quantity == 'pearson' and criterion == '{POOLED}'")
+    r = agreement.query(f"{reads} and quantity == 'pearson' and criterion == '{EVERY}'")
     known = [(judge, profile, value) for judge, profiles in values.items() for profile, value in profiles.items()]
     setting = pd.DataFrame(known, columns=["judge", "profile", "value"])
     v, r = (table.merge(setting, on=["judge", "profile"]) for table in (v, r))

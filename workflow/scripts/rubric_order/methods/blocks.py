@@ -1,6 +1,5 @@
 """Reads as arrays: the scores of one judge, dataset, strategy and scale, items by reads."""
 
-import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,12 +7,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import permutations, randomness
-from rubric_order.base.keys import CROSSED, KEYS
-from rubric_order.methods import resampling
-
-# The score of a read, as it was selected and as its probabilities expect it.
-VALUES = {"hard": "score", "soft": "expected_score"}
+from rubric_order.base import permutations
+from rubric_order.base.keys import CROSSED, KEYS, VALUES
 
 ITEM = ["item_id", "group_id", "candidate", "criterion", "human_score"]
 COLUMNS = [*KEYS, *ITEM, "read_index", "ordering", "score", "expected_score"]
@@ -24,11 +19,11 @@ class Block:
     """The reads of one study, judge, profile, dataset, strategy and scale.
 
     Attributes:
-        key: what the reads have in common, in the order of `scores.KEYS`.
+        key: what the reads have in common, in the order of `keys.KEYS`.
         table: the reads, sorted by item and read.
         items: one row an item, sorted by its id: the columns of ``ITEM`` that the table has.
         item: row of each read's item in `items`, shape (n_reads,).
-        column: which read of its item each read is, from 0, shape (n_reads,).
+        column: number of each read among those of its item, from 0, shape (n_reads,).
     """
 
     key: tuple
@@ -111,51 +106,6 @@ class Block:
             return (totals / counts).reshape(len(self.items), len(shown))
 
 
-def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Sum over the items of each unit.
-
-    Args:
-        values: a row an item, shape (m, q).
-        unit: see `Block.units`, shape (m,).
-
-    Returns:
-        Shape (n_units, q).
-    """
-    order = np.argsort(unit, kind="stable")
-    starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
-    return np.add.reduceat(values[order], starts, axis=0)
-
-
-@functools.lru_cache(maxsize=8)
-def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
-    """How often each unit is drawn into each resample, the same for all blocks with so many units.
-
-    Strategies read the same items, so that their resamples are paired. Shape (resamples, n_units); read only.
-    """
-    drawn = resampling.bootstrap_weights(n_units, resamples, rng=randomness.generator(seed, name, n_units)).astype(
-        float
-    )
-    drawn.flags.writeable = False
-    return drawn
-
-
-def resampled_sums(table: np.ndarray, unit: np.ndarray, *, resamples: int, seed: int, name: str) -> np.ndarray:
-    """Sums over items, as they are and in each resample of units.
-
-    Args:
-        table: a row an item, shape (m, q).
-        unit: see `Block.units`.
-        name: what the resamples are for, see `weights`.
-
-    Returns:
-        Shape (1 + resamples, q), the sums as they are first. The resamples of one unit alone are NaN: they say nothing.
-    """
-    sums = sum_units(table, unit)
-    if len(sums) < 2:
-        return np.concatenate([sums, np.full((resamples, sums.shape[1]), np.nan)])
-    return np.concatenate([sums.sum(axis=0, keepdims=True), weights(len(sums), resamples, seed, name) @ sums])
-
-
 def blocks(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Iterator[Block]:
     """The blocks of a table of reads, sorted by their keys.
 
@@ -187,23 +137,3 @@ def _blocks(scores: pd.DataFrame) -> Iterator[Block]:
             item=np.cumsum(new_item) - 1,
             column=index[start:end],
         )
-
-
-def tidy(parts: list[tuple[dict, dict]], columns: list[str]) -> pd.DataFrame:
-    """One table of many small ones, without the cost of joining them.
-
-    Args:
-        parts: what the rows of each have in common, and its own columns, each an array or one value for all its rows. A
-            column is among one or the other throughout.
-        columns: of the result; a part without one of them has no values there.
-    """
-    if not parts:
-        return pd.DataFrame(columns=columns)
-    lengths = [max(np.size(values) for values in part.values()) for _, part in parts]
-    about = pd.DataFrame([about for about, _ in parts])
-    about = about.loc[np.repeat(about.index, lengths)].reset_index(drop=True)
-    for name in dict.fromkeys(name for _, part in parts for name in part):
-        values = (np.asarray(part.get(name, np.nan)) for _, part in parts)
-        values = (value.astype(object) if value.dtype.kind == "U" else value for value in values)
-        about[name] = np.concatenate([np.broadcast_to(value, n) for value, n in zip(values, lengths, strict=True)])
-    return about.reindex(columns=columns)

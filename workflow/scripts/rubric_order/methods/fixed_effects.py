@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from rubric_order.methods.blocks import sum_units
+from rubric_order.methods import rao_scott
+from rubric_order.methods.resampling import sum_units
 
 RELATIVE = 1e-9  # what is smaller than this share of the largest is taken for rounding
 
@@ -92,7 +93,7 @@ def no_effect(y: np.ndarray, tested: np.ndarray, others: np.ndarray, blocks: np.
     """p-value of no effect of some terms, given others: a score test with clusters as the sample.
 
     The terms, less what blocks and the other terms say of them, are multiplied with what is left of y when it is
-    explained without them, and summed over clusters; see `zero_total`.
+    explained without them, and summed over clusters; see `rao_scott.zero_total`.
 
     Args:
         y, blocks, clusters: see `fit`.
@@ -111,21 +112,4 @@ def no_effect(y: np.ndarray, tested: np.ndarray, others: np.ndarray, blocks: np.
     if (rest**2).sum() <= RELATIVE * max((tested**2).sum(), 1e-300):
         return np.nan
     totals = sum_units(rest * (y - others @ for_y)[:, None], clusters)
-    return zero_total(totals) if len(totals) > 1 else np.nan
-
-
-def zero_total(contributions: np.ndarray) -> float:
-    """p-value of contributions of independent clusters, shape (n_clusters, k), summing to 0 but for chance.
-
-    The squared length of the sum is scaled, and its degrees of freedom are chosen, so that it has the mean and variance
-    of a chi-square distribution, whatever the covariance; `position_selection.cluster_test` is the case of counts.
-
-    Source: Rao and Scott (1981), second-order correction.
-    """
-    scatter = contributions.T @ contributions
-    spread = np.trace(scatter)
-    if spread <= 1e-12:
-        return 1.0
-    total = contributions.sum(axis=0)
-    df = spread**2 / (scatter**2).sum()
-    return float(stats.chi2.sf(df * (total @ total) / spread, df))
+    return rao_scott.zero_total(totals) if len(totals) > 1 else np.nan

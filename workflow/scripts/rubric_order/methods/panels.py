@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rubric_order.base.keys import CROSSED, KEYS
+from rubric_order.base.keys import CROSSED, KEYS, VALUES
 
-VALUES = {"hard": "score", "soft": "expected_score"}
 COLUMNS = [*KEYS, "unit_id", "group_id", "criterion", "human_score", "read_index", "criterion_position", "predecessor"]
 COLUMNS += list(VALUES.values())
 
@@ -88,25 +87,6 @@ def blocks(
             for readout, column in VALUES.items():
                 if reads[column].notna().any():
                     yield name, readout, panel(reads, readout), reads
-
-
-def as_table(rows: list[dict], columns: list[str], words: list[str]) -> pd.DataFrame:
-    """Estimates as a table, sorted by `KEYS`, of the same types also without a row.
-
-    Args:
-        rows: one an estimate; what a row lacks is missing.
-        columns: of the table. `KEYS` but for `n`, and `words`, are texts; counts (`n`, ``n_...``), `position`, `df` and
-            `seed` whole numbers; all others real numbers.
-    """
-    whole = {"n", "position", "df", "seed"}
-
-    def kind(column: str) -> str:
-        if column in {*KEYS, *words} - {"n"}:
-            return "str"
-        return "Int64" if column in whole or column.startswith("n_") else "float64"
-
-    table = pd.DataFrame(rows, columns=columns).astype({column: kind(column) for column in columns})
-    return table.sort_values(KEYS, kind="stable", ignore_index=True)
 
 
 def text_means(values: np.ndarray) -> np.ndarray:

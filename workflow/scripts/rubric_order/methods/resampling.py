@@ -1,7 +1,11 @@
 """The bootstrap and the jackknife: draws, sums of draws, and intervals."""
 
+import functools
+
 import numpy as np
 from scipy import special, stats
+
+from rubric_order.base import randomness
 
 _IN_CACHE = 32_768  # draws at once: a quarter of a megabyte
 MAX_UNDEFINED = 0.05  # an interval is withheld when more than this share of its resamples has no value
@@ -127,3 +131,46 @@ def interval_of_mean(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -
     return tuple(
         float(mean + side * np.sqrt(((end - estimates) ** 2).sum()) / n) for side, end in ((-1, low), (1, high))
     )
+
+
+def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Sum over the items of each unit.
+
+    Args:
+        values: a row an item, shape (m, q).
+        unit: see `blocks.Block.units`, shape (m,).
+
+    Returns:
+        Shape (n_units, q).
+    """
+    order = np.argsort(unit, kind="stable")
+    starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
+    return np.add.reduceat(values[order], starts, axis=0)
+
+
+@functools.lru_cache(maxsize=8)
+def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
+    """How often each unit is drawn into each resample, the same for all blocks with so many units.
+
+    Strategies read the same items, so that their resamples are paired. Shape (resamples, n_units); read only.
+    """
+    drawn = bootstrap_weights(n_units, resamples, rng=randomness.generator(seed, name, n_units)).astype(float)
+    drawn.flags.writeable = False
+    return drawn
+
+
+def resampled_sums(table: np.ndarray, unit: np.ndarray, *, resamples: int, seed: int, name: str) -> np.ndarray:
+    """Sums over items, as they are and in each resample of units.
+
+    Args:
+        table: a row an item, shape (m, q).
+        unit: see `blocks.Block.units`.
+        name: what the resamples are for, see `weights`.
+
+    Returns:
+        Shape (1 + resamples, q), the sums as they are first. The resamples of one unit alone are NaN: they say nothing.
+    """
+    sums = sum_units(table, unit)
+    if len(sums) < 2:
+        return np.concatenate([sums, np.full((resamples, sums.shape[1]), np.nan)])
+    return np.concatenate([sums.sum(axis=0, keepdims=True), weights(len(sums), resamples, seed, name) @ sums])

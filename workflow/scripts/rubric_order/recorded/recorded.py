@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rubric_order.base.errors import InputError
-from rubric_order.config.judges import DEFAULT_PROFILE
+from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.judging.store import SCHEMA
 from rubric_order.planning.plan import COLUMNS as PLAN_COLUMNS
 from rubric_order.prompts import orderings

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
+from rubric_order.methods import uniformity
 from rubric_order.prompts import orderings
 from rubric_order.simulation.judge import Selection, Simulation, human_scores, joined, opinions, quality_of, select
-from rubric_order.statistics import position_selection
 
 BATCH = 20_000  # items simulated at once
 ITEMS = 400_000  # items of a truth
@@ -196,7 +196,7 @@ def true_v(judge: Simulation, n: int, **options: object) -> Truth:
     """Cramer's V of the true shares. Takes the options of `true_shares`."""
     settings = {"strategy": "balanced", "temperature": 1.0, "readout": "hard", "items": ITEMS, "seed": 1} | options
     shares, residual = _shares(_position_totals(judge, n, **settings))
-    v = position_selection.cramers_v(shares)
+    v = uniformity.cramers_v(shares)
     slope = n / (n - 1) * (shares - 1 / n) / v
     return Truth(v, (residual @ slope).std() / np.sqrt(len(residual)))
 

@@ -8,16 +8,9 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
-from rubric_order.methods import blocks, resampling
-from rubric_order.statistics.canonical_rank import (
-    SHARED,
-    canonical_place,
-    column_correlations,
-    column_moments,
-    complete_items,
-    rank_of,
-)
-from rubric_order.statistics.score_position import known_readouts, position_shares, selections
+from rubric_order.methods import blocks, resampling, selections, shared_orderings, tidy
+
+COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 
 
 def bias_cost(table: np.ndarray, orderings: np.ndarray) -> np.ndarray:
@@ -61,8 +54,8 @@ class Source(NamedTuple):
     """What one dataset says about the orderings.
 
     Attributes:
-        table: of each unit of resampling, its selections by score and position, then `canonical_rank.column_moments` of
-            its complete items, shape (n_units, n * n + q).
+        table: of each unit of resampling, its selections by score and position, then
+            `shared_orderings.column_moments` of its complete items, shape (n_units, n * n + q).
         group: which group each unit belongs to, shape (n_units,).
         rated: whether there are human scores to correlate with.
         n_items: items that the selections are of.
@@ -102,7 +95,7 @@ def estimate(
 
     Returns:
         One row a group of ``KEYS`` (dataset ``all``: the selections in all of a study's datasets together, and the mean
-        of their correlations) whose strategy is in ``canonical_rank.SHARED``, readout, `cluster` (what the bootstrap
+        of their correlations) whose strategy is in ``shared_orderings.SHARED``, readout, `cluster` (what the bootstrap
         draws), `quantity` and, where it is about one, `ordering`:
 
         - of each ordering: its ``cost``; ``chosen_share``, the share of the resamples in which it is the cheapest;
@@ -118,9 +111,9 @@ def estimate(
     found: dict[tuple, dict[str, Source]] = {}
     shown: dict[tuple, np.ndarray] = {}
     for block in blocks.blocks(scores):
-        if block.keys["strategy"] not in SHARED:
+        if block.keys["strategy"] not in shared_orderings.SHARED:
             continue
-        for readout in known_readouts(block):
+        for readout in selections.readouts(block):
             for cluster in CLUSTERS:
                 key = (*(block.keys | {"dataset": EVERY}).values(), readout, cluster)
                 found.setdefault(key, {})[block.keys["dataset"]] = _source(block, readout, cluster)
@@ -153,19 +146,19 @@ def estimate(
         "n_clusters",
         "method",
     ]
-    table = blocks.tidy(parts, columns).sort_values(names, kind="stable", ignore_index=True)
+    table = tidy.from_parts(parts, columns).sort_values(names, kind="stable", ignore_index=True)
     return table.assign(confidence=confidence, seed=seed)
 
 
 def _source(block: blocks.Block, readout: str, cluster: str) -> Source:
     unit = block.units(cluster)
-    complete = complete_items(block, dict(block.readouts())[readout])
+    complete = shared_orderings.complete_items(block, dict(block.readouts())[readout])
     moments = np.zeros((len(block.items), 3 + 3 * len(complete.orderings)))
     rated = len(complete.human) > 1
     if rated:
-        moments[complete.rows] = column_moments(complete.values, complete.human)
-    table = np.column_stack([selections(block, readout)[0].reshape(len(block.items), -1), moments])
-    table = blocks.sum_units(table, unit)
+        moments[complete.rows] = shared_orderings.column_moments(complete.values, complete.human)
+    table = np.column_stack([selections.by_score(block, readout)[0].reshape(len(block.items), -1), moments])
+    table = resampling.sum_units(table, unit)
     group = np.zeros(len(table), dtype=int)
     group[unit] = block.units("group")
     return Source(table, group, rated, len(block.items))
@@ -176,12 +169,12 @@ def _weights(source: Source, dataset: str, resamples: int, seed: int) -> np.ndar
     n_units = len(source.table)
     drawn = np.full((resamples, 1), np.nan)  # one unit alone says nothing
     if n_units > 1:
-        drawn = blocks.weights(n_units, resamples, seed, f"bias cost {dataset}")
+        drawn = resampling.weights(n_units, resamples, seed, f"bias cost {dataset}")
     return np.concatenate([np.ones((1, n_units)), drawn])
 
 
 def _read_sums(sums: np.ndarray, rated: bool, n: int) -> Sums:
-    pearson = column_correlations(sums[:, n * n :]) if rated else None
+    pearson = shared_orderings.column_correlations(sums[:, n * n :]) if rated else None
     return Sums(sums[:, : n * n].reshape(-1, n, n), pearson)
 
 
@@ -205,7 +198,7 @@ def _cross_fit(
     Returns:
         By dataset (and ``all``) and quantity, of shape (1 + resamples,).
     """
-    n, canonical = orderings.shape[1], canonical_place(orderings)
+    n, canonical = orderings.shape[1], shared_orderings.canonical_place(orderings)
     found: dict[str, dict[str, list]] = {name: {} for name in [*sources, EVERY]}
     for split in range(splits):
         halves: list[dict[str, Sums]] = [{}, {}]
@@ -219,7 +212,7 @@ def _cross_fit(
         for name in found:
             used = list(sources) if name == EVERY else [name]
             pooled = [_pooled([half[dataset] for dataset in used]) for half in halves]
-            costs = [bias_cost(position_shares(half.selected), orderings) for half in pooled]
+            costs = [bias_cost(selections.position_shares(half.selected), orderings) for half in pooled]
             for train, test in ((0, 1), (1, 0)):
                 of_test = _held_out(cheapest(costs[train]), costs[test], pooled[test].pearson, canonical)
                 for quantity, values in of_test.items():
@@ -250,7 +243,7 @@ def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int
 def _of_each_ordering(sums: list[Sums], orderings: np.ndarray, confidence: float) -> Iterator[tuple[str, dict]]:
     """Quantities of each ordering, with their columns."""
     whole = _pooled(sums)
-    shares = position_shares(whole.selected)
+    shares = selections.position_shares(whole.selected)
     costs = bias_cost(shares, orderings)
     names = {"ordering": np.array([" ".join(map(str, ordering)) for ordering in orderings], dtype=object)}
     # The mean of the absolute value of an error that is normal about 0; a rare score is missing from some resamples.
@@ -260,7 +253,7 @@ def _of_each_ordering(sums: list[Sums], orderings: np.ndarray, confidence: float
         yield quantity, names | row | {"noise": noise}
     yield "chosen_share", names | {"estimate": cheapest(costs[1:]).mean(axis=0)}
     if whole.pearson is not None:
-        ranks = np.stack([rank_of(whole.pearson, place) for place in range(len(orderings))], axis=1)
+        ranks = np.stack([shared_orderings.rank_of(whole.pearson, place) for place in range(len(orderings))], axis=1)
         for quantity, row in _with_interval({"pearson": whole.pearson, "pearson_rank": ranks}, confidence):
             yield quantity, names | row
 

@@ -1,241 +1,19 @@
 """How agreement with human scores grows with the number of reads that are averaged."""
 
-import functools
 import logging
-import math
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, KEYS
-from rubric_order.methods import blocks, resampling
+from rubric_order.methods import blocks, resampling, subsets, tidy
 
+COLUMNS = {"scores": blocks.COLUMNS}
 RANGE = (0.025, 0.975)  # of the subsets of one size, as the paper draws it
-LARGEST = 20  # budgets beyond it are not drawn from
-MOST = 120  # reads an item, all orderings of five options; products of all pairs of more would take gigabytes
-_CONSTANT = 1e-12  # variance of what does not vary: rounding alone
+MOST_READS = 120  # an item: all orderings of five options; products of all pairs of more would take gigabytes
 
 log = logging.getLogger(__name__)
-
-
-class Subsets(NamedTuple):
-    """Subsets of K reads, sorted by size.
-
-    Attributes:
-        masks: 1 where a read is in a subset, shape (n_subsets, K).
-        sizes: number of reads of each, shape (n_subsets,).
-        pairs: how often each pair of reads j <= k is in the square of a subset's sum: once with itself, else twice.
-            Shape (K(K+1)/2, n_subsets).
-    """
-
-    masks: np.ndarray
-    sizes: np.ndarray
-    pairs: np.ndarray
-
-
-def subsets(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
-    """Subsets of k reads, of every size from 1 to k (at most ``LARGEST``).
-
-    Args:
-        k: number of reads.
-        most: a size with more subsets than these is represented by so many different ones, drawn at random.
-    """
-    of_size = []
-    for size in range(1, min(k, LARGEST) + 1):
-        if math.comb(k, size) <= most:
-            of_size.append(_all_of_size(k, size))
-            continue
-        drawn = np.empty((0, k), dtype=np.int8)
-        while len(drawn) < most:  # repeated draws are dropped; every subset stays equally likely
-            more = rng.permuted(np.tile(np.arange(k) < size, (most, 1)), axis=1).astype(np.int8)
-            pool = np.concatenate([drawn, more])
-            drawn = pool[np.sort(np.unique(pool, axis=0, return_index=True)[1])][:most]
-        of_size.append(drawn)
-    sizes = np.repeat(np.arange(1, len(of_size) + 1), [len(part) for part in of_size])
-    masks = np.concatenate(of_size).astype(float)
-    first, second = np.triu_indices(k)
-    pairs = (masks[:, first] * masks[:, second]).T * np.where(first == second, 1.0, 2.0)[:, None]
-    return Subsets(masks, sizes, pairs)
-
-
-@functools.lru_cache
-def _subsets(k: int, most: int, seed: int) -> Subsets:
-    return subsets(k, most, rng=randomness.generator(seed, "subsets of reads", k))
-
-
-def _all_of_size(k: int, size: int) -> np.ndarray:
-    """Every subset of one size, shape (C(k, size), k): grown element by element, none twice."""
-    masks, last = np.zeros((1, k), dtype=np.int8), np.array([-1])
-    for _ in range(size):
-        row, added = np.nonzero(np.arange(k) > last[:, None])
-        masks = masks[row]
-        masks[np.arange(len(row)), added] = 1
-        last = added
-    return masks
-
-
-def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """What the correlation of any mean of reads with human scores depends on, item by item.
-
-    Args:
-        scores: items by reads, shape (m, K), without gaps.
-        human: shape (m,).
-
-    Returns:
-        Shape (m, 3 + 2K + K(K+1)/2): 1, y, y^2, each read s_j, s_j y, and s_j s_k for j <= k; sums of rows over items,
-        however weighted, give means and covariances. Values are taken from their means, so that little is lost to
-        rounding.
-    """
-    y = human - human.mean()
-    s = scores - scores.mean()
-    first, second = np.triu_indices(s.shape[1])
-    return np.column_stack([np.ones(len(y)), y, y * y, s, s * y[:, None], s[:, first] * s[:, second]])
-
-
-def pearson_of_subsets(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
-    """Pearson's r of the mean over each subset of reads with the human scores.
-
-    The variance of a sum of reads is a sum of their covariances, so no subset is averaged over items: each costs a few
-    products, however many items there are.
-
-    Args:
-        sums: of `moments` over items, shape (..., 3 + 2K + K(K+1)/2).
-        chosen: see `subsets`.
-
-    Returns:
-        Shape (..., n_subsets); NaN where the means or the human scores do not vary.
-    """
-    k = chosen.masks.shape[1]
-    count, y, yy = (sums[..., place, None] for place in range(3))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        s, sy, ss = np.split(sums[..., 3:] / count, [k, 2 * k], axis=-1)
-        y, yy = y / count, yy / count
-        first, second = np.triu_indices(k)
-        covariance = (sy - s * y) @ chosen.masks.T
-        variance = (ss - s[..., first] * s[..., second]) @ chosen.pairs
-        human = yy - y * y
-        r = covariance / np.sqrt(variance * human)
-    return np.where((variance > _CONSTANT) & (human > _CONSTANT), np.clip(r, -1, 1), np.nan)
-
-
-class RankCurve(NamedTuple):
-    """Spearman's rho of subsets of reads.
-
-    Attributes:
-        rho: of each subset, shape (n_subsets,); NaN where its means, or the human scores, do not vary.
-        influence: what each item adds to the mean rho of each size, as a derivative, shape (m, n_sizes).
-    """
-
-    rho: np.ndarray
-    influence: np.ndarray
-
-
-def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) -> RankCurve:
-    """Spearman's rho of the mean over each subset of reads with the human scores, with mean ranks for ties.
-
-    Sums are ranked, not means, which tie or not by rounding. Their ranks come from counting how often each sum occurs.
-
-    Args:
-        scores, human: see `moments`.
-        chosen: see `subsets`.
-
-    Source: the influence is the derivative of Spearman's rho, as the correlation of mid-distribution functions, with
-    respect to the weight of an item (infinitesimal jackknife; Efron, 1982, Chapter 6).
-    """
-    m, (masks, sizes, _) = len(human), chosen
-    # Mid-ranks about 0 in units of the sample size: rho is the correlation of u (of sums) with v (of human scores).
-    _, y, y_count = np.unique(human, return_inverse=True, return_counts=True)
-    v_table = (y_count.cumsum() - y_count / 2) / m - 0.5
-    v = v_table[y]
-    v_spread = v @ v / m
-    v_above = _above(y_count * v_table) / m
-    by_y = np.argsort(y, kind="stable")
-    y_starts = np.flatnonzero(np.diff(y[by_y], prepend=-1))
-    rho = np.full(len(masks), np.nan)
-    influence = np.zeros((m, sizes[-1]))
-    per_chunk = max(1, 1_000_000 // m)
-    for start in range(0, len(masks), per_chunk):
-        part = masks[start : start + per_chunk]
-        column = np.arange(len(part))
-        x, width = _codes(scores @ part.T)
-        cell = (x + width * column).ravel()
-        counts = np.bincount(cell, minlength=width * len(part)).reshape(len(part), width)
-        v_of_x = np.bincount(cell, weights=np.repeat(v, len(part)), minlength=width * len(part)).reshape(
-            len(part), width
-        )
-        u = (counts.cumsum(axis=1) - counts / 2) / m - 0.5
-        u_spread = (counts * u * u).sum(axis=1) / m
-        product = (u * v_of_x).sum(axis=1) / m
-        scale = np.sqrt(u_spread * v_spread)
-        known = scale > _CONSTANT
-        if not known.any():
-            continue
-        scale, u_spread = np.where(known, scale, 1), np.where(known, u_spread, 1)
-        found = product / scale
-        rho[start : start + per_chunk] = np.where(known, found, np.nan)
-        # The derivative of rho: of the covariance over `scale`, less half of rho times that of each log variance.
-        of_size = (sizes[start : start + per_chunk, None] == np.arange(1, sizes[-1] + 1)) * known[:, None].astype(float)
-        per_x = _above(v_of_x) / m / scale[:, None]
-        per_x -= (found / 2 / u_spread)[:, None] * (u * u + 2 * _above(counts * u) / m)
-        slope = u / scale[:, None]
-        slope_of_item = slope.ravel()[cell].reshape(m, -1) @ of_size
-        influence += per_x.ravel()[cell].reshape(m, -1) @ of_size
-        influence += v[:, None] * slope_of_item
-        influence += (_above(np.add.reduceat(slope_of_item[by_y], y_starts, axis=0).T).T / m)[y]
-        influence -= ((v * v + 2 * v_above[y]) / v_spread)[:, None] * (found / 2 @ of_size)
-    sized = (sizes[:, None] == np.arange(1, sizes[-1] + 1)) & ~np.isnan(rho)[:, None]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        influence = (influence - influence.mean(axis=0)) / sized.sum(axis=0)
-    return RankCurve(rho, influence)
-
-
-def spearman_influence(scores: np.ndarray, human: np.ndarray) -> tuple[float, np.ndarray]:
-    """Spearman's rho of one score with another, and what each item adds to it, see `RankCurve`; shapes (m,)."""
-    rho, influence = spearman_of_subsets(scores[:, None], human, _subsets(1, 1, 0))
-    return float(rho[0]), influence[:, 0]
-
-
-def _codes(totals: np.ndarray) -> tuple[np.ndarray, int]:
-    """Whole numbers from 0 that order each column as its totals do, and how many there can be."""
-    if (totals == np.rint(totals)).all():
-        lowest = totals.min()
-        return (totals - lowest).astype(np.int64), int(totals.max() - lowest) + 1
-    ranks = stats.rankdata(totals.round(9), method="dense", axis=0).astype(np.int64) - 1
-    return ranks, int(ranks.max()) + 1
-
-
-def _above(weights: np.ndarray) -> np.ndarray:
-    """Sum of the weights above each place of the last axis, and half of the weight at it."""
-    return weights.sum(axis=-1, keepdims=True) - weights.cumsum(axis=-1) + weights / 2
-
-
-def mean_over_subsets(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Mean over the subsets of each size that have a value, shape (..., n_subsets) -> (..., n_sizes)."""
-    starts = np.flatnonzero(np.diff(sizes, prepend=0))
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.add.reduceat(np.where(known, values, 0), starts, axis=-1) / np.add.reduceat(
-            known, starts, axis=-1, dtype=float
-        )
-
-
-def resampled_curve(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
-    """Mean Pearson's r of each budget in each resample.
-
-    Args:
-        sums: of `moments` in each resample, shape (resamples, 3 + 2K + K(K+1)/2).
-        chosen: see `subsets`.
-
-    Returns:
-        Shape (resamples, n_sizes).
-    """
-    chunk = max(1, 100_000 // len(chosen.sizes))  # what is worked on at a time stays in the processor's cache
-    parts = [sums[start : start + chunk] for start in range(0, len(sums), chunk)]
-    return np.concatenate([mean_over_subsets(pearson_of_subsets(part, chosen), chosen.sizes) for part in parts])
 
 
 def estimate(
@@ -249,86 +27,88 @@ def estimate(
     """Mean correlation with human scores when k of an item's K reads are averaged, over the subsets of k reads.
 
     Only items with a human score and a score from every read are used, so that all subsets are about the same items.
-    Strategies with more than ``MOST`` reads an item are left out, with a line in the log.
+    Strategies with more than `MOST_READS` reads an item are left out, with a line in the log.
 
     Args:
-        scores: reads, see `blocks.blocks`; columns ``blocks.COLUMNS``.
-        resamples, confidence, seed: of the intervals.
+        scores: see `blocks.blocks`. resamples, confidence, seed: see the package.
         subsets_per_size: a size with more subsets is represented by so many, drawn at random; 252 = C(10, 5), so that
             up to ten reads every subset is used.
 
     Returns:
-        One row a group of ``KEYS``, readout, `cluster` (what is taken as the sample: items, or groups of them),
-        `statistic` (``pearson``, ``spearman``), `quantity` and number of reads `k`. `quantity` is ``r``, the mean over
-        subsets, with the middle 95% of the subsets from `range_low` to `range_high`; or ``gain``, what it has above one
-        read. The interval from `ci_low` to `ci_high` is that of the mean: a percentile bootstrap for Pearson's r; for
-        Spearman's rho, whose ranks every resample would change, an infinitesimal jackknife. `n_items` of `n_rated`
-        items with a human score are complete, in `n_clusters` items or groups. Of `n_subsets`, `n_undefined` have no
-        correlation, since their means do not vary: they are left out.
+        One row a group of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and number
+        of reads `k`. `quantity` is ``r``, the mean over subsets, with the middle 95% of the subsets from `range_low` to
+        `range_high`; or ``gain``, what it has above one read. The interval from `ci_low` to `ci_high` is that of the
+        mean: a percentile bootstrap for Pearson's r; for Spearman's rho, whose ranks every resample would change, an
+        infinitesimal jackknife. `n_items` of `n_rated` items with a human score are complete. Of `n_subsets`,
+        `n_undefined` have no correlation, since their means do not vary: they are left out.
 
     Source: Xu et al. (2026), Section 5.3, Figure 9; the intervals are ours.
     """
-    parts = []
-    for block in blocks.blocks(scores):
-        if (most := int(block.column.max()) + 1) > MOST:
-            log.warning("%s: %d reads an item; the curve is for at most %d", " ".join(map(str, block.key)), most, MOST)
-            continue
-        rated = block.items["human_score"].notna().to_numpy()
-        for readout, values in block.readouts():
-            complete = rated & ~np.isnan(values).any(axis=1)
-            if values.shape[1] < 2 or complete.sum() < 2:
-                continue
-            values, human = values[complete], block.items["human_score"].to_numpy(dtype=float)[complete]
-            chosen = _subsets(values.shape[1], subsets_per_size, seed)
-            sizes = chosen.sizes
-            products = moments(values, human)
-            pearson = pearson_of_subsets(products.sum(axis=0), chosen)
-            spearman = spearman_of_subsets(values, human, chosen)
-            about = block.keys | {"readout": readout, "n_items": len(human), "n_rated": int(rated.sum())}
-            for cluster in CLUSTERS:
-                unit = block.units(cluster, complete)
-                sums = blocks.resampled_sums(products, unit, resamples=resamples, seed=seed, name="budget curve")
-                curves = resampled_curve(sums[1:], chosen)
-                bounds = [
-                    resampling.percentile_interval(again, confidence) for again in (curves, curves - curves[:, :1])
-                ]
-                method = f"percentile bootstrap over {cluster}s, {resamples} resamples"
-                of_cluster = about | {"cluster": cluster, "n_clusters": int(unit.max()) + 1}
-                parts += _rows(of_cluster | {"statistic": "pearson", "method": method}, pearson, sizes, bounds)
-
-                influence = blocks.sum_units(spearman.influence, unit) / len(human)
-                mean = mean_over_subsets(spearman.rho, sizes)
-                pairs = (mean, influence), (mean - mean[0], influence - influence[:, :1])
-                bounds = [resampling.jackknife_interval(*pair, confidence) for pair in pairs]
-                method = f"infinitesimal jackknife over {cluster}s"
-                parts += _rows(of_cluster | {"statistic": "spearman", "method": method}, spearman.rho, sizes, bounds)
-    columns = [
-        *KEYS,
-        "readout",
-        "cluster",
-        "statistic",
-        "quantity",
-        "k",
-        "estimate",
-        "range_low",
-        "range_high",
-        "ci_low",
-    ]
-    columns += ["ci_high", "n_subsets", "n_undefined", "n_items", "n_rated", "n_clusters", "method"]
-    table = blocks.tidy(parts, columns).sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
+    options = {"resamples": resamples, "confidence": confidence, "seed": seed}
+    parts = [part for block in blocks.blocks(scores) for part in _of_block(block, subsets_per_size, **options)]
+    columns = [*KEYS, "readout", "cluster", "statistic", "quantity", "k", "estimate", "range_low", "range_high"]
+    columns += ["ci_low", "ci_high", "n_subsets", "n_undefined", "n_items", "n_rated", "n_clusters", "method"]
+    table = tidy.from_parts(parts, columns).sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
     return table.assign(confidence=confidence, seed=seed)
 
 
-def _rows(
-    about: dict, found: np.ndarray, sizes: np.ndarray, bounds: list[tuple[np.ndarray, np.ndarray]]
+def _of_block(
+    block: blocks.Block, subsets_per_size: int, *, resamples: int, confidence: float, seed: int
 ) -> Iterator[tuple[dict, dict]]:
-    """The mean of each budget, with the range of its subsets, and what it has above one read; see `blocks.tidy`."""
+    """The curves of one block, see `tidy.from_parts`."""
+    if (reads := int(block.column.max()) + 1) > MOST_READS:
+        name = " ".join(map(str, block.key))
+        log.warning("%s: %d reads an item; the curve is for at most %d", name, reads, MOST_READS)
+        return
+    rated = block.items["human_score"].notna().to_numpy()
+    for readout, values in block.readouts():
+        complete = rated & ~np.isnan(values).any(axis=1)
+        if values.shape[1] < 2 or complete.sum() < 2:
+            continue
+        values, human = values[complete], block.items["human_score"].to_numpy(dtype=float)[complete]
+        chosen = subsets.drawn(values.shape[1], subsets_per_size, seed)
+        moments = subsets.moments(values, human)
+        pearson = subsets.pearson_of_subsets(moments.sum(axis=0), chosen)
+        spearman = subsets.spearman_of_subsets(values, human, chosen)
+        for cluster in CLUSTERS:
+            unit = block.units(cluster, complete)
+            about = block.keys | {"readout": readout, "n_items": len(human), "n_rated": int(rated.sum())}
+            about |= {"cluster": cluster, "n_clusters": int(unit.max()) + 1}
+            sums = resampling.resampled_sums(moments, unit, resamples=resamples, seed=seed, name="budget curve")
+            ends = _percentiles(sums[1:], chosen, confidence)
+            method = f"percentile bootstrap over {cluster}s, {resamples} resamples"
+            yield from _rows(about | {"statistic": "pearson", "method": method}, pearson, chosen.sizes, ends)
+            ends = _jackknife(spearman, unit, chosen.sizes, confidence)
+            method = f"infinitesimal jackknife over {cluster}s"
+            yield from _rows(about | {"statistic": "spearman", "method": method}, spearman.rho, chosen.sizes, ends)
+
+
+def _percentiles(sums: np.ndarray, chosen: subsets.Subsets, confidence: float) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Intervals of the mean Pearson's r of each budget, and of what it has above one read, from resampled moments."""
+    curves = subsets.resampled_curve(sums, chosen)
+    return [resampling.percentile_interval(values, confidence) for values in (curves, curves - curves[:, :1])]
+
+
+def _jackknife(
+    curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray, confidence: float
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The same of Spearman's rho, from what each unit adds to it."""
+    influence = resampling.sum_units(curve.influence, unit) / len(unit)
+    mean = subsets.mean_over_subsets(curve.rho, sizes)
+    pairs = (mean, influence), (mean - mean[0], influence - influence[:, :1])
+    return [resampling.jackknife_interval(*pair, confidence) for pair in pairs]
+
+
+def _rows(
+    about: dict, found: np.ndarray, sizes: np.ndarray, ends: list[tuple[np.ndarray, np.ndarray]]
+) -> Iterator[tuple[dict, dict]]:
+    """The mean of each budget, with the range of its subsets, and what it has above one read; see `tidy.from_parts`."""
     budgets = np.arange(1, sizes[-1] + 1)
-    mean = mean_over_subsets(found, sizes)
+    mean = subsets.mean_over_subsets(found, sizes)
     known = [of_size[~np.isnan(of_size)] for of_size in (found[sizes == k] for k in budgets)]
     ranges = np.array([np.quantile(of_size, RANGE) if len(of_size) else (np.nan, np.nan) for of_size in known])
     n_subsets = np.bincount(sizes)[1:]
     counts = {"k": budgets, "n_subsets": n_subsets, "n_undefined": n_subsets - list(map(len, known))}
-    for quantity, estimate, (low, high) in zip(("r", "gain"), (mean, mean - mean[0]), bounds, strict=True):
+    for quantity, estimate, (low, high) in zip(("r", "gain"), (mean, mean - mean[0]), ends, strict=True):
         drawn = {"range_low": ranges[:, 0], "range_high": ranges[:, 1]} if quantity == "r" else {}
         yield about | {"quantity": quantity}, counts | {"estimate": estimate, "ci_low": low, "ci_high": high} | drawn

@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import fixed_effects, panels
+from rubric_order.methods import fixed_effects, panels, tidy
 from rubric_order.methods.panels import Panel
 
+COLUMNS = {"scores": panels.COLUMNS}
 MODELS = ("position", "position + level", "position + predecessor", "position + leader")
 
 
@@ -185,4 +186,4 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         "p",
     ]
     columns += ["n_texts", "n_groups", "n_scores", "method", "confidence"]
-    return panels.as_table(rows, columns, ["readout", "model", "quantity", "criterion", "method"])
+    return tidy.from_rows_with_gaps(rows, columns, ["readout", "model", "quantity", "criterion", "method"])

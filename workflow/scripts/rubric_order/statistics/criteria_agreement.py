@@ -7,16 +7,14 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import CLUSTERS, KEYS
-from rubric_order.methods import panels, resampling
-from rubric_order.statistics import human_agreement
-from rubric_order.statistics.strategy_comparison import STRATEGIES
+from rubric_order.base.keys import CLUSTERS, KEYS, MACRO, STRATEGIES, VALUES
+from rubric_order.methods import correlations, panels, resampling, tidy
 
-MACRO = "macro"  # the mean over criteria
+COLUMNS = {"scores": panels.COLUMNS}
 SETTING = [key for key in KEYS if key != "strategy"]
 
 
-def correlations(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def by_criterion(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Pearson's r of judge and people under each criterion, then their mean over the criteria that have one.
 
     Args:
@@ -33,7 +31,7 @@ def correlations(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> n
             columns.append(np.full(len(weights), np.nan))
         else:
             pair = (judge[known, place], human[known, place])
-            columns.append(human_agreement.weighted_pearson(*pair, weights[:, known]))
+            columns.append(correlations.weighted_pearson(*pair, weights[:, known]))
     found = np.column_stack(columns)
     some = ~np.isnan(found)
     macro = np.where(some, found, 0).sum(axis=1) / np.where(some.any(axis=1), some.sum(axis=1), np.nan)
@@ -61,7 +59,7 @@ def estimate(
     rows = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for _, setting in table.groupby(SETTING):
-            for readout in panels.VALUES:
+            for readout in VALUES:
                 found = [
                     (name, panel) for name, kind, panel, _ in panels.blocks(setting, crossed=False) if kind == readout
                 ]
@@ -70,7 +68,7 @@ def estimate(
                     rows += _setting(found, readout, resamples=resamples, confidence=confidence, seed=seed)
     columns = [*KEYS, "other", "readout", "cluster", "criterion", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["n_texts", "n_clusters", "n_criteria", "method", "confidence", "seed"]
-    return panels.as_table(rows, columns, ["other", "readout", "cluster", "criterion", "quantity", "method"])
+    return tidy.from_rows_with_gaps(rows, columns, ["other", "readout", "cluster", "criterion", "quantity", "method"])
 
 
 def _setting(found: list, readout: str, *, resamples: int, confidence: float, seed: int) -> list[dict]:
@@ -125,11 +123,11 @@ def _setting(found: list, readout: str, *, resamples: int, confidence: float, se
         for name, _ in found:
             judge = means[name["strategy"]]
             quantity = {"quantity": "pearson"}
-            add(name | quantity, correlations(judge, human, weights), ~np.isnan(judge) & rated)
+            add(name | quantity, by_criterion(judge, human, weights), ~np.isnan(judge) & rated)
         for (name, _), (other, _) in itertools.combinations(found, 2):
             both = [means[one["strategy"]] for one in (name, other)]
             known = ~np.isnan(both[0]) & ~np.isnan(both[1])
-            one, two = (correlations(np.where(known, judge, np.nan), human, weights) for judge in both)
+            one, two = (by_criterion(np.where(known, judge, np.nan), human, weights) for judge in both)
             quantity = {"quantity": "pearson_difference", "other": other["strategy"]}
             add(name | quantity, one - two, known & rated)
     return rows

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import KEYS
-from rubric_order.methods import friedman, multiplicity, panels, resampling
-from rubric_order.methods.blocks import sum_units
-from rubric_order.methods.panels import VALUES, Panel
-from rubric_order.statistics import position_selection
+from rubric_order.base.keys import KEYS, VALUES
+from rubric_order.methods import friedman, multiplicity, panels, resampling, tidy, uniformity
+from rubric_order.methods.panels import Panel
+from rubric_order.methods.resampling import sum_units
 
+COLUMNS = {"scores": panels.COLUMNS}
 # p-values are adjusted for the number of tests within one of these: all judges, datasets and criteria.
 FAMILY = ["study", "profile", "strategy", "n", "readout"]
 ACROSS = {"mean_gap": np.mean, "max_gap": np.max}
@@ -47,7 +47,7 @@ def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[dict]:
         test = friedman.rank_test(means)
         scores, _ = friedman.rank_scores(means)
         of_groups = sum_units(scores, groups)
-        p_cluster = position_selection.cluster_test(of_groups) if len(of_groups) > 1 and test.df else np.nan
+        p_cluster = uniformity.cluster_test(of_groups) if len(of_groups) > 1 and test.df else np.nan
         rows.append(
             {"estimate": test.w, "statistic": test.statistic, "df": test.df, "p": test.p, "p_cluster": p_cluster}
             | {"n_blocks": test.n_blocks, "n_incomplete": test.n_incomplete, "test": test.method}
@@ -155,7 +155,8 @@ def estimate(
     columns = [*KEYS, "readout", "quantity", "criterion", "position", "estimate", "ci_low", "ci_high", "null", "excess"]
     columns += ["statistic", "df", "p", "p_cluster", "n_texts", "n_groups", "n_scores", "n_failed", "n_blocks"]
     columns += ["n_incomplete", "test", "method", "confidence", "seed"]
-    return with_adjusted(panels.as_table(rows, columns, ["readout", "quantity", "criterion", "test", "method"]))
+    words = ["readout", "quantity", "criterion", "test", "method"]
+    return with_adjusted(tidy.from_rows_with_gaps(rows, columns, words))
 
 
 def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:

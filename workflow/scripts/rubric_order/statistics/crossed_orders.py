@@ -12,11 +12,12 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import CROSSED, KEYS
-from rubric_order.methods import fixed_effects, panels, resampling
-from rubric_order.methods.blocks import sum_units
-from rubric_order.statistics.position_selection import cramers_v
+from rubric_order.methods import fixed_effects, rao_scott, resampling, tidy, uniformity
+from rubric_order.methods.resampling import sum_units
 
-COLUMNS = [*KEYS, "unit_id", "group_id", "criterion", "criterion_position", "level_ordering", "score", "position"]
+COLUMNS = {
+    "scores": [*KEYS, "unit_id", "group_id", "criterion", "criterion_position", "level_ordering", "score", "position"]
+}
 EFFECTS = ("criterion_order", "level_order", "interaction")
 
 
@@ -56,7 +57,7 @@ def same_selection(counts: np.ndarray) -> float:
     # The pooled shares follow what each group selects; without this, groups would seem to vary more than they do.
     of_position = counts.sum(axis=(0, 2)) / counts.sum()
     excess = excess - of_position[:, None] * excess.sum(axis=1, keepdims=True)
-    return fixed_effects.zero_total(excess.reshape(len(counts), -1))
+    return rao_scott.zero_total(excess.reshape(len(counts), -1))
 
 
 def estimate(
@@ -97,7 +98,7 @@ def estimate(
             rows += [common | row for row in found]
     columns = [*KEYS, "quantity", "criterion_position", "position", "estimate", "ci_low", "ci_high", "p", "n_texts"]
     columns += ["n_groups", "n_scores", "n_failed", "method", "confidence", "seed"]
-    return panels.as_table(rows, columns, ["quantity", "method"])
+    return tidy.from_rows_with_gaps(rows, columns, ["quantity", "method"])
 
 
 def _tests(reads: pd.DataFrame, n: int) -> list[dict]:
@@ -131,7 +132,7 @@ def _selections(reads: pd.DataFrame, n: int, resamples: int, confidence: float, 
     if len(counts) < 2:
         drawn[1:] = np.nan
     with np.errstate(invalid="ignore"):
-        shares, v = drawn / drawn.sum(axis=-1, keepdims=True), cramers_v(drawn)
+        shares, v = drawn / drawn.sum(axis=-1, keepdims=True), uniformity.cramers_v(drawn)
     low, high = resampling.percentile_interval(shares[1:], confidence)
     v_low, v_high = resampling.percentile_interval(v[1:], confidence)
     method = {"method": f"percentile bootstrap over groups, {resamples} resamples"}

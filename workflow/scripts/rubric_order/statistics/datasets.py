@@ -4,21 +4,20 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
+from rubric_order.base.keys import EVERY, HUMAN_SCORES, NO_SCORES
 from rubric_order.methods import resampling
-from rubric_order.statistics.human_agreement import POOLED
 
 SOURCES = {"human": "human_scores", "reference": "reference_labels"}
-NO_SCORES = "none"
-SCORES = (1, 2, 3, 4, 5)
 
-ITEM_COLUMNS = ["dataset", "group_id", "candidate", "criterion", "response", *SOURCES.values()]
-PAIR_COLUMNS = ["dataset", "criterion"]
+COLUMNS = {
+    "items": ["dataset", "group_id", "candidate", "criterion", "response", *SOURCES.values()],
+    "pairs": ["dataset", "criterion"],
+}
 KEYS = ["dataset", "source", "criterion"]
 COUNTS = ["n_items", "n_groups", "n_candidates", "n_criteria", "n_pairs", "n_responses"]
 LENGTHS = [f"{unit}_{end}" for unit in ("characters", "words") for end in ("mean", "min", "max")]
-SCORED = ["n_raters", "n_rated", "n_scores", "score_mean", *(f"share_{score}" for score in SCORES), "share_other"]
+SCORED = ["n_raters", "n_rated", "n_scores", "score_mean", *(f"share_{score}" for score in HUMAN_SCORES), "share_other"]
 AGREEMENT = [f"{name}{end}" for name in ("alpha", "rater_vs_rest") for end in ("", "_low", "_high")]
-COLUMNS = [*KEYS, *COUNTS, *LENGTHS, *SCORED, *AGREEMENT, "method", "confidence", "seed"]
 
 
 def estimate(items: pd.DataFrame, pairs: pd.DataFrame, *, resamples: int, confidence: float, seed: int) -> pd.DataFrame:
@@ -41,7 +40,7 @@ def estimate(items: pd.DataFrame, pairs: pd.DataFrame, *, resamples: int, confid
     rows = []
     for dataset, table in items.groupby("dataset"):
         compared = pairs.loc[pairs["dataset"] == dataset, "criterion"]
-        blocks = [(POOLED, table, len(compared))]
+        blocks = [(EVERY, table, len(compared))]
         if table["criterion"].nunique() > 1:
             blocks += [(name, block, int((compared == name).sum())) for name, block in table.groupby("criterion")]
         sources = [source for source, column in SOURCES.items() if table[column].map(len).any()]
@@ -55,7 +54,8 @@ def estimate(items: pd.DataFrame, pairs: pd.DataFrame, *, resamples: int, confid
                 row |= _agreement(matrix, block["group_id"].to_numpy(), resamples, confidence, rng)
                 method = f"percentile bootstrap over groups, {resamples} resamples"
                 rows.append(row | {"method": method, "confidence": confidence, "seed": seed})
-    return pd.DataFrame(rows, columns=COLUMNS)
+    columns = [*KEYS, *COUNTS, *LENGTHS, *SCORED, *AGREEMENT, "method", "confidence", "seed"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def score_matrix(lists: pd.Series | list) -> np.ndarray:
@@ -159,8 +159,9 @@ def _scores(matrix: np.ndarray) -> dict:
     row = {"n_raters": matrix.shape[1], "n_rated": int(given.any(axis=1).sum()), "n_scores": len(scores)}
     if not len(scores):
         return row | dict.fromkeys(SCORED[3:], np.nan)
-    shares = {f"share_{score}": float((scores == score).mean()) for score in SCORES}
-    return row | {"score_mean": scores.mean()} | shares | {"share_other": float((~np.isin(scores, SCORES)).mean())}
+    shares = {f"share_{score}": float((scores == score).mean()) for score in HUMAN_SCORES}
+    shares["share_other"] = float((~np.isin(scores, HUMAN_SCORES)).mean())
+    return row | {"score_mean": scores.mean()} | shares
 
 
 def _agreement(

@@ -6,15 +6,16 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import KEYS
-from rubric_order.config.judges import DEFAULT_PROFILE
-from rubric_order.methods import panels, resampling
-from rubric_order.methods.panels import VALUES
+from rubric_order.base.keys import DEFAULT_PROFILE, KEYS, VALUES
+from rubric_order.methods import panels, resampling, tidy
 
 BASES = ("mean", "read")
 # The strategy of a study that judges criteria alone which a strategy is compared with, where not the one of its name.
 ALONE = {"balanced_williams": "balanced"}
-ALONE_COLUMNS = [*KEYS, "item_id", "read_index", *VALUES.values()]
+COLUMNS = {
+    "scores": [*panels.COLUMNS, "item_id"],
+    "alone": [*KEYS, "item_id", "read_index", *VALUES.values()],
+}
 
 
 def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -130,7 +131,7 @@ def estimate(
                 rows.append(common | row | {"ci_low": float(low), "ci_high": float(high)})
     columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "n_texts", "n_groups"]
     columns += ["n_criteria", "method", "confidence", "seed"]
-    return panels.as_table(rows, columns, ["readout", "basis", "quantity", "method"])
+    return tidy.from_rows_with_gaps(rows, columns, ["readout", "basis", "quantity", "method"])
 
 
 def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:

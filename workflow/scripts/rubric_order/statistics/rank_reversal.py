@@ -13,8 +13,9 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import blocks, resampling
+from rubric_order.methods import blocks, resampling, tidy
 
+COLUMNS = {"scores": blocks.COLUMNS}
 # Both are expectations when ties are broken at random, anew in each ranking.
 EXPECTED = ("kendall_tau", "top1_flip")
 # What is common elsewhere: tau-b leaves out prompts in which all candidates tie; the first of several best is the best.
@@ -182,7 +183,7 @@ def estimate(
     ]
     columns += ["k", "k_other", "n_defined", "n_prompts", "n_groups"]
     method = f"percentile bootstrap over groups, {resamples} resamples; {halvings} halvings"
-    table = blocks.tidy(parts, columns).sort_values(
+    table = tidy.from_parts(parts, columns).sort_values(
         [*shared[:-1], "strategy", "other", "n", "readout"], kind="stable", ignore_index=True
     )
     return table.assign(method=method, confidence=confidence, seed=seed)
@@ -191,7 +192,7 @@ def estimate(
 def _compare_blocks(
     one: blocks.Block, two: blocks.Block, *, resamples: int, confidence: float, seed: int, halvings: int
 ) -> Iterator[tuple[dict, dict]]:
-    """Every comparison of two strategies' reads, by each readout that both have; see `blocks.tidy`."""
+    """Every comparison of two strategies' reads, by each readout that both have; see `tidy.from_parts`."""
     known = dict(two.readouts())
     for readout, values in one.readouts():
         if readout not in known:
@@ -218,7 +219,7 @@ def _rows(
     means = {}
     for comparison, table in compared.items():
         known = ~np.isnan(table)
-        sums = blocks.resampled_sums(
+        sums = resampling.resampled_sums(
             np.column_stack([np.where(known, table, 0), known]),
             unit,
             resamples=resamples,

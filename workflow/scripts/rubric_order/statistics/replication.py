@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.errors import InputError
-from rubric_order.base.keys import EVERY
-from rubric_order.config.judges import DEFAULT_PROFILE
+from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
 from rubric_order.methods import resampling
 
 # What a number is about: `other` is the strategy that `strategy` is compared with, `detail` a score or an ordering.

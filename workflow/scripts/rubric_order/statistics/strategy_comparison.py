@@ -7,17 +7,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rubric_order.base import keys, randomness
-from rubric_order.base.keys import CLUSTERS, KEYS
-from rubric_order.methods import blocks, multiplicity, resampling
-from rubric_order.methods.blocks import VALUES
-from rubric_order.statistics import human_agreement
-from rubric_order.statistics.budget_curve import spearman_influence
-from rubric_order.statistics.human_agreement import POOLED
+from rubric_order.base import randomness
+from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, STRATEGIES, VALUES
+from rubric_order.methods import blocks, item_scores, multiplicity, resampling, subsets, tidy
 
-COLUMNS = human_agreement.COLUMNS
-# The order in which strategies are compared: an earlier one with each later one.
-STRATEGIES = ("balanced", "balanced_williams", "all", "random", "fixed", "single")
+COLUMNS = {"scores": item_scores.COLUMNS}
 # p-values are adjusted within one of these: all judges, profiles, datasets and scales, of pooled or of single criteria.
 FAMILY = ["study", "strategy", "baseline", "readout", "cluster", "quantity", "pooled"]
 TAIL = 10  # resamples; the share of fewer is not known well
@@ -37,7 +31,7 @@ def paired_difference(
 
     Args:
         first, second, human: scores of each item, shape (n_items,).
-        clusters: number of each item's cluster, see `human_agreement.clusters_of`; a cluster is drawn whole.
+        clusters: number of each item's cluster, see `item_scores.clusters_of`; a cluster is drawn whole.
 
     Returns:
         `estimate`, r of the first less r of the second; its percentile interval (`ci_low`, `ci_high`); and `p`,
@@ -50,7 +44,7 @@ def paired_difference(
     """
     first, second, human = (values - values.mean() for values in (first, second, human))  # keeps digits
     products = [first, second, human, first**2, second**2, human**2, first * human, second * human]
-    moments = blocks.sum_units(np.column_stack([np.ones(len(human)), *products]), clusters)
+    moments = resampling.sum_units(np.column_stack([np.ones(len(human)), *products]), clusters)
     resampled = resampling.bootstrap_sums(moments, resamples, rng=rng)
     found, *differences = _difference(np.vstack([moments.sum(axis=0), resampled]))
     # Resamples of one cluster are all the same, which says nothing.
@@ -74,8 +68,8 @@ def paired_rank_difference(
     Returns:
         `estimate`, `ci_low`, `ci_high` and `p`, as `paired_difference` does.
     """
-    (one, influence), (two, other) = (spearman_influence(scores, human) for scores in (first, second))
-    change = blocks.sum_units((influence - other)[:, None], clusters)[:, 0] / len(human)
+    (one, influence), (two, other) = (subsets.spearman_influence(scores, human) for scores in (first, second))
+    change = resampling.sum_units((influence - other)[:, None], clusters)[:, 0] / len(human)
     difference, error = one - two, resampling.jackknife_error(change)
     low, high = resampling.jackknife_interval(difference, change, confidence)
     with np.errstate(invalid="ignore", divide="ignore"):  # equal scores differ by 0 without an error
@@ -124,7 +118,7 @@ def estimate(
     found: dict[tuple, dict[str, pd.DataFrame]] = {}
     for block in blocks.blocks(scores):
         for readout in VALUES:
-            means = human_agreement.item_means(human_agreement.item_scores(block, readout))
+            means = item_scores.means(item_scores.totals(block, readout))
             if len(means):
                 key = (*(block.keys[name] for name in by), readout)
                 found.setdefault(key, {})[block.keys["strategy"]] = means
@@ -134,13 +128,13 @@ def estimate(
         present = [strategy for strategy in STRATEGIES if strategy in means]
         for strategy, baseline in itertools.combinations(present, 2):
             both = means[strategy].join(means[baseline]["judge"].rename("baseline"), how="inner")
-            for criterion, items in human_agreement.by_criterion(both):
+            for criterion, items in item_scores.by_criterion(both):
                 name = about | {"strategy": strategy, "baseline": baseline, "criterion": criterion}
                 rows += _compared(name, items, resamples=resamples, confidence=confidence, seed=seed)
     columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
     words = ["baseline", "criterion", "readout", "cluster", "quantity", "method"]
-    table = keys.typed(rows, [*columns, "n_items", "n_clusters", "method"], words)
-    table = table.assign(confidence=confidence, seed=seed, pooled=table["criterion"] == POOLED)
+    table = tidy.from_rows(rows, [*columns, "n_items", "n_clusters", "method"], words)
+    table = table.assign(confidence=confidence, seed=seed, pooled=table["criterion"] == EVERY)
     return multiplicity.adjust(table, "p", FAMILY).drop(columns="pooled")
 
 
@@ -148,7 +142,7 @@ def _compared(name: dict, items: pd.DataFrame, *, resamples: int, confidence: fl
     """Rows of one comparison, a row a kind of cluster and correlation."""
     rows = []
     for cluster in CLUSTERS if len(items) else ():
-        clusters = human_agreement.clusters_of(items, cluster)
+        clusters = item_scores.clusters_of(items, cluster)
         scores = [items[column].to_numpy(dtype=float) for column in ("judge", "baseline", "human")]
         difference = paired_difference(
             *scores,

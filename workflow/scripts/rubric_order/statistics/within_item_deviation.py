@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
-from rubric_order.methods import blocks, resampling
+from rubric_order.methods import blocks, resampling, tidy
 
+COLUMNS = {"scores": blocks.COLUMNS}
 BASELINE = "fixed"  # the strategy whose reads differ by repetition alone
 
 
@@ -129,7 +130,7 @@ def estimate(
                     for cluster in CLUSTERS:
                         unit = block.units(cluster, usable)
                         drawing = {"resamples": resamples, "seed": seed, "name": "within item"}
-                        estimates = statistic(blocks.resampled_sums(per_item[usable], unit, **drawing))
+                        estimates = statistic(resampling.resampled_sums(per_item[usable], unit, **drawing))
                         low, high = resampling.percentile_interval(
                             np.stack(list(estimates.values()), 1)[1:], confidence
                         )
@@ -151,7 +152,7 @@ def estimate(
         "n_clusters",
         "method",
     ]
-    found = blocks.tidy(parts, columns).sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
+    found = tidy.from_parts(parts, columns).sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
     return found.assign(confidence=confidence, seed=seed)
 
 

@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.statistics.criteria_agreement import MACRO
-from rubric_order.statistics.strategy_comparison import STRATEGIES
+from rubric_order.base.keys import MACRO, STRATEGIES
 from rubric_order.tables import READOUT_NAMES, numbers
 
 CAPTION = (
@@ -32,7 +31,7 @@ def table(
     """One row a judge, dataset and readout: each strategy, and the differences of the first with the others.
 
     Args:
-        statistics: see `criteria_agreement.estimate`. The first of `strategy_comparison.STRATEGIES` that the study
+        statistics: see `criteria_agreement.estimate`. The first of `keys.STRATEGIES` that the study
             has is compared with the others (column `first`).
     """
     where = "study == @study and profile == @profile and n == @n and readout in @readouts and cluster == @cluster"

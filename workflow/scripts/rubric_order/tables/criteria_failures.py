@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.statistics.criteria_failures import ANY
+from rubric_order.base.keys import EVERY
 
 CAPTION = "Scores that answers about several criteria do not give, by reason."
 
@@ -15,6 +15,6 @@ def table(statistics: pd.DataFrame, *, study: str, profile: str = "default") -> 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """The pooled rows; criteria and positions are left to the CSV file."""
-    pooled = rows[(rows["criterion"] == ANY) & (rows["criterion_position"] == ANY)]
+    pooled = rows[(rows["criterion"] == EVERY) & (rows["criterion_position"] == EVERY)]
     pooled = pooled.drop(columns=["criterion", "criterion_position"]).reset_index(drop=True)
     return pooled.assign(share=[f"{100 * value:.2f} %" for value in pooled["share"]])

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.statistics.criteria_agreement import MACRO
+from rubric_order.base.keys import MACRO
 from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, numbers
 
 CAPTION = (

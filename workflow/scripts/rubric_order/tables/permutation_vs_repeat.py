@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.statistics.human_agreement import POOLED
+from rubric_order.base.keys import EVERY
 from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
@@ -33,7 +33,7 @@ def table(
         strategy, baseline: the strategies to compare; differences are the first less the second.
         cluster: ``item`` or ``group``: what counts as the sample.
     """
-    reads = f"study == @study and profile == @profile and n == @n and cluster == @cluster and criterion == '{POOLED}'"
+    reads = f"study == @study and profile == @profile and n == @n and cluster == @cluster and criterion == '{EVERY}'"
     pair = agreement.query(f"{reads} and strategy in [@strategy, @baseline]")
     pair = pair.assign(quantity=pair["quantity"] + "_" + pair["strategy"])
     difference = comparison.query(

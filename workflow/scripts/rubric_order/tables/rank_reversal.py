@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from rubric_order.statistics.rank_reversal import QUANTITIES
 from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
@@ -12,6 +11,7 @@ CAPTION = (
     "the two strategies less that noise, which is 0 on average where the order of the options means nothing."
 )
 KEYS = ["judge", "dataset", "readout", "strategy", "other"]
+QUANTITIES = ("kendall_tau", "top1_flip", "kendall_tau_b", "top1_flip_first")
 COMPARISONS = ("between", "between_halves", "within_strategy", "within_other", "excess")
 
 

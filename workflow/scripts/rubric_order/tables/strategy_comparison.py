@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.statistics.human_agreement import POOLED
-from rubric_order.statistics.strategy_comparison import STRATEGIES
+from rubric_order.base.keys import EVERY, STRATEGIES
 from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, intervals, with_interval
 
 CAPTION = (
@@ -33,7 +32,7 @@ def table(
         strategy: what the others are compared with.
         cluster: ``item`` or ``group``: what the bootstrap draws.
     """
-    reads = f"study == @study and profile == @profile and n == @n and cluster == @cluster and criterion == '{POOLED}'"
+    reads = f"study == @study and profile == @profile and n == @n and cluster == @cluster and criterion == '{EVERY}'"
     pearson = agreement.query(f"{reads} and quantity == 'pearson'")
     names = [name for name in STRATEGIES if (pearson["strategy"] == name).any()]
     others = [name for name in names if name != strategy]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from rubric_order.config.judges import DEFAULT_PROFILE
+from rubric_order.base.keys import DEFAULT_PROFILE
 
 ENGINES = {"vllm": "vllm_offline", "openai": "openai_api", "simulated": "simulated"}
 

@@ -1,0 +1,171 @@
+"""Correlations of pairs of scores that are there any number of times, and their intervals over clusters.
+
+Functions take pairs (x, y), shape (n,) each, and weights, shape (..., n): how often each pair is there. A resample is a
+row of weights, so that all resamples are one table, and what is the same in all of them is computed once.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rubric_order.methods import resampling
+
+MAX_LEFT_OUT = 200  # parts of a jackknife
+COLUMNS_AT_ONCE = 1024  # of the order of all pairs, which is too large for memory
+COUNTED_ONE_BY_ONE = 128  # distinct values; more are sorted first
+ROWS_AT_ONCE = 64  # of weights, which then stay in the processor's cache
+Statistic = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pearson's r of pairs (x, y) that are there `weights` times, shapes (n,), (n,), (..., n) -> (...).
+
+    NaN where either is constant.
+    """
+    x, y = x - x.mean(), y - y.mean()  # keeps digits
+    total = weights.sum(axis=-1)
+    sum_x, sum_y, sum_xx, sum_yy, sum_xy = (weights @ np.column_stack([x, y, x * x, y * y, x * y])).T
+    spread_x, spread_y = total * sum_xx - sum_x**2, total * sum_yy - sum_y**2
+    # What rounding leaves of a constant is far less than the smallest step of a score.
+    varies = (spread_x > 1e-11 * total**2 * (x * x).mean()) & (spread_y > 1e-11 * total**2 * (y * y).mean())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = (total * sum_xy - sum_x * sum_y) / np.sqrt(spread_x * spread_y)
+        return np.where(varies, np.clip(r, -1, 1), np.nan).T
+
+
+def weighted_spearman(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Spearman's rho of weighted pairs, see `weighted_pearson`; a value's rank is the mean rank of all its copies."""
+    rows, x, y = weights.reshape(-1, len(x)), _Values(x), _Values(y)
+    parts = [_spearman(x, y, rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)]
+    return np.concatenate(parts).reshape(weights.shape[:-1])
+
+
+def _spearman(x: "_Values", y: "_Values", weights: np.ndarray) -> np.ndarray:
+    total = weights.sum(axis=1, keepdims=True)
+    covariance, spreads = weights, []
+    for values in (x, y):
+        copies = values.copies(weights)
+        # Of w copies after c smaller ones, the mean rank is c + (w + 1) / 2; all ranks have the mean (N + 1) / 2.
+        rank = np.cumsum(copies, axis=1) - copies / 2 - total / 2
+        spreads.append(np.einsum("ij,ij,ij->i", copies, rank, rank))
+        covariance = covariance * rank[:, values.code]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rho = covariance.sum(axis=1) / np.sqrt(spreads[0] * spreads[1])
+        return np.where((spreads[0] > 1e-9) & (spreads[1] > 1e-9), np.clip(rho, -1, 1), np.nan)
+
+
+def weighted_kendall(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Kendall's tau-b of weighted pairs, see `weighted_pearson`."""
+    x, y = _Values(x), _Values(y)
+    total = weights.sum(axis=-1)
+    single = weights.astype(np.float32)  # exact for whole numbers up to 2^24, and twice as fast
+    excess = np.zeros(total.shape)  # concordant less discordant pairs, each counted twice
+    for start in range(0, len(x.code), COLUMNS_AT_ONCE):
+        part = slice(start, start + COLUMNS_AT_ONCE)
+        order = x.order(part) * y.order(part)
+        excess += np.einsum("...i,...i->...", single @ order, single[..., part], dtype=float)
+    untied = [total**2 - values.squares(weights) for values in (x, y)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        tau = excess / np.sqrt(untied[0] * untied[1])
+        return np.where((untied[0] > 1e-9) & (untied[1] > 1e-9), np.clip(tau, -1, 1), np.nan)
+
+
+class _Values:
+    """The values of one score among weighted pairs, numbered from the least.
+
+    Attributes:
+        code: number of each pair's value, shape (n,).
+    """
+
+    def __init__(self, values: np.ndarray) -> None:
+        distinct, code = np.unique(values, return_inverse=True)
+        self.code = code.astype(np.int32)
+        self._n = len(distinct)
+        self._order = np.argsort(self.code, kind="stable")
+        self._first = np.searchsorted(self.code[self._order], np.arange(self._n))
+
+    def copies(self, weights: np.ndarray) -> np.ndarray:
+        """How often each value is there, shape (..., n) -> (..., n_values)."""
+        if self._n <= COUNTED_ONE_BY_ONE:
+            return weights @ (self.code[:, None] == np.arange(self._n)).astype(weights.dtype)
+        ordered = weights[..., self._order]
+        return ordered if self._n == len(self.code) else np.add.reduceat(ordered, self._first, axis=-1)
+
+    def squares(self, weights: np.ndarray) -> np.ndarray:
+        """Sum over values of how often each is there, squared, shape (..., n) -> (...)."""
+        copies = weights if self._n == len(self.code) else self.copies(weights)
+        return np.einsum("...i,...i->...", copies, copies)
+
+    def order(self, part: slice) -> np.ndarray:
+        """1 where a pair's value (rows) is above that of one of some others (columns), -1 where below, else 0."""
+        return np.sign(self.code[:, None] - self.code[part], dtype=np.float32, casting="unsafe")
+
+
+def weighted_kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Quadratic-weighted kappa of weighted pairs of whole numbers, see `weighted_pearson`.
+
+    One less the mean squared difference over what it would be if pairs were formed at random. NaN where both are the
+    same constant.
+
+    Source: Cohen (1968), Weighted kappa; written with moments, as by Fleiss and Cohen (1973).
+    """
+    x, y = x.astype(float), y.astype(float)
+    moments = (weights @ np.column_stack([x, y, x * x + y * y, x * y])).T
+    total = weights.sum(axis=-1).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by_chance = moments[2] - 2 * moments[0] * moments[1] / total
+        return np.where(by_chance > 1e-9, 1 - (moments[2] - 2 * moments[3]) / by_chance, np.nan).T
+
+
+class Pairs:
+    """Pairs of scores, equal ones once, in clusters that can be resampled.
+
+    Args:
+        x, y: the two scores of each item, shape (n_items,).
+        clusters: number of each item's cluster, see `clusters_of`.
+    """
+
+    def __init__(self, x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> None:
+        pairs, self._pair = np.unique(np.column_stack([x, y]), axis=0, return_inverse=True)
+        self.x, self.y = pairs.T
+        self.n_clusters = int(clusters.max()) + 1
+        self._clusters = clusters
+        self.once = self._counts(np.zeros_like(clusters))[0]
+
+    def _counts(self, rows: np.ndarray) -> np.ndarray:
+        """How often each pair is in each row of a table, shape (n_rows, n_pairs), from the row of each item."""
+        n_pairs, n_rows = len(self.x), rows.max() + 1
+        return np.bincount(rows * n_pairs + self._pair, minlength=n_rows * n_pairs).reshape(n_rows, -1).astype(float)
+
+    def resampled(self, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
+        """How often each pair is in each resample of clusters, shape (resamples, n_pairs)."""
+        drawn = resampling.bootstrap_indices(self.n_clusters, resamples, rng=rng)
+        if self.n_clusters == len(self._pair):  # an item is a cluster
+            pair_of = np.empty(self.n_clusters, dtype=int)
+            pair_of[self._clusters] = self._pair
+            return resampling.counted(pair_of[drawn], len(self.x)).astype(float)
+        return resampling.counted(drawn, self.n_clusters).astype(float) @ self._counts(self._clusters)
+
+    def left_out(self) -> np.ndarray:
+        """How often each pair is there without one cluster, shape (n_clusters, n_pairs).
+
+        Of more than `MAX_LEFT_OUT` clusters as many parts are left out, each of clusters at equal distances.
+        """
+        return self.once - self._counts(self._clusters % MAX_LEFT_OUT)
+
+    def intervals(
+        self, statistic: Statistic, weights: np.ndarray, confidence: float
+    ) -> tuple[float, tuple[float, float], tuple[float, float]]:
+        """A statistic of all pairs, with its percentile and its BCa interval; one cluster has none.
+
+        Args:
+            statistic: of x, y and weights.
+            weights: of each resample, see `resampled`.
+        """
+        estimate, *values = statistic(self.x, self.y, np.vstack([self.once, weights]))
+        if self.n_clusters < 2:
+            return float(estimate), (np.nan, np.nan), (np.nan, np.nan)
+        percentile = resampling.percentile_interval(values, confidence)
+        jackknife = statistic(self.x, self.y, self.left_out())
+        bca = resampling.bca_interval(np.array(values), estimate, jackknife, confidence)
+        return float(estimate), tuple(map(float, percentile)), bca

@@ -1,0 +1,71 @@
+"""Which positions were selected, item by item."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rubric_order.methods.blocks import Block
+
+# The selected position of a read by readout: of the option that was written, and the probability of each position.
+READOUTS = {"hard": "position", "soft": "position_probabilities"}
+
+
+def counts(block: Block, readout: str) -> np.ndarray:
+    """How often each position was selected in each item, or its summed probability. Shape (n_items, n).
+
+    Items without a usable read are rows of zeros.
+    """
+    shape = len(block.items), block.n
+    column = block.table[READOUTS[readout]]
+    usable = column.notna().to_numpy()
+    if not usable.any():
+        return np.zeros(shape)
+    if readout == "hard":
+        cell = block.item[usable] * block.n + column[usable].to_numpy(dtype=int) - 1
+        return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
+    probabilities = np.stack(column[usable].to_numpy())
+    return np.column_stack([np.bincount(block.item[usable], values, shape[0]) for values in probabilities.T])
+
+
+def by_score(block: Block, readout: str) -> np.ndarray:
+    """How often each score was selected at each position, item by item, or its summed probability there.
+
+    Args:
+        readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
+
+    Returns:
+        Shape (2, n_items, n, n): of each item, score (third axis) and position (last), first the selections; then the
+        chances to be selected: how often the score stood there in a read with this readout.
+    """
+    n, items = block.n, len(block.items)
+    if readout == "hard":
+        usable = block.table["position"].notna().to_numpy()
+        place = block.table["position"].to_numpy(dtype=float, na_value=0).astype(int)
+        weights = (place[usable, None] == np.arange(1, n + 1)).astype(float)
+    else:
+        usable = block.table["position_probabilities"].notna().to_numpy()
+        weights = np.stack(block.table["position_probabilities"].to_numpy()[usable])
+    cell = block.item[usable, None] * n * n + (block.shown[usable] - 1) * n + np.arange(n)
+    size = items * n * n
+    selected = np.bincount(cell.ravel(), weights=weights.ravel(), minlength=size)
+    chances = np.bincount(cell.ravel(), minlength=size)
+    return np.stack([selected, chances]).reshape(2, items, n, n)
+
+
+def readouts(block: Block) -> Iterator[str]:
+    """The readouts that a block has positions by."""
+    for readout, column in READOUTS.items():
+        if column in block.table and block.table[column].notna().any():
+            yield readout
+
+
+def position_shares(selected: np.ndarray) -> np.ndarray:
+    """Share of each position among the selections of each score; NaN for a score that is never selected.
+
+    Args:
+        selected: counts or summed probabilities by score and position, shape (..., n, n).
+
+    Source: the earlier version of Xu et al., Table 5.
+    """
+    with np.errstate(invalid="ignore"):
+        return selected / selected.sum(axis=-1, keepdims=True)

@@ -1,0 +1,93 @@
+"""Items that are all read in the same orderings: how each ordering agrees with human scores, and its rank."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.methods.blocks import Block
+
+# Strategies in which every item is read in the same orderings.
+SHARED = ("balanced", "all")
+_CONSTANT = 1e-12  # variance of what does not vary: rounding alone
+
+
+class Complete(NamedTuple):
+    """The items of a block with a score under every ordering and a human score.
+
+    Attributes:
+        orderings: shape (D, n).
+        values: mean score of each item under each ordering, shape (m, D).
+        human: shape (m,).
+        rows: which items of the block these are, shape (n_items,), bool.
+    """
+
+    orderings: np.ndarray
+    values: np.ndarray
+    human: np.ndarray
+    rows: np.ndarray
+
+
+def canonical_place(orderings: np.ndarray) -> int:
+    """Which of the orderings, shape (D, n), has the scores in rising order."""
+    return int(np.flatnonzero((np.diff(orderings, axis=1) > 0).all(axis=1))[0])
+
+
+def complete_items(block: Block, values: np.ndarray) -> Complete:
+    """The items that every ordering can be compared on.
+
+    Args:
+        block: of a strategy in ``SHARED``.
+        values: its scores by one readout, see `blocks.Block.matrix`.
+    """
+    by_ordering = block.by_ordering(values)
+    human = block.items["human_score"].to_numpy(dtype=float)
+    rows = ~np.isnan(by_ordering).any(axis=1) & ~np.isnan(human)
+    return Complete(block.orderings[0], by_ordering[rows], human[rows], rows)
+
+
+def column_moments(values: np.ndarray, human: np.ndarray) -> np.ndarray:
+    """What the correlation of each column with human scores depends on, item by item.
+
+    Args:
+        values: shape (m, D), without gaps.
+        human: shape (m,).
+
+    Returns:
+        Shape (m, 3 + 3D): 1, y, y^2, and of each column s, s^2, s y; taken from the means, against rounding.
+    """
+    y, s = human - human.mean(), values - values.mean()
+    return np.column_stack([np.ones(len(y)), y, y * y, s, s * s, s * y[:, None]])
+
+
+def column_correlations(sums: np.ndarray) -> np.ndarray:
+    """Pearson's r of each column with human scores.
+
+    Args:
+        sums: of `column_moments` over items, however weighted, shape (..., 3 + 3D).
+
+    Returns:
+        Shape (..., D); NaN where a column or the human scores do not vary.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = sums / sums[..., :1]
+        y, yy = means[..., 1:2], means[..., 2:3]
+        s, ss, sy = np.split(means[..., 3:], 3, axis=-1)
+        spread, human = ss - s * s, yy - y * y
+        r = (sy - s * y) / np.sqrt(spread * human)
+    return np.where((spread > _CONSTANT) & (human > _CONSTANT), np.clip(r, -1, 1), np.nan)
+
+
+def rank_of(r: np.ndarray, place: int) -> np.ndarray:
+    """Rank of one of several correlations, 1 for the highest; the mean rank where several are equal.
+
+    Args:
+        r: shape (..., D); undefined ones are left out.
+        place: which one.
+
+    Returns:
+        Shape (...); NaN where it is undefined.
+    """
+    own = r[..., place, None]
+    higher, equal = r > own + 1e-12, np.abs(r - own) <= 1e-12
+    rank = higher.sum(axis=-1) + (equal.sum(axis=-1) + 1) / 2
+    return np.where(np.isnan(own[..., 0]), np.nan, rank)
