@@ -90,7 +90,7 @@ def cluster_test(counts: np.ndarray) -> float:
     """
     # Clusters with more parsed reads count for more, so that the estimate tested is the pooled share.
     deviation = counts - counts.mean(axis=1, keepdims=True)
-    return rao_scott.zero_total(deviation) if np.abs(deviation).max(initial=0) > 1e-12 else 1.0
+    return 1.0 if np.abs(deviation).max(initial=0) <= 1e-12 else rao_scott.zero_total(deviation)
 
 
 def rotation_test(counts: np.ndarray, *, rotations: int, rng: np.random.Generator) -> float:
