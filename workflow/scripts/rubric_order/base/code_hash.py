@@ -51,7 +51,9 @@ def _read(path: Path, _modified: int) -> tuple[str, frozenset[str]]:
             node, clean=False
         ):
             node.body = node.body[1:]
-    return hashlib.blake2b("".join(_syntax(tree)).encode(), digest_size=8).hexdigest(), used
+    parts: list[str] = []
+    _write(tree, parts)
+    return hashlib.blake2b("".join(parts).encode(), digest_size=8).hexdigest(), used
 
 
 def _names(nodes: list[ast.AST]) -> Iterator[str]:
@@ -77,25 +79,25 @@ def _names(nodes: list[ast.AST]) -> Iterator[str]:
             yield ".".join([imported[node.id], *reversed(parts)])
 
 
-def _syntax(node: object) -> Iterator[str]:
-    """A syntax tree as text, the same in every version of Python: fields that are empty do not count."""
+def _write(node: object, parts: list[str]) -> None:
+    """A syntax tree as pieces of text, the same in every version of Python: fields that are empty do not count."""
     if isinstance(node, ast.AST):
-        yield f"{type(node).__name__}("
+        parts.append(f"{type(node).__name__}(")
         for name in node._fields:
             value = getattr(node, name, None)
             if value is not None and value != []:
-                yield f"{name}="
-                yield from _syntax(value)
-                yield ", "
-        yield ")"
+                parts.append(f"{name}=")
+                _write(value, parts)
+                parts.append(", ")
+        parts.append(")")
     elif isinstance(node, list):
-        yield "["
+        parts.append("[")
         for value in node:
-            yield from _syntax(value)
-            yield ", "
-        yield "]"
+            _write(value, parts)
+            parts.append(", ")
+        parts.append("]")
     else:
-        yield repr(node)
+        parts.append(repr(node))
 
 
 def _files(root: Path, name: str) -> Iterator[Path]:

@@ -65,7 +65,7 @@ def _read_text(text: str, part: Mapping) -> object:
     if kinds is None or "string" in kinds:
         return text
     try:
-        value = yaml.safe_load(text)
+        value = schema.parse(text)
     except yaml.YAMLError:
         return text
     return value if checks.is_of_type(value, kinds) else text
@@ -103,7 +103,7 @@ def _add_ready_made(config: dict, folder: Path) -> None:
     """Put what is ready-made under what a config says of it."""
     known: dict = {}
     for path in ready_made(folder, config):
-        merge(known, yaml.safe_load(path.read_text(encoding="utf-8")))
+        merge(known, schema.parse(path.read_text(encoding="utf-8")))
     merge(known, config)
     config.update(known)
 
@@ -149,5 +149,5 @@ def _in_order(studies: dict, default: Path) -> dict:
     Snakemake puts what --configfile adds before the default config. A study that is added comes after those that were
     there, so that they keep the requests that it shares with them.
     """
-    there = yaml.safe_load(default.read_text(encoding="utf-8"))["studies"]
+    there = schema.parse(default.read_text(encoding="utf-8"))["studies"]
     return {name: studies[name] for name in sorted(studies, key=lambda name: name not in there)}

@@ -7,6 +7,12 @@ from pathlib import Path
 import yaml
 
 LOCAL = "#/$defs/"
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C reads ten times as fast
+
+
+def parse(text: str) -> object:
+    """What a text in YAML says."""
+    return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
 
 
 def load(path: Path) -> dict:
@@ -18,7 +24,7 @@ def load(path: Path) -> dict:
         KeyError: a reference names no definition.
         ValueError: a reference leads out of the file, or into itself.
     """
-    written = yaml.safe_load(path.read_text(encoding="utf-8"))
+    written = parse(path.read_text(encoding="utf-8"))
     definitions = written.pop("$defs", {})
     return _expanded(written, definitions, ())
 
