@@ -3,15 +3,15 @@
 from pathlib import Path
 
 from rubric_order.base import command_line, files
-from rubric_order.recorded import recorded
+from rubric_order.recorded import reads
 
 
 def main(records: list[Path], judge: dict, output: Path) -> None:
     """Write one row an answer."""
-    answers = recorded.read_records(
+    answers = reads.read(
         records, judge=judge["model"], prompt_style=judge["prompt_style"], duplicates=judge["duplicates"]
     )
-    files.write_parquet(recorded.responses_of(answers), output)
+    files.write_parquet(reads.responses(answers), output)
 
 
 if __name__ == "__main__":

@@ -35,9 +35,9 @@ def complete(config: dict, *, folder: Path) -> None:
     read_texts(config, shape)
     _add_ready_made(config, folder / READY)
     if _names_a_folder(config):
-        from rubric_order.recorded import recorded  # slow to import, and seldom needed
+        from rubric_order.recorded import discovery  # slow to import, and seldom needed
 
-        recorded.add_judges(config)
+        discovery.add_judges(config)
     checks.check_shape(config, shape)
     schema.fill_defaults(config, shape)
     checks.check_meaning(config, ready_judges(folder / READY))

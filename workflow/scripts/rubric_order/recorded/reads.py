@@ -1,0 +1,293 @@
+"""Recorded answers of a judge as reads and responses, like those of a live judge."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import DEFAULT_PROFILE
+from rubric_order.judging.store import SCHEMA
+from rubric_order.planning.plan import COLUMNS as PLAN_COLUMNS
+from rubric_order.prompts import orderings
+from rubric_order.recorded import formats
+from rubric_order.recorded.discovery import SCALE, STRATEGY, title
+
+log = logging.getLogger(__name__)
+
+DUPLICATES = ("keep_and_report", "keep", "refuse")
+UNKNOWN = ("refuse", "skip")
+
+# What tells one prompt from another.
+_IDENTITY = (
+    *("format", "judge", "prompt_style", "benchmark", "item_id", "group_id", "candidate", "criterion"),
+    *("shown_first", "shown_second", "ordering", "ordering_index"),
+)
+
+
+def read(
+    paths: str | Path | Iterable[str | Path],
+    *,
+    judge: str | None = None,
+    prompt_style: str | None = None,
+    duplicates: str = "keep_and_report",
+) -> pd.DataFrame:
+    """Recorded answers of one judge in the common form.
+
+    Args:
+        paths: files, read in the given order.
+        judge: the judge's name in the files (`model` of its settings); None for all judges.
+        prompt_style: as in its settings; where `judge` is given, None means answers without a prompt style.
+        duplicates: what to do with records of one item, ordering and repeat: they become repeats 0, 1, ... in the order
+            of the files, with (`keep_and_report`) or without (`keep`) a warning, or are an error (`refuse`).
+
+    Returns:
+        One row a record with `formats.COLUMNS`; what a format does not have is None. `item_id` is None where a file
+        names group, candidate and criterion instead; `plan` looks it up. `request_id` is a hash of all but the place:
+        judge, what was judged, ordering, repeat and answer.
+
+    Raises:
+        InputError: see `formats.read`; there is no record of the judge; or duplicates are refused.
+    """
+    _check_option("duplicates", duplicates, DUPLICATES)
+    files = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    records = [
+        record
+        for path in files
+        for record in formats.read(path)
+        if judge is None or (record["judge"], record["prompt_style"]) == (judge, prompt_style)
+    ]
+    if not records:
+        wanted = "" if judge is None else f" of judge {title(judge, prompt_style)}"
+        raise InputError(f"{', '.join(map(str, files)) or 'no files'}: no recorded answer{wanted}")
+    _number_duplicates(records, duplicates)
+    for record in records:
+        content = [record[name] for name in (*_IDENTITY, "repeat", "response")]
+        record["request_id"] = hashlib.blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
+    return pd.DataFrame({name: pd.Series([r[name] for r in records], dtype=_dtype(name)) for name in formats.COLUMNS})
+
+
+def _dtype(column: str) -> object:
+    return {"repeat": "int64", "line": "int64", "ordering_index": "Int64"}.get(column, object)
+
+
+def _number_duplicates(records: list[dict], duplicates: str) -> None:
+    """Give each record of an item and ordering a repeat of its own."""
+    groups: dict[str, list[dict]] = {}
+    for record in records:
+        groups.setdefault(json.dumps([record[name] for name in _IDENTITY]), []).append(record)
+    repeated = 0
+    for group in groups.values():
+        extra = len(group) - len({record["repeat"] for record in group})
+        if not extra:
+            continue  # repeats as recorded, even if they do not begin at 0
+        if duplicates == "refuse":
+            seen: dict[int, dict] = {}
+            for record in group:
+                if record["repeat"] in seen:
+                    found = f"{formats.describe(record)}, repeat {record['repeat']}"
+                    first = formats.place(seen[record["repeat"]])
+                    raise InputError(f"{formats.place(record)}: {found}, is already recorded at {first}")
+                seen[record["repeat"]] = record
+        repeated += extra
+        for repeat, record in enumerate(sorted(group, key=lambda record: record["repeat"])):
+            record["repeat"] = repeat
+    if repeated and duplicates == "keep_and_report":
+        log.warning(
+            "%d of %d records repeat an earlier one's item and ordering; kept as repeats", repeated, len(records)
+        )
+
+
+def about(records: pd.DataFrame, adapter: str) -> pd.DataFrame:
+    """The records that are about a dataset of the given adapter."""
+    return records[[formats.adapter_of(record) in (None, adapter) for record in records.to_dict("records")]]
+
+
+def plan(
+    items: pd.DataFrame,
+    records: pd.DataFrame,
+    *,
+    study: str,
+    judge_id: str,
+    n: int = SCALE,
+    unknown: str = "refuse",
+) -> pd.DataFrame:
+    """The reads that recorded answers stand for, as `plan.plan_reads` lays them out.
+
+    Args:
+        items: the items of one dataset.
+        records: see `read`; of one judge.
+        study, judge_id: keys of the reads.
+        n: number of scores, for records without an ordering. Those with an `ordering_index` only have that row
+            (from 0) of `orderings.balanced`; those without either the canonical ordering.
+        unknown: whether a record of no item of the dataset is an error (`refuse`) or left out and counted in the log
+            (`skip`).
+
+    Returns:
+        One row a record, sorted by scale, by the order of the items and by the order of the records. The strategy is
+        ``recorded``. Items without a record have no row; the log says how many they are.
+
+    Raises:
+        InputError: a record is of no item, an ordering index has no ordering, only some of the records compare two
+            answers, or no record is left.
+    """
+    _check_option("unknown", unknown, UNKNOWN)
+    if _compare(records):
+        return _plan_comparisons(records, study=study, judge_id=judge_id, dataset=str(items["dataset"].iloc[0]))
+    known = _with_items(items, records, unknown)
+    if known.empty:
+        raise InputError(f"judge {judge_id}: no recorded answer is of an item of dataset {_dataset(items)}")
+    unread = len(items) - known["item_id"].nunique()
+    if unread:
+        log.warning("judge %s: %d of %d items have no recorded answer", judge_id, unread, len(items))
+    reads = known[["item_id", "repeat", "request_id"]].copy()
+    reads["ordering"] = pd.Series([_shown(record, n) for record in known.to_dict("records")], known.index, dtype=object)
+    reads["n"] = reads["ordering"].map(len).astype("int64")
+    reads["place"] = reads["item_id"].map({item_id: place for place, item_id in enumerate(items["item_id"])})
+    reads = reads.sort_values(["n", "place"], kind="stable")
+    reads["read_index"] = reads.groupby(["n", "item_id"]).cumcount().astype("int64")
+    keys = items[["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]]
+    reads = reads.merge(keys, on="item_id", validate="many_to_one")
+    reads["study"], reads["judge"], reads["probe"], reads["strategy"] = study, judge_id, "score_order", STRATEGY
+    reads["request_id"] = reads["request_id"].astype("str")
+    return reads.assign(profile=DEFAULT_PROFILE)[PLAN_COLUMNS]
+
+
+def _compare(records: pd.DataFrame) -> bool:
+    """Whether records compare two answers each, rather than score one.
+
+    Raises:
+        InputError: some do and some do not.
+    """
+    compares = records["format"].isin(formats.COMPARISONS)
+    if compares.any() and not compares.all():
+        first = records[compares].iloc[0]
+        raise InputError(
+            f"{formats.place(first)}: format {first['format']!r} compares two answers, other records score single "
+            "ones; give them prompt styles, so that they are two judges"
+        )
+    return bool(compares.any())
+
+
+def _with_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.DataFrame:
+    """The records with the id of the item that each is of; those of no item are left out, or refused."""
+    known = records.assign(item_id=_item_ids(items, records))
+    absent = known["item_id"].isna()
+    if not absent.any():
+        return known
+    first = records[absent.to_numpy()].iloc[0]
+    message = f"{formats.describe(first)} is not among the items of dataset {_dataset(items)}"
+    if unknown == "refuse":
+        raise InputError(f"{formats.place(first)}: {message}")
+    log.warning(
+        "%d of %d records left out; the first: %s: %s", absent.sum(), len(records), formats.place(first), message
+    )
+    return known[~absent]
+
+
+def _plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, dataset: str) -> pd.DataFrame:
+    """Answers that compare two texts as reads: their `score` is the place of the option that they choose.
+
+    They have no human score here, so they are parsed and their failures counted, and that is all.
+    """
+    names = ["group_id", "criterion", "shown_first", "shown_second"]
+    pair = records[names].astype(str).agg(" ".join, axis=1)
+    reads = pd.DataFrame(
+        {
+            "study": study,
+            "judge": judge_id,
+            "profile": DEFAULT_PROFILE,
+            "dataset": dataset,
+            "item_id": pair.to_numpy(),
+            "group_id": records["group_id"].to_numpy(),
+            "candidate": records["shown_first"].to_numpy(),
+            "criterion": records["criterion"].to_numpy(),
+            "human_score": float("nan"),
+            "probe": "pair_order",
+            "strategy": STRATEGY,
+            "n": records["options"].map(len).to_numpy(dtype="int64"),
+            "read_index": records.groupby(pair).cumcount().to_numpy(dtype="int64"),
+            "ordering": [list(range(1, len(options) + 1)) for options in records["options"]],
+            "repeat": records["repeat"].to_numpy(),
+            "request_id": records["request_id"].astype("str").to_numpy(),
+        }
+    )
+    return reads.sort_values(["n", "item_id", "read_index"], kind="stable").reset_index(drop=True)
+
+
+def _item_ids(items: pd.DataFrame, records: pd.DataFrame) -> list[str | None]:
+    """The item of each record, None where it is of none; candidates and criteria match in any case."""
+    ids = set(items["item_id"])
+    by_key: dict[tuple, str] = {}
+    for item_id, *key in zip(items["item_id"], *(items[name] for name in _KEY), strict=True):
+        by_key.setdefault(_folded(key), item_id)
+    twice = len(items) - len(by_key)
+    found = []
+    for record in records.to_dict("records"):
+        if isinstance(record["item_id"], str):
+            found.append(record["item_id"] if record["item_id"] in ids else None)
+            continue
+        if twice:
+            raise InputError(
+                f"{formats.place(record)}: names an item by group, candidate and criterion, which {twice} items of "
+                f"dataset {_dataset(items)} share with another"
+            )
+        found.append(by_key.get(_folded([record[name] for name in _KEY])))
+    return found
+
+
+_KEY = ("group_id", "candidate", "criterion")
+
+
+def _folded(key: list[str]) -> tuple[str, str, str]:
+    group, candidate, criterion = key
+    return group, candidate.lower(), criterion.lower()
+
+
+def _shown(record: dict, n: int) -> list[int]:
+    """The ordering in which a record's options were shown."""
+    if pd.api.types.is_list_like(record["ordering"]):
+        return [int(score) for score in record["ordering"]]
+    if pd.isna(record["ordering_index"]):
+        return list(range(1, n + 1))
+    rows = orderings.balanced(n)
+    if record["ordering_index"] >= len(rows):
+        raise InputError(
+            f"{formats.place(record)}: field 'ordering_index': expected 0 to {len(rows) - 1} for {n} options, "
+            f"found {record['ordering_index']}"
+        )
+    return rows[record["ordering_index"]].tolist()
+
+
+def _dataset(items: pd.DataFrame) -> str:
+    return repr(items["dataset"].iloc[0]) if len(items) else "without items"
+
+
+def responses(records: pd.DataFrame) -> pd.DataFrame:
+    """Recorded answers as a table of responses with the columns and types of `store.SCHEMA`.
+
+    `engine` names the file, without its folder, and the line. What a live judge also reports is null.
+    """
+    places = zip(records["file"], records["line"], strict=True)
+    table = pa.Table.from_pydict(
+        {
+            **{name: [None] * len(records) for name in SCHEMA.names},
+            "request_id": records["request_id"].tolist(),
+            "text": records["response"].tolist(),
+            "engine": [
+                json.dumps({"engine": "recorded", "file": Path(file).name, "line": int(line)}, sort_keys=True)
+                for file, line in places
+            ],
+        },
+        schema=SCHEMA,
+    )
+    return table.to_pandas()
+
+
+def _check_option(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InputError(f"option {name!r}: expected {', '.join(known)}, found {value!r:.60}")
