@@ -88,15 +88,15 @@ def estimate(
     cheapest ordering of one half is looked at in the other half and the other way round, and this is averaged.
 
     Args:
-        scores: reads, see `blocks.blocks`; columns ``score_position.COLUMNS``.
-        resamples, confidence, seed: of the percentile bootstrap, which draws from each dataset as much as it has. A
-            group is never in both halves, whatever is drawn.
+        scores: see `blocks.blocks`.
+        resamples, confidence, seed: see the package; from each dataset as much is drawn as it has. A group is never in
+            both halves, whatever is drawn.
         splits: random halvings that are averaged over.
 
     Returns:
-        One row a group of ``KEYS`` (dataset ``all``: the selections in all of a study's datasets together, and the mean
-        of their correlations) whose strategy is in ``shared_orderings.SHARED``, readout, `cluster` (what the bootstrap
-        draws), `quantity` and, where it is about one, `ordering`:
+        One row a group of `KEYS` (dataset ``all``: the selections in all of a study's datasets together, and the mean
+        of their correlations) whose strategy is in `shared_orderings.SHARED`, `readout`, `cluster`, `quantity` and,
+        where it is about one, `ordering`:
 
         - of each ordering: its ``cost``; ``chosen_share``, the share of the resamples in which it is the cheapest;
           ``pearson``, r of one read an item with human scores, and its ``pearson_rank`` (1: highest). A cost is a sum
@@ -118,36 +118,41 @@ def estimate(
                 key = (*(block.keys | {"dataset": EVERY}).values(), readout, cluster)
                 found.setdefault(key, {})[block.keys["dataset"]] = _source(block, readout, cluster)
                 shown[key] = block.orderings[0]
-    parts = []
-    names = [*KEYS, "readout", "cluster"]
-    for key, sources in sorted(found.items()):
-        everything = dict(zip(names, key, strict=True))
-        everything["method"] = f"percentile bootstrap over {key[-1]}s, {resamples} resamples; {splits} splits"
-        weights = {name: _weights(source, name, resamples, seed) for name, source in sources.items()}
-        totals = {name: weights[name] @ source.table for name, source in sources.items()}
-        held_out = _cross_fit(sources, weights, totals, shown[key], splits=splits, seed=seed)
-        whole = {name: _read_sums(totals[name], source.rated, key[-3]) for name, source in sources.items()}
-        for dataset in [*sources, EVERY]:
-            used = [dataset] if dataset != EVERY else list(sources)
-            about = everything | {"dataset": dataset, "n_items": sum(sources[name].n_items for name in used)}
-            about["n_clusters"] = sum(len(sources[name].table) for name in used)
-            rows = [*_of_each_ordering([whole[name] for name in used], shown[key], confidence)]
-            rows += _with_interval(held_out[dataset], confidence)
-            parts += [(about | {"quantity": quantity}, row) for quantity, row in rows]
-    columns = [
-        *names,
-        "quantity",
-        "ordering",
-        "estimate",
-        "ci_low",
-        "ci_high",
-        "noise",
-        "n_items",
-        "n_clusters",
-        "method",
+    options = {"resamples": resamples, "confidence": confidence, "seed": seed, "splits": splits}
+    parts = [
+        part for key, sources in sorted(found.items()) for part in _of_sources(key, sources, shown[key], **options)
     ]
-    table = tidy.from_parts(parts, columns).sort_values(names, kind="stable", ignore_index=True)
+    names = [*KEYS, "readout", "cluster"]
+    columns = [*names, "quantity", "ordering", "estimate", "ci_low", "ci_high", "noise"]
+    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
+    table = table.sort_values(names, kind="stable", ignore_index=True)
     return table.assign(confidence=confidence, seed=seed)
+
+
+def _of_sources(
+    key: tuple,
+    sources: dict[str, Source],
+    orderings: np.ndarray,
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+    splits: int,
+) -> Iterator[tuple[dict, dict]]:
+    """All quantities of the datasets of one study, and of all of them together; see `tidy.from_parts`."""
+    everything = dict(zip([*KEYS, "readout", "cluster"], key, strict=True))
+    everything["method"] = f"percentile bootstrap over {key[-1]}s, {resamples} resamples; {splits} splits"
+    weights = {name: _weights(source, name, resamples, seed) for name, source in sources.items()}
+    totals = {name: weights[name] @ source.table for name, source in sources.items()}
+    held_out = _cross_fit(sources, weights, totals, orderings, splits=splits, seed=seed)
+    whole = {name: _read_sums(totals[name], source.rated, everything["n"]) for name, source in sources.items()}
+    for dataset in [*sources, EVERY]:
+        used = [dataset] if dataset != EVERY else list(sources)
+        about = everything | {"dataset": dataset, "n_items": sum(sources[name].n_items for name in used)}
+        about["n_clusters"] = sum(len(sources[name].table) for name in used)
+        rows = [*_of_each_ordering([whole[name] for name in used], orderings, confidence)]
+        rows += _with_interval(held_out[dataset], confidence)
+        yield from ((about | {"quantity": quantity}, row) for quantity, row in rows)
 
 
 def _source(block: blocks.Block, readout: str, cluster: str) -> Source:

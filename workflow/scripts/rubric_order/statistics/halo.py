@@ -81,18 +81,22 @@ def estimate(
     """Mean correlation between criteria: in one prompt, judged alone, and of people.
 
     Args:
-        scores: see `scores_criteria.score_criteria`.
-        alone: reads of studies of probe `score_order`, see `scores.score_reads`; perhaps none.
-        resamples, confidence, seed: of the percentile bootstrap, which draws groups of texts.
+        scores: see `panels.blocks`.
+        alone: reads of studies that judge one criterion at a time, see `blocks.blocks`; perhaps none.
+        resamples, confidence, seed: see the package; groups of texts are drawn.
 
     Returns:
-        One row a group of `KEYS`, readout, `basis` and `quantity`. `basis` ``mean`` correlates means over all reads of
-        a text, ``read`` single reads, averaged over reads; means of more reads have less noise, and so correlate more.
-        `quantity` ``inside`` one prompt; ``alone``, of the same items, judge and scale, of the same profile or else the
-        default one, and of the strategy of the same name (``balanced`` for ``balanced_williams``) of the first study
-        that has them; ``human``; and
-        ``inside_minus_alone`` and ``inside_minus_human`` over the scores that both have. People's scores are means over
-        raters, whose noise makes them correlate less; no correction is made for it.
+        One row a group of `KEYS`, `readout`, `basis` and `quantity`. With `basis` ``mean``, means over all reads of a
+        text are correlated; with ``read``, single reads are, and the correlations are averaged over reads. Means of
+        more reads have less noise, and so correlate more. The quantities are
+
+        - ``inside``: scores that one answer gave;
+        - ``alone``: scores of the same items that answers about one criterion gave. They are those of the same judge
+          and scale, of the same profile or else the default one, and of the strategy of the same name (of ``balanced``
+          for ``balanced_williams``); the first study that has them is used;
+        - ``human``: people's scores. They are means over raters, whose noise makes them correlate less; no correction
+          is made for it;
+        - ``inside_minus_alone`` and ``inside_minus_human``: differences over the scores that both have.
     """
     alone_of: dict[tuple, pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
@@ -100,12 +104,7 @@ def estimate(
             alone_of.setdefault(tuple(key), reads)
     rows = []
     for name, readout, panel, reads in panels.blocks(scores, crossed=False):
-        strategy = name["strategy"]
-        same = (name["dataset"], ALONE.get(strategy, strategy), name["n"])
-        profiles = (name["profile"], DEFAULT_PROFILE)
-        other = next(
-            (alone_of[key] for profile in profiles if (key := (name["judge"], profile, *same)) in alone_of), None
-        )
+        other = _same_alone(name, alone_of)
         separate = None
         if other is not None and other[VALUES[readout]].notna().any():
             separate = alone_values(other, panel, _item_ids(reads, panel), readout)
@@ -114,24 +113,31 @@ def estimate(
         if panel.n_groups == 1:
             drawn = np.full(drawn.shape, np.nan)
         weights = np.vstack([np.ones(len(panel.texts)), drawn])
-        common = name | {
-            "readout": readout,
-            "n_texts": len(panel.texts),
-            "n_groups": panel.n_groups,
-            "n_criteria": len(panel.criteria),
-            "method": f"percentile bootstrap over groups, {resamples} resamples",
-            "confidence": confidence,
-            "seed": seed,
-        }
+        common = name | {"readout": readout, "method": f"percentile bootstrap over groups, {resamples} resamples"}
+        common |= {"n_texts": len(panel.texts), "n_groups": panel.n_groups, "n_criteria": len(panel.criteria)}
         for basis in BASES:
-            found = _correlations(panel, separate, basis, weights)
-            for quantity, values in found.items():
+            for quantity, values in _correlations(panel, separate, basis, weights).items():
                 low, high = resampling.percentile_interval(values[1:], confidence)
                 row = {"basis": basis, "quantity": quantity, "estimate": values[0]}
                 rows.append(common | row | {"ci_low": float(low), "ci_high": float(high)})
     columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "n_texts", "n_groups"]
-    columns += ["n_criteria", "method", "confidence", "seed"]
-    return tidy.from_rows_with_gaps(rows, columns, ["readout", "basis", "quantity", "method"])
+    columns += ["n_criteria", "method"]
+    table = tidy.from_rows_with_gaps(rows, columns, ["readout", "basis", "quantity", "method"])
+    return table.assign(confidence=confidence, seed=pd.array([seed] * len(table), dtype="Int64"))
+
+
+def _same_alone(name: dict, alone_of: dict[tuple, pd.DataFrame]) -> pd.DataFrame | None:
+    """The reads that judge the same texts under one criterion at a time, if there are any.
+
+    Args:
+        name: keys of the reads of several criteria.
+        alone_of: reads of one criterion at a time, by their keys without the study.
+    """
+    strategy = ALONE.get(name["strategy"], name["strategy"])
+    keys = [
+        (name["judge"], profile, name["dataset"], strategy, name["n"]) for profile in (name["profile"], DEFAULT_PROFILE)
+    ]
+    return next((alone_of[key] for key in keys if key in alone_of), None)
 
 
 def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:

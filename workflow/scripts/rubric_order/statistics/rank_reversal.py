@@ -123,12 +123,7 @@ def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def estimate(
-    scores: pd.DataFrame | Iterable[pd.DataFrame],
-    *,
-    resamples: int,
-    confidence: float,
-    seed: int,
-    halvings: int = 50,
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int, halvings: int = 50
 ) -> pd.DataFrame:
     """How much the ranking of candidates changes from one strategy to another, beside how much it changes by itself.
 
@@ -137,26 +132,27 @@ def estimate(
     What the halves of two strategies disagree more than those of one is due to the strategies.
 
     Args:
-        scores: reads, see `blocks.blocks`; columns ``blocks.COLUMNS``. The strategies of a setting lie in one table.
-        resamples, confidence, seed: of the percentile bootstrap. It draws groups: competing candidates cannot be drawn
-            apart, and prompts of one group (an article's criteria) depend on each other.
+        scores: see `blocks.blocks`; the strategies of a setting lie in one table.
+        resamples, confidence, seed: see the package. Groups are drawn: competing candidates cannot be drawn apart, and
+            prompts of one group (an article's criteria) depend on each other.
         halvings: random halvings that are averaged over.
 
     Returns:
         One row a judge, dataset, scale, readout, pair of strategies (`strategy`, `other`), `comparison` and `quantity`
-        of ``QUANTITIES``, averaged over those of `n_prompts` prompts with at least two candidates for which it is
+        of `QUANTITIES`, averaged over those of `n_prompts` prompts with at least two candidates for which it is
         defined (`n_defined`). `comparison` is ``between``, all reads of the two strategies (`k`, `k_other`), as in the
         paper; ``between_halves``, ``within_strategy`` and ``within_other``, halves of `k` reads; or ``excess``: the
         reversal between halves of the two strategies less the mean of those within each.
 
         The expectation of the excess is 0 where the strategies' reads have the same distribution. For independent reads
-        and ``EXPECTED`` quantities it is half the mean squared distance between the strategies' expected rankings, so
+        and `EXPECTED` quantities it is half the mean squared distance between the strategies' expected rankings, so
         it is at least 0. Two things make it too small rather than too large: halves of `balanced` have no ordering in
         common, and so differ more than independent ones; and strategies can share an answer, such as that to the
         canonical ordering.
 
     Source: Xu et al. (2026), Sections 4.4 and 5.6, Table 7; the halves, and all intervals, are ours.
     """
+    sampling = {"resamples": resamples, "confidence": confidence, "seed": seed, "halvings": halvings}
     parts = []
     shared = [key for key in KEYS if key != "strategy"]
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
@@ -167,25 +163,12 @@ def estimate(
             for one, two in itertools.combinations(strategies, 2):
                 about = dict(zip(shared, setting, strict=True))
                 about |= {"strategy": one.keys["strategy"], "other": two.keys["strategy"]}
-                sampling = {"resamples": resamples, "confidence": confidence, "seed": seed, "halvings": halvings}
                 parts += [(about | extra, rows) for extra, rows in _compare_blocks(one, two, **sampling)]
-    columns = [
-        *shared[:-1],
-        "strategy",
-        "other",
-        "n",
-        "readout",
-        "comparison",
-        "quantity",
-        "estimate",
-        "ci_low",
-        "ci_high",
-    ]
-    columns += ["k", "k_other", "n_defined", "n_prompts", "n_groups"]
+    columns = [*shared[:-1], "strategy", "other", "n", "readout", "comparison", "quantity", "estimate", "ci_low"]
+    columns += ["ci_high", "k", "k_other", "n_defined", "n_prompts", "n_groups"]
+    table = tidy.from_parts(parts, columns)
+    table = table.sort_values([*shared[:-1], "strategy", "other", "n", "readout"], kind="stable", ignore_index=True)
     method = f"percentile bootstrap over groups, {resamples} resamples; {halvings} halvings"
-    table = tidy.from_parts(parts, columns).sort_values(
-        [*shared[:-1], "strategy", "other", "n", "readout"], kind="stable", ignore_index=True
-    )
     return table.assign(method=method, confidence=confidence, seed=seed)
 
 

@@ -8,7 +8,7 @@ with repetitions independent of each other and of one variance. Reads of one ord
 of different orderings differ by all but the first term.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -37,11 +37,11 @@ def item_moments(values: np.ndarray) -> np.ndarray:
     return np.column_stack([count, variance, np.sqrt(variance)])
 
 
-def parts(reads_: np.ndarray, repeated: np.ndarray, *, repeats: int = 1) -> np.ndarray:
+def parts(reads: np.ndarray, repeated: np.ndarray, *, repeats: int = 1) -> np.ndarray:
     """What the split of the variance within items depends on, item by item; sums of rows over items give the split.
 
     Args:
-        reads_: scores under different orderings, shape (m, D): each ordering's mean over its repeats where `repeats` is
+        reads: scores under different orderings, shape (m, D): each ordering's mean over its repeats where `repeats` is
             more than one. NaN for a read without a score.
         repeated: scores of repeated reads of one ordering, shape (m, R), NaN likewise; two an item at least.
 
@@ -49,9 +49,9 @@ def parts(reads_: np.ndarray, repeated: np.ndarray, *, repeats: int = 1) -> np.n
         Shape (m, 3 + D): 1, the variance of the item's first reads, the variance due to repetition alone in each of
         them, and each read's deviation from their mean.
     """
-    deviation = np.nan_to_num(reads_ - np.nanmean(reads_, axis=1, keepdims=True))
+    deviation = np.nan_to_num(reads - np.nanmean(reads, axis=1, keepdims=True))
     noise = item_moments(repeated)[:, 1]
-    return np.column_stack([np.ones(len(reads_)), item_moments(reads_)[:, 1], noise / repeats, deviation])
+    return np.column_stack([np.ones(len(reads)), item_moments(reads)[:, 1], noise / repeats, deviation])
 
 
 def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True) -> dict[str, np.ndarray]:
@@ -96,64 +96,66 @@ def estimate(
     """Variation of an item's scores from read to read, and its split into ordering and repetition.
 
     Args:
-        scores: reads, see `blocks.blocks`; columns ``blocks.COLUMNS``. The strategies of a setting lie in one table.
-        resamples, confidence, seed: of the percentile bootstrap.
+        scores: see `blocks.blocks`; the strategies of a setting lie in one table.
+        resamples, confidence, seed: see the package.
 
     Returns:
-        One row a group of ``KEYS``, readout, `cluster` (what the bootstrap draws) and `quantity`. ``mean_sd`` is the
-        mean over items of the standard deviation of an item's scores (divisor one less than their number), as in the
-        paper; ``variance`` that of its square. For strategies of several orderings, where the study has strategy
-        `fixed` as well, the split of the latter, see `split`: ``repetition`` is the variance in `fixed`, taken to be
-        the same in every ordering; ``shift`` and ``interaction`` are there where all items were read in the same
-        orderings. `n_items` have at least two scores; for the split, in `fixed` as well, and for shift and interaction
-        a score from every read.
+        One row a group of `KEYS`, `readout`, `cluster` and `quantity`. ``mean_sd`` is the mean over items of the
+        standard deviation of an item's scores (divisor one less than their number), as in the paper; ``variance`` that
+        of its square. For strategies of several orderings, where the study has strategy `fixed` as well, the split of
+        the latter, see `split`: ``repetition`` is the variance in `fixed`, taken to be the same in every ordering;
+        ``shift`` and ``interaction`` are there where all items were read in the same orderings. `n_items` have at least
+        two scores; for the split, in `fixed` as well, and for shift and interaction a score from every read.
 
     Source: the earlier version of Xu et al., Table 3; the split is ours.
     """
+    options = {"resamples": resamples, "confidence": confidence, "seed": seed}
     parts = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        baselines = {}
+        baselines: dict[tuple, pd.DataFrame] = {}
         for block in sorted(blocks.blocks(table), key=lambda block: block.keys["strategy"] != BASELINE):
             setting = tuple(value for key, value in block.keys.items() if key != "strategy")
             for readout, values in block.readouts():
-                spread = item_moments(values)[:, 1:]
-                found = [(_spread, ~np.isnan(spread[:, 0]), np.column_stack([np.ones(len(spread)), spread]))]
+                parts += _of_readout(block, readout, values, baselines.get((*setting, readout)), **options)
                 if block.keys["strategy"] == BASELINE:
                     baselines[*setting, readout] = pd.DataFrame(values, index=block.items["item_id"])
-                elif (*setting, readout) in baselines:
-                    repeated = baselines[*setting, readout].reindex(block.items["item_id"]).to_numpy()
-                    found.append(_split_of_block(block, values, repeated))
-                for statistic, usable, per_item in found:
-                    if not usable.any():
-                        continue
-                    about = block.keys | {"readout": readout, "n_items": int(usable.sum())}
-                    for cluster in CLUSTERS:
-                        unit = block.units(cluster, usable)
-                        drawing = {"resamples": resamples, "seed": seed, "name": "within item"}
-                        estimates = statistic(resampling.resampled_sums(per_item[usable], unit, **drawing))
-                        low, high = resampling.percentile_interval(
-                            np.stack(list(estimates.values()), 1)[1:], confidence
-                        )
-                        rows = {"quantity": np.array(list(estimates), dtype=object), "ci_low": low, "ci_high": high}
-                        rows["estimate"] = np.array([values_[0] for values_ in estimates.values()])
-                        method = f"method of moments; percentile bootstrap over {cluster}s, {resamples} resamples"
-                        parts.append(
-                            (about | {"cluster": cluster, "n_clusters": unit.max() + 1, "method": method}, rows)
-                        )
-    columns = [
-        *KEYS,
-        "readout",
-        "cluster",
-        "quantity",
-        "estimate",
-        "ci_low",
-        "ci_high",
-        "n_items",
-        "n_clusters",
-        "method",
-    ]
-    found = tidy.from_parts(parts, columns).sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
+    columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
+    found = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
+    found = found.sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
     return found.assign(confidence=confidence, seed=seed)
+
+
+def _of_readout(
+    block: blocks.Block,
+    readout: str,
+    values: np.ndarray,
+    baseline: pd.DataFrame | None,
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> Iterator[tuple[dict, dict]]:
+    """All quantities of a block's scores; see `tidy.from_parts`.
+
+    Args:
+        values: scores, items by reads.
+        baseline: those of repeated reads of one ordering, with the items' ids as index, where there are any.
+    """
+    spread = item_moments(values)[:, 1:]
+    found = [(_spread, ~np.isnan(spread[:, 0]), np.column_stack([np.ones(len(spread)), spread]))]
+    if baseline is not None:
+        found.append(_split_of_block(block, values, baseline.reindex(block.items["item_id"]).to_numpy()))
+    for statistic, usable, per_item in found:
+        for cluster in CLUSTERS if usable.any() else ():
+            unit = block.units(cluster, usable)
+            drawing = {"resamples": resamples, "seed": seed, "name": "within item"}
+            estimates = statistic(resampling.resampled_sums(per_item[usable], unit, **drawing))
+            low, high = resampling.percentile_interval(np.stack(list(estimates.values()), 1)[1:], confidence)
+            rows = {"quantity": np.array(list(estimates), dtype=object), "ci_low": low, "ci_high": high}
+            rows["estimate"] = np.array([drawn[0] for drawn in estimates.values()])
+            method = f"method of moments; percentile bootstrap over {cluster}s, {resamples} resamples"
+            about = block.keys | {"readout": readout, "n_items": int(usable.sum()), "cluster": cluster}
+            yield about | {"n_clusters": unit.max() + 1, "method": method}, rows
 
 
 def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
