@@ -7,6 +7,7 @@ import yaml
 
 from rubric_order.base.errors import InputError
 from rubric_order.config import checks, schema
+from rubric_order.recorded import discovery
 
 # Where a folder of the project has what belongs to a config.
 SCHEMA = "workflow/schemas/config.schema.yaml"
@@ -35,8 +36,6 @@ def complete(config: dict, *, folder: Path) -> None:
     read_texts(config, shape)
     _add_ready_made(config, folder / READY)
     if _names_a_folder(config):
-        from rubric_order.recorded import discovery  # slow to import, and seldom needed
-
         discovery.add_judges(config)
     checks.check_shape(config, shape)
     schema.fill_defaults(config, shape)
