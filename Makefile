@@ -37,6 +37,7 @@ test-cluster: env ## install SLURM, start it on this machine and run studies on 
 lint: env ## check layout and style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	PYTHONPATH=workflow/scripts $(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 

@@ -1,0 +1,52 @@
+"""The contract of imports in pyproject.toml: the library keeps it, and what breaks it is found."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PLANTED = {  # by module: an import that it must not have
+    "base/files.py": "rubric_order.config.judges",
+    "datasets/fetching.py": "rubric_order.planning",
+    "judging/store.py": "rubric_order.methods.resampling",
+    "methods/tidy.py": "rubric_order.statistics.power",
+    "statistics/halo.py": "rubric_order.statistics.power",
+    "statistics/power.py": "rubric_order.prompts",
+    "tables/halo.py": "rubric_order.statistics.halo",
+    "figures/power.py": "rubric_order.methods.uniformity",
+}
+
+
+@pytest.fixture
+def library(tmp_path):
+    """A copy of the library and its settings."""
+    shutil.copytree(ROOT / "workflow/scripts/rubric_order", tmp_path / "workflow/scripts/rubric_order")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def lint(folder):
+    command = [Path(sys.executable).with_name("lint-imports"), "--no-cache", "--no-logo"]
+    environment = os.environ | {"PYTHONPATH": str(folder / "workflow/scripts")}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_library_keeps_the_contract_of_imports(library):
+    found = lint(library)
+    assert found.returncode == 0, found.stdout
+    assert " 0 broken" in found.stdout
+
+
+def test_each_import_against_the_contract_is_found(library):
+    for name, imported in PLANTED.items():
+        path = library / "workflow/scripts/rubric_order" / name
+        path.write_text(f"import {imported}\n{path.read_text()}")
+    found = lint(library)
+    assert found.returncode == 1
+    for name, imported in PLANTED.items():
+        module = "rubric_order." + name.removesuffix(".py").replace("/", ".")
+        assert f"{module} -> {imported} (l.1)" in found.stdout
