@@ -1,5 +1,6 @@
-"""A finished run of the real workflow, in a copy of the project: real data, the real judge, vLLM."""
+"""Runs of the real workflow in copies of the project: one by a judge that takes no time, one by the demo's."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -13,6 +14,30 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("Snakefile", "config", "envs", "resources", "workflow")
+
+
+LARGE = 1_000_000  # bytes
+# Over the default config: eight responses, read in three strategies by a judge that takes no time.
+SMALL = {
+    "datasets": {"demo": {"limit": 2}},
+    "judges": {
+        "planted": {
+            "engine": "simulated",
+            "model": "planted",
+            "answer_format": "score",
+            "sampling": {"temperature": 0},
+            "simulation": {"preference": "first"},
+        }
+    },
+    "studies": {"position_bias": {"judges": ["planted"], "strategies": ["balanced", "random", "fixed"]}},
+    "statistics": {"bootstrap": {"resamples": 100}},
+}
+# Over the default config: four responses in ten orderings each, read by the demo's judge.
+ONE_TASK = {
+    "datasets": {"demo": {"limit": 1}},
+    "studies": {"position_bias": {"strategies": ["balanced"]}},
+    "statistics": {"bootstrap": {"resamples": 100}},
+}
 
 
 @dataclass
@@ -46,11 +71,22 @@ class Project:
         )
 
     def planned(self, *arguments: str, config: dict | None = None) -> list[str]:
-        """Rules of the jobs that a dry run plans, one entry a job, without targets."""
+        """What a dry run plans: of results their names (`figures/human_scores`), of other jobs their rules."""
         run = self.snakemake("--dry-run", *arguments, config=config)
         assert run.returncode == 0, run.stdout + run.stderr
-        rules = re.findall(r"^(?:local)?rule (\w+):$", run.stdout + run.stderr, flags=re.MULTILINE)
-        return sorted(rule for rule in rules if rule != "all")
+        jobs = re.findall(r"^(?:local)?rule (\w+):\n(?:    input: .*\n)?    output: (\S+)", run.stdout, re.MULTILINE)
+        results = (re.match(r"results/((?:statistics|tables|figures)/\w+)\.", output) for _, output in jobs)
+        return sorted(result[1] if result else rule for result, (rule, _) in zip(results, jobs, strict=True))
+
+    def own(self, config: dict) -> list[str]:
+        """Arguments by which a config replaces the default one."""
+        (self.folder / "own.yaml").write_text(yaml.safe_dump(config))
+        return ["--replace-workflow-config", "--configfile", "own.yaml"]
+
+    def copied_to(self, folder: Path) -> "Project":
+        """A copy, with the records of what was made from what. Large files, which no test writes into, are linked."""
+        shutil.copytree(self.folder, folder, symlinks=True, copy_function=link_or_copy)
+        return Project(folder)
 
     def file(self, path: str) -> Path:
         return self.folder / path
@@ -67,24 +103,44 @@ def copy_project(folder: Path) -> Project:
     return Project(folder)
 
 
-# One task of the demo: four responses, read in both strategies.
-SMALL = {"datasets": {"demo": {"limit": 1}}, "statistics": {"bootstrap": {"resamples": 100}}}
+def link_or_copy(source: str, target: str) -> None:
+    if os.path.getsize(source) > LARGE:
+        os.link(source, target)
+    else:
+        shutil.copy2(source, target)
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, config: dict) -> Project:
+    """A finished run of the default config with another over it, made by the first worker that needs it."""
+    base = factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, made = shared / name, shared / f"{name}.made"
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            run = copy_project(folder).snakemake(config=config)
+            assert run.returncode == 0, run.stdout + run.stderr
+            made.touch()
+    return Project(folder)
 
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A small run of the demo that has ended. Tests that change it must work on `project`."""
-    project = copy_project(tmp_path_factory.mktemp("finished") / "project")
-    run = project.snakemake(config=SMALL)
-    assert run.returncode == 0, run.stdout + run.stderr
-    return project
+    """A run that has ended, of a simulated judge. Tests that change it must work on `project`."""
+    return made_once(tmp_path_factory, "finished", SMALL)
 
 
 @pytest.fixture
 def project(finished: Project, tmp_path: Path) -> Project:
-    """A copy of the finished run, with its records of what was made from what."""
-    shutil.copytree(finished.folder, tmp_path / "project", symlinks=True)
-    return Project(tmp_path / "project")
+    """A copy of the finished run."""
+    return finished.copied_to(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A run that has ended, of the demo's judge. Tests that change it must work on a copy."""
+    return made_once(tmp_path_factory, "judged", ONE_TASK)
 
 
 @pytest.fixture

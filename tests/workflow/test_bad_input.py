@@ -1,13 +1,20 @@
 """Mistakes of a user: one clear error each, no traceback, no partial output."""
 
+import importlib
 import json
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
-import pandas as pd
 import pytest
 import yaml
+from factories import ROOT
 
-from .conftest import SMALL, Project
+from rubric_order.base import command_line
+from rubric_order.base.errors import InputError
+from rubric_order.config import loading
+
+from .conftest import Project
 
 TASKS = "resources/demo/tasks.yaml"
 RECORD = {
@@ -22,164 +29,168 @@ RECORD = {
 }
 
 
-def edit_task(change: Callable[[list], None]) -> Callable[[Project], dict]:
-    """A case that changes the demo's tasks."""
-
-    def prepare(project: Project) -> dict:
-        tasks = yaml.safe_load(project.file(TASKS).read_text())
-        change(tasks)
-        project.file(TASKS).write_text(yaml.safe_dump(tasks))
-        return {}
-
-    return prepare
+def edit_tasks(folder: Path, change: Callable[[list], object]) -> None:
+    """Change the demo's tasks in a project."""
+    path = folder / TASKS
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tasks = yaml.safe_load((ROOT / TASKS).read_text())
+    change(tasks)
+    path.write_text(yaml.safe_dump(tasks))
 
 
-def records(text: str) -> Callable[[Project], dict]:
-    """A case with a file of Prometheus records."""
-
-    def prepare(project: Project) -> dict:
-        project.file("records.json").write_text(text)
-        return {"datasets": {"mine": {"adapter": "prometheus", "files": {"records": {"path": "records.json"}}}}}
-
-    return prepare
+def without_a_level(tasks: list) -> None:
+    tasks[1]["rubric"]["levels"].pop(4)
 
 
-def from_mirror(files: dict[str, bytes], checksum: str) -> Callable[[Project], dict]:
-    """A case whose dataset lies in a mirror folder."""
-
-    def prepare(project: Project) -> dict:
-        mirror = project.file("mirror")
-        mirror.mkdir()
-        for name, content in files.items():
-            (mirror / name).write_bytes(content)
-        source = {"url": "https://example.invalid/tasks.yaml", "sha256": checksum, "mirror": "tasks.yaml"}
-        dataset = {"adapter": "demo", "files": {"tasks": source}}
-        return {"dataset_mirror": "mirror", "datasets": {"copied": dataset}}
-
-    return prepare
+# Through Snakemake: a mistake in config, in a file, in what is fetched, and in how a study fits its data.
 
 
-def config(**blocks: object) -> Callable[[Project], dict]:
-    return lambda project: blocks
+@pytest.fixture
+def said(fresh: Project):
+    """What Snakemake says of a mistake: it makes nothing, and shows no traceback."""
+
+    def run(target: str, config: dict | None = None) -> str:
+        done = fresh.snakemake(target, config=config)
+        text = done.stdout + done.stderr
+        assert done.returncode != 0
+        assert "Traceback" not in text
+        folder = fresh.file(target).parent
+        assert not folder.exists() or list(folder.iterdir()) == []
+        return text
+
+    return run
 
 
-BAD_INPUT = {
-    "unknown config key": (
-        config(studies={"position_bias": {"stratgies": ["balanced"]}}),
-        "results/items/demo.parquet",
-        ["config: studies/position_bias: unknown key 'stratgies'", "strategies"],
-    ),
-    "wrong type": (
-        config(datasets={"demo": {"limit": "many"}}),
-        "results/items/demo.parquet",
-        ["config: datasets/demo/limit", "'many'", "integer"],
-    ),
-    "judge not defined": (
-        config(studies={"position_bias": {"judges": ["gpt_9"]}}),
-        "results/items/demo.parquet",
-        ["config: studies/position_bias/judges: 'gpt_9' is not defined", "smollm2_135m"],
-    ),
-    "missing dataset file": (
-        config(datasets={"demo": {"files": {"tasks": {"path": "nowhere/tasks.yaml"}}}}),
-        "results/items/demo.parquet",
-        ["nowhere/tasks.yaml"],
-    ),
-    "missing file in the mirror": (
-        from_mirror({}, "0" * 64),
-        "results/items/copied.parquet",
-        ["error: dataset copied/tasks: no file mirror/tasks.yaml"],
-    ),
-    "wrong checksum": (
-        from_mirror({"tasks.yaml": b"- id: changed\n"}, "0" * 64),
-        "results/items/copied.parquet",
-        ["error: dataset copied/tasks: mirror/tasks.yaml has SHA-256", "expected " + "0" * 64],
-    ),
-    "malformed JSON": (
-        records('[\n{"idx": 1,\n"response_source" "a"}\n]\n'),
-        "results/items/mine.parquet",
-        ["error: records.json: line 3, column 19: malformed JSON"],
-    ),
-    "malformed YAML": (
-        lambda project: project.file(TASKS).write_text("- id: x\n  category: [\n") and {},
-        "results/items/demo.parquet",
-        [f"error: {TASKS}: line 3, column 1: malformed YAML"],
-    ),
-    "duplicate item ids": (
-        records(json.dumps([RECORD, RECORD])),
-        "results/items/mine.parquet",
-        ["error: records.json: record 2: item id '001-a_model' is already used by records.json: record 1"],
-    ),
-    "item without a rubric": (
-        edit_task(lambda tasks: tasks[2].pop("rubric")),
-        "results/items/demo.parquet",
-        [f"error: {TASKS}: task 3 (explain_herd_immunity): response 1: item 'explain_herd_immunity-a' has no rubric"],
-    ),
-    "level missing from a rubric": (
-        edit_task(lambda tasks: tasks[1]["rubric"]["levels"].pop(4)),
-        "results/items/demo.parquet",
-        [f"error: {TASKS}: task 2 (explain_compound_interest): rubric: levels: level 4 is missing", "expected 1 to 5"],
-    ),
-    "empty response": (
-        edit_task(lambda tasks: tasks[0]["responses"][1].update(text=" \n")),
-        "results/items/demo.parquet",
-        [f"error: {TASKS}: task 1 (explain_tides): response 2: field 'response': expected text, found nothing"],
-    ),
-    "scale that the rubric lacks": (
-        config(
-            studies={"position_bias": {"scales": [4]}},
-            figures={"position_selection": {"n": 4}},
-            tables={"position_selection": {"n": 4}, "human_agreement": {"n": 4}},
+def errors(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("error: ")]
+
+
+def test_a_mistake_in_config_is_one_clear_error(said):
+    text = said("results/items/demo.parquet", {"studies": {"position_bias": {"stratgies": ["balanced"]}}})
+    (line,) = errors(text)
+    assert line.startswith("error: config: studies/position_bias: unknown key 'stratgies'")
+    assert "strategies" in line
+
+
+def test_a_mistake_in_a_file_is_one_clear_error_also_in_the_log(said, fresh: Project):
+    edit_tasks(fresh.folder, without_a_level)
+    (line,) = errors(said("results/items/demo.parquet"))
+    expected = f"error: {TASKS}: task 2 (explain_compound_interest): rubric: levels: level 4 is missing"
+    assert line.startswith(expected)
+    assert expected in fresh.file("results/logs/prepare_items/demo.log").read_text()
+
+
+def test_a_file_with_a_wrong_checksum_is_one_clear_error(said, fresh: Project):
+    fresh.file("mirror").mkdir()
+    fresh.file("mirror/tasks.yaml").write_bytes(b"- id: changed\n")
+    source = {"url": "https://example.invalid/tasks.yaml", "sha256": "0" * 64, "mirror": "tasks.yaml"}
+    datasets = {"copied": {"adapter": "demo", "files": {"tasks": source}}}
+    text = said("results/items/copied.parquet", {"dataset_mirror": "mirror", "datasets": datasets})
+    (line,) = errors(text)
+    assert line.startswith("error: dataset copied/tasks: mirror/tasks.yaml has SHA-256")
+    assert "expected " + "0" * 64 in line
+
+
+def test_a_scale_that_a_rubric_lacks_is_one_clear_error(said):
+    config = {"studies": {"position_bias": {"scales": [4]}}}
+    config |= {"figures": {"position_selection": {"n": 4}}}
+    config |= {"tables": {"position_selection": {"n": 4}, "human_agreement": {"n": 4}}}
+    (line,) = errors(said("results/plan/position_bias/demo/smollm2_135m.parquet", config))
+    assert line.startswith("error: study position_bias: scale 4: rubric 'explain_tides': ")
+    assert "a rubric with 5 levels has no 4 evenly spaced ones" in line
+
+
+def test_a_file_that_is_not_there_is_named(said):
+    text = said("results/items/demo.parquet", {"datasets": {"demo": {"files": {"tasks": {"path": "nowhere.yaml"}}}}})
+    assert "MissingInputException" in text
+    assert "nowhere.yaml" in text
+
+
+# In process: the same calls as the rules'.
+
+
+@pytest.mark.parametrize(
+    ("config", "fragments"),
+    [
+        ({"datasets": {"demo": {"limit": "many"}}}, ["config: datasets/demo/limit", "'many'", "integer"]),
+        (
+            {"studies": {"position_bias": {"judges": ["gpt_9"]}}},
+            ["config: studies/position_bias/judges: 'gpt_9' is not defined", "smollm2_135m"],
         ),
-        "results/plan/position_bias/demo/smollm2_135m.parquet",
-        [
-            "error: study position_bias: scale 4: rubric 'explain_tides': ",
-            "a rubric with 5 levels has no 4 evenly spaced ones",
-        ],
-    ),
-}
+    ],
+)
+def test_other_mistakes_in_config(config: dict, fragments: list[str]):
+    whole = yaml.safe_load((ROOT / loading.DEFAULT).read_text())
+    loading.merge(whole, config)
+    with pytest.raises(InputError) as error:
+        loading.complete(whole, folder=ROOT)
+    for fragment in fragments:
+        assert fragment in str(error.value)
 
 
-@pytest.mark.parametrize("case", BAD_INPUT)
-def test_bad_input_gives_one_clear_error_and_no_output(fresh: Project, case: str):
-    prepare, target, expected = BAD_INPUT[case]
-    run = fresh.snakemake(target, config=prepare(fresh))
-    said = run.stdout + run.stderr
-    assert run.returncode != 0
-    assert "Traceback" not in said
-    for fragment in expected:
-        assert fragment in said
-    lines = [line for line in said.splitlines() if line.startswith("error: ")]
-    assert len(lines) == 1 or (not lines and "MissingInputException" in said)
-    folder = fresh.file(target).parent
-    assert not folder.exists() or list(folder.iterdir()) == []
+@pytest.fixture
+def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """How an entry script ends, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(ROOT / "workflow/scripts")
+
+    def run(script: str, **options: object) -> str:
+        words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+        monkeypatch.setattr(sys, "argv", [script, *words])
+        with pytest.raises(SystemExit) as end:
+            command_line.run(importlib.import_module(script).main)
+        return end.value.code
+
+    return run
 
 
-def test_a_prompt_longer_than_the_context_fails_alone(finished: Project, project: Project):
-    tokens = pd.read_parquet(finished.file("results/responses/position_bias/smollm2_135m/1.parquet"))["prompt_tokens"]
-    limit = int(tokens.median())
-    config = SMALL | {"judges": {"smollm2_135m": {"max_model_len": limit}}}
-    config["studies"] = {"position_bias": {"strategies": ["balanced"]}}
-    run = project.snakemake(config=config)
-    assert run.returncode == 0, run.stdout + run.stderr
-    scores = pd.read_parquet(project.file("results/scores/position_bias/demo/smollm2_135m.parquet"))
-    too_long = scores["failure"] == "prompt_too_long"
-    assert 0 < too_long.sum() < len(scores)
-    assert scores.loc[too_long, "score"].isna().all()
-    assert scores.loc[~too_long, "expected_score"].notna().all()
-    failures = pd.read_csv(project.file("results/tables/parse_failures.csv"))
-    counted = failures.query("position == 'all' and reason == 'prompt_too_long'")["n_failed"].sum()
-    assert counted == too_long.sum()
+def prepare(ended, adapter: str, file: str) -> str:
+    """How preparing the items of one file ends; nothing is made."""
+    settings = json.dumps({"adapter": adapter, "limit": None, "options": {}})
+    made = {"items": "made/i.parquet", "rubrics": "made/r.parquet", "pairs": "made/p.parquet"}
+    text = ended("prepare_items", dataset="mine", files=file, settings=settings, **made)
+    assert not Path("made").exists()
+    return text
 
 
-def test_an_engine_argument_that_vllm_lacks_is_one_clear_error(project: Project):
-    run = project.snakemake(config=SMALL | {"judges": {"smollm2_135m": {"engine_args": {"enforce_eagerly": True}}}})
-    said = run.stdout + run.stderr
-    assert run.returncode != 0
-    assert "error: judge: engine_args: vLLM has no argument 'enforce_eagerly'; expected enforce_eager" in said
-    assert "Traceback" not in said
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ('[\n{"idx": 1,\n"response_source" "a"}\n]\n', "line 3, column 19: malformed JSON"),
+        (json.dumps([RECORD] * 2), "record 2: item id '001-a_model' is already used by records.json: record 1"),
+    ],
+)
+def test_mistakes_in_records(ended, records: str, message: str):
+    Path("records.json").write_text(records)
+    assert f"error: records.json: {message}" in prepare(ended, "prometheus", "records=records.json")
 
 
-def test_a_failed_rule_shows_its_error_in_its_log_too(fresh: Project):
-    prepare, target, expected = BAD_INPUT["level missing from a rubric"]
-    fresh.snakemake(target, config=prepare(fresh))
-    assert expected[0] in fresh.file("results/logs/prepare_items/demo.log").read_text()
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda tasks: tasks[2].pop("rubric"),
+            "task 3 (explain_herd_immunity): response 1: item 'explain_herd_immunity-a' has no rubric",
+        ),
+        (
+            lambda tasks: tasks[0]["responses"][1].update(text=" \n"),
+            "task 1 (explain_tides): response 2: field 'response': expected text, found nothing",
+        ),
+    ],
+)
+def test_mistakes_in_tasks(ended, change: Callable[[list], object], message: str):
+    edit_tasks(Path(), change)
+    assert f"error: {TASKS}: {message}" in prepare(ended, "demo", f"tasks={TASKS}")
+
+
+def test_a_malformed_file_of_tasks(ended):
+    edit_tasks(Path(), lambda tasks: None)
+    Path(TASKS).write_text("- id: x\n  category: [\n")
+    assert f"error: {TASKS}: line 3, column 1: malformed YAML" in prepare(ended, "demo", f"tasks={TASKS}")
+
+
+def test_a_file_that_the_mirror_lacks(ended):
+    source = {"url": "https://example.invalid/tasks.yaml", "sha256": "0" * 64, "mirror": "tasks.yaml"}
+    found = ended("fetch_dataset", source=json.dumps(source), mirror="mirror", what="copied/tasks", output="made/tasks")
+    assert "error: dataset copied/tasks: no file mirror/tasks.yaml" in found
+    assert not Path("made/tasks").exists()

@@ -67,6 +67,11 @@ def test_a_study_of_several_criteria_beside_setting_1(fresh, run):
     # No job of Setting 1 asks a judge anything, and none of its scores is parsed again.
     assert sorted(path.split("/")[2] for path in shards) == ["crossed", "several", "several"]
     assert "output: results/scores/alone" not in planned.stdout + planned.stderr
+    # No statistic of one probe reads the scores of the other.
+    inputs = dict(re.findall(r"    input: (.*)\n    output: results/statistics/(\w+)", planned.stdout))
+    inputs = {statistic: files for files, statistic in inputs.items()}
+    assert "several" not in inputs["human_agreement"]
+    assert "results/scores/alone" not in inputs["carry_over"]
 
     run(both)
     for judge, before in asked.items():
@@ -117,13 +122,3 @@ def check_statistics(fresh):
     for name in SHOWN["tables"]:
         assert len(pd.read_csv(fresh.file(f"results/tables/{name}.csv"))) > 0
     assert fresh.file("results/figures/criterion_order.png").stat().st_size > 10_000
-
-
-def test_statistics_of_one_probe_do_not_read_the_scores_of_the_other(fresh, run):
-    both = copy.deepcopy(CONFIG)
-    both["studies"]["several"] = SEVERAL
-    both["tables"] |= {"carry_over": {"study": "several"}}
-    plan = run(both, "--dry-run").stdout
-    inputs = dict(re.findall(r"rule (estimate_\w+):\n    input: (.*)\n", plan))
-    assert "several" not in inputs["estimate_human_agreement"]
-    assert "results/scores/alone" not in inputs["estimate_carry_over"]

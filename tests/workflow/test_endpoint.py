@@ -3,7 +3,6 @@
 import copy
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,24 +16,24 @@ import pytest
 import yaml
 from endpoint import Reply, completion, running
 
-from .conftest import ROOT, SMALL, Project
+from .conftest import ONE_TASK, ROOT, Project
 
 OFFLINE, SERVED = "smollm2_135m", "served"
 
 
 @pytest.fixture(scope="module")
 def config() -> dict:
-    """The small demo with a second judge: the first one behind a server."""
+    """The run by the demo's judge with a second judge: the first one behind a server."""
     judge = yaml.safe_load((ROOT / "config/config.yaml").read_text())["judges"][OFFLINE]
     judges = {SERVED: judge | {"engine": "openai", "serve": {}}}
-    return copy.deepcopy(SMALL) | {"judges": judges, "studies": {"position_bias": {"judges": [OFFLINE, SERVED]}}}
+    study = ONE_TASK["studies"]["position_bias"] | {"judges": [OFFLINE, SERVED]}
+    return copy.deepcopy(ONE_TASK) | {"judges": judges, "studies": {"position_bias": study}}
 
 
 @pytest.fixture(scope="module")
-def both(finished: Project, config: dict, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def both(judged: Project, config: dict, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A finished run with both judges."""
-    project = Project(tmp_path_factory.mktemp("served") / "project")
-    shutil.copytree(finished.folder, project.folder, symlinks=True)
+    project = judged.copied_to(tmp_path_factory.mktemp("served") / "project")
     run = project.snakemake(config=config)
     assert run.returncode == 0, run.stdout + run.stderr
     return project
@@ -49,6 +48,7 @@ def table(project: Project, kind: str, judge: str) -> pd.DataFrame:
     return pd.read_parquet(project.file(paths[kind]))
 
 
+@pytest.mark.slow
 def test_the_requests_are_the_same_but_for_their_names(both: Project):
     offline, served = (table(both, "requests", judge) for judge in (OFFLINE, SERVED))
     assert len(offline) >= 40
@@ -56,6 +56,7 @@ def test_the_requests_are_the_same_but_for_their_names(both: Project):
     pd.testing.assert_frame_equal(offline.drop(columns="request_id"), served.drop(columns="request_id"))
 
 
+@pytest.mark.slow
 def test_the_responses_have_one_schema_and_the_prompts_are_the_same_tokens(both: Project):
     offline, served = (table(both, "responses", judge) for judge in (OFFLINE, SERVED))
     assert offline.columns.tolist() == served.columns.tolist()
@@ -84,17 +85,19 @@ def agreement(project: Project) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 def test_the_scores_agree_but_for_rounding(both: Project, record_property: Callable[[str, object], None]):
     found = agreement(both)
     for name, value in found.items():
         record_property(name, value)
     assert found["reads"] >= 40
-    # Numbers in bfloat16, in batches of another make-up: docs/endpoints.md says what that came to.
+    # In batches of another make-up.
     assert found["same_score"] >= 0.95
     assert found["mean_difference_of_expected_score"] < 0.05
     assert found["largest_difference_of_a_probability"] < 0.1
 
 
+@pytest.mark.slow
 def test_the_server_ends_with_its_job(both: Project):
     log = both.file(f"results/logs/judge_shard/position_bias/{SERVED}/1.log").read_text()
     assert "engine ready" in log
@@ -110,6 +113,7 @@ def _command(path: Path) -> str:
         return ""
 
 
+@pytest.mark.slow
 def test_how_the_endpoint_is_asked_makes_nothing_out_of_date(both: Project, config: dict):
     assert both.planned(config=config) == []
     changed = copy.deepcopy(config)
@@ -138,7 +142,8 @@ def test_a_study_over_an_endpoint_from_its_data_to_its_report(fresh: Project, mo
     with running(lambda call: Reply(completion(f"Fine. [RESULT] {len(call.prompt) % 5 + 1}"))) as endpoint:
         judge = {"engine": "openai", "model": "a-model", "base_url": endpoint.base_url, "api_key_env": "MY_KEY"}
         judge |= {"extra_headers": {"X-Tenant": "it's $MY_KEY"}, "extra_body": {"user": 'a "quoted" $MY_KEY'}}
-        config = copy.deepcopy(SMALL) | {"judges": {"mine": judge}, "studies": {"position_bias": {"judges": ["mine"]}}}
+        study = ONE_TASK["studies"]["position_bias"] | {"judges": ["mine"]}
+        config = copy.deepcopy(ONE_TASK) | {"judges": {"mine": judge}, "studies": {"position_bias": study}}
         run = fresh.snakemake(config=config)
         assert run.returncode == 0, run.stdout + run.stderr
         calls = list(endpoint.calls)
@@ -176,13 +181,21 @@ time.sleep(600)
 @pytest.fixture
 def served_judge(judge: dict) -> dict:
     arguments = {"enforce_eager": True, "max_num_seqs": 4, "max_model_len": 512}
-    return judge | {"engine": "openai", "serve": {}, "gpu": 0, "engine_args": arguments, "model": "SmolLM2"}
+    return judge | {
+        "engine": "openai",
+        "serve": {},
+        "gpu": 0,
+        "dtype": "float32",
+        "engine_args": arguments,
+        "model": "SmolLM2",
+    }
 
 
-def test_a_killed_job_leaves_no_server(finished: Project, served_judge: dict):
+@pytest.mark.slow
+def test_a_killed_job_leaves_no_server(judged: Project, served_judge: dict):
     command = [sys.executable, "-c", START, ROOT / "workflow/scripts", json.dumps(served_judge)]
-    model = finished.file("results/models/smollm2_135m_instruct_float32")
-    with subprocess.Popen([*command, model], stdout=subprocess.PIPE, text=True, cwd=finished.folder) as job:
+    model = judged.file("results/models/smollm2_135m_instruct_float32")
+    with subprocess.Popen([*command, model], stdout=subprocess.PIPE, text=True, cwd=judged.folder) as job:
         word, server = job.stdout.readline().split()
         assert word == "ready"
         group = [int(path.name) for path in Path("/proc").glob("[0-9]*") if _group(path) == int(server)]
@@ -209,10 +222,21 @@ def _group(path: Path) -> int | None:
     return None if state == "Z" else int(group)
 
 
-def test_a_server_that_cannot_start_is_one_error(finished: Project, served_judge: dict):
+@pytest.mark.slow
+def test_a_server_that_cannot_start_is_one_error(judged: Project, served_judge: dict):
     served_judge["serve"] = {"arguments": {"no_such_option": 1}}
     command = [sys.executable, "-c", START, ROOT / "workflow/scripts", json.dumps(served_judge), "nowhere"]
-    run = subprocess.run(command, capture_output=True, text=True, cwd=finished.folder, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, cwd=judged.folder, check=False)
     last = run.stderr.strip().splitlines()[-1]
     assert "InputError: judge: serve: vLLM's server ended with status 2: " in last
     assert "unrecognized arguments: --no-such-option" in last
+
+
+@pytest.mark.slow
+def test_an_engine_argument_that_vllm_lacks_is_one_clear_error(judged: Project, served_judge: dict):
+    served_judge |= {"engine": "vllm", "serve": None, "engine_args": {"enforce_eagerly": True}}
+    command = [sys.executable, "-c", START, ROOT / "workflow/scripts", json.dumps(served_judge)]
+    model = judged.file("results/models/smollm2_135m_instruct_float32")
+    run = subprocess.run([*command, model], capture_output=True, text=True, cwd=judged.folder, check=False)
+    last = run.stderr.strip().splitlines()[-1]
+    assert "InputError: judge: engine_args: vLLM has no argument 'enforce_eagerly'; expected enforce_eager" in last

@@ -89,7 +89,10 @@ def most_at_once(uses: list[tuple[str, datetime, datetime]]) -> int:
     return max(sum(begin <= moment < end for _, begin, end in uses) for _, moment, _ in uses)
 
 
-@pytest.mark.parametrize("limit", [["--resources", "gpu=2"], []], ids=["limited", "unlimited"])
+@pytest.mark.parametrize(
+    "limit",
+    [pytest.param(["--resources", "gpu=2"], id="limited", marks=pytest.mark.slow), pytest.param([], id="unlimited")],
+)
 def test_two_devices_are_never_used_by_more_than_two_jobs(fresh: Project, workstation, limit: list[str]):
     """Snakemake counts the devices, or each job waits by itself; a judge of two GPUs gets both."""
     config = study(0.05, one={"gpu": 1, "shards": 5}, two={"gpu": 2})
@@ -142,6 +145,7 @@ def test_a_killed_jobs_device_is_taken_over(fresh: Project, workstation):
     assert len(pd.read_parquet(fresh.file(f"{RESPONSES}/one/1.parquet"))) == 100
 
 
+@pytest.mark.slow
 def test_jobs_of_a_snakemake_that_was_killed_are_not_done_twice(fresh: Project, workstation):
     """Its jobs go on. The next run starts the same jobs, which wait for them and then ask nothing."""
     config = study(0.1, one={"gpu": 1, "shards": 2})

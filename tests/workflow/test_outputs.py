@@ -16,9 +16,9 @@ RESPONSES = "results/responses/position_bias/smollm2_135m/1.parquet"
 SCORES = "results/scores/position_bias/demo/smollm2_135m.parquet"
 
 
-def test_every_read_is_answered_and_every_answer_is_kept_raw(finished: Project):
-    scores = pd.read_parquet(finished.file(SCORES))
-    responses = pd.read_parquet(finished.file(RESPONSES))
+def test_every_read_is_answered_and_every_answer_is_kept_raw(judged: Project):
+    scores = pd.read_parquet(judged.file(SCORES))
+    responses = pd.read_parquet(judged.file(RESPONSES))
     assert scores.groupby("strategy").size().to_dict() == {"balanced": 40, "single": 4}
     assert set(scores["request_id"]) == set(responses["request_id"])
     assert responses["request_id"].is_unique
@@ -26,36 +26,36 @@ def test_every_read_is_answered_and_every_answer_is_kept_raw(finished: Project):
     assert (scores["score"].notna() ^ scores["failure"].notna()).all()
 
 
-def test_log_probabilities_of_all_options_are_stored(finished: Project):
-    responses = pd.read_parquet(finished.file(RESPONSES))
+def test_log_probabilities_of_all_options_are_stored(judged: Project):
+    responses = pd.read_parquet(judged.file(RESPONSES))
     logprobs = np.array(responses["option_logprobs"].tolist())
     assert logprobs.shape == (len(responses), 5)
     mass = np.exp(logprobs).sum(axis=1)
     assert ((mass > 0) & (mass <= 1 + 1e-6)).all()
-    scores = pd.read_parquet(finished.file(SCORES))
+    scores = pd.read_parquet(judged.file(SCORES))
     assert scores["expected_score"].between(1, 5).all()
     assert np.allclose(np.stack(scores["position_probabilities"].to_list()).sum(axis=1), 1)
 
 
-def test_selected_position_is_where_the_score_stands_in_the_prompt(finished: Project):
-    scored = pd.read_parquet(finished.file(SCORES)).dropna(subset="score")
-    requests = pd.read_parquet(finished.file("results/requests/position_bias/smollm2_135m.parquet"))
+def test_selected_position_is_where_the_score_stands_in_the_prompt(judged: Project):
+    scored = pd.read_parquet(judged.file(SCORES)).dropna(subset="score")
+    requests = pd.read_parquet(judged.file("results/requests/position_bias/smollm2_135m.parquet"))
     prompt_of = requests.set_index("request_id")["prompt"]
     for read in scored.itertuples():
         rubric = prompt_of[read.request_id].rpartition("###Score Rubrics:")[2].strip().split("\n")
         assert rubric[int(read.position)].startswith(f"Score {int(read.score)}: ")
 
 
-def test_reads_of_one_item_share_most_of_their_prompt_tokens(finished: Project):
+def test_reads_of_one_item_share_most_of_their_prompt_tokens(judged: Project):
     # How an answer was got is kept in the store alone.
-    answers = Store(finished.file("results/store/smollm2_135m"))
-    kept = answers.read(pd.read_parquet(finished.file(RESPONSES))["request_id"])
+    answers = Store(judged.file("results/store/smollm2_135m"))
+    kept = answers.read(pd.read_parquet(judged.file(RESPONSES))["request_id"])
     assert kept["cached_tokens"].sum() > 0.5 * kept["prompt_tokens"].sum()
 
 
-def test_responses_say_what_gave_them(finished: Project):
-    assert files.read_metadata(finished.file(RESPONSES))["judge"]["model"] == "SmolLM2-135M-Instruct"
-    engine = json.loads(pd.read_parquet(finished.file(RESPONSES))["engine"].drop_duplicates().item())
+def test_responses_say_what_gave_them(judged: Project):
+    assert files.read_metadata(judged.file(RESPONSES))["judge"]["model"] == "SmolLM2-135M-Instruct"
+    engine = json.loads(pd.read_parquet(judged.file(RESPONSES))["engine"].drop_duplicates().item())
     assert engine["engine"] == "vllm"
     assert engine["engine_version"]
     assert engine["engine_args"]["dtype"] == "float32"
@@ -76,7 +76,7 @@ def test_tables_are_written_in_all_formats(finished: Project):
 def test_figures_have_the_same_bytes_each_time(project: Project):
     figures = [project.file(f"results/figures/position_selection.{ending}") for ending in ("svg", "png", "pdf")]
     before = [hashlib.sha256(figure.read_bytes()).hexdigest() for figure in figures]
-    run = project.snakemake("--forcerun", "plot_position_selection", config=SMALL)
+    run = project.snakemake("--force", "results/figures/position_selection.svg", config=SMALL)
     assert run.returncode == 0, run.stderr
     assert [hashlib.sha256(figure.read_bytes()).hexdigest() for figure in figures] == before
 

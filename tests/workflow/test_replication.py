@@ -1,9 +1,14 @@
 """Published numbers beside those of a run with the papers' ids."""
 
+import copy
+import re
+
 import pandas as pd
 import pytest
-import yaml
+from factories import ROOT
 
+from rubric_order.base.errors import InputError
+from rubric_order.config import loading
 from rubric_order.statistics.replication import DATASETS
 
 from .conftest import Project
@@ -32,13 +37,8 @@ def project(fresh: Project) -> Project:
     return fresh
 
 
-def run(project: Project, config: dict, *arguments: str):
-    project.file("own.yaml").write_text(yaml.safe_dump(config))
-    return project.snakemake(*arguments, "--replace-workflow-config", "--configfile", "own.yaml")
-
-
 def test_published_numbers_stand_beside_those_of_a_run(project: Project):
-    done = run(project, CONFIG)
+    done = project.snakemake(*project.own(CONFIG))
     assert done.returncode == 0, done.stdout + done.stderr
     table = pd.read_csv(project.file("results/tables/replication.csv"), keep_default_na=False)
     compared = table[table["status"] == "compared"]
@@ -52,9 +52,9 @@ def test_published_numbers_stand_beside_those_of_a_run(project: Project):
     for ending in ("md", "tex", "html"):
         assert "gemma_3_27b" in project.file(f"results/tables/replication.{ending}").read_text().replace("\\", "")
     again = CONFIG | {"tables": {"replication": {"paper": "xu2026_v1", "judges": {"planted": "gpt_4_1"}}}}
-    project.file("own.yaml").write_text(yaml.safe_dump(again))
-    assert project.planned("--replace-workflow-config", "--configfile", "own.yaml") == ["render_replication"]
-    assert run(project, again).returncode == 0
+    done = project.snakemake(*project.own(again))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"^rule (\w+):", done.stderr, re.MULTILINE) == ["render_table"]
     compared = pd.read_csv(project.file("results/tables/replication.csv")).query("status == 'compared'")
     assert set(compared["table"]) == {2, 3, 4, 5, 6}
 
@@ -73,7 +73,7 @@ def test_published_numbers_stand_beside_those_of_a_run(project: Project):
         ({"paper": "xu2025"}, "tables/replication/paper: 'xu2025' is not one of 'xu2026', 'xu2026_v1'"),
     ],
 )
-def test_a_mistake_in_its_settings_is_one_clear_error(project: Project, settings: dict, message: str):
-    said = run(project, CONFIG | {"tables": {"replication": settings}}, "--dry-run").stderr
-    assert f"error: config: {message}" in said
-    assert "Traceback" not in said
+def test_a_mistake_in_its_settings_is_one_clear_error(settings: dict, message: str):
+    with pytest.raises(InputError) as error:
+        loading.complete(copy.deepcopy(CONFIG) | {"tables": {"replication": settings}}, folder=ROOT)
+    assert f"config: {message}" in str(error.value)

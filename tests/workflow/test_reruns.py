@@ -3,30 +3,29 @@
 import copy
 import hashlib
 import os
+import re
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from .conftest import SMALL, Project
 
 JUDGE_SIDE = (
     "workflow/scripts/judge_shard.py",
-    "workflow/scripts/rubric_order/judging.py",
-    "workflow/scripts/rubric_order/store.py",
-    "workflow/scripts/rubric_order/engines/vllm_offline.py",
+    "workflow/scripts/rubric_order/judging/shard.py",
+    "workflow/scripts/rubric_order/judging/store.py",
+    "workflow/scripts/rubric_order/judging/engines/simulated.py",
 )
+PLANTED = SMALL["judges"]["planted"]
 
 
 def changed(**blocks: dict) -> dict:
     return copy.deepcopy(SMALL) | blocks
 
 
-def test_a_finished_run_plans_nothing(project: Project):
-    assert project.planned(config=SMALL) == []
-
-
-def test_touching_every_source_file_plans_nothing(project: Project):
+def test_touching_every_source_file_and_remarks_on_the_judge_side_plan_nothing(project: Project):
+    for path in map(project.file, JUDGE_SIDE):
+        path.write_text(path.read_text() + "\n\n# A remark.\n")
     for folder in ("Snakefile", "config", "envs", "resources", "workflow"):
         top = project.file(folder)
         for path in [top, *top.rglob("*")]:
@@ -34,78 +33,75 @@ def test_touching_every_source_file_plans_nothing(project: Project):
     assert project.planned(config=SMALL) == []
 
 
-def test_editing_a_figure_setting_plans_that_figure_alone(project: Project):
-    config = changed(figures={"position_selection": {"width_in": 5.0}})
-    assert project.planned(config=config) == ["plot_position_selection"]
+def test_editing_the_setting_of_a_figure_or_a_table_plans_it_alone(project: Project):
+    figures = {"position_selection": {"width_in": 5.0}}
+    assert project.planned(config=changed(figures=figures)) == ["figures/position_selection"]
+    tables = {"human_agreement": {"cluster": "item"}}
+    assert project.planned(config=changed(figures=figures, tables=tables)) == [
+        "figures/position_selection",
+        "tables/human_agreement",
+    ]
 
 
 def test_editing_the_bootstrap_plans_statistics_and_what_shows_them(project: Project):
     config = changed(statistics={"bootstrap": {"resamples": 200}})
     assert project.planned(config=config) == [
-        "describe_datasets",
-        "estimate_human_agreement",
-        "estimate_position_selection",
-        "plot_human_scores",
-        "plot_position_selection",
-        "render_datasets",
-        "render_human_agreement",
-        "render_position_selection",
+        "figures/human_scores",
+        "figures/position_selection",
+        "statistics/datasets",
+        "statistics/human_agreement",
+        "statistics/position_selection",
+        "tables/datasets",
+        "tables/human_agreement",
+        "tables/position_selection",
     ]
 
 
-@pytest.mark.parametrize("path", JUDGE_SIDE)
-def test_editing_a_comment_on_the_judge_side_plans_nothing(project: Project, path: str):
-    source = project.file(path)
-    source.write_text(source.read_text() + "\n\n# A remark.\n")
-    assert project.planned(config=SMALL) == []
-
-
 def test_code_of_the_judge_side_can_change_without_loading_a_model(project: Project):
-    source = project.file("workflow/scripts/rubric_order/judging.py")
-    source.write_text(source.read_text().replace("CHUNK_REQUESTS = 256", "CHUNK_REQUESTS = 128"))
-    assert "judge_shard" in project.planned(config=SMALL)
-    before = project.file("results/responses/position_bias/smollm2_135m/1.parquet").read_bytes()
+    source = project.file("workflow/scripts/rubric_order/judging/shard.py")
+    changed_code = source.read_text().replace("CHUNK_REQUESTS = 256", "CHUNK_REQUESTS = 128")
+    assert changed_code != source.read_text()
+    source.write_text(changed_code)
+    before = project.file("results/responses/position_bias/planted/1.parquet").read_bytes()
     run = project.snakemake(config=SMALL)
     assert run.returncode == 0, run.stderr
-    log = project.file("results/logs/judge_shard/position_bias/smollm2_135m/1.log").read_text()
-    assert "0 to judge" in log
+    log = project.file("results/logs/judge_shard/position_bias/planted/1.log").read_text()
+    assert " 0 to judge" in log
     assert "engine ready" not in log
-    assert project.file("results/responses/position_bias/smollm2_135m/1.parquet").read_bytes() == before
+    assert project.file("results/responses/position_bias/planted/1.parquet").read_bytes() == before
 
 
 def test_changing_the_number_of_shards_loads_no_model_and_changes_no_score(project: Project):
-    scores = "results/scores/position_bias/demo/smollm2_135m.parquet"
-    store = project.file("results/store/smollm2_135m")
+    scores = "results/scores/position_bias/demo/planted.parquet"
+    store = project.file("results/store/planted")
     before, kept = project.file(scores).read_bytes(), sorted(store.rglob("*"))
-    run = project.snakemake(config=changed(judges={"smollm2_135m": {"shards": 4}}))
+    run = project.snakemake(config=changed(judges={"planted": PLANTED | {"shards": 4}}))
     assert run.returncode == 0, run.stderr
-    logs = sorted(project.file("results/logs/judge_shard/position_bias/smollm2_135m").glob("*.log"))
+    logs = sorted(project.file("results/logs/judge_shard/position_bias/planted").glob("*.log"))
     assert len(logs) == 4
     for log in logs:
         assert " 0 to judge" in log.read_text()
         assert "engine ready" not in log.read_text()
     assert project.file(scores).read_bytes() == before
     assert sorted(store.rglob("*")) == kept
-    parts = [project.file(f"results/responses/position_bias/smollm2_135m/{k}.parquet") for k in range(1, 5)]
-    requests = pd.read_parquet(project.file("results/requests/position_bias/smollm2_135m.parquet"))
+    parts = [project.file(f"results/responses/position_bias/planted/{k}.parquet") for k in range(1, 5)]
+    requests = pd.read_parquet(project.file("results/requests/position_bias/planted.parquet"))
     answered = pd.concat(map(pd.read_parquet, parts))["request_id"]
     assert answered.tolist() == requests["request_id"].tolist()
-    assert project.planned(config=changed(judges={"smollm2_135m": {"shards": 4}})) == []
+    assert project.planned(config=changed(judges={"planted": PLANTED | {"shards": 4}})) == []
 
 
 def test_a_study_that_is_added_asks_only_what_no_earlier_study_asked(project: Project):
-    study = {"datasets": ["demo"], "judges": ["smollm2_135m"], "scales": [5, 3], "strategies": ["balanced", "single"]}
-    config = changed(studies={"scales": study})
-    run = project.snakemake("--dry-run", config=config)
-    assert "results/responses/scales/smollm2_135m/1.parquet" in run.stdout
-    assert "output: results/responses/position_bias/smollm2_135m/1.parquet" not in run.stdout
-    made = project.snakemake("results/requests/scales/smollm2_135m.parquet", config=config)
+    study = {"datasets": ["demo"], "judges": ["planted"], "scales": [5, 3], "strategies": ["balanced", "single"]}
+    config = changed(studies=SMALL["studies"] | {"scales": study})
+    made = project.snakemake("results/responses/scales/planted/1.parquet", config=config)
     assert made.returncode == 0, made.stderr
-    own = pd.read_parquet(project.file("results/requests/scales/smollm2_135m.parquet"))
+    assert re.findall("output: (results/responses/.*)", made.stderr) == ["results/responses/scales/planted/1.parquet"]
+    own = pd.read_parquet(project.file("results/requests/scales/planted.parquet"))
     assert set(own["n"]) == {3}  # the five-level reads are those of the first study
-    assert len(own) == 4 * 6
-    plan = pd.read_parquet(project.file("results/plan/scales/demo/smollm2_135m.parquet"))
-    assert len(plan) == 4 * (10 + 6 + 1 + 1)
+    assert len(own) == 8 * 6
+    plan = pd.read_parquet(project.file("results/plan/scales/demo/planted.parquet"))
+    assert len(plan) == 8 * (10 + 6 + 1 + 1)
 
 
 def test_another_mirror_fetches_nothing_again(project: Project, tmp_path: Path):

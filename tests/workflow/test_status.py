@@ -50,14 +50,10 @@ def status_of(project: Project) -> pd.DataFrame:
     return pd.read_csv(project.file("results/status/judge_status.csv")).set_index("study")
 
 
-def test_the_status_of_nothing_starts_nothing(fresh: Project, run):
-    done = run("judge_status")
-    assert "not planned" in done.stdout
-    assert not fresh.file("results/items").exists()
-    assert not fresh.file("results/store").exists()
-
-
 def test_costs_and_status_follow_what_happens_and_are_told_whenever_they_are_asked_for(fresh: Project, run):
+    assert "not planned" in run("judge_status").stdout
+    assert not fresh.file("results/items").exists()  # the status starts nothing
+    assert not fresh.file("results/store").exists()
     before = run("plan_cost").stdout
     # 10 items: 10 balanced reads and 9 more of fixed; then 6 at another scale
     assert "| j       | 360     | 250        | 0          | 250      |" in before
@@ -76,6 +72,7 @@ def test_costs_and_status_follow_what_happens_and_are_told_whenever_they_are_ask
             assert fresh.file(f"results/status/{name}.{suffix}").stat().st_size > 100
 
 
+@pytest.mark.slow
 def test_the_status_can_be_asked_for_while_judging_goes_on(fresh: Project, run):
     slow = {"simulation": JUDGE["simulation"] | {"seconds_per_request": 0.2}}
     run(REQUESTS)
@@ -105,6 +102,7 @@ def judged(project: Project) -> str:
     return project.file("results/logs/judge_shard/position_bias/j/1.log").read_text()
 
 
+@pytest.mark.slow
 def test_what_failed_for_good_is_asked_again_only_where_config_says_so(fresh: Project, run):
     run(REQUESTS)
     names = seed_failures(fresh, "prompt_too_long: 9 tokens, the model takes 8", 7)
@@ -122,7 +120,7 @@ def test_what_failed_for_good_is_asked_again_only_where_config_says_so(fresh: Pr
 @pytest.fixture
 def busy(fresh: Project):
     """A simulated engine that answers some requests with a failure that may pass, until it is told to stop."""
-    source = fresh.file("workflow/scripts/rubric_order/engines/simulated.py")
+    source = fresh.file("workflow/scripts/rubric_order/judging/engines/simulated.py")
     sound = source.read_text()
     line = "                    yield response\n"
     assert line in sound
@@ -133,6 +131,7 @@ def busy(fresh: Project):
     return lambda: source.write_text(sound)
 
 
+@pytest.mark.slow
 def test_failures_that_may_pass_end_the_job_with_one_line_and_the_next_run_asks_only_those(fresh: Project, run, busy):
     done = run(RESPONSES, fails=True)
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
@@ -155,6 +154,7 @@ def test_failures_that_may_pass_end_the_job_with_one_line_and_the_next_run_asks_
     assert status_of(fresh).loc["position_bias", ["done", "failed_passing"]].tolist() == [190, 0]
 
 
+@pytest.mark.slow
 def test_failures_that_may_pass_are_final_where_config_says_so(fresh: Project, run, busy):
     run(RESPONSES, accept_failures=True)
     responses = pd.read_parquet(fresh.file(RESPONSES))

@@ -1,8 +1,9 @@
-"""Position selection, agreement, strategies compared, scales and sweeps, through the rules."""
+"""One study of strategies, scales and settings of a judge, through the rules to every table and figure about it."""
+
+import copy
 
 import pandas as pd
 import pytest
-import yaml
 
 from .conftest import Project, copy_project
 
@@ -28,12 +29,21 @@ CONFIG = {
         "more_levels": STUDY | {"scales": [2, 5], "strategies": ["balanced"], "profiles": ["default"]},
         "effort": STUDY | {"profiles": ["low", "high"], "strategies": ["balanced"]},
     },
-    "statistics": {"bootstrap": {"resamples": 100}, "paired": {"resamples": 200}},
+    "statistics": {
+        "bootstrap": {"resamples": 100},
+        "paired": {"resamples": 200},
+        "budget_curve": {"subsets_per_size": 10},
+        "rank_reversal": {"halvings": 5},
+        "bias_cost": {"splits": 3},
+    },
     "figures": {
         "position_selection": {"n": 3},
         "strategy_forest": {"n": 3},
         "temperature_sweep": {"n": 3, "study": "position_bias"},
         "effort_sweep": {"n": 3},
+        "budget_curve": {"n": 3},
+        "score_position": {"n": 3},
+        "position_selection_by_dataset": {"n": 3},
     },
     "tables": {
         "position_selection": {"n": 3},
@@ -41,20 +51,27 @@ CONFIG = {
         "strategy_comparison": {"n": 3},
         "scales": {"studies": ["position_bias", "more_levels"]},
         "parse_failures": {},
+        "permutation_vs_repeat": {"n": 3},
+        "rank_reversal": {"n": 3},
+        "within_item_deviation": {"n": 3},
+        "canonical_rank": {"n": 3},
+        "score_position": {"n": 3},
+        "bias_cost": {"n": 3},
     },
 }
 
 
-def own(project: Project, **blocks: dict) -> list[str]:
-    project.file("own.yaml").write_text(yaml.safe_dump(CONFIG | blocks))
-    return ["--replace-workflow-config", "--configfile", "own.yaml"]
+OF_ORDERS = (
+    *("budget_curve", "rank_reversal", "within_item_deviation", "canonical_rank", "score_position", "bias_cost"),
+    "strategy_comparison",
+)
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A run that has ended."""
     project = copy_project(tmp_path_factory.mktemp("strategies") / "project")
-    run = project.snakemake(*own(project))
+    run = project.snakemake(*project.own(CONFIG))
     assert run.returncode == 0, run.stdout + run.stderr
     return project
 
@@ -87,14 +104,33 @@ def test_statistics_have_both_kinds_of_sample_with_their_method(done: Project):
         assert table[["n_items", "n_clusters", "method", "confidence", "seed"]].notna().all(axis=None)
 
 
+def test_statistics_of_orders_have_intervals_with_their_method(done: Project):
+    for name in OF_ORDERS:
+        table = pd.read_parquet(done.file(f"results/statistics/{name}.parquet"))
+        assert {"estimate", "ci_low", "ci_high", "method", "confidence", "seed"} <= set(table)
+        assert table["estimate"].notna().any()
+
+
+def planned(done: Project, **changes: dict) -> list[str]:
+    """What a dry run plans where settings of some results are changed."""
+    config = copy.deepcopy(CONFIG)
+    for block, results in changes.items():
+        for name, settings in results.items():
+            config[block].setdefault(name, {}).update(settings)
+    return done.planned(*done.own(config))
+
+
 def test_a_setting_makes_its_own_again(done: Project):
-    tables, figures, statistics = CONFIG["tables"], CONFIG["figures"], CONFIG["statistics"]
-    by_item = tables | {"strategy_comparison": {"n": 3, "cluster": "item"}}
-    assert done.planned(*own(done, tables=by_item)) == ["render_strategy_comparison"]
-    narrow = figures | {"effort_sweep": {"n": 3, "width_in": 4.0}}
-    assert done.planned(*own(done, figures=narrow)) == ["plot_effort_sweep"]
-    paired = statistics | {"paired": {"resamples": 300}}
-    assert done.planned(*own(done, statistics=paired)) == ["estimate_strategy_comparison", "render_strategy_comparison"]
-    strict = statistics | {"direction": {"near_uniform": 0.1}}
-    assert "estimate_human_agreement" not in done.planned(*own(done, statistics=strict))
-    assert "estimate_position_selection" in done.planned(*own(done, statistics=strict))
+    figures = {"effort_sweep": {"width_in": 4.0}, "budget_curve": {"width_in": 5}}
+    tables = {"strategy_comparison": {"cluster": "item"}, "bias_cost": {"cluster": "item"}}
+    statistics = {"paired": {"resamples": 300}, "rank_reversal": {"halvings": 9}}
+    assert planned(done, figures=figures, tables=tables) == [
+        *("figures/budget_curve", "figures/effort_sweep", "tables/bias_cost", "tables/strategy_comparison"),
+    ]
+    assert planned(done, statistics=statistics) == [
+        *("statistics/rank_reversal", "statistics/strategy_comparison"),
+        *("tables/rank_reversal", "tables/strategy_comparison"),
+    ]
+    strict = planned(done, statistics={"direction": {"near_uniform": 0.1}})
+    assert "statistics/human_agreement" not in strict
+    assert "statistics/position_selection" in strict

@@ -14,13 +14,13 @@ def config_without(project: Project, *blocks: str) -> None:
 
 
 def ends(jobs: list[str]) -> list[str]:
-    return [job for job in jobs if job.startswith(("plot_", "render_"))]
+    return [job for job in jobs if job.startswith(("figures/", "tables/"))]
 
 
 def test_a_config_makes_the_figures_and_tables_that_it_names_and_no_others(fresh: Project):
     config_without(fresh, "figures", "tables")
     named = {"figures": {"human_scores": {}}, "tables": {"parse_failures": {"study": "position_bias"}}}
-    assert ends(fresh.planned(config=named)) == ["plot_human_scores", "render_parse_failures"]
+    assert ends(fresh.planned(config=named)) == ["figures/human_scores", "tables/parse_failures"]
     assert fresh.planned() == []
 
 

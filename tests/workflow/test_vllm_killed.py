@@ -24,12 +24,12 @@ sys.path.insert(0, sys.argv.pop(1))
 import judge_shard
 from rubric_order.base import command_line
 from rubric_order.judging import shard
-shard.CHUNK_REQUESTS = 8
+shard.CHUNK_REQUESTS = 4
 command_line.run(judge_shard.main)
 """
 # One prompt at a time and nothing from a cache: then an answer cannot depend on what was asked before it.
 EXACT = {"max_num_seqs": 1, "enable_prefix_caching": False}
-ASKED = 40  # requests, of those of a small run
+ASKED = 24  # requests, of those of the finished run
 
 
 def requests_of(project: Project) -> pd.DataFrame:
@@ -78,11 +78,12 @@ def kept(folder: Path) -> int:
     return sum(not name.startswith(".") for name in names)
 
 
-def test_a_killed_job_goes_on_where_it_was_and_ends_with_the_same_bytes(start, finished: Project, tmp_path: Path):
-    whole = start(finished, tmp_path / "whole")
+@pytest.mark.slow
+def test_a_killed_job_goes_on_where_it_was_and_ends_with_the_same_bytes(start, judged: Project, tmp_path: Path):
+    whole = start(judged, tmp_path / "whole")
     assert whole.wait() == 0, (tmp_path / "whole/log").read_text()
 
-    killed = start(finished, tmp_path / "killed")
+    killed = start(judged, tmp_path / "killed")
     while kept(tmp_path / "killed") < 3:
         assert killed.poll() is None, (tmp_path / "killed/log").read_text()
         time.sleep(0.05)
@@ -90,10 +91,10 @@ def test_a_killed_job_goes_on_where_it_was_and_ends_with_the_same_bytes(start, f
     assert killed.wait() == -signal.SIGKILL
     assert not (tmp_path / "killed/responses.parquet").exists()
 
-    requests = requests_of(finished)
+    requests = requests_of(judged)
     before = len(Store(tmp_path / "killed/store").read(requests["request_id"], ["request_id"]))
-    assert 3 <= before < len(requests)  # a chunk has 8, or what was answered within 30 s
-    resumed = start(finished, tmp_path / "killed")
+    assert 3 <= before < len(requests)  # a chunk has 4, or what was answered within 30 s
+    resumed = start(judged, tmp_path / "killed")
     log = (tmp_path / "killed/log").read_text
     assert resumed.wait() == 0, log()
     assert f"{len(requests)} requests: {before} answered before, {len(requests) - before} to judge" in log()
