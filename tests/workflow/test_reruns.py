@@ -96,7 +96,8 @@ def test_a_study_that_is_added_asks_only_what_no_earlier_study_asked(project: Pr
     config = changed(studies=SMALL["studies"] | {"scales": study})
     made = project.snakemake("results/responses/scales/planted/1.parquet", config=config)
     assert made.returncode == 0, made.stderr
-    assert re.findall("output: (results/responses/.*)", made.stderr) == ["results/responses/scales/planted/1.parquet"]
+    asked = re.findall("output: (results/responses/.*)", made.stdout + made.stderr)
+    assert asked == ["results/responses/scales/planted/1.parquet"]
     own = pd.read_parquet(project.file("results/requests/scales/planted.parquet"))
     assert set(own["n"]) == {3}  # the five-level reads are those of the first study
     assert len(own) == 8 * 6
