@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 REQUIREMENTS := requirements/$(if $(shell command -v nvidia-smi),cuda,cpu).txt
 INSTALLED := $(VENV)/.installed
+# Some processes, each with whole files of tests: what a file makes once is made once. Each computes on one core.
+TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help env demo plan-cost judge-status test test-all test-cluster lint config-reference clean
@@ -26,10 +28,10 @@ judge-status: env ## say how far the judges are, also while they run; ARGS as ab
 	@$(BIN)/snakemake judge_status --cores 1 --quiet all --nolock $(ARGS)
 
 test: env ## run the tests, without those that take long
-	$(BIN)/pytest -m "not slow"
+	$(TEST) -m "not slow"
 
 test-all: env ## run all tests but those on a cluster
-	$(BIN)/pytest
+	$(TEST)
 
 test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes
 	$(BIN)/pytest tests/cluster

@@ -39,14 +39,14 @@ def by_items(table, *quantities):
     return rows
 
 
-@pytest.mark.parametrize("name", ["greedy", "failures"])
+@pytest.mark.parametrize("name", ["greedy", pytest.param("failures", marks=pytest.mark.slow)])
 def test_estimates_are_unbiased_within_monte_carlo_error(found, name):
     rows = by_items(found(name), "share", "cramers_v_squared", "r_balanced", "r_fixed", "delta_r")
     assert rows["z"].abs().max() < 4
     assert (rows["n_studies"] == STUDIES).all()
 
 
-@pytest.mark.parametrize("name", ["greedy", "failures"])
+@pytest.mark.parametrize("name", ["greedy", pytest.param("failures", marks=pytest.mark.slow)])
 def test_intervals_cover_the_truth_as_often_as_they_say(found, name):
     rows = by_items(found(name), "share", "cramers_v", "r_balanced", "r_fixed", "delta_r")
     low, high = stats.binom.ppf([1e-3, 1 - 1e-3], STUDIES, 0.95) / STUDIES
@@ -76,6 +76,7 @@ def test_a_biased_estimate_and_an_interval_that_is_too_short_are_seen(studied):
     assert (by_items(short, "share", "r_balanced", "r_fixed", "delta_r")["ci"] < low).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("null", recover.NULLS)
 def test_our_test_keeps_its_level_whatever_the_dependence_of_reads(null):
     _, judge, temperature = recover.NULLS[null]
@@ -84,6 +85,7 @@ def test_our_test_keeps_its_level_whatever_the_dependence_of_reads(null):
     assert rates["rotation"] == pytest.approx(0.05, abs=0.018)
 
 
+@pytest.mark.slow
 def test_the_chi_square_of_the_papers_rejects_by_how_reads_depend():
     rates = {
         null: recover.rejections(recover.null_counts(judge, temperature, items=100, studies=300))["chi2"]
@@ -94,6 +96,7 @@ def test_the_chi_square_of_the_papers_rejects_by_how_reads_depend():
     assert np.mean(list(rates.values())) > 0.2
 
 
+@pytest.mark.slow
 def test_the_predicted_power_is_found():
     _, judge, temperature, items = recover.POWERS["mixed"]
     power = recover.power_found(judge, temperature, items=items, studies=600)

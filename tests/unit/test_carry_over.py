@@ -87,6 +87,7 @@ def test_what_a_criterion_that_leads_does_to_the_other_scores_comes_back(strateg
 
 
 @pytest.mark.parametrize("strategy", ["balanced", "balanced_williams", "random"])
+@pytest.mark.slow
 def test_without_effects_tests_keep_their_level_and_the_slope_is_0(strategy):
     rng = np.random.default_rng(3)
     p_values, slopes = [], []
@@ -101,6 +102,7 @@ def test_without_effects_tests_keep_their_level_and_the_slope_is_0(strategy):
     assert abs(np.mean(slopes)) < 3.5 * np.std(slopes) / np.sqrt(len(slopes))
 
 
+@pytest.mark.slow
 def test_what_one_answer_has_in_common_is_no_carry_over():
     # Each answer is lenient or strict as a whole, so a criterion scores high right after a high score, but not
     # because of it.
@@ -178,6 +180,7 @@ def concluded():
     return pd.DataFrame(rows).groupby("strategy").mean()
 
 
+@pytest.mark.slow
 def test_rotations_take_carry_over_for_an_effect_of_the_first_position(concluded):
     rotations = concluded.loc["balanced"]
     assert rotations["significant"] > 0.15  # criteria that the paper's test would call biased by position

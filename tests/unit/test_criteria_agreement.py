@@ -61,6 +61,7 @@ def test_a_difference_is_over_the_texts_that_both_strategies_scored():
     assert difference == pytest.approx(alone)
 
 
+@pytest.mark.slow
 def test_a_better_strategy_is_found_and_equal_ones_are_not_told_apart():
     better = estimate(judged(3)[0]).loc[("hard", "item", "pearson_difference", "balanced", "fixed", "macro")]
     assert better["ci_low"] > 0.05

@@ -95,6 +95,7 @@ def test_the_number_of_tests_is_that_of_texts_also_where_one_group_is_no_sample(
 
 
 @pytest.mark.parametrize("column", ["p", "p_cluster"])
+@pytest.mark.slow
 def test_both_tests_keep_their_level_when_the_order_makes_no_difference(column):
     rng = np.random.default_rng(6)
     rejected = []
@@ -139,6 +140,7 @@ def test_the_gap_expected_under_no_bias_is_that_of_all_deals():
     assert found["p"].item() == 1
 
 
+@pytest.mark.slow
 def test_without_an_effect_gaps_are_what_chance_gives_and_their_p_values_uniform():
     rng = np.random.default_rng(7)
     p_values, excess = [], []
@@ -178,6 +180,7 @@ def test_planted_position_effects_come_back():
     assert (one(statistics, "gap")["p"] < 0.01).all()
 
 
+@pytest.mark.slow
 def test_intervals_of_shifts_cover_at_their_nominal_rate():
     rng = np.random.default_rng(10)
     planted = np.array([0.4, 0.0, -0.4])

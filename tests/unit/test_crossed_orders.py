@@ -70,6 +70,7 @@ def test_shares_of_a_hand_worked_case():
 
 
 @pytest.mark.parametrize("strategy", ["balanced", "random"])
+@pytest.mark.slow
 def test_axes_that_act_apart_are_called_orthogonal_at_the_nominal_rate(strategy):
     rng = np.random.default_rng(1)
     found = pd.DataFrame(
@@ -80,6 +81,7 @@ def test_axes_that_act_apart_are_called_orthogonal_at_the_nominal_rate(strategy)
     assert (found[["criterion_order", "level_order"]] < 0.05).mean().min() > 0.8
 
 
+@pytest.mark.slow
 def test_without_effects_no_axis_is_found():
     rng = np.random.default_rng(2)
     found = pd.DataFrame([p_values(crossed(40, 3, rng=rng)) for _ in range(100)])

@@ -108,6 +108,7 @@ def test_a_planted_halo_is_found_inside_the_prompt_and_nowhere_else(failing):
         assert row["inside_minus_alone"] == pytest.approx(row["inside"] - row["alone"])
 
 
+@pytest.mark.slow
 def test_without_a_halo_the_intervals_of_the_difference_hold_0():
     _, shown = draw_criteria(1, 3, rng=np.random.default_rng(0))
     covered = []

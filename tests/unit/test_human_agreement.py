@@ -18,7 +18,7 @@ from rubric_order.statistics import human_agreement
 
 # No deadlines: other work on the machine is no defect.
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEW = settings(MANY, max_examples=20)
+FEW = settings(MANY, max_examples=6)
 random_table = functools.partial(random_scores, n_items=15, n_reads=4, per_group=3, criteria=("coherence", "empathy"))
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
 KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
@@ -367,6 +367,7 @@ def test_human_agreement_agrees_with_plain_means_and_scipy():
 
 
 @pytest.mark.parametrize("kind", ["ci", "bca"])
+@pytest.mark.slow
 def test_intervals_agree_with_scipys_bootstrap_of_items(kind):
     table = random_table(3, n_items=40, failing=0, criteria=("quality",))
     result = human_agreement.estimate(table, resamples=4000, confidence=0.9, seed=1)

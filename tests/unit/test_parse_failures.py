@@ -14,7 +14,7 @@ from rubric_order.base.keys import KEYS
 from rubric_order.methods import bounds, uniformity
 from rubric_order.statistics import parse_failures
 
-FEW = settings(max_examples=20)
+FEW = settings(max_examples=6)
 
 
 # Counts.

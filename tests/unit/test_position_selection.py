@@ -17,7 +17,7 @@ from rubric_order.statistics import position_selection
 
 # No deadlines: other work on the machine is no defect.
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEW = settings(MANY, max_examples=20)
+FEW = settings(MANY, max_examples=6)
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
 KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
 QUANTITIES = ["share", "chi2", "cramers_v", "cramers_v_corrected", "cramers_v_squared", "cramers_v_corrected_reads"]

@@ -137,6 +137,7 @@ def test_rank_differences_of_equal_constant_and_lone_scores():
     assert np.isnan([alone["ci_low"], alone["ci_high"], alone["p"]]).all()
 
 
+@pytest.mark.slow
 def test_p_values_of_rank_differences_are_uniform_where_there_is_none():
     rng = np.random.default_rng(14)
     p = [rank_difference(*three_scores(rng, 100, better=0))["p"] for _ in range(400)]
