@@ -156,6 +156,7 @@ def test_a_strong_preference_is_chosen_against_in_every_resample():
     assert saved["ci_low"] > 0.05
 
 
+@pytest.mark.slow
 def test_the_noise_is_what_an_unbiased_judge_costs():
     costs, noise = [], []
     for seed in range(60):

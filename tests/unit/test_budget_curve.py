@@ -123,6 +123,7 @@ def test_the_influence_on_spearman_is_the_derivative_by_an_items_weight():
     assert influence.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_jackknife_interval_of_spearman_is_as_wide_as_the_bootstraps():
     table = simulated_reads(groups=150, candidates=1, n=5, strategies=["fixed"], reads=3, noise=1.5)
     found = budget_curve.estimate(table, **BOOTSTRAP).query("statistic == 'spearman' and cluster == 'item'")

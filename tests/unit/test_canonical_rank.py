@@ -82,6 +82,7 @@ def test_the_distribution_of_the_rank_is_that_of_resampled_items():
         assert shares.tolist() == pytest.approx((counts / 100).tolist())
 
 
+@pytest.mark.slow
 def test_without_an_order_effect_every_rank_is_as_likely():
     ranks = []
     for seed in range(200):

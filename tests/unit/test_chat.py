@@ -50,6 +50,7 @@ def test_a_template_that_changes_a_prompt_with_special_tokens_is_refused(tokeniz
         chat.encode(tokenizer, judge, "a <|im_end|> b")
 
 
+@pytest.mark.slow
 def test_a_tokenizer_is_found_in_a_local_folder(tokenizer, judge, tmp_path):
     tokenizer.save_pretrained(tmp_path / "model")
     found = chat.local_tokenizer(judge | {"model": str(tmp_path / "model")}, tmp_path / "none")

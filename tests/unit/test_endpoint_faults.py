@@ -18,6 +18,7 @@ from endpoint import Reply, completion, running
 from rubric_order.judging.engines import PASSING
 from rubric_order.judging.store import Store
 
+pytestmark = pytest.mark.slow
 KEY = "sk-fault-test-0123456789abcdef"
 REQUESTS = 5000
 CONCURRENCY = 32

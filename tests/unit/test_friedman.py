@@ -106,6 +106,7 @@ def test_treatments_that_no_block_connects_cost_a_degree_of_freedom():
 
 @pytest.mark.parametrize(("n_blocks", "k"), [(96, 6), (400, 4)])
 @pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.slow
 def test_the_level_is_kept_with_a_fifth_missing_at_random(n_blocks, k, rounded):
     rng = np.random.default_rng(20261121 + k)
     simulations = 2000

@@ -157,6 +157,7 @@ def uninterrupted(make_jobs, tmp_path) -> bytes:
     return responses
 
 
+@pytest.mark.slow
 def test_a_job_killed_at_any_moment_loses_less_than_a_chunk_and_asks_nothing_twice(jobs, uninterrupted):
     rng = np.random.default_rng(20261122)
     asked_before = 0

@@ -519,7 +519,9 @@ def try_all(name: str, folder: Path) -> Iterator[tuple[str, str, str, str | None
         write(paths[file], contents[file])
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize(
+    "name", [name if name == "demo" else pytest.param(name, marks=pytest.mark.slow) for name in DATASETS]
+)
 def test_a_damaged_file_gives_whole_tables_or_one_error_that_names_it(name, tmp_path):
     outcomes = list(try_all(name, tmp_path))
     assert len(outcomes) >= 40

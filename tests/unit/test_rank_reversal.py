@@ -163,6 +163,7 @@ def test_a_strategy_compared_with_its_copy_has_no_reversal_between():
     assert rows["top1_flip"] >= 0  # ties at the top are broken anew
 
 
+@pytest.mark.slow
 def test_without_an_order_effect_the_excess_is_0_however_much_rankings_change():
     excess = []
     for seed in range(60):
@@ -177,6 +178,7 @@ def test_without_an_order_effect_the_excess_is_0_however_much_rankings_change():
         assert abs(draws.mean()) < 3 * draws.std() / np.sqrt(len(draws))
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_excess_covers_0_where_there_is_no_order_effect():
     covered = []
     for seed in range(80):

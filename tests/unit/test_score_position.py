@@ -94,6 +94,7 @@ def test_equally_large_datasets_are_drawn_independently():
     assert width["all"] / width["one"] == pytest.approx(2**-0.5, rel=0.1)
 
 
+@pytest.mark.slow
 def test_an_unbiased_judge_has_uniform_shares_within_their_intervals():
     inside = []
     for seed in range(20):

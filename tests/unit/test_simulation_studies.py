@@ -54,6 +54,7 @@ def test_without_a_preference_for_positions_true_shares_are_uniform(temperature)
     assert (np.abs(found.value - 0.2) < 4 * found.error).all()
 
 
+@pytest.mark.slow
 def test_errors_of_truths_are_their_standard_deviations():
     judge = Simulation(preference="first", item_positions=1, tolerance=1.5)
     options = {"items": 2000, "temperature": 0.5}
@@ -65,6 +66,7 @@ def test_errors_of_truths_are_their_standard_deviations():
     assert np.std([run.value for run in runs], axis=0) == pytest.approx(runs[0].error, rel=0.35)
 
 
+@pytest.mark.slow
 def test_the_true_correlation_of_one_read_is_that_of_an_integral():
     judge = Simulation(preference=[0.8, 0.3, 0, -0.2, 0.5], item_error=0.6)
     # One rater without error says round(3 + quality), cut at 1 and 5; the judge's opinion is 3 + quality + error.
@@ -85,6 +87,7 @@ def test_the_true_correlation_of_one_read_is_that_of_an_integral():
     assert np.isnan(found.value[1])
 
 
+@pytest.mark.slow
 def test_balancing_gains_agreement_where_the_order_hurts_it():
     hurt = true_agreement(Simulation(preference="last", preference_strength=4, tolerance=1), 5, items=ITEMS)
     assert hurt.value[2] > 10 * hurt.error[2]

@@ -172,6 +172,7 @@ def test_a_group_that_counts_twice_is_as_if_its_items_stood_there_twice(statisti
         assert value == pytest.approx(whole(statistic, repeated), abs=1e-9, nan_ok=True)
 
 
+@pytest.mark.slow
 def test_intervals_agree_with_scipys_bootstrap_of_items():
     rng = np.random.default_rng(5)
     scores = np.clip(rng.integers(1, 6, (60, 1)) + rng.integers(-1, 2, (60, 3)), 1, 5)

@@ -110,6 +110,7 @@ def rank_difference(first, second, human, clusters=None):
 
 
 @pytest.mark.parametrize("groups", [None, 40])
+@pytest.mark.slow
 def test_rank_differences_are_those_of_scipy_with_intervals_as_wide_as_the_bootstraps(groups):
     rng = np.random.default_rng(12)
     first, second, human = (np.round(2 * scores) for scores in three_scores(rng, 200))  # with ties

@@ -22,7 +22,7 @@ AGREEMENT = [
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 1}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def scores():
     """Reads of 8 items by two judges in both orders of two levels; one judge always takes the first position."""
     human = [1, 2] * 4
@@ -54,8 +54,13 @@ def everything(scores):
     }
 
 
-def test_the_columns_of_human_agreement_are_the_published_ones(scores):
-    table, _ = everything(scores)["human_agreement"]
+@pytest.fixture(scope="module")
+def whole(scores):
+    return everything(scores)
+
+
+def test_the_columns_of_human_agreement_are_the_published_ones(whole):
+    table, _ = whole["human_agreement"]
     assert table.columns.tolist() == AGREEMENT
     assert table["judge"].tolist() == ["fair", "first_only"]
     fair = table.iloc[0]
@@ -63,8 +68,8 @@ def test_the_columns_of_human_agreement_are_the_published_ones(scores):
     assert fair["pearson"] == pytest.approx(1)
 
 
-def test_the_columns_of_position_selection_have_every_position_with_its_interval(scores):
-    table, printed = everything(scores)["position_selection"]
+def test_the_columns_of_position_selection_have_every_position_with_its_interval(whole):
+    table, printed = whole["position_selection"]
     intervals = ("", "_low", "_high", "_bound_low", "_bound_high")
     assert table.columns.tolist() == [
         *("judge", "dataset", "strategy", "n", "readout", "cluster", "n_items", "n_clusters", "n_reads", "n_failed"),
@@ -95,8 +100,8 @@ def test_items_or_groups_are_the_sample_as_asked(scores):
     assert (by_group["p_cluster"] > by_item["p_cluster"])[1]
 
 
-def test_the_columns_of_parse_failures_have_counts_and_share(scores):
-    table, printed = everything(scores)["parse_failures"]
+def test_the_columns_of_parse_failures_have_counts_and_share(whole):
+    table, printed = whole["parse_failures"]
     assert table.columns.tolist() == [
         *("judge", "dataset", "strategy", "n", "score", "position", "reason", "n_reads", "n_failed", "share"),
     ]
@@ -112,16 +117,16 @@ def write(table, printed, folder, caption="A caption."):
     return {suffix: (folder / f"table.{suffix}").read_text() for suffix in ("csv", "md", "tex", "html")}
 
 
-def test_the_csv_has_every_digit(scores, tmp_path):
-    for name, (table, printed) in everything(scores).items():
+def test_the_csv_has_every_digit(whole, tmp_path):
+    for name, (table, printed) in whole.items():
         back = pd.read_csv(
             io.StringIO(write(table, printed, tmp_path / name)["csv"]), dtype={"position": str, "score": str}
         )
         pd.testing.assert_frame_equal(back, table, check_dtype=False, check_exact=True)
 
 
-def test_every_form_has_a_row_a_row(scores, tmp_path):
-    for name, (table, printed) in everything(scores).items():
+def test_every_form_has_a_row_a_row(whole, tmp_path):
+    for name, (table, printed) in whole.items():
         written = write(table, printed, tmp_path / name)
         assert written["csv"].count("\n") == len(table) + 1
         assert written["md"].count("\n") == len(printed) + 2
@@ -129,16 +134,16 @@ def test_every_form_has_a_row_a_row(scores, tmp_path):
         assert written["html"].count("<tr") == len(printed) + 1
 
 
-def test_an_empty_table_still_has_its_header(scores, tmp_path):
-    full = everything(scores)
+def test_an_empty_table_still_has_its_header(scores, whole, tmp_path):
+
     for name, (table, printed) in everything(scores[scores["judge"] == "none"]).items():
         written = write(table, printed, tmp_path / name)
         assert table.empty
         # How many positions, scales and strategies there are is not known without a row.
         if name not in ("position_selection", "scales", "strategy_comparison"):
-            assert printed.columns.tolist() == full[name][1].columns.tolist()
+            assert printed.columns.tolist() == whole[name][1].columns.tolist()
         if name != "strategy_comparison":
-            assert written["csv"] == ",".join(full[name][0].columns) + "\n"
+            assert written["csv"] == ",".join(whole[name][0].columns) + "\n"
         assert written["md"].startswith("| judge")
         assert "judge & " in written["tex"]
         assert "<th>judge</th>" in written["html"]
@@ -158,8 +163,8 @@ def test_rows_of_other_studies_scales_and_strategies_are_left_out(scores):
     assert set(parse_failures.table(failed, study="t")["strategy"]) == {"balanced"}
 
 
-def test_a_dagger_marks_what_is_not_significant_and_a_double_one_what_many_tests_make_so(scores):
-    table, _ = everything(scores)["position_selection"]
+def test_a_dagger_marks_what_is_not_significant_and_a_double_one_what_many_tests_make_so(scores, whole):
+    table, _ = whole["position_selection"]
     table = pd.concat([table, table], ignore_index=True)
     table = table.assign(p_cluster=[0.2, 0.01, np.nan, 0.04], p_holm=[0.8, 0.04, np.nan, 0.16])
     printed = position_selection.for_print(table)
@@ -282,8 +287,8 @@ def test_html_escapes_text_and_cuts_none(tmp_path):
     assert "<b>" not in page
 
 
-def test_the_same_table_gives_the_same_bytes(scores, tmp_path):
-    for name, (table, printed) in everything(scores).items():
+def test_the_same_table_gives_the_same_bytes(whole, tmp_path):
+    for name, (table, printed) in whole.items():
         assert write(table, printed, tmp_path / name / "a") == write(
             table.copy(), printed.copy(), tmp_path / name / "b"
         )

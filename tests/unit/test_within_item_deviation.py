@@ -105,6 +105,7 @@ def as_reads(crossed, repeated, shown):
     return pd.concat([table, other], ignore_index=True)
 
 
+@pytest.mark.slow
 def test_intervals_cover_what_was_planted():
     truth = {"repetition": 0.49, "shift": 0.09, "interaction": 0.25, "ordering": 0.34, "ordering_share": 0.34 / 0.83}
     covered = []
