@@ -12,7 +12,8 @@ from snakemake.exceptions import WorkflowError
 SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
 sys.path.insert(0, str(SCRIPTS))
 
-from rubric_order.base.code_hash import code_version
+from rubric_order import catalogue
+from rubric_order.base.code_hash import code_version, constant
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges, loading
 from rubric_order.judging.engines import ENGINES
@@ -102,10 +103,10 @@ def settings(dpath):
     return block
 
 
-def human_scales(wildcards):
-    """Params function: least and greatest human score of each dataset that is judged."""
+def human_scales(block):
+    """Least and greatest human score of each dataset that is judged."""
     judged = sorted({name for study in config["studies"].values() for name in study["datasets"]})
-    return as_json({name: config["datasets"][name]["human_scale"] for name in judged})
+    return {name: config["datasets"][name]["human_scale"] for name in judged}
 
 
 def used_profiles(wildcards):
@@ -165,20 +166,16 @@ def template(wildcards):
     return source(f"resources/templates/{name[config['studies'][wildcards.study]['probe']]}.jinja")
 
 
-def varied(figure):
-    """Params function: the setting that a figure is about, by judge and profile of the study that it draws."""
+def setting_values(block):
+    """The values of the setting that a figure is about, by judge and profile of the study that it draws."""
+    study = config["studies"][block["study"]]
+    return {
+        name: judges.varied(config["judges"][name], study["profiles"], block["setting"]) for name in study["judges"]
+    }
 
-    def values(wildcards):
-        block = config["figures"][figure]
-        study = config["studies"][block["study"]]
-        return as_json(
-            {
-                name: judges.varied(config["judges"][name], study["profiles"], block["setting"])
-                for name in study["judges"]
-            }
-        )
 
-    return values
+# What the catalogue calls derived: arguments of a result, made from its block of config and the rest of it.
+DERIVED = {"human_scales": human_scales, "setting": setting_values}
 
 
 def one_of(names):
@@ -189,34 +186,6 @@ def one_of(names):
 def records(wildcards):
     """Files with a recorded judge's answers."""
     return config["judges"][wildcards.judge]["files"]
-
-
-def described_datasets():
-    """The datasets of the data cards: those that config names, or those that studies use."""
-    used = dict.fromkeys(dataset for study in config["studies"] for dataset, _ in judged(study))
-    return config["tables"].get("datasets", {}).get("datasets") or list(used)
-
-
-def published_tables(wildcards):
-    """The tables of the paper that config compares with."""
-    paper = config["tables"]["replication"]["paper"]
-    folder = Path(workflow.basedir, "resources", "published")
-    return [source(path) for path in sorted(folder.glob(f"{paper}_table[0-9]*.csv"))]
-
-
-def compared_statistics():
-    """The statistics that are compared with a paper's: those of the probes of the studies that config names."""
-    studies = config["tables"].get("replication", {}).get("studies", [])
-    if not studies:
-        return []
-    from rubric_order.statistics import replication
-
-    probes = {config["studies"][study]["probe"] for study in studies}
-    return [
-        name
-        for name in replication.STATISTICS
-        if ("criterion_order" if name in replication.OF_CRITERIA else "score_order") in probes
-    ]
 
 
 def studies_until(study, judge):
@@ -240,27 +209,131 @@ def judged(study):
                 yield dataset, judge
 
 
-def score_files_of(probe):
-    """Input function: the scores of every study of a probe, its datasets and judges."""
-
-    def paths(wildcards):
-        return [
-            f"results/scores/{study}/{dataset}/{judge}.parquet"
-            for study, block in config["studies"].items()
-            for dataset, judge in judged(study)
-            if block["probe"] == probe
-        ]
-
-    return paths
-
-
-def scores_alone(wildcards):
-    """The scores of the studies that judge one criterion at a time, with which halo is compared."""
+def score_files(studies):
+    """The scores of some studies, of all their datasets and judges."""
     return [
-        f"results/scores/{study}/{dataset}/{judge}.parquet"
-        for study in config["statistics"]["halo"]["alone"]
-        for dataset, judge in judged(study)
+        f"results/scores/{study}/{dataset}/{judge}.parquet" for study in studies for dataset, judge in judged(study)
     ]
+
+
+def described_datasets():
+    """The datasets that are described: those that config names, or those that studies use."""
+    used = dict.fromkeys(dataset for study in config["studies"] for dataset, _ in judged(study))
+    return config["statistics"]["datasets"]["datasets"] or list(used)
+
+
+def published_tables():
+    """The tables of the paper that config compares with."""
+    paper = config["statistics"]["replication"]["paper"]
+    folder = Path(workflow.basedir, "resources", "published")
+    return [source(path) for path in sorted(folder.glob(f"{paper}_table[0-9]*.csv"))]
+
+
+def compared(statistic, block):
+    """Whether one of the studies that a block of config names, if it names any, is behind a statistic."""
+    probes = {config["studies"][study]["probe"] for study in block.get("studies", config["studies"])}
+    return not probes.isdisjoint(catalogue.probes([statistic]))
+
+
+def inputs_of(statistic):
+    """What a statistic reads, as the catalogue says: paths by argument of `estimate`."""
+    entry, block = catalogue.STATISTICS[statistic], config["statistics"].get(statistic, {})
+    found = {}
+    if entry.probes:
+        found["scores"] = score_files(
+            name for name, study in config["studies"].items() if study["probe"] in entry.probes
+        )
+    for name in entry.reads:
+        if name in ("items", "pairs"):
+            found[name] = [f"results/{name}/{dataset}.parquet" for dataset in described_datasets()]
+        elif name == "alone":
+            found[name] = score_files(block["alone"])
+        elif name == "published":
+            found[name] = published_tables()
+        elif compared(name, block):
+            found[name] = [f"results/statistics/{name}.parquet"]
+    return found
+
+
+def statistic_files(wildcards):
+    """Input function: what a statistic reads."""
+    return [path for paths in inputs_of(wildcards.statistic).values() for path in paths]
+
+
+def statistic_options(wildcards, input):
+    """The same as options. Taking `input`, it is not tracked: the files are."""
+    return [word for name, paths in inputs_of(wildcards.statistic).items() for word in ("--inputs", name, *paths)]
+
+
+def statistic_settings(wildcards):
+    """Params function: the arguments of a statistic beside its files, as the catalogue says."""
+    entry, chosen = catalogue.STATISTICS[wildcards.statistic], {}
+    for path in entry.settings:
+        found = functools.reduce(lambda value, key: value[key], path.split("/"), config["statistics"])
+        chosen |= found if isinstance(found, dict) else {path.rpartition("/")[2]: found}
+    return as_json(chosen | {name: DERIVED[name](chosen) for name in entry.derived})
+
+
+class Results:
+    """Functions of the rule that makes tables, or figures: what the catalogue and config say of each.
+
+    Args:
+        kind: `tables` or `figures`, as config and the library call them; the wildcard is that without its `s`.
+    """
+
+    def __init__(self, kind):
+        self.kind = kind
+        self.shown = getattr(catalogue, kind.upper())
+
+    def name(self, wildcards):
+        """Id of the result."""
+        return wildcards[self.kind.removesuffix("s")]
+
+    def block(self, wildcards):
+        """The result's block of config."""
+        try:
+            return config[self.kind][self.name(wildcards)]
+        except KeyError:
+            path = f"{self.kind}/{self.name(wildcards)}"
+            raise WorkflowError(f"config: {path}: not there; name it ({{}} takes its defaults)") from None
+
+    def module(self, wildcards):
+        """Name of the result's module."""
+        return self.shown[self.name(wildcards)].module or self.name(wildcards)
+
+    def module_file(self, wildcards):
+        """Path of the module in the library."""
+        return f"{self.kind}/{self.module(wildcards)}.py"
+
+    def files(self, wildcards):
+        """Input function: the statistics that are shown."""
+        return [f"results/statistics/{name}.parquet" for name in self.shown[self.name(wildcards)].statistics]
+
+    def named_files(self, wildcards, input):
+        """The same as name=path. Taking `input`, it is not tracked: the files are."""
+        names = self.shown[self.name(wildcards)].statistics
+        return [f"{name}={path}" for name, path in zip(names, self.files(wildcards), strict=True)]
+
+    def settings(self, wildcards):
+        """Params function: the block of config, with what is derived from it."""
+        block = self.block(wildcards)
+        return as_json(block | {name: DERIVED[name](block) for name in self.shown[self.name(wildcards)].derived})
+
+    def caption(self, wildcards):
+        """Params function: the module's caption with the settings filled in, for report, LaTeX and HTML alike."""
+        path = SCRIPTS / "rubric_order" / self.module_file(wildcards)
+        return constant(path, "CAPTION").format(**config["statistics"] | self.block(wildcards))
+
+    def category(self, wildcards):
+        """Where the result stands in the report."""
+        return self.shown[self.name(wildcards)].category
+
+    def labels(self, wildcards):
+        """What it is called there."""
+        return {"result": self.shown[self.name(wildcards)].title}
+
+
+TABLES, FIGURES = Results("tables"), Results("figures")
 
 
 def file_source(wildcards):

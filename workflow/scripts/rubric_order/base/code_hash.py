@@ -40,6 +40,18 @@ def code_version(script: Path, modules: Iterable[str] = ()) -> str:
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
 
+def constant(module: Path, name: str) -> object:
+    """The value of a constant of a module, without running the module.
+
+    Raises:
+        ValueError: it has no such constant, or one that is more than a literal.
+    """
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and [getattr(target, "id", None) for target in node.targets] == [name]:
+            return ast.literal_eval(node.value)
+    raise ValueError(f"{module}: no constant {name}")
+
+
 @functools.cache
 def _read(path: Path, _modified: int) -> tuple[str, frozenset[str]]:
     """Hash of one file's syntax, and the dotted names of this package that it uses."""

@@ -18,8 +18,9 @@ def run(main: Callable[..., None]) -> None:
     """Call `main` with the options of the command line.
 
     Each parameter becomes an option, read by its annotation: ``dict`` from JSON, ``list[Path]`` from several paths,
-    ``dict[str, Path]`` from several ``name=path``, ``Path | None`` from a path or from nothing, and others, such as
-    ``Path`` and ``int``, from one word. An `InputError` ends the program with one line and status 1.
+    ``dict[str, Path]`` from several ``name=path``, ``dict[str, list[Path]]`` from a name and several paths (the option is
+    given once for each name), ``Path | None`` from a path or from nothing, and others, such as ``Path`` and ``int``, from
+    one word. An `InputError` ends the program with one line and status 1.
     """
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", level=logging.WARNING, stream=sys.stderr)
     # SIGTERM comes from a scheduler or at the time limit. It raises SystemExit, so that a job first writes what it has.
@@ -35,8 +36,7 @@ def run(main: Callable[..., None]) -> None:
         )
     options = vars(parser.parse_args())
     try:
-        named = {name: dict(options[name]) for name in parameters if parameters[name].annotation == dict[str, Path]}
-        main(**options | named)
+        main(**options)
     except InputError as error:
         sys.exit(f"error: {error}")
 
@@ -45,10 +45,27 @@ def _reader(annotation: object) -> dict:
     if annotation == list[Path]:
         return {"type": Path, "nargs": "*"}
     if annotation == dict[str, Path]:
-        return {"type": _named_path, "nargs": "*"}
+        return {"type": _named_path, "nargs": "*", "action": _Named}
+    if annotation == dict[str, list[Path]]:
+        return {"nargs": "+", "action": _Grouped}
     if annotation == Path | None:
         return {"type": _optional_path, "nargs": "?"}
     return {"type": {dict: json.loads}.get(annotation, annotation)}
+
+
+class _Named(argparse.Action):
+    """Pairs as a dictionary."""
+
+    def __call__(self, parser, namespace, values, option_string=None) -> None:
+        setattr(namespace, self.dest, dict(values))
+
+
+class _Grouped(argparse.Action):
+    """A name and its paths, added to those of the same option before."""
+
+    def __call__(self, parser, namespace, values, option_string=None) -> None:
+        name, *paths = values
+        setattr(namespace, self.dest, (getattr(namespace, self.dest) or {}) | {name: [Path(path) for path in paths]})
 
 
 def _optional_path(text: str) -> Path | None:

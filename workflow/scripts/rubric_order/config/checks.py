@@ -6,22 +6,12 @@ from urllib.parse import urlsplit
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
+from rubric_order import catalogue
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY
 from rubric_order.config import judges
 from rubric_order.datasets import ADAPTERS
 from rubric_order.prompts import limits
-
-# The figures and tables of probe `criterion_order`.
-OF_CRITERIA = (
-    "criterion_order",
-    "criteria_agreement",
-    "carry_over",
-    "halo",
-    "crossed_orders",
-    "criteria_failures",
-)
-
 
 # What a request to an endpoint holds already; given twice, `extra_body` would silently win.
 IN_BODY = {
@@ -114,10 +104,10 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
     yield from _problems_of_judges(config["judges"])
     yield from _problems_of_studies(config, ready)
     yield from _problems_of_statistics(config)
-    yield from _problems_of_tables(config)
-    for block in ("figures", "tables"):
+    for block, shown in (("figures", catalogue.FIGURES), ("tables", catalogue.TABLES)):
         for name, settings in config[block].items():
-            yield from _problems_of_shown(f"{block}/{name}", settings, config["studies"])
+            probes = catalogue.probes(shown[name].statistics)
+            yield from _problems_of_shown(f"{block}/{name}", settings, config["studies"], probes)
 
 
 def _problems_of_datasets(datasets: Mapping) -> Iterator[str]:
@@ -216,6 +206,11 @@ def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
 
 def _problems_of_statistics(config: Mapping) -> Iterator[str]:
     studies = config["studies"]
+    for name in config["statistics"]["datasets"]["datasets"] or []:
+        if name not in config["datasets"]:
+            yield f"statistics/datasets/datasets: {name!r} is not defined under datasets"
+    if "replication" in config["tables"]:
+        yield from _problems_of_replication(config)
     for study in config["statistics"]["halo"]["alone"]:
         if study not in studies:
             yield f"statistics/halo/alone: {study!r} is not defined under studies; defined: {', '.join(studies)}"
@@ -223,19 +218,18 @@ def _problems_of_statistics(config: Mapping) -> Iterator[str]:
             yield f"statistics/halo/alone: study {study!r} has probe {probe!r}; expected 'score_order'"
 
 
-def _problems_of_tables(config: Mapping) -> Iterator[str]:
-    """What is wrong with the tables that name more than studies."""
-    for name in config["tables"].get("datasets", {}).get("datasets") or []:
-        if name not in config["datasets"]:
-            yield f"tables/datasets/datasets: {name!r} is not defined under datasets"
-    for judge in config["tables"].get("replication", {}).get("judges", {}):
-        if judge.partition("/")[0] not in config["judges"]:
-            known = ", ".join(config["judges"])
-            yield f"tables/replication/judges: {judge!r} is not defined under judges; defined: {known}"
+def _problems_of_replication(config: Mapping) -> Iterator[str]:
+    """What is wrong with the studies and judges that are compared with published ones."""
+    settings = config["statistics"]["replication"]
+    for kind in ("studies", "judges"):
+        for name in settings[kind]:
+            if name.partition("/")[0] not in config[kind]:
+                known = ", ".join(config[kind])
+                yield f"statistics/replication/{kind}: {name!r} is not defined under {kind}; defined: {known}"
 
 
-def _problems_of_shown(where: str, settings: Mapping, studies: Mapping) -> Iterator[str]:
-    """What is wrong with the studies that a figure or table shows."""
+def _problems_of_shown(where: str, settings: Mapping, studies: Mapping, probes: Collection[str]) -> Iterator[str]:
+    """What is wrong with the studies that a figure or table of some probes shows."""
     shown = settings.get("studies", [settings["study"]] if "study" in settings else [])
     unknown = [name for name in shown if name not in studies]
     for name in unknown:
@@ -244,10 +238,9 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping) -> Itera
     if unknown or not shown:
         return
     name = where.partition("/")[2]
-    probe = "criterion_order" if name in OF_CRITERIA else "score_order"
-    for study in shown if name != "replication" else ():
-        if (found := studies[study]["probe"]) != probe:
-            yield f"{where}: study {study!r} has probe {found!r}; expected {probe!r}"
+    for study in shown:
+        if (found := studies[study]["probe"]) not in probes:
+            yield f"{where}: study {study!r} has probe {found!r}; expected {' or '.join(map(repr, sorted(probes)))}"
     if name == "crossed_orders" and not any(studies[study]["crossed"] for study in shown):
         yield f"{where}/study: study {shown[0]!r} does not cross the orders; expected one with crossed: true"
     if name == "rank_reversal" and settings["strategy"] == settings["other"]:

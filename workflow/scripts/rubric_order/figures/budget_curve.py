@@ -8,11 +8,17 @@ from matplotlib.figure import Figure
 
 from rubric_order.figures import style
 
+CAPTION = (
+    "Correlation with human scores when k of an item's reads are averaged: mean over the subsets of k reads, over "
+    "items with a score from every read. Bands hold the middle 95% of the subsets. Bars at the right end of a curve "
+    "are {bootstrap[confidence]:.0%} intervals of its last point over {cluster}s; points that share items vary "
+    "together, so overlapping bars do not mean that two curves are equal. After Xu et al. (2026), Figure 9."
+)
 MEASURES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
 
 def draw(
-    statistics: pd.DataFrame,
+    budget_curve: pd.DataFrame,
     *,
     study: str,
     n: int,
@@ -32,7 +38,7 @@ def draw(
     that they do not hide each other.
 
     Args:
-        statistics: see `budget_curve.estimate`.
+        budget_curve: see `budget_curve.estimate`.
         study, n, strategies, measure, readout, profile, cluster: which rows to draw.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most; each dataset starts a row.
@@ -40,7 +46,7 @@ def draw(
 
     Source: after Xu et al. (2026), Figure 9.
     """
-    chosen = statistics.query(
+    chosen = budget_curve.query(
         "study == @study and profile == @profile and n == @n and strategy in @strategies and readout == @readout"
         " and statistic == @measure and cluster == @cluster and quantity == 'r'"
     )

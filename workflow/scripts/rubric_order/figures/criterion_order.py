@@ -6,13 +6,20 @@ import pandas as pd
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 
+CAPTION = (
+    "Shift of each criterion's mean score by its position in the prompt against its mean over positions, in points of "
+    "the scale, under strategy {strategy}. Warm cells score higher. A star marks a shift whose "
+    "{bootstrap[confidence]:.0%} bootstrap interval over groups does not hold 0, in a criterion whose position test is "
+    "significant; a dagger marks a criterion whose test is not (5%, Holm, groups as the sample). After Xu et al. "
+    "(2026), Figures 10 and 11."
+)
 COLOURS = "RdBu_r"  # warm where a criterion scores higher; the sign is written too, for grey printing
 SIGNIFICANT = 0.05
 DARK = 0.6  # share of the scale beyond which letters are white
 
 
 def draw(
-    statistics: pd.DataFrame,
+    criterion_order: pd.DataFrame,
     *,
     study: str,
     profile: str,
@@ -31,7 +38,7 @@ def draw(
     criterion with a dagger has a test that is not (at 5%, by Holm over the family, with groups as the sample).
 
     Args:
-        statistics: see `criterion_order.estimate`.
+        criterion_order: see `criterion_order.estimate`.
         study, profile, strategy, n, readout: which reads to draw.
         datasets: ids; all that the study has by default.
         width_in, row_height_in: width of the figure and height of a row of cells in inches.
@@ -40,7 +47,7 @@ def draw(
 
     Source: after Xu et al. (2026), Figures 10 and 11.
     """
-    chosen = statistics.query(
+    chosen = criterion_order.query(
         "study == @study and profile == @profile and strategy == @strategy and n == @n and readout == @readout"
     )
     chosen = chosen[chosen["dataset"].isin(datasets)] if datasets else chosen

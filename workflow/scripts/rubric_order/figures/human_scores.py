@@ -7,22 +7,26 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY, HUMAN_SCORES, NO_SCORES
 
+CAPTION = (
+    "How the human scores of each dataset and criterion are distributed, over all raters. Orange panels show reference "
+    "labels that came from another judge."
+)
 # They differ in lightness, so that grey printing keeps them apart.
 COLOURS = {"human": "#0072b2", "reference": "#e69f00"}
 
 
 def draw(
-    statistics: pd.DataFrame, *, width_in: float, panel_height_in: float, columns: int, names: dict[str, str]
+    datasets: pd.DataFrame, *, width_in: float, panel_height_in: float, columns: int, names: dict[str, str]
 ) -> Figure:
     """Share of each score among all raters' scores, with their mean: one panel a dataset, source and criterion.
 
     Args:
-        statistics: see `datasets.estimate`; a dataset without scores is left out.
+        datasets: see `datasets.estimate`; a dataset without scores is left out.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most.
         names: how to write the ids of datasets and criteria.
     """
-    scored = statistics[(statistics["source"] != NO_SCORES) & (statistics["n_scores"] > 0)]
+    scored = datasets[(datasets["source"] != NO_SCORES) & (datasets["n_scores"] > 0)]
     several, single = [], []
     for _, block in scored.groupby(["dataset", "source"], sort=False):
         # Pooled scores are drawn where a dataset has one criterion only.

@@ -7,12 +7,18 @@ from matplotlib.figure import Figure
 
 from rubric_order.figures import style
 
+CAPTION = (
+    "Share of each position of the prompt among the judge's selections, under strategy {strategy} with {n} score "
+    "levels. One panel a judge and readout, one line a dataset. Bars are {bootstrap[confidence]:.0%} bootstrap "
+    "intervals over {cluster}s ({bootstrap[resamples]} resamples); the dotted line is a judge without position bias. "
+    "After Xu et al. (2026), Figure 4."
+)
 READOUTS = {"hard": "Selected option", "soft": "Option probabilities"}
 YLABEL = {"hard": "Share of selections (%)", "soft": "Mean probability (%)"}
 
 
 def draw(
-    statistics: pd.DataFrame,
+    position_selection: pd.DataFrame,
     *,
     study: str,
     strategy: str,
@@ -28,7 +34,7 @@ def draw(
     """Share of each position: one panel a judge and readout, one line a dataset, with intervals and the uniform line.
 
     Args:
-        statistics: see `position_selection.estimate`.
+        position_selection: see `position_selection.estimate`.
         study, strategy, n, profile: which reads to draw.
         readouts: ``hard``, ``soft`` or both; a readout that a judge lacks is left out.
         cluster: ``item`` or ``group``: what the bootstrap draws.
@@ -39,7 +45,7 @@ def draw(
     Source: after Xu et al. (2026), Figure 4.
     """
     reads = "study == @study and profile == @profile and strategy == @strategy and n == @n and cluster == @cluster"
-    chosen = statistics.query(f"{reads} and quantity == 'share'")
+    chosen = position_selection.query(f"{reads} and quantity == 'share'")
     present = set(zip(chosen["judge"], chosen["readout"], strict=True))
     panels = [(j, r) for j in chosen["judge"].unique() for r in readouts if (j, r) in present]
     if not panels:

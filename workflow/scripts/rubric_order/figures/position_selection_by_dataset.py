@@ -7,9 +7,15 @@ from matplotlib.figure import Figure
 
 from rubric_order.figures import style
 
+CAPTION = (
+    "Share of each position of the prompt among the selections of each judge, under strategy {strategy} with {n} score "
+    "levels. One panel a dataset, one line a judge. Bars are {bootstrap[confidence]:.0%} bootstrap intervals over "
+    "{cluster}s; the dotted line is a judge without position bias. After Figure 5 of the earlier version of Xu et al."
+)
+
 
 def draw(
-    statistics: pd.DataFrame,
+    position_selection: pd.DataFrame,
     *,
     study: str,
     strategy: str,
@@ -25,7 +31,7 @@ def draw(
     """Share of each position: one panel a dataset, one line a judge, with intervals and the uniform line.
 
     Args:
-        statistics: see `position_selection.estimate`.
+        position_selection: see `position_selection.estimate`.
         study, strategy, n, readout, profile, cluster: which rows to draw.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most.
@@ -33,7 +39,7 @@ def draw(
 
     Source: after Figure 5 of the earlier version of Xu et al.
     """
-    chosen = statistics.query(
+    chosen = position_selection.query(
         "study == @study and profile == @profile and strategy == @strategy and n == @n and readout == @readout"
         " and cluster == @cluster and quantity == 'share'"
     )

@@ -9,11 +9,21 @@ from matplotlib.ticker import FuncFormatter, LogLocator
 
 from rubric_order.figures.style import LOOKS
 
+CAPTION = (
+    "Smallest position bias (Cramér's V over {power[n]} positions) that a test of uniform selection at "
+    "{power[level]:.1%} finds with {power[power]:.0%} power, by number of items. Left: K reads an item that are "
+    "correlated with ρ. Identical reads (ρ = 1), such as greedy repeats of one prompt, are one read, however many "
+    "there are. Right: each judge and dataset of study {study}, by the design effect of its own reads over {cluster}s "
+    "(filled), and the V that was observed (hollow, not corrected for chance); grey lines are those of independent "
+    "reads. A hollow mark below its filled one is a bias that the study was too small to find reliably, or none. Reads "
+    "of a judge that keeps to its score avoid each other's positions and are worth more than independent ones; where "
+    "it always keeps to it, there is no mark. Items of assumed studies are independent."
+)
 DASHES = ((0, ()), (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 
 
 def draw(
-    statistics: pd.DataFrame,
+    power: pd.DataFrame,
     *,
     study: str,
     profile: str,
@@ -26,15 +36,15 @@ def draw(
     """Smallest detectable V against the number of items: assumed studies, and the reads of one study beside them.
 
     Args:
-        statistics: see `power.estimate`.
+        power: see `power.estimate`.
         study, profile, strategy: whose judges and datasets are drawn, at the scale of the assumed studies.
         cluster: what counts as the sample: ``item`` or ``group``.
         width_in, height_in: size of the figure in inches.
         names: how to write the ids of judges and datasets.
     """
-    assumed = statistics[statistics["source"] == "assumed"]
+    assumed = power[power["source"] == "assumed"]
     n = int(assumed["n"].iloc[0])
-    made = statistics.query(
+    made = power.query(
         "source == 'measured' and study == @study and profile == @profile and strategy == @strategy and n == @n"
         " and cluster == @cluster"
     )

@@ -5,12 +5,18 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+CAPTION = (
+    "Of the selections of each score, the percentage at each position, under strategy {strategy}. Colours show how far "
+    "it is from the equal share. Bold numbers have a {bootstrap[confidence]:.0%} bootstrap interval over {cluster}s "
+    "that does not hold the equal share; one in twenty cells of a judge without bias would. The numbers are those of "
+    "Table 5 of the earlier version of Xu et al."
+)
 COLOURS = "PuOr_r"  # told apart also by the colour-blind; the numbers say the rest
 LIGHTNESS = np.array([0.299, 0.587, 0.114])  # of red, green and blue
 
 
 def draw(
-    statistics: pd.DataFrame,
+    score_position: pd.DataFrame,
     *,
     study: str,
     strategy: str,
@@ -29,7 +35,7 @@ def draw(
     Numbers are percentages; bold ones have an interval that does not hold the equal share.
 
     Args:
-        statistics: see `score_position.estimate`.
+        score_position: see `score_position.estimate`.
         study, strategy, n, dataset, readout, profile, cluster: which rows to draw; dataset ``all`` is all of them.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most.
@@ -37,7 +43,7 @@ def draw(
 
     Source: the earlier version of Xu et al., Table 5, as a picture.
     """
-    chosen = statistics.query(
+    chosen = score_position.query(
         "study == @study and profile == @profile and strategy == @strategy and n == @n and dataset == @dataset"
         " and readout == @readout and cluster == @cluster and quantity == 'share'"
     )

@@ -8,12 +8,18 @@ from matplotlib.figure import Figure
 from rubric_order.base.keys import EVERY, STRATEGIES
 from rubric_order.figures import style
 
+CAPTION = (
+    "How well each strategy's mean scores agree with human scores, with {bootstrap[confidence]:.0%} bootstrap "
+    "intervals over {cluster}s. One panel a dataset, one row a judge. Strategies read the same items, so their "
+    "difference is known better than these intervals say: see table Strategies compared. After Xu et al. (2026), "
+    "Figure 8."
+)
 QUANTITIES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b", "kappa": "Weighted κ"}
 READOUTS = {"hard": "", "soft": ", option probabilities"}
 
 
 def draw(
-    statistics: pd.DataFrame,
+    human_agreement: pd.DataFrame,
     *,
     study: str,
     n: int,
@@ -30,7 +36,7 @@ def draw(
     """Agreement of each strategy's mean scores with human scores: one panel a dataset and readout, one row a judge.
 
     Args:
-        statistics: see `human_agreement.estimate`.
+        human_agreement: see `human_agreement.estimate`.
         study, n, profile: which reads to draw.
         quantity: one of `QUANTITIES`.
         interval: ``percentile`` or ``bca``.
@@ -43,7 +49,9 @@ def draw(
     Source: after Xu et al. (2026), Figure 8.
     """
     reads = "study == @study and profile == @profile and n == @n and cluster == @cluster"
-    chosen = statistics.query(f"{reads} and quantity == @quantity and criterion == '{EVERY}' and readout in @readouts")
+    chosen = human_agreement.query(
+        f"{reads} and quantity == @quantity and criterion == '{EVERY}' and readout in @readouts"
+    )
     chosen = chosen[chosen["estimate"].notna()]
     if chosen.empty:
         reason = f"No human scores to agree with in study {study}, profile {profile}, n = {n}"

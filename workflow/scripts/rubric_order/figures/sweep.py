@@ -10,12 +10,18 @@ from matplotlib.figure import Figure
 from rubric_order.base.keys import EVERY
 from rubric_order.figures import style
 
+CAPTION = (
+    "Cramér's V of position selection (left) and Pearson's r with human scores (right) by the judges' setting (axis: "
+    "{label}), under strategy {strategy}, with {bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s. One "
+    "row a dataset, one line a judge. After Xu et al. (2026), Figures 6 (temperature) and 7 (reasoning effort)."
+)
+
 
 def draw(
-    selection: pd.DataFrame,
-    agreement: pd.DataFrame,
+    position_selection: pd.DataFrame,
+    human_agreement: pd.DataFrame,
     *,
-    values: Mapping[str, Mapping[str, float | str | bool]],
+    setting: Mapping[str, Mapping[str, float | str | bool]],
     study: str,
     strategy: str,
     n: int,
@@ -30,9 +36,10 @@ def draw(
     """Cramer's V (left) and Pearson's r (right) against the setting: one row a dataset, one line a judge.
 
     Args:
-        selection: see `position_selection.estimate`.
-        agreement: see `human_agreement.estimate`; a dataset without human scores has no panel on the right.
-        values: of the setting, by judge and profile. Numbers are drawn to scale, other values at equal distances.
+        position_selection: see `position_selection.estimate`.
+        human_agreement: see `human_agreement.estimate`; a dataset without human scores has no panel on the right.
+        setting: what is varied, as its values by judge and profile. Numbers are drawn to scale, other values at equal
+            distances.
         study, strategy, n, readout: which reads to draw.
         cluster: ``item`` or ``group``: what the bootstrap draws.
         label: of the setting.
@@ -43,11 +50,11 @@ def draw(
     Source: after Xu et al. (2026), Figures 6 and 7.
     """
     reads = "study == @study and strategy == @strategy and n == @n and readout == @readout and cluster == @cluster"
-    v = selection.query(f"{reads} and quantity == 'cramers_v'")
-    r = agreement.query(f"{reads} and quantity == 'pearson' and criterion == '{EVERY}'")
-    known = [(judge, profile, value) for judge, profiles in values.items() for profile, value in profiles.items()]
-    setting = pd.DataFrame(known, columns=["judge", "profile", "value"])
-    v, r = (table.merge(setting, on=["judge", "profile"]) for table in (v, r))
+    v = position_selection.query(f"{reads} and quantity == 'cramers_v'")
+    r = human_agreement.query(f"{reads} and quantity == 'pearson' and criterion == '{EVERY}'")
+    known = [(judge, profile, value) for judge, profiles in setting.items() for profile, value in profiles.items()]
+    varied = pd.DataFrame(known, columns=["judge", "profile", "value"])
+    v, r = (table.merge(varied, on=["judge", "profile"]) for table in (v, r))
     place_of, ticks = _places(v["value"], order)
     datasets = list(v["dataset"].unique())
     # A line needs two points: judges that do not vary the setting are not part of the sweep.

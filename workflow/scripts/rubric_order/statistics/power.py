@@ -8,6 +8,7 @@ import pandas as pd
 from rubric_order.base.keys import KEYS
 from rubric_order.methods import uniformity
 
+COLUMNS = {"position_selection": [*KEYS, "readout", "cluster", "quantity", "estimate", "n_items", "n_reads"]}
 METHOD = "noncentral chi-square over the design effect"
 ASSUMED, MEASURED = "assumed", "measured"
 
@@ -26,7 +27,7 @@ def design_effect(reads: np.ndarray, correlation: np.ndarray) -> np.ndarray:
 
 
 def estimate(
-    statistics: pd.DataFrame,
+    position_selection: pd.DataFrame,
     *,
     n: int,
     items: Sequence[int],
@@ -38,7 +39,7 @@ def estimate(
     """The smallest V that would be found, for assumed studies and for those that were made.
 
     Args:
-        statistics: see `position_selection.estimate`; its design effects of selected options.
+        position_selection: see `position_selection.estimate`; its design effects of selected options.
         n: number of positions of the assumed studies.
         items, budgets, correlations: of the assumed studies, every combination.
         level, power: of the test of uniform selection.
@@ -57,7 +58,7 @@ def estimate(
     grid = pd.MultiIndex.from_product([correlations, budgets, items], names=["correlation", "budget", "n_items"])
     assumed = grid.to_frame(index=False).assign(source=ASSUMED, n=n, cluster="item")
     assumed["design_effect"] = design_effect(assumed["budget"], assumed["correlation"])
-    table = pd.concat([assumed, _measured(statistics)], ignore_index=True)
+    table = pd.concat([assumed, _measured(position_selection)], ignore_index=True)
     reads = table["n_items"] * table["budget"]
     table["n_effective"] = reads / table["design_effect"]
     table["detectable_v"] = [

@@ -1,5 +1,6 @@
 """Published numbers beside ours, where judge, profile, dataset, strategy and scale are the same."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -8,6 +9,8 @@ import pandas as pd
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
 from rubric_order.methods import resampling
+
+log = logging.getLogger(__name__)
 
 # What a number is about: `other` is the strategy that `strategy` is compared with, `detail` a score or an ordering.
 KEYS = ["judge", "profile", "dataset", "strategy", "other", "n", "detail", "quantity"]
@@ -236,26 +239,24 @@ OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] 
     "criterion_order": (_criterion_order, ("criteria_mean_gap", "criteria_max_gap", "criteria_n_significant")),
     "criteria_agreement": (_criteria_agreement, ("criteria_pearson", "criteria_pearson_difference")),
 }
-STATISTICS = tuple(OURS)
-# The statistics of probe `criterion_order`; the others are of `score_order`.
-OF_CRITERIA = ("criterion_order", "criteria_agreement")
+COLUMNS: dict[str, list[str]] = {}  # all, of all that it reads
 
 
 def estimate(
-    tables: Mapping[str, pd.DataFrame],
-    statistics: Mapping[str, pd.DataFrame],
+    published: Mapping[str, pd.DataFrame],
     *,
     studies: Sequence[str],
     judges: Mapping[str, str],
+    **statistics: pd.DataFrame,
 ) -> pd.DataFrame:
     """Each published number, and ours where there is one.
 
     Args:
-        tables: published tables, see `published_cells`.
-        statistics: our tables of statistics by name, see `OURS`.
+        published: published tables, see `published_cells`.
         studies: our studies; of a number that several have, the first one's is taken.
         judges: which published judge each of ours is, ``judge`` or ``judge/profile`` on both sides; one that is not
             named here is itself.
+        statistics: our tables of statistics by name, see `OURS`.
 
     Returns:
         `table` and `KEYS` as published; `our_judge`, `published` (with the `digits` that were printed), `ours` with its
@@ -267,13 +268,13 @@ def estimate(
     Raises:
         InputError: two of our judges are one published judge, or one is a judge that the paper has not.
     """
-    cells = published_cells(tables)
+    cells = published_cells(published)
     for mine, target in judges.items():
         theirs = set(cells["judge"]) | set(cells["judge"] + "/" + cells["profile"])
         if target not in theirs:
             known = ", ".join(sorted(set(cells["judge"])))
             raise InputError(
-                f"config: tables/replication/judges/{mine}: the paper has no judge {target!r}; it has {known}"
+                f"config: statistics/replication/judges/{mine}: the paper has no judge {target!r}; it has {known}"
             )
     known = {name: part for name, part in OURS.items() if name in statistics}
     parts = [estimates(statistics[name]) for name, (estimates, _) in known.items()]
@@ -304,6 +305,12 @@ def estimate(
         "n_items",
         "status",
     ]
+    counts, known = table["status"].value_counts(), table["contains"].dropna()
+    log.info(
+        "%d published numbers: %d compared (our interval contains %d of %d), %d without an estimate, %d not computed",
+        *(len(table), counts.get("compared", 0), known.sum(), len(known)),
+        *(counts.get("no estimate", 0), counts.get("not computed", 0)),
+    )
     return table.astype({"n_items": "Int64"})[["table", *KEYS, *values]]
 
 
@@ -318,7 +325,7 @@ def _renamed(ours: pd.DataFrame, judges: Mapping[str, str]) -> pd.DataFrame:
     for theirs in set(names.values()):
         same = sorted("/".join(name) for name, target in names.items() if target == theirs)
         if len(same) > 1:
-            raise InputError(f"config: tables/replication/judges: {' and '.join(same)} are both {'/'.join(theirs)}")
+            raise InputError(f"config: statistics/replication/judges: {' and '.join(same)} are both {'/'.join(theirs)}")
     mine = list(zip(ours["judge"], ours["profile"], strict=True))
     label = [judge if profile == DEFAULT_PROFILE else f"{judge}/{profile}" for judge, profile in mine]
     theirs = [names[pair] for pair in mine]

@@ -6,10 +6,11 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
-    "The ordering of least Bias Cost among those that were read, and the canonical one: cost in percentage points, and "
-    "rank by Pearson's r with human scores (1: highest), averaged over datasets. Chosen: share of the bootstrap "
-    "resamples of {cluster}s that choose the same ordering. Held out: the ordering that half of the groups choose, in "
-    "the other half, beside the canonical one: cost saved and r gained."
+    "The ordering of least Bias Cost among those that were read, and the canonical one, as in Table 6 of the earlier "
+    "version of Xu et al.: cost in percentage points, and rank by Pearson's r with human scores (1: highest), averaged "
+    "over datasets. Chosen: share of the bootstrap resamples of {cluster}s that choose the same ordering. Held out: "
+    "the ordering that half of the groups choose, in the other half, beside the canonical one: cost saved and r "
+    "gained. Costs are above 0 by chance alone: column noise of the CSV file is the cost of a judge without bias."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 OF_ORDERING = ["cost", "pearson", "pearson_rank"]
@@ -18,7 +19,7 @@ HELD_OUT += ["heldout_cost_saved", "heldout_pearson_gained", "heldout_pearson_ov
 
 
 def table(
-    statistics: pd.DataFrame,
+    bias_cost: pd.DataFrame,
     *,
     study: str,
     n: int,
@@ -29,10 +30,10 @@ def table(
     """One row a judge, dataset (``all``: all of them) and readout: cheapest and canonical ordering, and the choice.
 
     Args:
-        statistics: see `bias_cost.estimate`.
+        bias_cost: see `bias_cost.estimate`.
         cluster: ``item`` or ``group``: what the bootstrap draws.
     """
-    chosen = statistics.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
+    chosen = bias_cost.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
     chosen = chosen[chosen["cluster"] == cluster]
     costs = chosen[chosen["quantity"] == "cost"]
     cheapest = costs.sort_values("estimate", kind="stable").drop_duplicates(KEYS).sort_index()

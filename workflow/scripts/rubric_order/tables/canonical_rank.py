@@ -6,15 +6,16 @@ from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
     "Pearson's r with human scores of one read an item under the canonical ordering, the mean r of all orderings, and "
-    "the rank of the canonical one among them (1: highest r), with bootstrap intervals over {cluster}s. First, last: "
-    "the share of the resamples in which it has the first and the last rank."
+    "the rank of the canonical one among them (1: highest r), as in Table 4 of the earlier version of Xu et al., with "
+    "{bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s. First, last: the share of the resamples in which "
+    "it has the first and the last rank; the CSV file has the share of every rank."
 )
 KEYS = ["judge", "dataset", "readout", "cluster", "n_orderings", "n_items"]
 QUANTITIES = ["pearson_canonical", "pearson_mean", "advantage", "rank"]
 
 
 def table(
-    statistics: pd.DataFrame,
+    canonical_rank: pd.DataFrame,
     *,
     study: str,
     n: int,
@@ -25,10 +26,10 @@ def table(
     """One row a judge, dataset and readout, with the share of the resamples that give each rank.
 
     Args:
-        statistics: see `canonical_rank.estimate`.
+        canonical_rank: see `canonical_rank.estimate`.
         cluster: ``item`` or ``group``: what the bootstrap draws.
     """
-    chosen = statistics.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
+    chosen = canonical_rank.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
     chosen = chosen[chosen["cluster"] == cluster]
     shares = chosen[chosen["quantity"] == "rank_share"]
     shares = shares.assign(quantity="rank_share_" + shares["rank"].astype(str))

@@ -5,16 +5,18 @@ import pandas as pd
 from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, numbers, with_interval
 
 CAPTION = (
-    "Carry-over. Slope: points by which a criterion scores higher a point by which the text scores higher under the "
-    "criterion right before it than under an average one; 0 without carry-over. Predecessor: p of no effect of "
-    "which criterion comes before; leader: of which one stands first. Position: p of no effect of the position, "
-    "alone and given the slope; criteria: how many are significant at 5% in the same tests of single criteria. All "
-    "p-values take groups of texts as the sample."
+    "Carry-over: whether a criterion scores higher right after one under which the text scores high, and what is left "
+    "of position effects when that is taken into account. Slope: points by which a criterion scores higher a point by "
+    "which the text scores higher under the criterion right before it than under an average one; 0 without carry-over. "
+    "Predecessor: p of no effect of which criterion comes before; leader: of which one stands first. Position: p of no "
+    "effect of the position, alone and given the slope; criteria: how many are significant at 5% in the same tests of "
+    "single criteria. All p-values take groups of texts as the sample. Rotations put each criterion after the same two "
+    "neighbours; Williams designs (strategy balanced_williams) after each other criterion equally often."
 )
 
 
 def table(
-    statistics: pd.DataFrame,
+    carry_over: pd.DataFrame,
     *,
     study: str,
     n: int,
@@ -24,9 +26,9 @@ def table(
     """One row a judge, dataset, strategy and readout.
 
     Args:
-        statistics: see `carry_over.estimate`.
+        carry_over: see `carry_over.estimate`.
     """
-    chosen = statistics.query("study == @study and profile == @profile and n == @n and readout in @readouts")
+    chosen = carry_over.query("study == @study and profile == @profile and n == @n and readout in @readouts")
     keys = ["judge", "dataset", "strategy", "n", "readout"]
     rows = []
     for key, block in chosen.groupby(keys, sort=False):

@@ -6,8 +6,10 @@ from rubric_order.base.keys import MACRO, STRATEGIES
 from rubric_order.tables import READOUT_NAMES, numbers
 
 CAPTION = (
-    "Criterion-order strategies at the same budget: mean over criteria of Pearson's r with people under each "
-    "strategy, and paired bootstrap differences. * the interval excludes 0."
+    "Mean over criteria of Pearson's r with people by how the criteria were ordered, at the same number of reads, with "
+    "the columns of Xu et al. (2026), Table 6, and differences with {bootstrap[confidence]:.0%} intervals of a paired "
+    "bootstrap. It draws {cluster}s, the same for both strategies; here an item is one text, and a group the texts "
+    "that belong together. * the interval does not hold 0."
 )
 NAMES = {
     "balanced": "Bal",
@@ -20,7 +22,7 @@ NAMES = {
 
 
 def table(
-    statistics: pd.DataFrame,
+    criteria_agreement: pd.DataFrame,
     *,
     study: str,
     n: int,
@@ -31,11 +33,11 @@ def table(
     """One row a judge, dataset and readout: each strategy, and the differences of the first with the others.
 
     Args:
-        statistics: see `criteria_agreement.estimate`. The first of `keys.STRATEGIES` that the study
-            has is compared with the others (column `first`).
+        criteria_agreement: see `criteria_agreement.estimate`. The first of `keys.STRATEGIES` that the
+            study has is compared with the others (column `first`).
     """
     where = "study == @study and profile == @profile and n == @n and readout in @readouts and cluster == @cluster"
-    chosen = statistics.query(where)
+    chosen = criteria_agreement.query(where)
     chosen = chosen[chosen["criterion"] == MACRO]
     keys = ["judge", "dataset", "n", "readout", "cluster"]
     first = next((name for name in STRATEGIES if name in set(chosen["strategy"])), None)

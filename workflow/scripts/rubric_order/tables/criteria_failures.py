@@ -4,12 +4,15 @@ import pandas as pd
 
 from rubric_order.base.keys import EVERY
 
-CAPTION = "Scores that answers about several criteria do not give, by reason."
+CAPTION = (
+    "Scores that answers about several criteria do not give, by reason. Each criterion parses or fails by itself; the "
+    "CSV file also counts by criterion and position."
+)
 
 
-def table(statistics: pd.DataFrame, *, study: str, profile: str = "default") -> pd.DataFrame:
+def table(criteria_failures: pd.DataFrame, *, study: str, profile: str = "default") -> pd.DataFrame:
     """One row a judge, dataset, strategy, scale, criterion, position and reason, see `criteria_failures`."""
-    chosen = statistics.query("study == @study and profile == @profile").drop(columns=["study", "profile"])
+    chosen = criteria_failures.query("study == @study and profile == @profile").drop(columns=["study", "profile"])
     return chosen.assign(share=chosen["n_failed"] / chosen["n_scores"]).reset_index(drop=True)
 
 

@@ -6,17 +6,19 @@ from rubric_order.base.keys import MACRO
 from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, numbers
 
 CAPTION = (
-    "Multi-criterion ordering. Avg r: mean over criteria of Pearson's r with people. Mean and Max gap: a criterion's "
-    "mean score in its best less its worst position, in points of the scale, averaged and greatest over criteria; "
-    "chance: the gap when answers are dealt anew among the orderings of a text. Sig.: criteria with a significant "
-    "item-blocked Friedman test (Skillings-Mack where scores are missing) at 5%; by Holm, adjusted for the tests of "
-    "all judges, datasets and criteria; by group, the same in the test that takes groups of texts as the sample."
+    "What the place of a criterion in the prompt does to its score, with the columns of Xu et al. (2026), Table 5. Avg "
+    "r: mean over criteria of Pearson's r with people. Mean and Max gap: a criterion's mean score in its best less its "
+    "worst position, in points of the scale, averaged and greatest over criteria. A gap is never 0: chance is the gap "
+    "when answers are dealt anew among the orderings in which a text was read. Sig.: criteria with a significant "
+    "item-blocked Friedman test (Skillings-Mack where scores are missing) at 5%, as in the paper; by Holm, adjusted "
+    "for the tests of all judges, datasets and criteria; by group, the same in the test that takes groups of texts as "
+    "the sample."
 )
 
 
 def table(
-    statistics: pd.DataFrame,
-    agreement: pd.DataFrame,
+    criterion_order: pd.DataFrame,
+    criteria_agreement: pd.DataFrame,
     *,
     study: str,
     strategy: str,
@@ -27,15 +29,15 @@ def table(
     """One row a judge, dataset and readout.
 
     Args:
-        statistics: see `criterion_order.estimate`. agreement: see `criteria_agreement.estimate`.
+        criterion_order: see `criterion_order.estimate`. criteria_agreement: see `criteria_agreement.estimate`.
     """
     where = "study == @study and profile == @profile and strategy == @strategy and n == @n and readout in @readouts"
     keys = ["judge", "dataset", "strategy", "n", "readout"]
-    agreed = agreement.query(where).query("quantity == 'pearson' and cluster == 'item'")
+    agreed = criteria_agreement.query(where).query("quantity == 'pearson' and cluster == 'item'")
     agreed = agreed[agreed["criterion"] == MACRO]
     pearson = agreed.set_index(keys)["estimate"].to_dict()
     rows = []
-    for key, block in statistics.query(where).groupby(keys, sort=False):
+    for key, block in criterion_order.query(where).groupby(keys, sort=False):
         tests = block[block["quantity"] == "position_test"]
         row = dict(zip(keys, key, strict=True)) | {name: block[name].iloc[0] for name in ("n_texts", "n_groups")}
         row |= {"n_failed": block["n_failed"].iloc[0], "pearson": pearson.get(key, float("nan"))}

@@ -5,10 +5,10 @@ import pandas as pd
 from rubric_order.tables import numbers, with_interval
 
 CAPTION = (
-    "Crossed design: both the order of the criteria and the order of the score levels vary. p of no effect of each on "
-    "the score, of no interaction, and of level positions being selected in the same shares wherever the criterion "
-    "stands; groups of texts are the sample. V: Cramer's V of the selected level positions where the criterion stands "
-    "first and last, with bootstrap intervals over groups."
+    "Crossed design: studies that vary the order of the criteria and the order of the score levels together. p of no "
+    "effect of each on the score, of no interaction, and of level positions being selected in the same shares wherever "
+    "the criterion stands; groups of texts are the sample. V: Cramer's V of the selected level positions where the "
+    "criterion stands first and last, with {bootstrap[confidence]:.0%} bootstrap intervals over groups."
 )
 TESTS = {
     "criterion_order": "criterion order, p",
@@ -18,13 +18,13 @@ TESTS = {
 }
 
 
-def table(statistics: pd.DataFrame, *, study: str, n: int, profile: str = "default") -> pd.DataFrame:
+def table(crossed_orders: pd.DataFrame, *, study: str, n: int, profile: str = "default") -> pd.DataFrame:
     """One row a judge, dataset and strategy.
 
     Args:
-        statistics: see `crossed_orders.estimate`.
+        crossed_orders: see `crossed_orders.estimate`.
     """
-    chosen = statistics.query("study == @study and profile == @profile and n == @n")
+    chosen = crossed_orders.query("study == @study and profile == @profile and n == @n")
     keys = ["judge", "dataset", "strategy", "n"]
     rows = []
     for key, block in chosen.groupby(keys, sort=False):

@@ -5,16 +5,18 @@ import pandas as pd
 from rubric_order.tables import with_interval
 
 CAPTION = (
-    "Datasets. Alpha: Krippendorff's alpha (ordinal) of all raters. One against the rest: Pearson's r of one rater "
-    "with the mean of the others, averaged over raters. Both pool the criteria and have bootstrap intervals over "
-    "groups; a rater is a place in an item's list of scores, which need not be the same person throughout. Reference "
-    "labels come from another judge: where it gave all of them, their agreement is its agreement with itself."
+    "Datasets: sizes, lengths of the responses, and how well the raters agree. Alpha: Krippendorff's alpha (ordinal) "
+    "of all raters. One against the rest: Pearson's r of one rater with the mean of the others, averaged over raters. "
+    "Both pool the criteria and have {bootstrap[confidence]:.0%} bootstrap intervals over groups; a rater is a place "
+    "in an item's list of scores, which need not be the same person throughout. Reference labels come from another "
+    "judge: where it gave all of them, their agreement is its agreement with itself. The CSV file has a row for each "
+    "criterion too."
 )
 
 
-def table(statistics: pd.DataFrame) -> pd.DataFrame:
+def table(datasets: pd.DataFrame) -> pd.DataFrame:
     """One row a dataset, source of scores and criterion, see `datasets.estimate`."""
-    return statistics.drop(columns=["method", "confidence", "seed"]).reset_index(drop=True)
+    return datasets.drop(columns=["method", "confidence", "seed"]).reset_index(drop=True)
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

@@ -6,8 +6,8 @@ from rubric_order.tables import READOUT_NAMES, with_interval
 
 CAPTION = (
     "Halo: mean correlation between criteria across texts, of scores given in one prompt, of the same items judged "
-    "alone, and of people's; and the differences, with bootstrap intervals over groups of texts. Read: of single "
-    "reads; mean: of means over all reads of a text."
+    "alone (where a study does that), and of people's; and the differences, with {bootstrap[confidence]:.0%} bootstrap "
+    "intervals over groups of texts. Read: of single reads; mean: of means over all reads of a text."
 )
 QUANTITIES = {
     "inside": "one prompt",
@@ -19,7 +19,7 @@ QUANTITIES = {
 
 
 def table(
-    statistics: pd.DataFrame,
+    halo: pd.DataFrame,
     *,
     study: str,
     n: int,
@@ -29,9 +29,9 @@ def table(
     """One row a judge, dataset, strategy, readout and basis.
 
     Args:
-        statistics: see `halo.estimate`.
+        halo: see `halo.estimate`.
     """
-    chosen = statistics.query("study == @study and profile == @profile and n == @n and readout in @readouts")
+    chosen = halo.query("study == @study and profile == @profile and n == @n and readout in @readouts")
     keys = ["judge", "dataset", "strategy", "n", "readout", "basis"]
     rows = []
     for key, block in chosen.groupby(keys, sort=False):

@@ -5,8 +5,10 @@ import pandas as pd
 from rubric_order.tables import READOUT_NAMES, intervals
 
 CAPTION = (
-    "Agreement of each item's mean score with its human score, with bootstrap intervals over {cluster}s. Kappa has "
-    "quadratic weights and compares rounded scores."
+    "Agreement of each item's mean score with its human score: Pearson's r, Spearman's rho, Kendall's tau-b, and kappa "
+    "with quadratic weights, which compares rounded scores; with {bootstrap[confidence]:.0%} bootstrap intervals over "
+    "{cluster}s. Criterion all pools the items of all criteria. Means leave out reads without a score; the CSV file "
+    "has bounds of r over what those could have been, and BCa intervals. Datasets without human scores are not shown."
 )
 QUANTITIES = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b", "kappa": "kappa"}
 KEYS = ["judge", "dataset", "criterion", "strategy", "readout", "cluster"]
@@ -16,14 +18,14 @@ BOUNDS = {"pearson_bound_low": "bound_low", "pearson_bound_high": "bound_high"}
 
 
 def table(
-    statistics: pd.DataFrame, *, study: str, n: int, profile: str = "default", cluster: str = "group"
+    human_agreement: pd.DataFrame, *, study: str, n: int, profile: str = "default", cluster: str = "group"
 ) -> pd.DataFrame:
     """One row a judge, dataset, criterion, strategy and readout, see `human_agreement.estimate`.
 
     Args:
         cluster: ``item`` or ``group``: what the bootstrap draws.
     """
-    chosen = statistics.query("study == @study and profile == @profile and n == @n and cluster == @cluster")
+    chosen = human_agreement.query("study == @study and profile == @profile and n == @n and cluster == @cluster")
     rows = []
     for key, block in chosen.groupby(KEYS, sort=False):
         of = block.set_index("quantity")

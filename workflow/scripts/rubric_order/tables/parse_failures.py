@@ -2,12 +2,15 @@
 
 import pandas as pd
 
-CAPTION = "Reads whose answer gives no score, by reason."
+CAPTION = (
+    "Reads whose answer gives no score, by reason. They are never scored; the responses keep their raw text. The CSV "
+    "file also counts them by score and the position at which it stood in the prompt."
+)
 
 
-def table(statistics: pd.DataFrame, *, study: str, profile: str = "default") -> pd.DataFrame:
+def table(parse_failures: pd.DataFrame, *, study: str, profile: str = "default") -> pd.DataFrame:
     """One row a judge, dataset, strategy, scale, score with its position, and reason; see `failures.estimate`."""
-    table = statistics.query("study == @study and profile == @profile").drop(columns=["study", "profile"])
+    table = parse_failures.query("study == @study and profile == @profile").drop(columns=["study", "profile"])
     return table.assign(share=table["n_failed"] / table["n_reads"]).reset_index(drop=True)
 
 

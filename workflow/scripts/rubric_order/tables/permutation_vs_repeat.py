@@ -6,17 +6,19 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
-    "Correlation of each item's mean score with its human score under {strategy} and {baseline}, and the difference "
-    "over the items that both scored, with intervals over {cluster}s: a paired bootstrap for Pearson's r, an "
-    "infinitesimal jackknife for Spearman's rho."
+    "Correlation of each item's mean score with its human score when it is read in several orderings ({strategy}) and "
+    "in one ({baseline}), as in Table 2 of the earlier version of Xu et al., and the difference over the items that "
+    "both have scored, with {bootstrap[confidence]:.0%} intervals over {cluster}s: a paired bootstrap for Pearson's r, "
+    "an infinitesimal jackknife for Spearman's rho. At temperature 0, repeats of one prompt are nearly one read, so "
+    "the difference is also one of averaging."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 QUANTITIES = {"pearson": "Pearson r", "spearman": "Spearman rho"}
 
 
 def table(
-    agreement: pd.DataFrame,
-    comparison: pd.DataFrame,
+    human_agreement: pd.DataFrame,
+    strategy_comparison: pd.DataFrame,
     *,
     study: str,
     n: int,
@@ -28,15 +30,15 @@ def table(
     """One row a judge, dataset and readout: both correlations under either strategy, and their differences.
 
     Args:
-        agreement: see `human_agreement.estimate`.
-        comparison: see `strategy_comparison.estimate`, which has each pair once, in either order.
+        human_agreement: see `human_agreement.estimate`.
+        strategy_comparison: see `strategy_comparison.estimate`, which has each pair once, in either order.
         strategy, baseline: the strategies to compare; differences are the first less the second.
         cluster: ``item`` or ``group``: what counts as the sample.
     """
     reads = f"study == @study and profile == @profile and n == @n and cluster == @cluster and criterion == '{EVERY}'"
-    pair = agreement.query(f"{reads} and strategy in [@strategy, @baseline]")
+    pair = human_agreement.query(f"{reads} and strategy in [@strategy, @baseline]")
     pair = pair.assign(quantity=pair["quantity"] + "_" + pair["strategy"])
-    difference = comparison.query(
+    difference = strategy_comparison.query(
         f"{reads} and strategy in [@strategy, @baseline] and baseline in [@strategy, @baseline]"
     )
     difference = difference.assign(quantity=difference["quantity"] + "_difference")

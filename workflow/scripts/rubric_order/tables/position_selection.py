@@ -5,11 +5,16 @@ import pandas as pd
 from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, intervals, numbers
 
 CAPTION = (
-    "Which positions of the prompt are selected. Chi-square against uniform; V: Cramer's V with a bootstrap interval "
-    "that allows for chance making V positive; corrected V: without what chance adds to it; detectable V: the smallest "
-    "that would have been found with a probability of 80%. † not significant at 5% in the test that takes {cluster}s, "
-    "not reads, as the sample; ‡ significant in it, but not after Holm's adjustment for all judges, datasets and "
-    "scales of the study. Direction: from simultaneous intervals of all shares."
+    "Which positions of the prompt are selected, with the columns of Xu et al. (2026), Table 2: chi-square against "
+    "uniform, Cramer's V with a {bootstrap[confidence]:.0%} bootstrap interval that allows for chance making V "
+    "positive, the share of the first and the last position, and the direction of bias. † not significant at 5% in the "
+    "test that takes {cluster}s, not reads, as the sample (Rao and Scott); ‡ significant in it, but not after Holm's "
+    "adjustment for all judges, datasets and scales of the study. Corrected V: without what chance adds to it. "
+    "Detectable V: the smallest that would have been found with a probability of 80%. The direction comes from "
+    "simultaneous intervals of all shares, not from the largest share: near uniform means that all of them are within "
+    "{direction[near_uniform]:.0%} of the uniform share, undetermined that they are too wide to tell. Where the "
+    "readout is option probabilities, chi-square is computed from summed probabilities: it describes and is no test. "
+    "The CSV file has every interval, and bounds over what reads without a score could have selected."
 )
 KEYS = ["judge", "dataset", "strategy", "n", "readout", "cluster"]
 COUNTS = ["n_items", "n_clusters", "n_reads", "n_failed"]
@@ -19,16 +24,22 @@ ENDS = ["ci_low", "ci_high", "bound_low", "bound_high"]
 
 
 def table(
-    statistics: pd.DataFrame, *, study: str, strategy: str, n: int, profile: str = "default", cluster: str = "group"
+    position_selection: pd.DataFrame,
+    *,
+    study: str,
+    strategy: str,
+    n: int,
+    profile: str = "default",
+    cluster: str = "group",
 ) -> pd.DataFrame:
     """One row a judge, dataset and readout: chi-square, p-values, V, direction of bias, share of each position.
 
     Args:
-        statistics: see `position_selection.estimate`.
+        position_selection: see `position_selection.estimate`.
         cluster: ``item`` or ``group``: what counts as the sample.
     """
     reads = "study == @study and profile == @profile and strategy == @strategy and n == @n and cluster == @cluster"
-    chosen = statistics.query(reads)
+    chosen = position_selection.query(reads)
     rows = []
     for key, block in chosen.groupby(KEYS, sort=False):
         of = block.set_index("quantity")

@@ -5,10 +5,13 @@ import pandas as pd
 from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
-    "Rank reversal between {strategy} and {other}: Kendall's tau and the share of prompts whose best candidate "
-    "changes, in expectation when ties are broken at random, with bootstrap intervals over groups. Noise: the same "
-    "between two halves of one strategy's reads, the mean of both strategies. Excess: the reversal between halves of "
-    "the two strategies less that noise, which is 0 on average where the order of the options means nothing."
+    "How much the ranking of a prompt's candidates changes from {strategy} to {other}, with the columns of Xu et al. "
+    "(2026), Table 7: Kendall's tau, and the share of prompts whose best candidate changes (flips), in expectation "
+    "when ties are broken at random, with {bootstrap[confidence]:.0%} bootstrap intervals over groups. Rankings from "
+    "few reads differ also by chance. Noise: the same between two halves of one strategy's reads, the mean of both "
+    "strategies. Excess: the reversal between halves of the two strategies less that noise, which is 0 on average "
+    "where the order of the options means nothing. The CSV file has tau-b, and the flips when the first of several "
+    "best candidates counts."
 )
 KEYS = ["judge", "dataset", "readout", "strategy", "other"]
 QUANTITIES = ("kendall_tau", "top1_flip", "kendall_tau_b", "top1_flip_first")
@@ -16,15 +19,15 @@ COMPARISONS = ("between", "between_halves", "within_strategy", "within_other", "
 
 
 def table(
-    statistics: pd.DataFrame, *, study: str, strategy: str, other: str, n: int, profile: str = "default"
+    rank_reversal: pd.DataFrame, *, study: str, strategy: str, other: str, n: int, profile: str = "default"
 ) -> pd.DataFrame:
     """One row a judge, dataset and readout: every comparison and quantity with its interval.
 
     Args:
-        statistics: see `rank_reversal.estimate`.
+        rank_reversal: see `rank_reversal.estimate`.
         strategy, other: the strategies to compare; the statistics have each pair once, in either order.
     """
-    chosen = statistics.query("study == @study and profile == @profile and n == @n")
+    chosen = rank_reversal.query("study == @study and profile == @profile and n == @n")
     chosen = chosen[chosen["strategy"].isin([strategy, other]) & chosen["other"].isin([strategy, other])]
     chosen = chosen.assign(quantity=chosen["comparison"] + "_" + chosen["quantity"])
     names = [f"{comparison}_{quantity}" for comparison in COMPARISONS for quantity in QUANTITIES]

@@ -6,9 +6,15 @@ CAPTION = (
     "Published numbers beside ours, for the same judge, dataset, strategy and scale. The interval says how far ours "
     "would move with other items; it contains the published number if it reaches what rounding leaves of it. The "
     "published numbers are of nearly the same items, so one outside points at other causes: prompts, settings, or "
-    "another version of the judge."
+    "another version of the judge. Not computed: no statistic of ours is that quantity. No estimate: this run has no "
+    "reads for it. The CSV file has all numbers of the paper, also those of judges that were not run."
 )
 CONTAINS = {True: "yes", False: "no"}
+
+
+def table(replication: pd.DataFrame) -> pd.DataFrame:
+    """One row a published number, see `replication.estimate`."""
+    return replication
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

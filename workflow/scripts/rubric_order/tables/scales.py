@@ -7,15 +7,17 @@ from rubric_order.methods import resampling
 from rubric_order.tables import READOUT_NAMES, with_interval
 
 CAPTION = (
-    "Cramer's V of position selection by number of score levels: the mean over datasets (their number in brackets), "
-    "with an interval that combines those of the datasets. V is not less what chance adds to it; in the CSV file it is."
+    "Cramer's V of position selection by number of score levels, as in Xu et al. (2026), Table 4: the mean over "
+    "datasets (their number in brackets). Its {bootstrap[confidence]:.0%} interval combines those of the datasets, "
+    "which are independent. V does not depend on the number of reads, but chance adds to it, and more to few reads; "
+    "the CSV file has V of each dataset, with and without what chance adds."
 )
 MEAN = "mean"
 KEYS = ["judge", "readout", "cluster"]
 
 
 def table(
-    statistics: pd.DataFrame,
+    position_selection: pd.DataFrame,
     *,
     studies: list[str],
     strategy: str = "balanced",
@@ -25,7 +27,7 @@ def table(
     """One row a judge, readout, scale and dataset, and one for the mean of the datasets of each scale.
 
     Args:
-        statistics: see `position_selection.estimate`.
+        position_selection: see `position_selection.estimate`.
         studies: of a judge, scale and dataset that several have, the first one's is taken.
         cluster: ``item`` or ``group``: what counts as the sample.
 
@@ -34,7 +36,7 @@ def table(
 
     Source: Xu et al. (2026), Table 4.
     """
-    chosen = statistics.query(
+    chosen = position_selection.query(
         "study in @studies and profile == @profile and strategy == @strategy and cluster == @cluster"
     )
     chosen = chosen.sort_values("study", key=lambda column: column.map(studies.index), kind="stable")

@@ -6,14 +6,16 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables import READOUT_NAMES
 
 CAPTION = (
-    "Of the selections of each score, the share at each position in percent. Without position bias all are equal. "
-    "* the bootstrap interval over {cluster}s does not hold the equal share."
+    "Of the selections of each score, the share at each position in percent, as in Table 5 of the earlier version of "
+    "Xu et al. Without position bias all are equal. * the {bootstrap[confidence]:.0%} bootstrap interval over "
+    "{cluster}s does not hold the equal share. The CSV file has each dataset, the intervals, and how often each score "
+    "was selected when it stood at each position."
 )
 KEYS = ["judge", "dataset", "readout", "cluster", "score"]
 
 
 def table(
-    statistics: pd.DataFrame,
+    score_position: pd.DataFrame,
     *,
     study: str,
     n: int,
@@ -24,10 +26,10 @@ def table(
     """One row a judge, dataset, readout and score: share and rate of each position, with intervals.
 
     Args:
-        statistics: see `score_position.estimate`.
+        score_position: see `score_position.estimate`.
         cluster: ``item`` or ``group``: what the bootstrap draws.
     """
-    chosen = statistics.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
+    chosen = score_position.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
     chosen = chosen[chosen["cluster"] == cluster]
     found = chosen.groupby(KEYS, sort=False)[["n_selected", "n_reads"]].first()
     for quantity, name in (("share", "pos"), ("rate", "rate")):

@@ -6,17 +6,19 @@ from rubric_order.base.keys import EVERY, STRATEGIES
 from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, intervals, with_interval
 
 CAPTION = (
-    "Pearson's r with human scores under each strategy, with bootstrap intervals over {cluster}s, and the difference "
-    "from {strategy} to each other strategy over the same items, with paired bootstrap intervals. * the interval does "
-    "not hold 0; ** p < 0.05 also after Holm's adjustment for all judges, datasets and scales of the study."
+    "Pearson's r with human scores under each strategy, with {bootstrap[confidence]:.0%} bootstrap intervals over "
+    "{cluster}s, and the difference from {strategy} to each other strategy over the items that both have scored, with "
+    "intervals of a paired bootstrap ({paired[resamples]} resamples), as in Xu et al. (2026), Table 3. * the interval "
+    "does not hold 0; ** p < 0.05 also after Holm's adjustment for all judges, profiles, datasets and scales of the "
+    "study."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 DIFFERENCE = {"": "estimate", "_low": "ci_low", "_high": "ci_high", "_p": "p", "_p_holm": "p_holm", "_p_bh": "p_bh"}
 
 
 def table(
-    agreement: pd.DataFrame,
-    comparison: pd.DataFrame,
+    human_agreement: pd.DataFrame,
+    strategy_comparison: pd.DataFrame,
     *,
     study: str,
     n: int,
@@ -27,17 +29,17 @@ def table(
     """One row a judge, dataset and readout: r of each strategy, and how much higher it is under `strategy`.
 
     Args:
-        agreement: see `human_agreement.estimate`.
-        comparison: see `strategy_comparison.estimate`.
+        human_agreement: see `human_agreement.estimate`.
+        strategy_comparison: see `strategy_comparison.estimate`.
         strategy: what the others are compared with.
         cluster: ``item`` or ``group``: what the bootstrap draws.
     """
     reads = f"study == @study and profile == @profile and n == @n and cluster == @cluster and criterion == '{EVERY}'"
-    pearson = agreement.query(f"{reads} and quantity == 'pearson'")
+    pearson = human_agreement.query(f"{reads} and quantity == 'pearson'")
     names = [name for name in STRATEGIES if (pearson["strategy"] == name).any()]
     others = [name for name in names if name != strategy]
     pairs = "quantity == 'pearson' and (strategy == @strategy or baseline == @strategy)"
-    differences = comparison.query(f"{reads} and {pairs}")
+    differences = strategy_comparison.query(f"{reads} and {pairs}")
     rows = []
     for key, block in pearson.groupby(KEYS, sort=False):
         row = dict(zip(KEYS, key, strict=True)) | {"n": n}

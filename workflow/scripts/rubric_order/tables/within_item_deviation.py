@@ -5,10 +5,11 @@ import pandas as pd
 from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
-    "Standard deviation of an item's scores over its reads, mean over items, with bootstrap intervals over {cluster}s; "
-    "and the variance of a read under {strategy}, split into what the order of the options does to all items alike, "
-    "what it does to each item in its own way, and repetition (the variance under fixed). Estimates are unbiased, and "
-    "so can be negative."
+    "Standard deviation of an item's scores over its reads, mean over items, as in Table 3 of the earlier version of "
+    "Xu et al., with {bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s; and the variance of a read under "
+    "{strategy} in three parts: what the order of the options does to all items alike (shift), what it does to each "
+    "item in its own way (interaction), and repetition (the variance under fixed). Ordering %: the share of the first "
+    "two. Estimates are unbiased and not cut off, so those of small parts can be negative."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 SPREAD = ["mean_sd", "variance"]
@@ -16,7 +17,7 @@ SPLIT = ["ordering", "shift", "interaction", "repetition", "ordering_share"]
 
 
 def table(
-    statistics: pd.DataFrame,
+    within_item_deviation: pd.DataFrame,
     *,
     study: str,
     n: int,
@@ -27,11 +28,11 @@ def table(
     """One row a judge, dataset and readout: the deviation under each strategy, and the split of one's variance.
 
     Args:
-        statistics: see `within_item_deviation.estimate`.
+        within_item_deviation: see `within_item_deviation.estimate`.
         strategy: whose variance is split.
         cluster: ``item`` or ``group``: what the bootstrap draws.
     """
-    chosen = statistics.query("study == @study and profile == @profile and n == @n and cluster == @cluster")
+    chosen = within_item_deviation.query("study == @study and profile == @profile and n == @n and cluster == @cluster")
     spread = chosen[chosen["quantity"].isin(SPREAD)]
     names = [name for name in ("balanced", "random", "all", "fixed") if (spread["strategy"] == name).any()]
     spread = spread.assign(quantity=spread["quantity"] + "_" + spread["strategy"])

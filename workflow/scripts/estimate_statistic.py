@@ -1,0 +1,33 @@
+"""Estimate one statistic of the catalogue."""
+
+import importlib
+from pathlib import Path
+
+import pandas as pd
+
+from rubric_order.base import command_line, files
+
+
+def main(statistic: str, inputs: dict[str, list[Path]], settings: dict, output: Path) -> None:
+    """Write one row an estimate.
+
+    Args:
+        statistic: name of its module, whose `COLUMNS` say what is read of each input.
+        inputs: files by the argument of `estimate` that they are for. Scores are read one file after another.
+        settings: further arguments of `estimate`.
+    """
+    module = importlib.import_module(f"rubric_order.statistics.{statistic}")
+    tables = {}
+    for name, paths in inputs.items():
+        columns = module.COLUMNS.get(name)
+        if name in ("scores", "alone"):
+            tables[name] = files.each_table(paths, columns)
+        elif name == "published":
+            tables[name] = {path.stem: pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths}
+        else:
+            tables[name] = files.read_tables(paths, columns)
+    files.write_parquet(module.estimate(**tables, **settings), output, **settings)
+
+
+if __name__ == "__main__":
+    command_line.run(main)

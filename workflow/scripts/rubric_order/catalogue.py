@@ -1,0 +1,132 @@
+"""What can be made: each statistic, table and figure, with what it reads and how it is headed. Data only.
+
+The name of a result is that of its module, of its file and of its block of config, where it has one.
+"""
+
+from typing import NamedTuple
+
+
+class Statistic(NamedTuple):
+    """A table of estimates, one row an estimate; `estimate(...)` of a module of `statistics/` makes it.
+
+    Attributes:
+        probes: the probes whose studies' scores it reads (argument `scores`).
+        reads: what it reads beside them, each an argument: `items` and `pairs` of datasets; `alone`, the scores of the
+            studies that its block of config names so; `published`, the tables of a paper; or another statistic.
+        settings: blocks of config under `statistics`, or single keys of them, that are its other arguments; of an
+            argument that several have, the last one's is taken.
+        derived: further arguments that are taken from other parts of config, see `DERIVED` in `common.smk`.
+    """
+
+    probes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ("bootstrap",)
+    derived: tuple[str, ...] = ()
+
+
+class Shown(NamedTuple):
+    """A table, or a figure; `table(...)` of a module of `tables/`, or `draw(...)` of one of `figures/`, makes it.
+
+    Attributes:
+        statistics: the statistics that it reads, each an argument of its name. The other arguments are its block of
+            config.
+        category, title: where it stands in the report, and what it is called there.
+        module: name of its module, where several results share one.
+        derived: as of a statistic.
+    """
+
+    statistics: tuple[str, ...]
+    category: str
+    title: str
+    module: str | None = None
+    derived: tuple[str, ...] = ()
+
+
+SCORE_ORDER, CRITERION_ORDER = ("score_order",), ("criterion_order",)
+
+STATISTICS = {
+    "position_selection": Statistic(SCORE_ORDER, settings=("bootstrap", "direction")),
+    "power": Statistic(reads=("position_selection",), settings=("power",)),
+    "human_agreement": Statistic(SCORE_ORDER, derived=("human_scales",)),
+    "strategy_comparison": Statistic(SCORE_ORDER, settings=("bootstrap", "paired")),
+    "parse_failures": Statistic(SCORE_ORDER, settings=()),
+    "budget_curve": Statistic(SCORE_ORDER, settings=("bootstrap", "budget_curve")),
+    "rank_reversal": Statistic(SCORE_ORDER, settings=("bootstrap", "rank_reversal")),
+    "within_item_deviation": Statistic(SCORE_ORDER),
+    "canonical_rank": Statistic(SCORE_ORDER),
+    "score_position": Statistic(SCORE_ORDER),
+    "bias_cost": Statistic(SCORE_ORDER, settings=("bootstrap", "bias_cost")),
+    "datasets": Statistic(reads=("items", "pairs")),
+    "criterion_order": Statistic(CRITERION_ORDER),
+    "carry_over": Statistic(CRITERION_ORDER, settings=("bootstrap/confidence",)),
+    "criteria_agreement": Statistic(CRITERION_ORDER, settings=("bootstrap", "paired")),
+    "crossed_orders": Statistic(CRITERION_ORDER),
+    "halo": Statistic(CRITERION_ORDER, reads=("alone",)),
+    "criteria_failures": Statistic(CRITERION_ORDER, settings=()),
+    "replication": Statistic(
+        reads=(
+            "published",
+            "position_selection",
+            "human_agreement",
+            "strategy_comparison",
+            "rank_reversal",
+            "within_item_deviation",
+            "canonical_rank",
+            "score_position",
+            "bias_cost",
+            "criterion_order",
+            "criteria_agreement",
+        ),
+        settings=("replication/studies", "replication/judges"),
+    ),
+}
+
+COMPARED = ("human_agreement", "strategy_comparison")
+
+TABLES = {
+    "position_selection": Shown(("position_selection",), "Position bias", "Position selection, table"),
+    "scales": Shown(("position_selection",), "Position bias", "Number of score levels, table"),
+    "human_agreement": Shown(("human_agreement",), "Human agreement", "Agreement with human scores"),
+    "strategy_comparison": Shown(COMPARED, "Human agreement", "Strategies compared, table"),
+    "permutation_vs_repeat": Shown(COMPARED, "Human agreement", "Permutation against repeats, table"),
+    "parse_failures": Shown(("parse_failures",), "Reads without a score", "Parse failures"),
+    "rank_reversal": Shown(("rank_reversal",), "Ranking", "Rank reversal"),
+    "within_item_deviation": Shown(("within_item_deviation",), "Position bias", "Variation within items"),
+    "canonical_rank": Shown(("canonical_rank",), "Human agreement", "Rank of the canonical ordering"),
+    "score_position": Shown(("score_position",), "Position bias", "Scores by position, table"),
+    "bias_cost": Shown(("bias_cost",), "Position bias", "Bias Cost"),
+    "datasets": Shown(("datasets",), "Datasets", "Data cards, table"),
+    "replication": Shown(("replication",), "Replication", "Published numbers beside ours"),
+    "criterion_order": Shown(("criterion_order", "criteria_agreement"), "Criterion order", "Position gaps, table"),
+    "criteria_agreement": Shown(("criteria_agreement",), "Criterion order", "Agreement by strategy"),
+    "carry_over": Shown(("carry_over",), "Criterion order", "Carry-over"),
+    "halo": Shown(("halo",), "Criterion order", "Halo"),
+    "crossed_orders": Shown(("crossed_orders",), "Criterion order", "Crossed orders"),
+    "criteria_failures": Shown(("criteria_failures",), "Criterion order", "Missing scores"),
+}
+
+SWEPT = ("position_selection", "human_agreement")
+
+FIGURES = {
+    "position_selection": Shown(("position_selection",), "Position bias", "Position selection, figure"),
+    "power": Shown(("power",), "Position bias", "Smallest detectable bias, figure"),
+    "human_scores": Shown(("datasets",), "Datasets", "Human scores, figure"),
+    "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, figure"),
+    "position_selection_by_dataset": Shown(
+        ("position_selection",), "Position bias", "Position selection by dataset, figure"
+    ),
+    "score_position": Shown(("score_position",), "Position bias", "Scores by position, figure"),
+    "strategy_forest": Shown(("human_agreement",), "Human agreement", "Strategies, figure"),
+    "temperature_sweep": Shown(SWEPT, "Sweeps", "Temperature sweep", module="sweep", derived=("setting",)),
+    "effort_sweep": Shown(SWEPT, "Sweeps", "Reasoning effort sweep", module="sweep", derived=("setting",)),
+    "criterion_order": Shown(("criterion_order",), "Criterion order", "Shift by position, figure"),
+}
+
+
+def probes(statistics: tuple[str, ...]) -> set[str]:
+    """The probes whose studies' scores are behind some statistics, directly or through other statistics."""
+    found = set()
+    for name in statistics:
+        reads = tuple(other for other in STATISTICS[name].reads if other in STATISTICS)
+        found |= {*STATISTICS[name].probes} | probes(reads)
+    return found
