@@ -3,6 +3,7 @@ import os
 
 import pytest
 
+from rubric_order import catalogue
 from rubric_order.base import code_hash
 from rubric_order.base.code_hash import code_version
 
@@ -163,13 +164,24 @@ def test_the_project_has_no_relative_imports_which_would_not_be_followed(root):
 
 def test_no_code_that_judges_is_part_of_what_draws_a_figure_or_a_table(root):
     root /= "workflow/scripts"
-    for script in [*root.glob("plot_*.py"), *root.glob("render_*.py")]:
-        found = {path.name for path in closure(root, script)}
-        assert not found & {"plan.py", "prompts.py", "judging.py", "store.py", "vllm_offline.py", "parsing.py"}
+    shown = [("render_table.py", f"tables/{table}.py") for table in catalogue.TABLES]
+    shown += [("draw_figure.py", f"figures/{figure.module or name}.py") for name, figure in catalogue.FIGURES.items()]
+    for script, module in shown:
+        packages = {path.parent.name for path in closure(root, script, module)}
+        assert packages <= {"scripts", "base", "config", "methods", "statistics", "tables", "figures"}, module
 
 
-def closure(root, script):
-    pending, seen = [script], set()
+def test_a_table_counts_no_other_table(root):
+    root /= "workflow/scripts"
+    for table in catalogue.TABLES:
+        found = {
+            path.stem for path in closure(root, "render_table.py", f"tables/{table}.py") if path.parent.name == "tables"
+        }
+        assert found == {"__init__", table}
+
+
+def closure(root, script, module):
+    pending, seen = [root / script, root / "rubric_order" / module], set()
     while pending:
         path = pending.pop()
         if path not in seen:

@@ -197,7 +197,7 @@ def swept():
 
 
 def of_sweep(swept, **options):
-    values = {"values": VALUES, "study": "s", "strategy": "balanced", "n": 5, "readout": "hard", "cluster": "group"}
+    values = {"setting": VALUES, "study": "s", "strategy": "balanced", "n": 5, "readout": "hard", "cluster": "group"}
     values |= {"label": "Temperature", "order": [], "width_in": 6.5, "panel_height_in": 1.8, "names": NAMES}
     return sweep.draw(*swept, **values | options)
 
@@ -223,7 +223,7 @@ def test_numbers_are_drawn_to_scale_and_other_values_in_their_order(swept):
     for axis in (panels(figure)[1], panels(figure)[2]):  # the lowest of each column
         assert [tick.get_text() for tick in axis.get_xticklabels()] == ["0", "0.3", "0.6"]
     efforts = {"a": {"default": "medium", "t03": "low", "t06": "high"}}
-    figure = of_sweep(swept, values=efforts, order=["low", "medium", "high"], label="Effort")
+    figure = of_sweep(swept, setting=efforts, order=["low", "medium", "high"], label="Effort")
     assert [tick.get_text() for tick in panels(figure)[-1].get_xticklabels()] == ["low", "medium", "high"]
     axis = figure.axes[0]
     assert axis.get_xticks().tolist() == [0, 1, 2]
@@ -233,7 +233,7 @@ def test_numbers_are_drawn_to_scale_and_other_values_in_their_order(swept):
 
 def test_two_profiles_of_one_value_are_one_point(swept):
     efforts = {"a": {"default": "medium", "t03": "medium", "t06": "high"}}
-    x, _ = lines(of_sweep(swept, values=efforts, order=["medium", "high"]).axes[0])["Judge A"]
+    x, _ = lines(of_sweep(swept, setting=efforts, order=["medium", "high"]).axes[0])["Judge A"]
     assert len(x) == 2
 
 
@@ -244,7 +244,7 @@ def test_a_sweep_without_human_scores_has_v_alone(swept):
 
 @pytest.mark.parametrize("values", [{}, {"a": {"default": 0}}, {"a": {"default": 0.3, "t03": 0.3}}])
 def test_a_sweep_of_one_value_says_that_there_is_none(swept, values):
-    figure = of_sweep(swept, values=values)
+    figure = of_sweep(swept, setting=values)
     assert panels(figure) == []
     assert "several values of temperature" in texts(figure)[1][0]
 

@@ -51,7 +51,7 @@ def selection(judge="gpt_oss_20b", dataset="hanna", *, v=0.06, half=0.01, n=5, n
 
 def compare(tables_, *parts, judges=None, studies=("position_bias",), **others):
     statistics = {"position_selection": pd.concat(parts)} | others
-    return replication.estimate(tables_, statistics, studies=studies, judges=judges or {})
+    return replication.estimate(tables_, studies=studies, judges=judges or {}, **statistics)
 
 
 def one(rows, **values):
@@ -230,7 +230,7 @@ def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published)
         "position_selection": position_selection.estimate(scores, **BOOTSTRAP),
         "human_agreement": human_agreement.estimate(scores, **BOOTSTRAP),
     }
-    rows = replication.estimate(published("xu2026"), statistics, studies=["position_bias"], judges={})
+    rows = replication.estimate(published("xu2026"), studies=["position_bias"], judges={}, **statistics)
     compared = rows[rows["status"] == "compared"]
     assert set(zip(compared["judge"], compared["dataset"], strict=True)) == {
         ("gpt_oss_20b", "hanna"),
@@ -244,7 +244,7 @@ def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published)
     test = uniformity.position_test(chosen["position"], 5)
     assert one(compared, judge="gemma_3_27b", quantity="chi2")["ours"] == pytest.approx(test.chi2)
     rows = replication.estimate(
-        published("xu2026_v1"), statistics, studies=["position_bias"], judges={"gemma_3_27b": "qwen3_8b"}
+        published("xu2026_v1"), studies=["position_bias"], judges={"gemma_3_27b": "qwen3_8b"}, **statistics
     )
     means = (
         scores.query("judge == 'gemma_3_27b' and strategy == 'fixed'")
@@ -285,7 +285,7 @@ def reads_of_both():
 def test_the_other_statistics_are_put_beside_the_papers_too(published, reads_of_both):
     scores = reads_of_both
     statistics = everything(scores)
-    rows = replication.estimate(published("xu2026_v1"), statistics, studies=["position_bias"], judges={})
+    rows = replication.estimate(published("xu2026_v1"), studies=["position_bias"], judges={}, **statistics)
     compared = rows[rows["status"] == "compared"]
     assert set(compared["judge"]) == {"gpt_4_1", "gpt_oss_120b"}
     # Of each judge: 2 datasets x 2 differences; 2 x 2 strategies; 2 x 3; 25 cells; 4 of the costs.
@@ -319,7 +319,7 @@ def test_what_the_paper_pools_is_compared_with_the_same_datasets_alone(published
     others = scores[scores["dataset"] == "vicuna"].assign(dataset="own")
     scores = pd.concat([scores, others])
     statistics = everything(scores[scores["dataset"].isin(datasets)])
-    rows = replication.estimate(published("xu2026_v1"), statistics, studies=["position_bias"], judges={})
+    rows = replication.estimate(published("xu2026_v1"), studies=["position_bias"], judges={}, **statistics)
     pooled = rows[rows["table"].isin([5, 6])]
     assert set(pooled["status"]) == {"no estimate"}
     assert pooled["ours"].isna().all()
@@ -328,7 +328,7 @@ def test_what_the_paper_pools_is_compared_with_the_same_datasets_alone(published
 def test_differences_of_strategies_are_the_first_less_the_second(published, reads_of_both):
     scores = reads_of_both.query("judge == 'gpt_oss_120b'")
     statistics = {"strategy_comparison": strategy_comparison.estimate(scores, **BOOTSTRAP)}
-    rows = replication.estimate(published("xu2026"), statistics, studies=["position_bias"], judges={})
+    rows = replication.estimate(published("xu2026"), studies=["position_bias"], judges={}, **statistics)
     compared = rows[rows["status"] == "compared"]
     assert set(compared["quantity"]) == {"pearson_difference"}
     assert len(compared) == 4  # two datasets, from random and from fixed
@@ -349,7 +349,7 @@ def test_statistics_without_an_estimate_are_no_mistake(published, reads_of_both)
 def test_rank_reversal_is_compared_as_it_is_usually_computed(published, reads_of_both):
     scores = reads_of_both.query("judge == 'gpt_oss_120b' and dataset == 'summeval'")
     statistics = {"rank_reversal": rank_reversal.estimate(scores, halvings=2, **BOOTSTRAP)}
-    rows = replication.estimate(published("xu2026"), statistics, studies=["position_bias"], judges={})
+    rows = replication.estimate(published("xu2026"), studies=["position_bias"], judges={}, **statistics)
     compared = rows[rows["status"] == "compared"]
     assert set(compared["quantity"]) == {"kendall_tau", "top1_flip"}
     means = scores.astype({"score": float}).pivot_table(
@@ -370,7 +370,7 @@ def test_the_printed_table_has_one_digit_more_than_was_published(published, tmp_
     printed = layout.for_print(rows)
     first = one(printed, quantity="pos1", dataset="hanna")
     assert (first["published"], first["estimate"], first["contains"]) == ("0.250", "0.2521 [0.2421, 0.2621]", "yes")
-    tables.write(rows, printed, tmp_path / "replication", layout.CAPTION)
+    tables.write(rows, printed, tmp_path / "replication", "A caption.")
     again = pd.read_csv(tmp_path / "replication.csv")
     assert len(again) == len(rows)
     assert "0.2521" in (tmp_path / "replication.md").read_text(encoding="utf-8")
@@ -396,7 +396,8 @@ def test_the_order_of_criteria_is_compared_with_its_tables(published):
     agreed = criteria_agreement.estimate(reads, **BOOTSTRAP)
     found = replication.estimate(
         published("xu2026"),
-        {"criterion_order": order, "criteria_agreement": agreed},
+        criterion_order=order,
+        criteria_agreement=agreed,
         studies=["s"],
         judges={},
     )

@@ -167,5 +167,5 @@ def test_every_table_can_be_written_also_without_a_row(reads, tmp_path):
             criteria_failures_table.table(criteria_failures.estimate(nothing), study="s"),
         ),
     ):
-        tables.write(rows, module.for_print(rows), tmp_path / module.__name__.rpartition(".")[2], module.CAPTION)
+        tables.write(rows, module.for_print(rows), tmp_path / module.__name__.rpartition(".")[2], "A caption.")
     assert len(list(tmp_path.iterdir())) == 24

@@ -75,13 +75,10 @@ def test_rows_are_those_of_the_study_scale_and_profile(name, statistics):
 @pytest.mark.parametrize("name", TABLES)
 def test_every_form_is_written_with_every_digit_in_the_csv(name, statistics, tmp_path):
     rows, printed = made(name, statistics)
-    module, _, own = TABLES[name]
-    caption = module.CAPTION.format(cluster="group", **own)
-    tables.write(rows, printed, tmp_path / "table", caption)
+    tables.write(rows, printed, tmp_path / "table", "A caption.")
     back = pd.read_csv(io.StringIO((tmp_path / "table.csv").read_text()))
     pd.testing.assert_frame_equal(back, rows, check_dtype=False, check_exact=True)
     assert (tmp_path / "table.md").read_text().count("\n") == len(printed) + 2
-    assert not (set("{}") & set(caption))
 
 
 def test_rank_reversal_has_the_columns_of_table_7_and_the_noise(statistics):

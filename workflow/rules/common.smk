@@ -270,7 +270,7 @@ def statistic_settings(wildcards):
     entry, chosen = catalogue.STATISTICS[wildcards.statistic], {}
     for path in entry.settings:
         found = functools.reduce(lambda value, key: value[key], path.split("/"), config["statistics"])
-        chosen |= found if isinstance(found, dict) else {path.rpartition("/")[2]: found}
+        chosen |= {path.rpartition("/")[2]: found} if "/" in path else found
     return as_json(chosen | {name: DERIVED[name](chosen) for name in entry.derived})
 
 

@@ -1,0 +1,96 @@
+"""The catalogue fits the modules, the schema and the captions."""
+
+import importlib
+import inspect
+
+import docutils.core
+import pytest
+
+from rubric_order import catalogue
+from rubric_order.base.code_hash import constant
+from rubric_order.config import schema
+
+INPUTS = {"items", "pairs", "alone", "published"}
+SHOWN = [
+    (kind, name, shown)
+    for kind, block in (("tables", catalogue.TABLES), ("figures", catalogue.FIGURES))
+    for name, shown in block.items()
+]
+
+
+@pytest.fixture(scope="module")
+def shape(request):
+    return schema.load(request.config.rootpath / "workflow/schemas/config.schema.yaml")
+
+
+@pytest.fixture(scope="module")
+def defaults(shape):
+    """A config of all figures and tables, with every default."""
+    config = {"datasets": {}, "judges": {}, "studies": {}}
+    config |= {kind: {name: {} for other, name, _ in SHOWN if other == kind} for kind in ("tables", "figures")}
+    schema.fill_defaults(config, shape)
+    return config
+
+
+def arguments(function):
+    """Names of a function's arguments: all, and those that must be given."""
+    named = [p for p in inspect.signature(function).parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    return {p.name for p in named}, {p.name for p in named if p.default is inspect.Parameter.empty}
+
+
+def settings_of(statistic, config):
+    found = set()
+    for path in statistic.settings:
+        value = config["statistics"]
+        for key in path.split("/"):
+            value = value[key]
+        found |= {path.rpartition("/")[2]} if "/" in path else set(value)
+    return found | {*statistic.derived}
+
+
+@pytest.mark.parametrize("name", catalogue.STATISTICS)
+def test_a_statistic_takes_the_inputs_and_settings_that_the_catalogue_names(name, defaults):
+    statistic = catalogue.STATISTICS[name]
+    module = importlib.import_module(f"rubric_order.statistics.{name}")
+    others = {read for read in statistic.reads if read in catalogue.STATISTICS}
+    assert {*statistic.reads} - others <= INPUTS
+    inputs = {*statistic.reads} | ({"scores"} if statistic.probes else set())
+    known, needed = arguments(module.estimate)
+    given = inputs | settings_of(statistic, defaults)
+    variable = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(module.estimate).parameters.values())
+    assert needed <= given
+    assert given - known <= (others if variable else set())
+    assert set(module.COLUMNS) <= inputs
+
+
+@pytest.mark.parametrize(("kind", "name", "shown"), SHOWN)
+def test_a_table_or_figure_takes_the_statistics_and_settings_that_the_catalogue_names(kind, name, shown, defaults):
+    module = importlib.import_module(f"rubric_order.{kind}.{shown.module or name}")
+    known, needed = arguments(module.table if kind == "tables" else module.draw)
+    given = {*shown.statistics, *defaults[kind][name]}
+    assert {*shown.statistics} <= {*catalogue.STATISTICS}
+    assert {*shown.derived} <= given
+    assert needed <= given <= known
+    assert kind == "figures" or list(inspect.signature(module.for_print).parameters) == ["rows"]
+
+
+@pytest.mark.parametrize(("kind", "name", "shown"), SHOWN)
+def test_a_caption_is_filled_with_settings_and_is_plain_text(kind, name, shown, defaults, root):
+    module = root / f"workflow/scripts/rubric_order/{kind}/{shown.module or name}.py"
+    caption = constant(module, "CAPTION").format(**defaults["statistics"] | defaults[kind][name])
+    assert not set("{}") & set(caption)
+    settings = {"report_level": 1, "halt_level": 1}  # any remark of docutils is an error
+    html = docutils.core.publish_parts(caption, writer="html", settings_overrides=settings)["body"]
+    assert not any(mark in html for mark in ("<em>", "<strong>", "<li>", "<blockquote>", "href"))
+
+
+def test_config_knows_the_tables_and_figures_of_the_catalogue_and_no_others(shape):
+    assert set(schema.part_of(shape, "tables")["properties"]) == set(catalogue.TABLES)
+    assert set(schema.part_of(shape, "figures")["properties"]) == set(catalogue.FIGURES)
+
+
+def test_the_probes_of_a_result_are_those_behind_its_statistics():
+    assert catalogue.probes(("power",)) == {"score_order"}
+    assert catalogue.probes(("halo",)) == {"criterion_order"}
+    assert catalogue.probes(("datasets",)) == set()
+    assert catalogue.probes(("replication",)) == {"score_order", "criterion_order"}
