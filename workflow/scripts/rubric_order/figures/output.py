@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import matplotlib
+import matplotlib.style
 from matplotlib.figure import Figure
 
 from rubric_order.base import files
