@@ -1,9 +1,9 @@
 """Datasets: one adapter a module, one table of items for all of them.
 
-An adapter is a module with `FILES`, the names of the files that it needs, and `read`, which takes those files by name
-(and further files and options, if config gives them) and yields an `Item` for each text under each criterion, with the
-rubric it is scored by. Where texts are compared, it also yields a `Pair` for each two of its items; those items need no
-rubric. What every dataset must satisfy is checked here, once.
+An adapter is a module with two names. `FILES` lists the files that it needs. `read` takes these files by name, and the
+further files and options that config gives. It yields an `Item`, with its rubric, for each text and criterion. Where
+texts are compared, it also yields a `Pair` for each two items; such items need no rubric. This module checks what must
+hold for every dataset.
 """
 
 # Checks of a config read `ADAPTERS`: what is slow to import is imported where it is used.
@@ -123,7 +123,7 @@ class Entries:
 
 
 def read(adapter: str, files: dict[str, Path], options: dict | None = None, *, dataset: str = "") -> Entries:
-    """Items, and pairs of them, as a dataset's adapter reads them, unchecked.
+    """Items and pairs as a dataset's adapter reads them. They are not checked yet.
 
     Args:
         adapter: one of ``ADAPTERS``.
@@ -132,7 +132,7 @@ def read(adapter: str, files: dict[str, Path], options: dict | None = None, *, d
         dataset: id of the dataset, for adapters whose items depend on it.
 
     Raises:
-        InputError: config does not name a file that the adapter needs, or gives an argument that it does not know.
+        InputError: config lacks a file that the adapter needs, or has an option that the adapter does not know.
     """
     module = importlib.import_module(f"rubric_order.datasets.{adapter}")
     missing = [name for name in module.FILES if name not in files]
@@ -152,12 +152,12 @@ def read(adapter: str, files: dict[str, Path], options: dict | None = None, *, d
 
 
 def prepare(dataset: str, entries: Iterable[Item | Pair], *, limit: int | None = None) -> Tables:
-    """Check items and pairs and lay them out as tables; log how many texts `clean` changed, if any.
+    """Check items and pairs, and put them into tables. Logs how many texts `clean` changed.
 
     Args:
         dataset: id of the dataset.
         entries: what `read` returned, or items and pairs from elsewhere.
-        limit: keep only the first so many groups.
+        limit: number of groups to keep, from the first; None for all.
 
     Raises:
         InputError: an item has a field that is empty or of the wrong type, is repeated, or has neither a rubric nor a
@@ -181,7 +181,7 @@ def prepare(dataset: str, entries: Iterable[Item | Pair], *, limit: int | None =
 
 
 def _clean_ids(entry: Item | Pair) -> None:
-    """Clean the short texts by which entries are told apart and grouped, before they are compared."""
+    """Clean ids and other short texts that identify or group an entry, before entries are compared."""
     ids = ("item_id", "group_id", "candidate")
     if isinstance(entry, Pair):
         ids = ("pair_id", "group_id", "item_a", "item_b", "criterion")
@@ -192,7 +192,7 @@ def _clean_ids(entry: Item | Pair) -> None:
 
 
 def _prepare_pairs(dataset: str, pairs: list[Pair], items: list[Item], kept: set[str]) -> pd.DataFrame:
-    """The pairs of which both items are kept."""
+    """The table of pairs. A pair is kept if both of its items are."""
     import pandas as pd
 
     known = {item.item_id for item in items}
@@ -296,8 +296,8 @@ def clean(text: object, where: str) -> str:
     """Text in Unicode form NFC with plain line ends and without blank space around it.
 
     Raises:
-        InputError: it is not text, is empty, or holds a control character other than newline and tab or half of a
-            surrogate pair, which no file can hold.
+        InputError: it is not text, is empty, or holds a control character other than newline and tab, or an unpaired
+            surrogate, which UTF-8 cannot encode.
     """
     if not isinstance(text, str):
         raise InputError(f"{where}: expected text, found {text!r:.60}")

@@ -176,7 +176,7 @@ def check_rubric_source(table: Table, rubrics: Path | None) -> None:
 
 
 def texts(row: dict, columns: list[str], where: str) -> dict[str, str]:
-    """The cells that hold text, checked; those of ``SPARSE`` only where they are not empty."""
+    """The cells that hold text, checked. Empty cells of ``SPARSE`` columns are left out."""
     found = {}
     for name in columns:
         value = row.get(name)
@@ -189,7 +189,7 @@ def texts(row: dict, columns: list[str], where: str) -> dict[str, str]:
 
 
 def own_levels(row: dict, where: str) -> tuple[str, ...]:
-    """Descriptions of the levels in a row; empty cells after the last one are levels that its rubric does not have."""
+    """Descriptions of the levels in a row. Empty cells after the last description are no levels."""
     levels = {level: row.get(name) for level, name in enumerate(LEVELS, start=1) if not _is_empty(row.get(name))}
     for level, value in levels.items():
         clean(value, f"{where}: field 'level_{level}'")
@@ -197,7 +197,7 @@ def own_levels(row: dict, where: str) -> tuple[str, ...]:
 
 
 def human_scores(row: dict, columns: list[str], where: str) -> list[float]:
-    """Scores of the raters who gave one; only the last ones can be missing."""
+    """Scores of the raters, without empty cells. Only the last cells of a row may be empty."""
     scores = []
     empty = None
     for name in columns:

@@ -1,4 +1,4 @@
-"""Fetching a dataset's files: from a mirror folder or from the network, never without the right checksum."""
+"""Fetching a dataset's files from a mirror folder or from the network. Each file's checksum is checked."""
 
 import logging
 import shutil
@@ -55,11 +55,11 @@ def fetch(source: dict, output: Path, *, mirror: Path | None, what: str, timeout
 
 @dataclass
 class _Progress:
-    """What is known of a download between its attempts.
+    """State of a download, kept between attempts.
 
     Attributes:
-        resume: whether an attempt may go on where the one before was cut.
-        etag: the server's strong name for the content that has come so far, if it gave one.
+        resume: whether an attempt may continue where the last one was interrupted.
+        etag: the server's strong entity tag of the content received so far, if it sent one.
         resumed: whether the file was put together from parts.
     """
 
@@ -69,7 +69,7 @@ class _Progress:
 
 
 def _download_in_parts(url: str, path: Path, sha256: str, timeout: float) -> None:
-    """Download, asking only for the rest after a cut; if the parts do not fit together, once more in one piece."""
+    """Download a file. After an interruption only the rest is asked for; if parts do not fit, the whole file again."""
     progress = _Progress()
     _download(url, path, progress, timeout)
     if progress.resumed and files.sha256(path) != sha256:

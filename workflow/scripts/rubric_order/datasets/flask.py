@@ -18,7 +18,7 @@ from rubric_order.datasets.rubrics import Rubric, read_rubrics
 FILES = ("evaluation", "rubrics")
 
 FIELDS = {"instruction": str, "answer": str, "skill": list, "domain": list}
-UNLABELLED = "-1"  # published so where nobody could tell a domain or a difficulty
+UNLABELLED = "-1"  # published where a domain or a difficulty has no label
 
 log = logging.getLogger(__name__)
 

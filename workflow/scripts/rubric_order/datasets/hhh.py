@@ -1,9 +1,9 @@
 """HHH alignment: which of two responses people prefer, under four rubrics (helpful, harmless, honest, other).
 
-A record holds two whole Prometheus prompts without a reference answer, one with the preferred response and one with the
-other; all but the response is the same in both. Up to six responses to one instruction are compared in pairs, so a
-response is one item, however many pairs it stands in, and is called by the first digits of its checksum. Of a pair, the
-response with the lower checksum is `item_a`: that has nothing to do with which one is preferred.
+A record holds two whole Prometheus prompts without a reference answer. They differ only in the response: one has the
+preferred response, the other one the rejected response. Up to six responses to one instruction are compared in pairs.
+So a response is one item, however many pairs it is in, and its id is the beginning of its checksum. The response with
+the lower checksum is `item_a`, which is independent of the preference.
 
 Source: Askell et al. (2021); prompts of Kim et al. (2024), github.com/prometheus-eval/prometheus-eval.
 """

@@ -1,9 +1,9 @@
 """MT-Bench for comparing answers: 80 questions of two turns, answered by 31 models.
 
-A conversation is one text, its turns under headings of ours: the instruction is ``[Turn 1, user]`` and its question,
-then ``[Turn 2, user]``; the response has ``[Turn 1, assistant]`` and ``[Turn 2, assistant]``; a reference answer has
-``[Turn 1, reference]`` and ``[Turn 2, reference]``, without the turn for which there is none. Where a model said
-nothing in one turn, nothing stands below that turn's heading.
+A conversation is one text, its turns under headings that we add. The instruction has ``[Turn 1, user]`` and
+``[Turn 2, user]``, the response ``[Turn 1, assistant]`` and ``[Turn 2, assistant]``. A reference answer has
+``[Turn 1, reference]`` and ``[Turn 2, reference]``, or only one of them if the other turn has none. If a model's answer
+in a turn is empty, its heading has no text below it.
 
 Source: Zheng et al. (2023); sheet of Shi et al. (2025), github.com/Slimshilin/Position-Bias-Analyzer.
 """

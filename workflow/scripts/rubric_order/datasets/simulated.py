@@ -23,11 +23,11 @@ def read(
     """Items of simulated groups, candidates and criteria.
 
     Args:
-        dataset: id of the dataset; it decides what the qualities are.
-        n_groups, n_candidates: every candidate responds in every group.
+        dataset: id of the dataset; the qualities are hashes of it.
+        n_groups, n_candidates: number of groups, and of candidates in every group.
         criteria: ids of the criteria that each response is judged under.
-        levels: of the rubrics; a scale chooses among them.
-        raters: simulated people who score each item from 1 to 5; 0 for none.
+        levels: number of levels of the rubrics; a study's scale takes some of them.
+        raters: number of simulated people who score each item from 1 to 5.
         rater_noise: standard deviation of a rater's error, in standard deviations of quality.
 
     Raises:

@@ -1,8 +1,8 @@
 """Answers of many models to the same questions, in a spreadsheet: one row a question, one column a model.
 
-What MT-Bench and DevBench of the Position-Bias-Analyzer have in common. Each answer is an item; the baseline's answer
-is paired with every other model's. No preference is known. The baseline is always `item_a`: which of a pair's items a
-judge is shown first is decided when reads are planned.
+MT-Bench and DevBench of the Position-Bias-Analyzer have this form. Each answer is an item. The baseline's answer is
+paired with every other model's answer. No preference is known. The baseline is always `item_a`; the plan of reads
+decides which item of a pair a judge sees first.
 
 Source: Shi et al. (2025), github.com/Slimshilin/Position-Bias-Analyzer.
 """

@@ -1,4 +1,4 @@
-"""Holding an endpoint's limits: how much is asked a minute, and how much may be spent."""
+"""Limits of an endpoint: a rate limit for requests and tokens a minute, and a budget for all that is spent."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ MINUTE = 60.0
 
 
 class Amount(NamedTuple):
-    """What calls use up: their number, tokens of prompts and answers together, and money."""
+    """What calls use: their number, tokens (prompts and answers together), and money."""
 
     calls: int = 0
     tokens: int = 0
@@ -31,7 +31,7 @@ class Amount(NamedTuple):
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of a million tokens; `cached` of the part of the prompt that the endpoint had in its cache."""
+    """Prices of a million tokens. `cached` is that of prompt tokens that the endpoint had in its cache."""
 
     prompt: float = 0.0
     completion: float = 0.0
@@ -47,10 +47,11 @@ class BudgetSpentError(Exception):
 
 
 class Budget:
-    """What may be spent, held by reserving the most that a call can use before it is sent.
+    """A limit on what may be spent. Before a call is sent, the most that it can use is reserved.
 
-    A call waits while others that are under way could use up what it needs, and is refused once none is. From then on
-    all are refused: else the shortest prompts would still be asked, and answers would be a selection.
+    A call that does not fit waits while other calls are under way, since these may use less than they reserved. If it
+    does not fit when no call is under way, it is refused, and so are all later calls. Otherwise only the shortest prompts
+    would still be asked, and the answers would be a biased selection.
     """
 
     def __init__(self, limits: Mapping[str, float | None], spent: Amount | None = None) -> None:
@@ -61,11 +62,11 @@ class Budget:
         self.begin()
 
     def begin(self) -> None:
-        """Work in another event loop from now on. No call is under way."""
+        """Change to another event loop. No call may be under way."""
         self._settled = asyncio.Event()
 
     async def reserve(self, most: Amount) -> None:
-        """Set aside what a call can use at most.
+        """Reserve the most that a call can use.
 
         Raises:
             BudgetSpentError: with the limit that would be exceeded.
@@ -85,7 +86,7 @@ class Budget:
         self._reserved = self._reserved.plus(most)
 
     def settle(self, most: Amount, used: Amount) -> None:
-        """Book what a call used of that which was set aside for it."""
+        """Replace the amount that was reserved for a call with what it used."""
         self._reserved = self._reserved.minus(most)
         self.spent = self.spent.plus(used)
         self._settled.set()
@@ -105,14 +106,14 @@ class Sent:
 
 
 class RateLimiter:
-    """At most so many requests and so many tokens in any minute, counted when they are sent.
+    """A limit on requests and tokens in any minute, by the time at which they are sent.
 
-    Requests are spaced evenly rather than sent in one burst a minute, since endpoints also count in shorter windows. A
-    request counts for the tokens that it can use at most until it is known how many it did.
+    Requests are spaced evenly, since endpoints also count in windows shorter than a minute. A request first counts with
+    the most tokens that it can use, and with the tokens that it did use once these are known.
 
     Args:
-        requests, tokens: the limits; None for none.
-        record: file in which the last minute is kept for the job that comes next; None for none.
+        requests, tokens: limits a minute; None for no limit.
+        record: file that tells the next job what was sent in the last minute; None for none.
     """
 
     def __init__(
@@ -129,28 +130,28 @@ class RateLimiter:
         self.begin()
 
     def begin(self) -> None:
-        """Work in another event loop from now on; their clocks are one. No call is under way."""
+        """Change to another event loop. No call may be under way. All event loops have the same clock."""
         self._turn = asyncio.Lock()  # first come, first served
         self._corrected = asyncio.Event()
 
     def close(self) -> None:
-        """Leave word of what was sent in the last minute. Times of an event loop are those of the monotonic clock."""
+        """Write the record of the last minute. An event loop's times are those of the monotonic clock."""
         if self._record is not None:
             zero = time.time() - time.monotonic()
             sent = [[zero + sent.time, sent.tokens] for sent in self._window if sent.counts]
             files.write_text(json.dumps(sent) + "\n", self._record)
 
     def _read(self, record: Path) -> None:
-        """Begin with what an earlier job sent less than a minute ago."""
+        """Count what an earlier job sent less than a minute ago."""
         zero = time.time() - time.monotonic()
-        with contextlib.suppress(OSError, ValueError, TypeError):  # none, or torn: then nothing is known
+        with contextlib.suppress(OSError, ValueError, TypeError):  # the file is missing or damaged: nothing is known
             for at, tokens in json.loads(record.read_text(encoding="utf-8")):
                 if 0 <= time.time() - at < MINUTE:
                     self._window.append(Sent(at - zero, tokens))
                     self._in_window += tokens
 
     async def wait(self, tokens: int) -> Sent:
-        """Return when a request of at most so many tokens may be sent."""
+        """Wait until a request of at most `tokens` tokens may be sent."""
         clock = asyncio.get_running_loop().time
         async with self._turn:
             await asyncio.sleep(max(self._next - clock(), 0.0))
@@ -174,7 +175,7 @@ class RateLimiter:
             self._corrected.set()
 
     def _fits(self, tokens: int, now: float) -> bool:
-        """Whether there is room; a request that is larger than the limit waits until it is alone."""
+        """Whether the limit has room for `tokens`. A request larger than the limit fits when nothing else counts."""
         while self._window and self._window[0].time + MINUTE <= now:
             old = self._window.popleft()
             old.counts = False

@@ -1,4 +1,4 @@
-"""One call to an OpenAI-compatible endpoint, and what it means when there is no answer."""
+"""One call to an OpenAI-compatible endpoint, and the reasons why a call can fail."""
 
 import asyncio
 import email.utils
@@ -16,7 +16,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import PASSING
 from rubric_order.judging.engines.serving import Server
 
-LONGEST_WAIT = 600.0  # seconds; an endpoint that asks for more is not waited for
+MAX_WAIT_SECONDS = 600.0  # a call is given up if the endpoint asks for a longer wait
 
 # What the client would send from the environment to whatever endpoint; config names what is sent.
 VARIABLES = ("OPENAI_ADMIN_KEY", "OPENAI_CUSTOM_HEADERS", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
@@ -30,7 +30,7 @@ TOO_LONG = re.compile(
 
 
 def secret(name: str, where: str) -> str:
-    """A variable of the environment. Its value is part of no message.
+    """The value of an environment variable. No message contains it.
 
     Raises:
         InputError: it is missing, or no header can hold it.
@@ -67,8 +67,8 @@ class CallError(Exception):
     Attributes:
         reason: one word, see `engines.PASSING`.
         again: whether the same call may succeed later.
-        billed: whether it may have to be paid for.
-        after: seconds that the endpoint asks to wait.
+        billed: whether the call may have been charged.
+        after: seconds that the endpoint asks to wait; None if it does not.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class Connection:
             shown = f"{status}" if status == 401 else details  # a message about a key may show parts of it
             raise InputError(f"judge: {self.base_url} does not accept {MISTAKES[status]}: {shown}")
         after = retry_after(headers)
-        soon = after <= LONGEST_WAIT
+        soon = after <= MAX_WAIT_SECONDS
         if status == 429:
             return CallError("rate_limited", details, again=soon and "insufficient_quota" not in code, after=after)
         if status == 408:
@@ -188,7 +188,7 @@ class Connection:
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds that the endpoint asks to wait: as such, as milliseconds, or as a date."""
+    """Seconds that the endpoint asks to wait. It can give seconds, milliseconds or a date."""
     for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
         value = headers.get(name)
         if value is None:

@@ -1,4 +1,4 @@
-"""A server of vLLM on this machine for the time of a job."""
+"""vLLM's server on this machine, for the time of one job."""
 
 import contextlib
 import json
@@ -23,9 +23,9 @@ from rubric_order.judging.engines import vllm_offline
 log = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
-READY_SECONDS = 1800.0  # large models take long to load
-TRIES = 3  # another process can take the port between finding and using it
-STOP_SECONDS = 30.0  # to end by itself when asked to
+READY_SECONDS = 1800.0  # longest time that loading a model may take
+PORT_TRIES = 3  # another process can take the port between finding and using it
+STOP_SECONDS = 30.0  # time that the server gets to end by itself
 
 # Starts the server so that it is asked to end when this process ends, however that comes (prctl(2), PR_SET_PDEATHSIG).
 STARTER = """
@@ -41,7 +41,7 @@ def start(judge: dict, *, model_folder: Path | None) -> "Server":
     Raises:
         InputError: it ended, or did not answer in time.
     """
-    for _ in range(TRIES):
+    for _ in range(PORT_TRIES):
         server = Server(judge, model_folder=model_folder)
         try:
             server.wait_until_ready(judge["serve"].get("ready_timeout", READY_SECONDS))
@@ -50,11 +50,11 @@ def start(judge: dict, *, model_folder: Path | None) -> "Server":
             server.stop()
             if not (isinstance(error, InputError) and server.port_was_taken()):
                 raise
-    raise InputError(f"judge: serve: {TRIES} ports of {HOST} in a row were taken by others")
+    raise InputError(f"judge: serve: {PORT_TRIES} ports of {HOST} in a row were taken by others")
 
 
 class Server:
-    """A running server, with a key that only this job knows. Nothing of it is left when this process ends."""
+    """A running server, with a key that only this job knows. It ends with this process."""
 
     def __init__(self, judge: dict, *, model_folder: Path | None) -> None:
         with socket.socket() as probe:
@@ -98,7 +98,7 @@ class Server:
         raise InputError(f"judge: serve: vLLM's server did not answer within {seconds:g} s (serve/ready_timeout)")
 
     def check(self) -> None:
-        """Notice that it has ended.
+        """Check that the server still runs.
 
         Raises:
             InputError: with the last error that it printed; all that it printed is in the log.
@@ -117,7 +117,7 @@ class Server:
         return any("address already in use" in line.lower() for line in self._output)
 
     def stop(self) -> None:
-        """End it and all that it started. What it prints about that is of no interest."""
+        """End the server and all processes that it started. What it prints meanwhile is dropped."""
         self._ready = False
         self._signal(signal.SIGTERM)
         try:
@@ -132,7 +132,7 @@ class Server:
             os.killpg(self.process.pid, number)
 
     def _read(self) -> None:
-        """Keep what it prints while it starts, and pass on what it prints later: warnings and errors."""
+        """Keep what the server prints while it starts. Pass on what it prints later: warnings and errors."""
         for line in self.process.stdout:
             self._output.append(line)
             if self._ready:
@@ -154,7 +154,7 @@ def server_arguments(judge: dict, model_folder: Path | None) -> dict:
 
 
 def server_environment(judge: dict) -> dict[str, str]:
-    """The environment of the server. On a CPU it would keep a core for itself, which a small machine cannot spare."""
+    """Environment variables of the server. Without them vLLM reserves a CPU core, which a small machine cannot spare."""
     ours = {"VLLM_CPU_NUM_OF_RESERVED_CPU": "0"} if vllm_offline.is_cpu_build() else {}
     return {**ours, **os.environ, **vllm_offline.environment(judge)}
 
