@@ -135,7 +135,6 @@ def test_every_form_has_a_row_a_row(whole, tmp_path):
 
 
 def test_an_empty_table_still_has_its_header(scores, whole, tmp_path):
-
     for name, (table, printed) in everything(scores[scores["judge"] == "none"]).items():
         written = write(table, printed, tmp_path / name)
         assert table.empty
