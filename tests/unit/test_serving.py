@@ -133,7 +133,7 @@ def test_a_server_that_dies_later_is_noticed(served, tmp_path, capfd):
 def test_a_job_that_is_killed_takes_its_server_along(served, root, tmp_path):
     script = (
         "import json, sys, time\n"
-        "from rubric_order.engines import serving\n"
+        "from rubric_order.judging.engines import serving\n"
         "serving.start(json.loads(sys.argv[1]), model_folder=None)\n"
         "print('ready', flush=True)\n"
         "time.sleep(600)\n"

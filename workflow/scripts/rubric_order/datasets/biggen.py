@@ -1,10 +1,10 @@
 """BiGGen Bench: instances that bring their own five-level rubric and reference answer, with one model's responses.
 
-The file has the form that the benchmark's inference scripts write: a mapping of instance id to record. In the published
-sample each of the 765 responses is "Hello World!". So give a file with a model's responses, or let the reference answers
-be judged. The 70 multilingual instances are left out; Li et al. use the same 695. In some formulas an escape sequence
-has swallowed a backslash (`\\f` of `\\frac` became a form feed); these backslashes are put back. There are no human
-scores.
+The file has the form that the benchmark's inference scripts write: a mapping of instance id to record. In the
+published sample each of the 765 responses is "Hello World!". So give a file with a model's responses, or let the
+reference answers be judged. The 70 multilingual instances are left out; Li et al. use the same 695. Some formulas lost
+a backslash to an escape sequence, such as a form feed where a fraction began; these backslashes are put back. There are
+no human scores.
 
 Source: Kim et al. (2024), github.com/prometheus-eval/prometheus-eval, ``BiGGen-Bench``.
 """

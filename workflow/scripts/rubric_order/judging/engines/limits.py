@@ -50,8 +50,8 @@ class Budget:
     """A limit on what may be spent. Before a call is sent, the most that it can use is reserved.
 
     A call that does not fit waits while other calls are under way, since these may use less than they reserved. If it
-    does not fit when no call is under way, it is refused, and so are all later calls. Otherwise only the shortest prompts
-    would still be asked, and the answers would be a biased selection.
+    does not fit when no call is under way, it is refused, and so are all later calls. Otherwise only the shortest
+    prompts would still be asked, and the answers would be a biased selection.
     """
 
     def __init__(self, limits: Mapping[str, float | None], spent: Amount | None = None) -> None:

@@ -154,7 +154,7 @@ def server_arguments(judge: dict, model_folder: Path | None) -> dict:
 
 
 def server_environment(judge: dict) -> dict[str, str]:
-    """Environment variables of the server. Without them vLLM reserves a CPU core, which a small machine cannot spare."""
+    """Environment variables of the server. Without them vLLM reserves a CPU core, too many on a small machine."""
     ours = {"VLLM_CPU_NUM_OF_RESERVED_CPU": "0"} if vllm_offline.is_cpu_build() else {}
     return {**ours, **os.environ, **vllm_offline.environment(judge)}
 
