@@ -95,7 +95,7 @@ def test_a_lock_that_does_not_reach_this_node_is_checked_with_slurm(cluster: Clu
     (tmp_path / ".1.parquet.lock").write_text(json.dumps(holder))
     code = f"""
 from pathlib import Path
-from rubric_order import locks
+from rubric_order.base import locks
 with locks.only_writer(Path({str(tmp_path / "1.parquet")!r})):
     print("writing")
 """

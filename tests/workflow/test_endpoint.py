@@ -171,7 +171,7 @@ def test_a_study_over_an_endpoint_from_its_data_to_its_report(fresh: Project, mo
 START = """
 import json, sys, time
 sys.path[:0] = sys.argv[1:2]
-from rubric_order import engines
+from rubric_order.judging import engines
 engine = engines.load(json.loads(sys.argv[2]), model_folder=sys.argv[3])
 print("ready", engine.connection.server.process.pid, flush=True)
 time.sleep(600)

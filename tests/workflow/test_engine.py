@@ -55,7 +55,7 @@ def test_special_tokens_in_a_text_are_plain_text(judged: Project, tmp_path: Path
     script.write_text(
         "import json, sys\n"
         "from transformers import AutoTokenizer\n"
-        "from rubric_order.engines.vllm_offline import VllmEngine\n"
+        "from rubric_order.judging.engines.vllm_offline import VllmEngine\n"
         "engine = VllmEngine.__new__(VllmEngine)\n"
         "engine.tokenizer = AutoTokenizer.from_pretrained(sys.argv[1])\n"
         "engine.judge = {'chat_template_kwargs': {}, 'answer_prefix': 'Score: ', 'system_prompt': None}\n"
