@@ -222,13 +222,15 @@ def null_counts(
 ) -> np.ndarray:
     """How often each position was selected in each item of studies without a bias. Shape (studies, items, n)."""
     parts = []
-    for place, start in enumerate(range(0, items * studies, simulated_studies.BATCH)):  # reads of all would fill memory
+    for place, start in enumerate(
+        range(0, items * studies, simulated_studies.ITEMS_AT_ONCE)
+    ):  # reads of all would fill memory
         block = simulated_studies.read_items(
             judge,
             n=n,
             strategies=["balanced"],
             temperature=temperature,
-            groups=min(simulated_studies.BATCH, items * studies - start),
+            groups=min(simulated_studies.ITEMS_AT_ONCE, items * studies - start),
             seed=seed + place,
         )["balanced"]
         parts.append((block.positions[..., None] == np.arange(1, n + 1)).sum(axis=1))

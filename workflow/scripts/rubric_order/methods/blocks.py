@@ -10,8 +10,8 @@ import pandas as pd
 from rubric_order.base import permutations
 from rubric_order.base.keys import CROSSED, KEYS, VALUES
 
-ITEM = ["item_id", "group_id", "candidate", "criterion", "human_score"]
-COLUMNS = [*KEYS, *ITEM, "read_index", "ordering", "score", "expected_score"]
+ITEM_COLUMNS = ["item_id", "group_id", "candidate", "criterion", "human_score"]
+COLUMNS = [*KEYS, *ITEM_COLUMNS, "read_index", "ordering", "score", "expected_score"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Block:
     Attributes:
         key: what the reads have in common, in the order of `keys.KEYS`.
         table: the reads, sorted by item and read.
-        items: one row an item, sorted by its id: the columns of ``ITEM`` that the table has.
+        items: one row an item, sorted by its id: the columns of ``ITEM_COLUMNS`` that the table has.
         item: row of each read's item in `items`, shape (n_reads,).
         column: number of each read among those of its item, from 0, shape (n_reads,).
     """
@@ -110,8 +110,8 @@ def blocks(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Iterator[Block]:
     """The blocks of a table of reads, sorted by their keys.
 
     Args:
-        scores: reads as `scores.score_reads` returns them, of which ``KEYS``, `item_id` and `read_index` must be there;
-            or tables of reads, such as one a file, of which one at a time is in memory. A block lies in one.
+        scores: one row a read with its score, of which `KEYS`, `item_id` and `read_index` must be there; or such
+            tables, as one a file, of which one at a time is in memory. A block lies in one.
     """
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         if len(table):
@@ -129,7 +129,7 @@ def _blocks(scores: pd.DataFrame) -> Iterator[Block]:
     for start, end in zip(new_block, [*new_block[1:], len(codes)], strict=True):
         rows = table.iloc[start:end]
         new_item = np.diff(item[start:end], prepend=-1) != 0
-        known = [column for column in ITEM if column in rows]
+        known = [column for column in ITEM_COLUMNS if column in rows]
         yield Block(
             key=tuple(rows[KEYS].iloc[0]),
             table=rows,

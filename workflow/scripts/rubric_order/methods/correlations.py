@@ -122,7 +122,7 @@ class Pairs:
 
     Args:
         x, y: the two scores of each item, shape (n_items,).
-        clusters: number of each item's cluster, see `clusters_of`.
+        clusters: number of each item's cluster, see `item_scores.clusters_of`.
     """
 
     def __init__(self, x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> None:

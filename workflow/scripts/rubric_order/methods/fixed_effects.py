@@ -12,7 +12,7 @@ from scipy import stats
 from rubric_order.methods import rao_scott
 from rubric_order.methods.resampling import sum_units
 
-RELATIVE = 1e-9  # what is smaller than this share of the largest is taken for rounding
+ROUNDING = 1e-9  # what is smaller than this share of the largest is taken for rounding
 
 
 class Fit(NamedTuple):
@@ -85,7 +85,7 @@ def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) 
 def _inverse(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pseudo-inverse of x.T @ x, and the projection onto its rows."""
     eigenvalues, vectors = np.linalg.eigh(x.T @ x)
-    kept = eigenvalues > RELATIVE * max(eigenvalues.max(initial=0.0), 1e-300)
+    kept = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
     return (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T, vectors[:, kept] @ vectors[:, kept].T
 
 
@@ -109,7 +109,7 @@ def no_effect(y: np.ndarray, tested: np.ndarray, others: np.ndarray, blocks: np.
     inverse, _ = _inverse(others) if others.shape[1] else (np.zeros((0, 0)), None)
     for_y, for_tested = inverse @ (others.T @ y), inverse @ (others.T @ tested)
     rest = tested - others @ for_tested
-    if (rest**2).sum() <= RELATIVE * max((tested**2).sum(), 1e-300):
+    if (rest**2).sum() <= ROUNDING * max((tested**2).sum(), 1e-300):
         return np.nan
     totals = sum_units(rest * (y - others @ for_y)[:, None], clusters)
     return rao_scott.zero_total(totals) if len(totals) > 1 else np.nan

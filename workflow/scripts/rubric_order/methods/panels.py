@@ -43,7 +43,7 @@ class Panel(NamedTuple):
 
 
 def panel(reads: pd.DataFrame, readout: str) -> Panel:
-    """Lay out reads, see `scores_criteria.score_criteria`.
+    """Lay out reads, one row a read and criterion.
 
     Args:
         readout: ``hard``, the score that was written, or ``soft``, the one expected by the options' probabilities.
@@ -75,7 +75,7 @@ def blocks(
     """Every group of reads with its keys, by each readout that it has: as a panel, and as it is.
 
     Args:
-        scores: see `scores_criteria.score_criteria`; or tables of reads, such as one a file, of which one at a time is
+        scores: one row a read and criterion with its score; or such tables, as one a file, of which one at a time is
             in memory. A group lies in one.
         crossed: whether to leave out strategies in which criteria keep their positions.
     """

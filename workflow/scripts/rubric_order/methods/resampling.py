@@ -7,7 +7,7 @@ from scipy import special, stats
 
 from rubric_order.base import randomness
 
-_IN_CACHE = 32_768  # draws at once: a quarter of a megabyte
+_DRAWS_IN_CACHE = 32_768  # a quarter of a megabyte
 MAX_UNDEFINED = 0.05  # an interval is withheld when more than this share of its resamples has no value
 
 
@@ -30,7 +30,7 @@ def bootstrap_sums(values: np.ndarray, resamples: int, *, rng: np.random.Generat
     A few resamples at a time, which stay in the processor's cache.
     """
     n = len(values)
-    step = max(1, _IN_CACHE // max(n, 1))
+    step = max(1, _DRAWS_IN_CACHE // max(n, 1))
     sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
     return np.concatenate([bootstrap_weights(n, size, rng=rng).astype(float) @ values for size in sizes])
 

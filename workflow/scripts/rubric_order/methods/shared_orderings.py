@@ -8,7 +8,7 @@ from rubric_order.methods.blocks import Block
 
 # Strategies in which every item is read in the same orderings.
 SHARED = ("balanced", "all")
-_CONSTANT = 1e-12  # variance of what does not vary: rounding alone
+_NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
 
 
 class Complete(NamedTuple):
@@ -74,7 +74,7 @@ def column_correlations(sums: np.ndarray) -> np.ndarray:
         s, ss, sy = np.split(means[..., 3:], 3, axis=-1)
         spread, human = ss - s * s, yy - y * y
         r = (sy - s * y) / np.sqrt(spread * human)
-    return np.where((spread > _CONSTANT) & (human > _CONSTANT), np.clip(r, -1, 1), np.nan)
+    return np.where((spread > _NO_VARIANCE) & (human > _NO_VARIANCE), np.clip(r, -1, 1), np.nan)
 
 
 def rank_of(r: np.ndarray, place: int) -> np.ndarray:

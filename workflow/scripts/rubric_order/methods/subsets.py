@@ -10,7 +10,7 @@ from scipy import stats
 from rubric_order.base import randomness
 
 LARGEST_SUBSET = 20  # reads of a subset
-_CONSTANT = 1e-12  # variance of what does not vary: rounding alone
+_NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
 
 
 class Subsets(NamedTuple):
@@ -111,7 +111,7 @@ def pearson_of_subsets(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
         variance = (ss - s[..., first] * s[..., second]) @ chosen.pairs
         human = yy - y * y
         r = covariance / np.sqrt(variance * human)
-    return np.where((variance > _CONSTANT) & (human > _CONSTANT), np.clip(r, -1, 1), np.nan)
+    return np.where((variance > _NO_VARIANCE) & (human > _NO_VARIANCE), np.clip(r, -1, 1), np.nan)
 
 
 class RankCurve(NamedTuple):
@@ -163,7 +163,7 @@ def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) 
         u_spread = (counts * u * u).sum(axis=1) / m
         product = (u * v_of_x).sum(axis=1) / m
         scale = np.sqrt(u_spread * v_spread)
-        known = scale > _CONSTANT
+        known = scale > _NO_VARIANCE
         if not known.any():
             continue
         scale, u_spread = np.where(known, scale, 1), np.where(known, u_spread, 1)

@@ -16,7 +16,7 @@ from rubric_order.methods import rao_scott
 POWER = 0.8  # of the smallest effect that counts as detectable
 NEAR_UNIFORM = 0.2  # shares within this fraction of the uniform share are near uniform
 ROTATIONS = 1999
-ROTATED = 100  # with fewer clusters, the rotation test is made too
+ENOUGH_CLUSTERS = 100  # with fewer, the rotation test is made too
 FEW_CLUSTERS = 30  # with fewer, intervals of clustered reads are known to be somewhat too short
 
 

@@ -16,8 +16,8 @@ from rubric_order.methods import uniformity
 from rubric_order.prompts import orderings
 from rubric_order.simulation.judge import Selection, Simulation, human_scores, joined, opinions, quality_of, select
 
-BATCH = 20_000  # items simulated at once
-ITEMS = 400_000  # items of a truth
+ITEMS_AT_ONCE = 20_000  # so that their reads fit into memory
+ITEMS_OF_TRUTH = 400_000
 
 
 class Truth(NamedTuple):
@@ -161,8 +161,8 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
 
 
 def _batches(judge: Simulation, items: int, seed: int, **study: object) -> Iterator[dict[str, Reads]]:
-    for place in range(-(-items // BATCH)):
-        yield read_items(judge, groups=min(BATCH, items - place * BATCH), seed=seed + place, **study)
+    for place in range(-(-items // ITEMS_AT_ONCE)):
+        yield read_items(judge, groups=min(ITEMS_AT_ONCE, items - place * ITEMS_AT_ONCE), seed=seed + place, **study)
 
 
 def true_shares(
@@ -172,7 +172,7 @@ def true_shares(
     strategy: str = "balanced",
     temperature: float = 1.0,
     readout: str = "hard",
-    items: int = ITEMS,
+    items: int = ITEMS_OF_TRUTH,
     seed: int = 1,
 ) -> Truth:
     """Share of each position among what the judge selects, over all items.
@@ -194,7 +194,13 @@ def true_shares(
 
 def true_v(judge: Simulation, n: int, **options: object) -> Truth:
     """Cramer's V of the true shares. Takes the options of `true_shares`."""
-    settings = {"strategy": "balanced", "temperature": 1.0, "readout": "hard", "items": ITEMS, "seed": 1} | options
+    settings = {
+        "strategy": "balanced",
+        "temperature": 1.0,
+        "readout": "hard",
+        "items": ITEMS_OF_TRUTH,
+        "seed": 1,
+    } | options
     shares, residual = _shares(_position_totals(judge, n, **settings))
     v = uniformity.cramers_v(shares)
     slope = n / (n - 1) * (shares - 1 / n) / v
@@ -236,7 +242,7 @@ def true_agreement(
     readout: str = "hard",
     raters: int = 3,
     rater_noise: float = 0.75,
-    items: int = ITEMS,
+    items: int = ITEMS_OF_TRUTH,
     seed: int = 1,
 ) -> Truth:
     """Pearson's r of items' mean scores with their mean human scores, over all items.

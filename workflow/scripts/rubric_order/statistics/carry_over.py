@@ -92,7 +92,7 @@ def _numbered(codes: np.ndarray) -> np.ndarray:
 
 
 def effects(panel: Panel, *, confidence: float) -> list[dict]:
-    """Effects of position and predecessor, alone and together; see `carry_over` for the rows."""
+    """Effects of position and predecessor, alone and together; see `estimate`."""
     seen = observations(panel)
     if len(seen.score) == 0:
         return []
@@ -149,7 +149,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     """Effects of the position of a criterion and of the criterion right before it on the score, for every design.
 
     Args:
-        scores: see `scores_criteria.score_criteria`; strategies in which criteria keep their positions are left out.
+        scores: see `panels.blocks`; strategies in which criteria keep their positions are left out.
 
     Returns:
         One row an estimate of a `model`: what is fitted together, beside a level for each text and criterion. In points

@@ -44,8 +44,8 @@ def estimate(
     """Correlation with people of each strategy, and paired differences between strategies.
 
     Args:
-        scores: see `scores_criteria.score_criteria`; the strategies of a setting lie in one table.
-        resamples, confidence, seed: of the percentile bootstrap. The same resamples are drawn for all strategies.
+        scores: see `panels.blocks`; the strategies of a setting lie in one table.
+        resamples, confidence, seed: see the package; the same resamples are drawn for all strategies.
 
     Returns:
         One row a group of `KEYS`, readout, `cluster` (what is drawn: single texts, called ``item``, or groups of them)

@@ -14,7 +14,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     """How many scores are missing.
 
     Args:
-        scores: see `scores_criteria.score_criteria`; columns `COLUMNS`.
+        scores: see `panels.blocks`.
 
     Returns:
         One row a group of `KEYS`, `criterion` and its `criterion_position` (``all``: any) and `reason` (``all``: any,

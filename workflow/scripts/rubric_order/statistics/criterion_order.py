@@ -15,7 +15,7 @@ COLUMNS = {"scores": panels.COLUMNS}
 # p-values are adjusted for the number of tests within one of these: all judges, datasets and criteria.
 FAMILY = ["study", "profile", "strategy", "n", "readout"]
 ACROSS = {"mean_gap": np.mean, "max_gap": np.max}
-DEALT = 100  # deals that are in memory at once
+DEALS_AT_ONCE = 100  # so that they fit into memory
 
 
 def gaps(shifts: np.ndarray) -> np.ndarray:
@@ -28,8 +28,8 @@ def gaps(shifts: np.ndarray) -> np.ndarray:
 def dealt_gaps(panel: Panel, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
     """Gaps that there are without any effect of the order, see `panels.deals`. Shape (resamples, C)."""
     parts = []
-    for start in range(0, resamples, DEALT):
-        values = panels.deals(panel, min(DEALT, resamples - start), rng=rng)
+    for start in range(0, resamples, DEALS_AT_ONCE):
+        values = panels.deals(panel, min(DEALS_AT_ONCE, resamples - start), rng=rng)
         parts.append(gaps(panels.position_effects(panels.cells(values, panel.positions))[1]))
     return np.concatenate(parts)
 
@@ -56,7 +56,7 @@ def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[dict]:
 
 
 def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key: tuple) -> list[dict]:
-    """All estimates of one panel, see `criterion_order` for the rows.
+    """All estimates of one panel, see `estimate`.
 
     Args:
         key: names the streams of random numbers, with `seed`.
@@ -114,7 +114,7 @@ def estimate(
     """Mean scores by position, tests of an effect of the position, and gaps between positions.
 
     Args:
-        scores: see `scores_criteria.score_criteria`; strategies in which criteria keep their positions are left out.
+        scores: see `panels.blocks`; strategies in which criteria keep their positions are left out.
         resamples, confidence, seed: of the percentile bootstrap, which draws groups of texts, and of the deals of
             answers that show what chance does.
 

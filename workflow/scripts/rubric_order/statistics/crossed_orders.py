@@ -66,9 +66,9 @@ def estimate(
     """Tests of both axes and of their interaction, and the selected level positions by the criterion's place.
 
     Args:
-        scores: see `scores_criteria.score_criteria`; reads without a level ordering, and strategies in which orders do
+        scores: see `panels.blocks`; reads without a level ordering, and strategies in which orders do
             not vary, are left out.
-        resamples, confidence, seed: of the percentile bootstrap, which draws groups of texts.
+        resamples, confidence, seed: see the package; groups of texts are drawn.
 
     Returns:
         One row an estimate. `quantity` ``criterion_order``, ``level_order`` and ``interaction``: `p` of no effect on

@@ -55,7 +55,7 @@ def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray,
     """Scores of a study that judges one criterion at a time, laid out like a panel. Shape (U, R, C).
 
     Args:
-        reads: of one judge, profile, dataset, strategy and scale, see `scores.score_reads`.
+        reads: of one judge, profile, dataset, strategy and scale, see `blocks.blocks`.
         item_ids: of each text and criterion, shape (U, C); null where there is none.
     """
     places = pd.Series(

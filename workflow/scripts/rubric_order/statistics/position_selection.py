@@ -42,7 +42,7 @@ def estimate(
           `uniformity.simultaneous_intervals`) and worst-case bounds over failed reads (`bound_low`, `bound_high`);
         - ``chi2`` against uniform: `p` takes reads as independent, `p_cluster` clusters (`uniformity.cluster_test`);
           `p_holm` and `p_bh` are `p_cluster` adjusted for the `n_tests` of its `FAMILY`; `p_rotation` is a check of
-          `p_cluster` by `uniformity.rotation_test`, missing where there are `uniformity.ROTATED` clusters or more;
+          `p_cluster` by `uniformity.rotation_test`, missing from `uniformity.ENOUGH_CLUSTERS` clusters on;
         - ``cramers_v`` with the interval of `uniformity.v_interval`, and worst-case bounds. `flag` says ``reaches 0``
           where the interval does (its upper end is then all that the data say), and ``few clusters`` where there are
           less than `uniformity.FEW_CLUSTERS`;
@@ -118,7 +118,7 @@ def _test(counts: np.ndarray, cluster: str, rng: np.random.Generator) -> dict:
     """The row of chi-square with its p-values."""
     test = uniformity.count_test(counts.sum(axis=0))
     found = {"quantity": "chi2", "estimate": test.chi2, "p": test.p, "p_cluster": uniformity.cluster_test(counts)}
-    if len(counts) < uniformity.ROTATED:
+    if len(counts) < uniformity.ENOUGH_CLUSTERS:
         found["p_rotation"] = uniformity.rotation_test(counts, rotations=uniformity.ROTATIONS, rng=rng)
     how = f"p over reads; p_cluster: second-order Rao-Scott over {cluster}s"
     return found | {"method": f"{how}; p_rotation: {uniformity.ROTATIONS} rotations"}

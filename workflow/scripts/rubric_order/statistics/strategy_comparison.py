@@ -14,7 +14,7 @@ from rubric_order.methods import blocks, item_scores, multiplicity, resampling, 
 COLUMNS = {"scores": item_scores.COLUMNS}
 # p-values are adjusted within one of these: all judges, profiles, datasets and scales, of pooled or of single criteria.
 FAMILY = ["study", "strategy", "baseline", "readout", "cluster", "quantity", "pooled"]
-TAIL = 10  # resamples; the share of fewer is not known well
+LEAST_IN_TAIL = 10  # resamples; the share of fewer is not known well
 
 
 def paired_difference(
@@ -36,8 +36,8 @@ def paired_difference(
     Returns:
         `estimate`, r of the first less r of the second; its percentile interval (`ci_low`, `ci_high`); and `p`,
         two-sided: twice the smaller share of resamples in which the difference is not positive, or not negative. Where
-        that is less than `TAIL` resamples, p is that of a normal distribution with the mean and variance of the
-        resamples, so that many tests can be adjusted for without resamples by the million. NaN where a score is
+        that is less than `LEAST_IN_TAIL` resamples, p is that of a normal distribution with the mean and variance of
+        the resamples, so that many tests can be adjusted for without resamples by the million. NaN where a score is
         constant; one cluster has no interval and no p.
 
     Source: Xu et al. (2026), Section 4.4 and Table 3.
@@ -80,7 +80,7 @@ def paired_rank_difference(
 
 def _p_value(differences: np.ndarray) -> float:
     smaller = min((differences <= 0).sum(), (differences >= 0).sum())
-    if smaller >= TAIL or np.ptp(differences) == 0:
+    if smaller >= LEAST_IN_TAIL or np.ptp(differences) == 0:
         return float(min(2 * (smaller + 1) / (len(differences) + 1), 1))
     return float(2 * stats.norm.sf(abs(differences.mean()) / differences.std()))
 
@@ -105,8 +105,8 @@ def estimate(
     """Difference of the correlation with human scores between each two strategies of a study, item by item.
 
     Args:
-        scores: reads as `scores.score_reads` returns them, see `blocks.blocks`; columns `COLUMNS`.
-        resamples, confidence, seed: of the bootstrap, which draws clusters with replacement, the same for both.
+        scores: see `blocks.blocks`.
+        resamples, confidence, seed: see the package; both strategies are resampled together.
 
     Returns:
         One row a study, judge, profile, dataset, scale, criterion (``all``: pooled), readout, `cluster`, `strategy`,

@@ -9,7 +9,7 @@ CAPTION = (
 
 
 def table(parse_failures: pd.DataFrame, *, study: str, profile: str = "default") -> pd.DataFrame:
-    """One row a judge, dataset, strategy, scale, score with its position, and reason; see `failures.estimate`."""
+    """One row a judge, dataset, strategy, scale, score with its position, and reason; see `parse_failures.estimate`."""
     table = parse_failures.query("study == @study and profile == @profile").drop(columns=["study", "profile"])
     return table.assign(share=table["n_failed"] / table["n_reads"]).reset_index(drop=True)
 
