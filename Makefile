@@ -9,7 +9,7 @@ INSTALLED := $(VENV)/.installed
 TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo plan-cost judge-status test test-all test-cluster lint config-reference clean
+.PHONY: help env demo plan-cost judge-status test test-all test-cluster lint config-reference rule-graph clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-16s %s\n", $$1, $$2}'
@@ -45,6 +45,10 @@ lint: env ## check layout and style
 
 config-reference: env ## write docs/config.md, the reference of all keys of a config, from the schema
 	$(BIN)/python -m rubric_order.config.reference workflow/schemas/config.schema.yaml > docs/config.md
+
+rule-graph: env ## draw docs/images/rule_graph.svg, the picture of the rules; needs dot of graphviz
+	graph=$$($(BIN)/snakemake --rulegraph --quiet all --nolock --configfile config/papers/position_bias_small.yaml) \
+	  && echo "$$graph" | dot -Tsvg -o docs/images/rule_graph.svg
 
 clean: ## remove all results; keeps .venv and the response store
 	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name store -exec rm -rf {} +
