@@ -7,9 +7,8 @@ cluster may depend on each other in any way.
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
-from rubric_order.methods import rao_scott
+from rubric_order.methods import distributions, rao_scott
 from rubric_order.methods.resampling import sum_units
 
 ROUNDING = 1e-9  # what is smaller than this share of the largest is taken for rounding
@@ -41,8 +40,8 @@ class Fit(NamedTuple):
         estimate, se = self.contrast(weights)
         if self.df < 1 or not se > 0:
             return {"estimate": estimate, "se": np.nan, "ci_low": np.nan, "ci_high": np.nan, "p": np.nan}
-        reach = stats.t.ppf((1 + confidence) / 2, self.df) * se
-        p = 2 * stats.t.sf(abs(estimate) / se, self.df)
+        reach = distributions.t_quantile((1 + confidence) / 2, self.df) * se
+        p = 2 * distributions.t_tail(abs(estimate) / se, self.df)
         return {"estimate": estimate, "se": se, "ci_low": estimate - reach, "ci_high": estimate + reach, "p": float(p)}
 
 

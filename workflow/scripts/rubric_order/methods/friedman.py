@@ -6,7 +6,8 @@ With every treatment in every block this is Friedman's test; where blocks lack s
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+
+from rubric_order.methods import distributions
 
 FRIEDMAN = "Friedman"
 SKILLINGS_MACK = "Skillings-Mack"
@@ -55,7 +56,7 @@ def rank_scores(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     observed = ~np.isnan(cells)
     size = observed.sum(axis=1)
-    ranks = stats.rankdata(np.where(observed, cells, np.inf), axis=1)  # what is missing ranks last
+    ranks = distributions.ranks(np.where(observed, cells, np.inf), axis=1)  # what is missing ranks last
     weight = np.sqrt(12 / (size + 1))
     scores = np.where(observed, weight[:, None] * (ranks - (size[:, None] + 1) / 2), 0.0)
     return scores, (scores**2).sum(axis=1) / np.maximum(size, 1)
@@ -86,4 +87,4 @@ def rank_test(cells: np.ndarray) -> RankTest:
         return RankTest(0.0, 0, 1.0, 0.0 if len(cells) else np.nan, len(cells), n_incomplete)
     statistic = float(total @ np.linalg.pinv(covariance, hermitian=True) @ total)
     w = statistic / float((size - 1).sum())
-    return RankTest(statistic, df, float(stats.chi2.sf(statistic, df)), w, len(cells), n_incomplete)
+    return RankTest(statistic, df, float(distributions.chi_square_tail(statistic, df)), w, len(cells), n_incomplete)

@@ -1,7 +1,8 @@
 """The test behind all tests that take clusters as the sample."""
 
 import numpy as np
-from scipy import stats
+
+from rubric_order.methods import distributions
 
 
 def zero_total(contributions: np.ndarray) -> float:
@@ -18,4 +19,4 @@ def zero_total(contributions: np.ndarray) -> float:
         return 1.0
     total = contributions.sum(axis=0)
     df = spread**2 / (scatter**2).sum()
-    return float(stats.chi2.sf(df * (total @ total) / spread, df))
+    return float(distributions.chi_square_tail(df * (total @ total) / spread, df))

@@ -3,9 +3,10 @@
 import functools
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from rubric_order.base import randomness
+from rubric_order.methods import distributions
 
 _DRAWS_IN_CACHE = 32_768  # a quarter of a megabyte
 MAX_UNDEFINED = 0.05  # an interval is withheld when more than this share of its resamples has no value
@@ -75,7 +76,7 @@ def jackknife_interval(estimate: np.ndarray, influence: np.ndarray, confidence: 
 
     Source: the infinitesimal jackknife, Efron (1982), Chapter 6.
     """
-    width = stats.t.ppf((1 + confidence) / 2, max(len(influence) - 1, 1)) * jackknife_error(influence)
+    width = distributions.t_quantile((1 + confidence) / 2, max(len(influence) - 1, 1)) * jackknife_error(influence)
     return estimate - width, estimate + width
 
 

@@ -5,9 +5,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from rubric_order.base import randomness
+from rubric_order.methods import distributions
 
 LARGEST_SUBSET = 20  # reads of a subset
 _NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
@@ -196,7 +196,7 @@ def _codes(totals: np.ndarray) -> tuple[np.ndarray, int]:
     if (totals == np.rint(totals)).all():
         lowest = totals.min()
         return (totals - lowest).astype(np.int64), int(totals.max() - lowest) + 1
-    ranks = stats.rankdata(totals.round(9), method="dense", axis=0).astype(np.int64) - 1
+    ranks = distributions.ranks(totals.round(9), axis=0, ties="dense").astype(np.int64) - 1
     return ranks, int(ranks.max()) + 1
 
 

@@ -5,11 +5,10 @@ from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, STRATEGIES, VALUES
-from rubric_order.methods import blocks, item_scores, multiplicity, resampling, subsets, tidy
+from rubric_order.methods import blocks, distributions, item_scores, multiplicity, resampling, subsets, tidy
 
 COLUMNS = {"scores": item_scores.COLUMNS}
 # p-values are adjusted within one of these: all judges, profiles, datasets and scales, of pooled or of single criteria.
@@ -74,7 +73,7 @@ def paired_rank_difference(
     low, high = resampling.jackknife_interval(difference, change, confidence)
     with np.errstate(invalid="ignore", divide="ignore"):  # equal scores differ by 0 without an error
         away = np.where(difference == 0, 0 * error, np.abs(difference) / error)
-    p = 2 * stats.t.sf(away, max(len(change) - 1, 1))
+    p = 2 * distributions.t_tail(away, max(len(change) - 1, 1))
     return {"estimate": difference, "ci_low": float(low), "ci_high": float(high), "p": float(p)}
 
 
@@ -82,7 +81,7 @@ def _p_value(differences: np.ndarray) -> float:
     smaller = min((differences <= 0).sum(), (differences >= 0).sum())
     if smaller >= LEAST_IN_TAIL or np.ptp(differences) == 0:
         return float(min(2 * (smaller + 1) / (len(differences) + 1), 1))
-    return float(2 * stats.norm.sf(abs(differences.mean()) / differences.std()))
+    return float(2 * distributions.normal_tail(abs(differences.mean()) / differences.std()))
 
 
 def _difference(moments: np.ndarray) -> np.ndarray:
