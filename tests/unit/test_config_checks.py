@@ -347,6 +347,19 @@ def test_what_does_not_fit_the_order_of_criteria_is_one_line(several, schema, pa
     assert problem(checks.check_meaning, fill(config, schema)) == f"config: {message}"
 
 
+@pytest.mark.parametrize(
+    ("study", "message"),
+    [
+        ("several", "statistics/scales: study 'several' has probe 'criterion_order'; expected 'score_order'"),
+        ("none", "statistics/scales/studies: 'none' is not defined under studies; defined: position_bias, several"),
+    ],
+)
+def test_the_studies_of_scales_are_checked_where_their_table_is_made(several, schema, study, message):
+    config = fill(put(several, "statistics/scales/studies", [study]), schema)
+    checks.check_meaning(config)
+    assert problem(checks.check_meaning, put(config, "tables/scales", {})) == f"config: {message}"
+
+
 def test_a_study_of_the_order_of_criteria_may_use_every_ordering_whatever_the_scale(several, schema):
     put(several, "studies/several/strategies", ["all", "balanced_williams"])
     put(several, "studies/several/scales", [9])

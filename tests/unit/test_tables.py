@@ -9,6 +9,7 @@ from rubric_order import tables
 from rubric_order.statistics import human_agreement as agreement
 from rubric_order.statistics import parse_failures as failures
 from rubric_order.statistics import position_selection as bias
+from rubric_order.statistics import scales as levels
 from rubric_order.statistics import strategy_comparison as comparison
 from rubric_order.tables import human_agreement, parse_failures, position_selection, scales, strategy_comparison
 
@@ -43,7 +44,7 @@ def everything(scores):
     selection = position_selection.table(positions, study="s", strategy="balanced", n=2)
     correlation = human_agreement.table(correlations, study="s", n=2)
     compared = strategy_comparison.table(correlations, differences, study="s", n=2)
-    by_scale = scales.table(positions, studies=["s"])
+    by_scale = scales.table(levels.estimate(positions, studies=["s"]))
     failed = parse_failures.table(failures.estimate(scores), study="s")
     return {
         "position_selection": (selection, position_selection.for_print(selection)),
@@ -228,7 +229,7 @@ def test_scales_average_v_over_the_datasets_of_each_scale():
         for n, dataset in ((2, "a"), (2, "b"), (5, "a"), (5, "b"), (9, "a"))
     ]
     statistics = bias.estimate(pd.concat(parts), **BOOTSTRAP)
-    table = scales.table(statistics, studies=["s"])
+    table = scales.table(levels.estimate(statistics, studies=["s"]))
     means = table[table["dataset"] == "mean"].set_index("n")
     assert means["n_datasets"].to_dict() == {2: 2, 5: 2, 9: 1}
     for n, block in table[table["dataset"] != "mean"].groupby("n"):
@@ -247,9 +248,17 @@ def test_scales_of_several_studies_take_each_dataset_from_the_first():
     again = rated_reads({"balanced": [1, 2] * 20}, n=2).assign(study="t")
     more = rated_reads({"balanced": [1, 2, 3] * 20}, n=3).assign(study="t")
     statistics = bias.estimate(pd.concat([again, first, more]), **BOOTSTRAP)
-    found = scales.table(statistics, studies=["s", "t"]).query("dataset == 'd'").set_index("n")["cramers_v"]
+    found = (
+        scales.table(levels.estimate(statistics, studies=["s", "t"]))
+        .query("dataset == 'd'")
+        .set_index("n")["cramers_v"]
+    )
     assert found.to_dict() == {2: pytest.approx(0.5), 3: pytest.approx(0)}
-    turned = scales.table(statistics, studies=["t", "s"]).query("dataset == 'd'").set_index("n")["cramers_v"]
+    turned = (
+        scales.table(levels.estimate(statistics, studies=["t", "s"]))
+        .query("dataset == 'd'")
+        .set_index("n")["cramers_v"]
+    )
     assert turned[2] == pytest.approx(0)
 
 

@@ -35,6 +35,7 @@ CONFIG = {
         "budget_curve": {"subsets_per_size": 10},
         "rank_reversal": {"halvings": 5},
         "bias_cost": {"splits": 3},
+        "scales": {"studies": ["position_bias", "more_levels"]},
     },
     "figures": {
         "position_selection": {"n": 3},
@@ -49,7 +50,7 @@ CONFIG = {
         "position_selection": {"n": 3},
         "human_agreement": {"n": 3},
         "strategy_comparison": {"n": 3},
-        "scales": {"studies": ["position_bias", "more_levels"]},
+        "scales": {},
         "parse_failures": {},
         "permutation_vs_repeat": {"n": 3},
         "rank_reversal": {"n": 3},

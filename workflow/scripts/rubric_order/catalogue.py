@@ -47,6 +47,7 @@ SCORE_ORDER, CRITERION_ORDER = ("score_order",), ("criterion_order",)
 STATISTICS = {
     "position_selection": Statistic(SCORE_ORDER, settings=("bootstrap", "direction")),
     "power": Statistic(reads=("position_selection",), settings=("power",)),
+    "scales": Statistic(reads=("position_selection",), settings=("scales",)),
     "human_agreement": Statistic(SCORE_ORDER, derived=("human_scales",)),
     "strategy_comparison": Statistic(SCORE_ORDER, settings=("bootstrap", "paired")),
     "parse_failures": Statistic(SCORE_ORDER, settings=()),
@@ -85,7 +86,7 @@ COMPARED = ("human_agreement", "strategy_comparison")
 
 TABLES = {
     "position_selection": Shown(("position_selection",), "Position bias", "Position selection, table"),
-    "scales": Shown(("position_selection",), "Position bias", "Number of score levels, table"),
+    "scales": Shown(("scales",), "Position bias", "Number of score levels, table"),
     "human_agreement": Shown(("human_agreement",), "Human agreement", "Agreement with human scores"),
     "strategy_comparison": Shown(COMPARED, "Human agreement", "Strategies compared, table"),
     "permutation_vs_repeat": Shown(COMPARED, "Human agreement", "Permutation against repeats, table"),

@@ -16,6 +16,7 @@ CROSSED = ("balanced", "random", "all", "balanced_williams")
 VALUES = {"hard": "score", "soft": "expected_score"}
 
 EVERY = "all"  # in place of a study, dataset, criterion, position or reason: all of them together
+MEAN = "mean"  # in place of a dataset: the mean over datasets
 MACRO = "macro"  # in place of a criterion: the mean over criteria
 NO_SCORES = "none"  # in place of who gave a dataset's scores: nobody
 HUMAN_SCORES = (1, 2, 3, 4, 5)  # of which a dataset's description gives the shares

@@ -211,6 +211,9 @@ def _problems_of_statistics(config: Mapping) -> Iterator[str]:
             yield f"statistics/datasets/datasets: {name!r} is not defined under datasets"
     if "replication" in config["tables"]:
         yield from _problems_of_replication(config)
+    if "scales" in config["tables"]:
+        shown = config["statistics"]["scales"]
+        yield from _problems_of_shown("statistics/scales", shown, studies, catalogue.probes(("scales",)))
     for study in config["statistics"]["halo"]["alone"]:
         if study not in studies:
             yield f"statistics/halo/alone: {study!r} is not defined under studies; defined: {', '.join(studies)}"

@@ -1,10 +1,9 @@
 """How strong position bias is with more or fewer score levels."""
 
-import numpy as np
 import pandas as pd
 
-from rubric_order.methods import resampling
-from rubric_order.tables import READOUT_NAMES, with_interval
+from rubric_order.base.keys import MEAN
+from rubric_order.tables import READOUT_NAMES, widen, with_interval
 
 CAPTION = (
     "Cramer's V of position selection by number of score levels, as in Xu et al. (2026), Table 4: the mean over "
@@ -12,47 +11,25 @@ CAPTION = (
     "which are independent. V does not depend on the number of reads, but chance adds to it, and more to few reads; "
     "the CSV file has V of each dataset, with and without what chance adds."
 )
-MEAN = "mean"
-KEYS = ["judge", "readout", "cluster"]
+KEYS = ["judge", "readout", "cluster", "n", "dataset"]
 
 
 def table(
-    position_selection: pd.DataFrame,
-    *,
-    studies: list[str],
-    strategy: str = "balanced",
-    profile: str = "default",
-    cluster: str = "group",
+    scales: pd.DataFrame, *, strategy: str = "balanced", profile: str = "default", cluster: str = "group"
 ) -> pd.DataFrame:
     """One row a judge, readout, scale and dataset, and one for the mean of the datasets of each scale.
 
     Args:
-        position_selection: see `position_selection.estimate`.
-        studies: of a judge, scale and dataset that several have, the first one's is taken.
+        scales: see `scales.estimate`.
         cluster: ``item`` or ``group``: what counts as the sample.
 
     Returns:
-        V with its interval (that of the mean by `resampling.interval_of_mean`), and the corrected V.
-
-    Source: Xu et al. (2026), Table 4.
+        V with its interval, and the corrected V.
     """
-    chosen = position_selection.query(
-        "study in @studies and profile == @profile and strategy == @strategy and cluster == @cluster"
-    )
-    chosen = chosen.sort_values("study", key=lambda column: column.map(studies.index), kind="stable")
-    chosen = chosen.drop_duplicates([*KEYS, "n", "dataset", "quantity", "position"])
-    of = {name: chosen[chosen["quantity"] == name] for name in ("cramers_v", "cramers_v_corrected")}
-    corrected = of["cramers_v_corrected"].set_index([*KEYS, "n", "dataset"])["estimate"]
-    rows = []
-    for key, block in of["cramers_v"].groupby([*KEYS, "n"]):
-        v, low, high = (block[column].to_numpy() for column in ("estimate", "ci_low", "ci_high"))
-        datasets = block["dataset"].tolist()
-        without_chance = [corrected[(*key, dataset)] for dataset in datasets]
-        found = [*zip(datasets, v, low, high, without_chance, strict=True)]
-        found.append((MEAN, v.mean(), *resampling.interval_of_mean(v, low, high), np.mean(without_chance)))
-        rows += [(*key, dataset, 1 if dataset != MEAN else len(v), *values) for dataset, *values in found]
-    columns = [*KEYS, "n", "dataset", "n_datasets", "cramers_v", "cramers_v_low", "cramers_v_high"]
-    return pd.DataFrame(rows, columns=[*columns, "cramers_v_corrected"])
+    chosen = scales.query("profile == @profile and strategy == @strategy and cluster == @cluster")
+    sizes = chosen.drop_duplicates(KEYS)[[*KEYS, "n_datasets"]]
+    rows = sizes.merge(widen(chosen, KEYS, ["cramers_v", "cramers_v_corrected"]), on=KEYS)
+    return rows.drop(columns=["cramers_v_corrected_low", "cramers_v_corrected_high"])
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,48 @@
+"""How strong position bias is with more or fewer score levels: the mean over datasets."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from rubric_order.base.keys import KEYS, MEAN
+from rubric_order.methods import resampling
+
+COLUMNS = {
+    "position_selection": [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"],
+}
+QUANTITIES = ["cramers_v", "cramers_v_corrected"]
+SETTING = ["judge", "profile", "strategy", "readout", "cluster", "n", "quantity"]
+
+
+def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.DataFrame:
+    """Cramer's V of each dataset and its mean over datasets, which may come from several studies.
+
+    Args:
+        position_selection: see `position_selection.estimate`.
+        studies: of a judge, setting, scale and dataset that several have, the first one's is taken.
+
+    Returns:
+        One row a judge, profile, strategy, scale, `readout`, `cluster`, dataset (``mean``: the mean over the
+        `n_datasets`) and `quantity`: ``cramers_v``, with its interval (that of the mean by
+        `resampling.interval_of_mean`), or ``cramers_v_corrected``, whose mean has none.
+
+    Source: Xu et al. (2026), Table 4.
+    """
+    chosen = position_selection[position_selection["study"].isin(studies)]
+    chosen = chosen[chosen["quantity"].isin(QUANTITIES)]
+    chosen = chosen.sort_values("study", key=lambda column: column.map(list(studies).index), kind="stable")
+    chosen = chosen.drop_duplicates([*SETTING, "dataset"])
+    rows = []
+    for key, block in chosen.groupby(SETTING):
+        about = dict(zip(SETTING, key, strict=True))
+        found = block[["dataset", "estimate", "ci_low", "ci_high"]].assign(n_datasets=1, method="one dataset")
+        rows += [about | row for row in found.to_dict("records")]
+        values, low, high = (block[name].to_numpy() for name in ("estimate", "ci_low", "ci_high"))
+        mean = {"dataset": MEAN, "estimate": values.mean(), "n_datasets": len(values)}
+        if about["quantity"] == "cramers_v":
+            ends = resampling.interval_of_mean(values, low, high)
+            mean |= dict(zip(("ci_low", "ci_high"), ends, strict=True))
+        rows.append(about | mean | {"method": "mean over datasets, which are independent"})
+    columns = [*SETTING[:-1], "dataset", "quantity", "estimate", "ci_low", "ci_high", "n_datasets", "method"]
+    numbers = dict.fromkeys(["estimate", "ci_low", "ci_high"], float) | {"n": int, "n_datasets": int}
+    return pd.DataFrame(rows, columns=columns).astype(numbers)
