@@ -19,7 +19,7 @@ SCORES = "results/scores/position_bias/demo/smollm2_135m.parquet"
 def test_every_read_is_answered_and_every_answer_is_kept_raw(judged: Project):
     scores = pd.read_parquet(judged.file(SCORES))
     responses = pd.read_parquet(judged.file(RESPONSES))
-    assert scores.groupby("strategy").size().to_dict() == {"balanced": 40, "single": 4}
+    assert scores.groupby("strategy").size().to_dict() == {"balanced": 40}
     assert set(scores["request_id"]) == set(responses["request_id"])
     assert responses["request_id"].is_unique
     assert responses["text"].notna().all()
@@ -66,7 +66,7 @@ def test_tables_are_written_in_all_formats(finished: Project):
         for ending in ("csv", "md", "tex", "html"):
             assert finished.file(f"results/tables/{table}.{ending}").stat().st_size > 0
     agreement = pd.read_csv(finished.file("results/tables/human_agreement.csv"))
-    assert list(agreement["strategy"].unique()) == ["balanced", "single"]
+    assert list(agreement["strategy"].unique()) == ["balanced", "fixed", "random"]
     assert set(agreement["readout"]) == {"hard", "soft"}
     selection = pd.read_csv(finished.file("results/tables/position_selection.csv"))
     shares = selection[[f"pos{position}" for position in range(1, 6)]]
