@@ -13,6 +13,8 @@ import pandas as pd
 from rubric_order.base import permutations
 from rubric_order.config import loading, schema
 from rubric_order.judging.engines import Request
+from rubric_order.parsing.choices import numbers
+from rubric_order.probes import Question, Shown
 from rubric_order.prompts import orderings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,10 +42,16 @@ def complete_judge(**settings: object) -> dict:
     return settings
 
 
-def request(request_id, prompt="short", *, n=5, repeat=0, ordering=None, dataset="d", item_id="i", **others):
+def questions(names=("",), n=5):
+    """One question for the score of a rubric, or one a criterion where there are names."""
+    kind = "option" if tuple(names) == ("",) else "level"
+    return tuple(Question(name, numbers(n), kind) for name in names)
+
+
+def request(request_id, prompt="short", *, n=5, names=("",), ordering=None, **others):
     """What is sent to a judge."""
-    ordering = tuple(range(1, n + 1) if ordering is None else ordering)
-    return Request(request_id, prompt, n, repeat, dataset=dataset, item_id=item_id, ordering=ordering, **others)
+    shown = Shown(tuple(range(1, n + 1) if ordering is None else ordering))
+    return Request(request_id, prompt, questions(names, n), **{"dataset": "d", "unit_id": "i", "shown": shown} | others)
 
 
 def request_table(*names, prompt="short", repeat=None):
@@ -55,10 +63,12 @@ def request_table(*names, prompt="short", repeat=None):
             "n": 5,
             "repeat": range(len(names)) if repeat is None else repeat,
             "profile": "default",
-            "criteria": None,
+            "questions": [[question._asdict() for question in questions()]] * len(names),
             "dataset": "d",
-            "item_id": "i",
+            "unit_id": "i",
+            "condition": "baseline",
             "ordering": [[1, 2, 3, 4, 5]] * len(names),
+            "levels": [[]] * len(names),
         }
     )
 
@@ -232,7 +242,7 @@ def simulated_reads(
 
 
 def criteria_table(values, shown, *, human=None, groups=None, soft=None, levels=None, **about):
-    """Scores of texts by reads by criteria, as `scores_criteria.score_criteria` returns them.
+    """Scores of texts by reads by criteria, as `scores.score_reads` returns them.
 
     Args:
         values: shape (U, R, C), NaN where the answer gives none.

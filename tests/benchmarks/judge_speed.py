@@ -103,7 +103,7 @@ def measure(arm: str, folder: Path, passes: int) -> dict:
     requests = pd.read_parquet(folder / "results/requests/position_bias/smollm2_135m.parquet")
     if arm.endswith("ordering-major"):
         shown = requests["ordering"].map(tuple)
-        requests = requests.assign(shown=shown).sort_values(["shown", "item_id"]).drop(columns="shown")
+        requests = requests.assign(shown=shown).sort_values(["shown", "unit_id"]).drop(columns="shown")
     judge = demo_judge()
     judge["engine_args"] |= ARMS[arm]
     model = folder / "results/models/smollm2_135m_instruct_float32"

@@ -419,11 +419,11 @@ def test_a_simulation_is_for_simulated_judges(config, schema):
 
 def test_how_long_a_simulated_answer_takes_is_not_part_of_a_judges_identity(judge):
     def identity(**simulation):
-        return judges.identity({**judge, "engine": "simulated", "simulation": simulation})
+        return judges.identity({**judge, "engine": "simulated", "simulation": simulation}, judges.FORMATS)
 
     assert identity(seconds_per_request=1.0, preference=[1.0, 0]) == identity(seconds_per_request=0, preference=[1, 0])
     assert identity(preference=[1, 0]) != identity(preference=[0, 1])
-    assert "simulation" not in judges.identity({**judge, "simulation": None})
+    assert "simulation" not in judges.identity({**judge, "simulation": None}, judges.FORMATS)
 
 
 ENDPOINT = {"engine": "openai", "model": "a-model", "base_url": "https://example.org/v1"}

@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from endpoint import Reply, completion, running
+from factories import request_table
 
 from rubric_order.judging.engines import PASSING
 from rubric_order.judging.store import Store
@@ -84,19 +85,10 @@ def command_lines() -> list[bytes]:
 def job(pytestconfig, tmp_path_factory):
     """Two runs of the job: what the server saw in each, what the job printed, and where its files are."""
     folder = tmp_path_factory.mktemp("faults")
-    table = pd.DataFrame(
-        {
-            "request_id": [f"{number:032x}" for number in range(REQUESTS)],
-            "profile": "default",
-            "dataset": "d",
-            "item_id": [f"i{number // 10}" for number in range(REQUESTS)],
-            "n": 5,
-            "ordering": [[1, 2, 3, 4, 5]] * REQUESTS,
-            "repeat": 0,
-            "prompt": [f"prompt {number} {'x' * (number % 7)}" for number in range(REQUESTS)],
-            "criteria": None,
-        }
-    )
+    names = (f"{number:032x}" for number in range(REQUESTS))
+    prompts = [f"prompt {number} {'x' * (number % 7)}" for number in range(REQUESTS)]
+    table = request_table(*names, prompt=prompts, repeat=0)
+    table = table.assign(unit_id=[f"i{number // 10}" for number in range(REQUESTS)])
     table.to_parquet(folder / "requests.parquet")
     counts: collections.Counter = collections.Counter()
 

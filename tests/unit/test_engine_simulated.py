@@ -11,7 +11,10 @@ from rubric_order.judging import engines, shard
 from rubric_order.judging.engines import simulated
 from rubric_order.judging.store import Store
 from rubric_order.parsing import one_score
-from rubric_order.planning import plan
+from rubric_order.parsing.choices import numbers
+from rubric_order.planning import reads as planned
+from rubric_order.planning import requests as asking
+from rubric_order.probes import Shown
 from rubric_order.prompts import frames, orderings
 from rubric_order.scoring.scores import score_reads
 from rubric_order.simulation import judge as simulation
@@ -25,7 +28,7 @@ def judge_of(*, answer_format="feedback", temperature=1.0, model="planted", prof
 
 
 def asked(number, *, item="g1-c1", **others):
-    return request(f"{number:032x}", "prompt", item_id=item, **others)
+    return request(f"{number:032x}", "prompt", unit_id=item, **others)
 
 
 def answers(judge, requests):
@@ -41,14 +44,14 @@ def studied(root):
 
     def run(judge, tmp_path, *, scales=(5,), strategies=("balanced", "fixed")):
         template = frames.load_template(root / f"resources/templates/{judge['answer_format']}.jinja")
-        reads = plan.plan_reads(
-            tables.items, tables.rubrics, study="s", judge_id="j", judge=judge, template=template, scales=list(scales),
-            strategies=list(strategies), budget=None, seed=1,
-        )  # fmt: skip
-        requests = plan.distinct_requests(reads, owned_elsewhere=set())
-        requests = plan.render_requests(requests, tables.items, tables.rubrics, template, probe="score_order")
+        files = tables.items, tables.rubrics, tables.pairs
+        design = planned.Design(scales=scales, strategies=strategies, seed=1)
+        how = {"study": "s", "judge_id": "j", "judge": judge, "template": template, "probe": "score_order"}
+        reads = planned.plan_reads(*files, design=design, **how)
+        requests = asking.distinct_requests(reads, owned_elsewhere=set())
+        requests = asking.render_requests(requests, *files, template, probe="score_order")
         responses = shard.judge(requests, Store(tmp_path / "store"), lambda: engines.load(judge))
-        return score_reads(reads, responses)
+        return score_reads(reads, responses, probe="score_order")
 
     return run
 
@@ -113,8 +116,8 @@ def test_every_kind_of_failure_is_read_as_one(n, prefix):
         reasons = set()
         for response in found:
             text = prefix + response.text if response.text else ""
-            parsed = one_score.parse_score(text, n, truncated=response.finish_reason == "length")
-            assert parsed.score is None, response.text
+            parsed = one_score.parse_score(text, numbers(n), truncated=response.finish_reason == "length")
+            assert parsed.label is None, response.text
             reasons.add(parsed.reason)
         assert len({response.text for response in found}) == len(kinds)
         assert len(reasons) >= 4
@@ -142,7 +145,7 @@ CRITERIA = ("Plot", "Style", "Wit")
 
 
 def several(number, criteria, *, item="g1-c1"):
-    return dataclasses.replace(asked(number, item=item), criteria=tuple(criteria), ordering=(1, 2, 3))
+    return asked(number, item=item, names=criteria, ordering=(1, 2, 3))
 
 
 def lines(response):
@@ -164,8 +167,8 @@ def test_several_criteria_are_answered_a_line_each_in_the_order_asked():
 
 def test_levels_in_a_crossed_prompt_have_positions_and_levels_that_are_not_listed_have_none():
     requests = [several(k, CRITERIA, item=f"g{k}-c1") for k in range(300)]
-    reverse = [dataclasses.replace(each, ordering=(1, 2, 3, 5, 4, 3, 2, 1)) for each in requests]
-    forward = [dataclasses.replace(each, ordering=(1, 2, 3, 1, 2, 3, 4, 5)) for each in requests]
+    reverse = [dataclasses.replace(each, shown=Shown((1, 2, 3), (5, 4, 3, 2, 1))) for each in requests]
+    forward = [dataclasses.replace(each, shown=Shown((1, 2, 3), (1, 2, 3, 4, 5))) for each in requests]
     plain, biased = judge_of(temperature=0), judge_of(temperature=0, preference="first", preference_strength=3.0)
     means = [
         np.mean([list(lines(response).values()) for response in answers(judge, asked)])

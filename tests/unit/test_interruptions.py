@@ -13,12 +13,14 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from factories import request_table
 
 from rubric_order.base import files
 from rubric_order.judging import engines
 from rubric_order.judging import shard as judging
 from rubric_order.judging.store import Store
-from rubric_order.planning import plan
+from rubric_order.planning.requests import namer
+from rubric_order.probes import score_order
 
 CHUNK = 16
 KILLS = 20
@@ -127,18 +129,9 @@ def make_jobs(judge):
     orderings = [list(ordering) for ordering in itertools.islice(itertools.permutations(range(1, 6)), 10)]
     rows = [(f"item-{item:02d}", ordering) for item in range(100) for ordering in orderings]
     prompts = [f"{item} {ordering}" for item, ordering in rows]
-    requests = pd.DataFrame(
-        {
-            "request_id": plan.request_ids(judge, prompts, itertools.repeat(0, len(rows)), 5),
-            "profile": "default",
-            "dataset": "d",
-            "item_id": [item for item, _ in rows],
-            "n": 5,
-            "ordering": [ordering for _, ordering in rows],
-            "repeat": 0,
-            "prompt": prompts,
-            "criteria": None,
-        }
+    name = namer(judge, 5, score_order)
+    requests = request_table(*(name(prompt.encode(), 0) for prompt in prompts), prompt=prompts, repeat=0).assign(
+        unit_id=[item for item, _ in rows], ordering=[ordering for _, ordering in rows]
     )
     return lambda folder: Jobs(folder, judge, requests)
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 from endpoint import Reply, completion, running
-from factories import request
+from factories import questions, request
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
@@ -707,7 +707,7 @@ def test_several_scores_are_read_behind_the_names_of_their_criteria(ask):
         listed("Style: "),
         listed("4", FIVE),
     ]
-    asked = request("r0", "x", criteria=("Style", "Tone", "Coherence"))
+    asked = request("r0", "x", names=("Style", "Tone", "Coherence"))
     (response,), (call,) = ask(answer_of(*tokens), [asked])
     assert call.body["top_logprobs"] == 20
     assert response.option_token is None
@@ -715,13 +715,13 @@ def test_several_scores_are_read_behind_the_names_of_their_criteria(ask):
     assert [math.exp(value) for value in style] == pytest.approx([0.02, 0.03, 0.04, 0.2, 0.7])
     assert style == coherence
     assert all(map(math.isnan, tone))
-    assert read_several(tokens_of(listed("x")), VARIANTS, ("Style",)) is None
+    assert read_several(tokens_of(listed("x")), VARIANTS, questions(("Style",))) is None
 
 
 def test_scores_line_by_line_are_asked_of_vllm(ask):
-    asked = request("r0", "x", criteria=("Style", "Tone"))
+    asked = request("r0", "x", names=("Style", "Tone"))
     _, calls = ask(vllm_reply, [asked], dialect="vllm", criteria_format="lines", answer_prefix="Score: ")
-    assert calls[-1].body["structured_outputs"] == {"regex": r"\[Style\] [1-5]\n\[Tone\] [1-5]"}
+    assert calls[-1].body["structured_outputs"] == {"regex": r"\[Style\] (?:1|2|3|4|5)\n\[Tone\] (?:1|2|3|4|5)"}
     assert [message["role"] for message in calls[-1].body["messages"]] == ["user"]
 
 
@@ -763,7 +763,7 @@ def vllm_reply(call):
 
 def test_a_server_of_vllm_is_asked_for_the_tokens_of_all_scores(ask):
     (response,), calls = ask(vllm_reply, dialect="vllm", answer_format="score")
-    assert [call.path for call in calls[:-1]] == ["/tokenize"] * 18
+    assert [call.path for call in calls[:-1]] == ["/tokenize"] * 10
     assert calls[-1].body["logprob_token_ids"] == [101, 102, 103, 104, 105]
     assert calls[-1].body["return_tokens_as_token_ids"] is True
     assert [math.exp(value) for value in response.option_logprobs] == pytest.approx([0.01, 0.02, 0.03, 0.04, 0.05])

@@ -78,7 +78,7 @@ def test_the_new_requests_of_each_study_are_as_many_as_its_file_says(paper, size
     new = dict.fromkeys(studies, 0)
     for name, study in studies.items():
         # hash of what names the judge's requests: a profile that changes nothing asks nothing new
-        who = {hash(str((judge, judges.identity(merged)))) for judge, merged in variants(study, known)}
+        who = {hash(str((judge, judges.identity(merged, judges.FORMATS)))) for judge, merged in variants(study, known)}
         for dataset in study["datasets"]:
             before = len(sent[dataset])
             for item, text_of_item in items[dataset]:

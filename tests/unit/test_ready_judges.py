@@ -113,8 +113,12 @@ def test_the_arithmetic_of_memory_is_right(name):
 def test_the_medium_effort_of_gpt_oss_is_the_judge_as_it_stands():
     for name in ("gpt_oss_20b", "gpt_oss_120b"):
         judge = read(name)["judges"][name] | {"engine_args": {}}
-        assert judges.identity(judges.with_profile(judge, "medium")) == judges.identity(judge)
-        assert judges.identity(judges.with_profile(judge, "high")) != judges.identity(judge)
+        known, medium, high = (
+            judges.identity(judges.with_profile(judge, profile), judges.FORMATS)
+            for profile in ("default", "medium", "high")
+        )
+        assert medium == known
+        assert high != known
 
 
 def test_engine_arguments_are_arguments_of_vllm():

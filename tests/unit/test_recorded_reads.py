@@ -15,7 +15,7 @@ from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
 from rubric_order.config.judges import option_letters
 from rubric_order.judging.store import SCHEMA
-from rubric_order.planning import plan
+from rubric_order.planning import reads as live_reads
 from rubric_order.recorded import discovery, formats, reads
 from rubric_order.scoring import scores
 from rubric_order.statistics import human_agreement, parse_failures
@@ -127,19 +127,10 @@ def test_a_request_id_depends_on_what_was_judged_and_answered_and_not_on_the_pla
 
 
 def test_reads_have_the_columns_and_types_of_a_plan(tmp_path, small, judge, template):
-    items, rubrics = small.items, small.rubrics
-    live = plan.plan_reads(
-        items,
-        rubrics,
-        study="s",
-        judge_id="j",
-        judge=judge,
-        template=template,
-        scales=[5],
-        strategies=["balanced"],
-        budget=None,
-        seed=0,
-    )
+    items = small.items
+    how = {"study": "s", "judge_id": "j", "judge": judge, "template": template, "probe": "score_order"}
+    design = live_reads.Design(scales=[5], strategies=["balanced"])
+    live = live_reads.plan_reads(items, small.rubrics, small.pairs, design=design, **how)
     rows = [
         {"item_id": row.item_id, "ordering": row.ordering, "response": "3"}
         for row in live.sample(frac=1, random_state=0).itertuples()
@@ -233,7 +224,7 @@ def test_comparisons_are_parsed_by_their_letters_and_have_no_human_score(tmp_pat
     planned = reads.plan(small.items, records, study="s", judge_id="j")
     n = len(rows[0]["options"])
     labels = option_letters({"compares": True, "n": n})
-    scored = scores.score_reads(planned, reads.responses(records), labels=labels)
+    scored = scores.score_reads(planned, reads.responses(records), probe="score_order", labels=labels)
     assert scored["score"].tolist()[0] == 2
     assert scored["failure"].tolist()[1] == "no_score"
     assert scored["human_score"].isna().all()
@@ -275,7 +266,8 @@ def test_recorded_answers_reach_agreement_and_parse_failures(tmp_path):
     (settings,) = discovery.discover(tmp_path).values()
     records = reads.read(path, judge=settings["model"], prompt_style=settings["prompt_style"])
     planned = reads.plan(items, records, study="s", judge_id="j", n=settings["n"])
-    table = scores.score_reads(planned, reads.responses(records), labels=option_letters(settings))
+    letters = option_letters(settings)
+    table = scores.score_reads(planned, reads.responses(records), probe="score_order", labels=letters)
     assert table["score"].tolist() == [1, 1, 3, pd.NA, 5]
     assert table["failure"].dropna().tolist() == ["no_score"]
 
@@ -302,7 +294,7 @@ def test_position_bias_planted_in_recorded_answers_is_seen_in_the_positions(tmp_
             rows.append({"item_id": item_id, "ordering": ordering, "repeat": repeat, "response": f"{ordering[1]}"})
     records = reads.read(write(tmp_path / "a.jsonl", *rows))
     planned = reads.plan(small.items, records, study="s", judge_id="j")
-    table = scores.score_reads(planned, reads.responses(records))
+    table = scores.score_reads(planned, reads.responses(records), probe="score_order")
     assert table["position"].tolist() == [2] * 40
 
 
@@ -333,7 +325,8 @@ def test_agreement_with_experts_is_that_of_an_independent_script(
     style = settings["prompt_style"]
     records = reads.read(settings["files"], judge=settings["model"], prompt_style=style)
     planned = reads.plan(items, records, study="s", judge_id=judge_id, n=settings["n"])
-    table = scores.score_reads(planned, reads.responses(records), labels=option_letters(settings))
+    letters = option_letters(settings)
+    table = scores.score_reads(planned, reads.responses(records), probe="score_order", labels=letters)
     assert table["failure"].notna().sum() == failed
     found = human_agreement.estimate(table, resamples=2, confidence=0.95, seed=0)
     found = found.query("quantity == 'spearman' and cluster == 'item'").set_index("criterion")["estimate"]

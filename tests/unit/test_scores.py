@@ -1,8 +1,10 @@
+import functools
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from factories import request_table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +12,10 @@ from rubric_order.base import files
 from rubric_order.judging import shard
 from rubric_order.judging.engines import Response
 from rubric_order.judging.store import SCHEMA, Store
-from rubric_order.scoring.scores import MISSING, score_reads
+from rubric_order.scoring import scores
+from rubric_order.scoring.scores import MISSING
+
+score_reads = functools.partial(scores.score_reads, probe="score_order")
 
 
 def reads_of(*orderings):
@@ -60,7 +65,7 @@ def test_feedback_has_a_score_and_a_position_and_no_probabilities():
 def test_the_columns_are_those_of_the_reads_and_then_the_scores():
     table = score_reads(reads_of([1, 2]), responses_of(r0={"text": "2"}))
     assert table.columns.tolist() == [
-        *("item_id", "n", "ordering", "request_id", "score", "position", "pattern", "failure"),
+        *("item_id", "n", "ordering", "request_id", "question", "score", "position", "pattern", "failure"),
         *("expected_score", "option_mass", "position_probabilities"),
     ]
     assert table["score"].dtype == table["position"].dtype == "Int8"
@@ -194,8 +199,7 @@ def test_responses_of_full_and_empty_shards_are_read_from_their_files(tmp_path):
             pass
 
     store = Store(tmp_path / "store")
-    requests = pd.DataFrame({"request_id": ["r0", "r1"], "prompt": "p", "n": 2, "repeat": 0, "profile": "default"})
-    requests = requests.assign(criteria=None, dataset="d", item_id="i", ordering=[[1, 2], [2, 1]])
+    requests = request_table("r0", "r1").assign(n=2, ordering=[[1, 2], [2, 1]])
     paths = []
     for number, block in enumerate((requests.iloc[:0], requests.iloc[:1], requests.iloc[1:], requests.iloc[:0])):
         responses = shard.judge(block, store, Engine)

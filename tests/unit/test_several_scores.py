@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order.parsing.one_score import (
+from rubric_order.parsing.choices import (
     CONFLICTING,
     ECHO,
     EMPTY,
@@ -16,8 +16,9 @@ from rubric_order.parsing.one_score import (
     REASONS,
     TRUNCATED,
     UNFINISHED_THINKING,
+    numbers,
 )
-from rubric_order.parsing.several_scores import parse_criteria
+from rubric_order.parsing.several_scores import parse_scores
 
 NAMES = ("Coherence", "Empathy", "Surprise")
 
@@ -144,8 +145,9 @@ FAILURES = [
 FORMS = [*LABELLED, *ORDER_AND_COMPANY, *PROSE, *JSON, *FAILURES]
 
 
-def outcomes(answer, names=NAMES, **options):
-    return tuple(result.score or result.reason for result in parse_criteria(answer, names, **options))
+def outcomes(answer, names=NAMES, *, n=5, truncated=False):
+    choices = parse_scores(answer, names, numbers(n), truncated=truncated)
+    return tuple(int(choice.label) if choice.label else choice.reason for choice in choices)
 
 
 @pytest.mark.parametrize(("answer", "expected"), FORMS)
@@ -237,9 +239,9 @@ WORDS = st.sampled_from(
 @given(st.one_of(st.text(), st.lists(WORDS, max_size=40).map(" ".join), st.lists(WORDS, max_size=40).map("".join)))
 def test_any_text_gives_a_score_on_the_scale_or_a_reason(text):
     for truncated in (False, True):
-        for result in parse_criteria(text, NAMES, truncated=truncated):
-            assert (result.score is None) == (result.reason is not None)
-            assert result.score is None or (1 <= result.score <= 5 and result.pattern)
+        for result in parse_scores(text, NAMES, numbers(5), truncated=truncated):
+            assert (result.label is None) == (result.reason is not None)
+            assert result.label is None or (result.label in numbers(5) and result.pattern)
             assert result.reason is None or result.reason in REASONS
 
 

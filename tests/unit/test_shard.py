@@ -6,7 +6,7 @@ import time
 from datetime import datetime
 
 import pytest
-from factories import request, request_table
+from factories import questions, request, request_table
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import shard
@@ -64,8 +64,8 @@ def test_responses_come_in_the_order_of_the_requests_with_what_gave_them(store):
 def test_an_engine_gets_the_requests_as_they_stand_in_the_table(store):
     table = request_table("a", "b")
     assert list(shard.as_requests(table)) == [request("a", repeat=0), request("b", repeat=1)]
-    table["criteria"] = [["plot", "style"], None]
-    assert [request.criteria for request in shard.as_requests(table)] == [("plot", "style"), ()]
+    table["questions"] = [[question._asdict() for question in questions(("plot", "style"))], table["questions"][1]]
+    assert [request.names for request in shard.as_requests(table)] == [("plot", "style"), ()]
 
 
 def test_no_engine_is_started_when_nothing_is_missing(store):

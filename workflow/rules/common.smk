@@ -12,7 +12,7 @@ from snakemake.exceptions import WorkflowError
 SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
 sys.path.insert(0, str(SCRIPTS))
 
-from rubric_order import catalogue
+from rubric_order import catalogue, probes
 from rubric_order.base.code_hash import code_version, constant
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges, loading
@@ -75,6 +75,12 @@ def probe_module(wildcards):
     return f"probes/{config['studies'][wildcards.study]['probe']}.py"
 
 
+def reader_module(wildcards):
+    """The same for a judge's second requests, which depend on what the first answers say."""
+    asks_again = config["judges"][wildcards.judge]["second_request"]
+    return probe_module(wildcards) if asks_again else "probes/__init__.py"
+
+
 def engine_module(wildcards):
     """Path of the module that runs a judge, in the library."""
     return f"judging/engines/{ENGINES[config['judges'][wildcards.judge]['engine']]}.py"
@@ -126,7 +132,7 @@ def judge_settings(wildcards):
     """A judge's block of config without what only says where it runs, and with the profiles of the study alone."""
     judge = config["judges"][wildcards.judge]
     unused = {*judges.RUN_SETTINGS, *judges.ENDPOINT_SETTINGS, "label", "profiles"}
-    if config["studies"][wildcards.study]["probe"] != "criterion_order":
+    if "criteria_format" not in probe_of(wildcards).IDENTITY:
         unused.add("criteria_format")
     return as_json(with_profiles({key: value for key, value in judge.items() if key not in unused}, wildcards))
 
@@ -140,7 +146,7 @@ def endpoint_settings(wildcards, output):
 def judge_identity(wildcards):
     """What a judge's answers depend on."""
     judge = config["judges"][wildcards.judge]
-    kept = judges.identity(judge, config["studies"][wildcards.study]["probe"])
+    kept = judges.identity(judge, probe_of(wildcards).IDENTITY)
     if judge["greedy_repeats"] == "reuse":
         kept["greedy_repeats"] = "reuse"
     return as_json(with_profiles(kept, wildcards))
@@ -152,18 +158,20 @@ def answer_settings(wildcards):
     return as_json({"answer_prefix": judge["answer_prefix"], "labels": judges.option_letters(judge)})
 
 
-def study_settings(wildcards):
-    """What a study's plan depends on."""
+def study_design(wildcards):
+    """Which reads a study wants of each unit."""
     study = config["studies"][wildcards.study]
-    profiles = {"profiles": used} if (used := used_profiles(wildcards)) != ["default"] else {}
-    kept = {key: study[key] for key in ("scales", "strategies", "budget", "seed", "probe")}
-    return as_json(kept | profiles | ({"crossed": True} if study["crossed"] else {}))
+    return as_json({key: study[key] for key in ("scales", "strategies", "budget", "seed", "conditions", "crossed")})
+
+
+def probe_of(wildcards):
+    """A study's probe."""
+    return probes.load(config["studies"][wildcards.study]["probe"])
 
 
 def template(wildcards):
-    """The prompt template of a study's probe, or of the judge's answer format where the probe has one for each."""
-    name = {"score_order": config["judges"][wildcards.judge]["answer_format"], "criterion_order": "criteria"}
-    return source(f"resources/templates/{name[config['studies'][wildcards.study]['probe']]}.jinja")
+    """The prompt template of a study's probe for a judge."""
+    return source(f"resources/templates/{probe_of(wildcards).template(config['judges'][wildcards.judge])}.jinja")
 
 
 def setting_values(block):
@@ -379,20 +387,14 @@ def gguf_settings(wildcards):
     return as_json({**judge["gguf"], "dtype": judge["dtype"]})
 
 
-def plans(wildcards):
-    """A study's plans for one judge, a file a dataset."""
-    datasets = config["studies"][wildcards.study]["datasets"]
-    return [f"results/plan/{wildcards.study}/{dataset}/{wildcards.judge}.parquet" for dataset in datasets]
+def of_datasets(pattern):
+    """Input function: one kind of file for each dataset of a study."""
 
+    def paths(wildcards):
+        datasets = config["studies"][wildcards.study]["datasets"]
+        return [pattern.format(dataset=dataset, **wildcards) for dataset in datasets]
 
-def items_of_study(wildcards):
-    """The items of each dataset of a study, in the order of `plans`."""
-    return [f"results/items/{dataset}.parquet" for dataset in config["studies"][wildcards.study]["datasets"]]
-
-
-def rubrics_of_study(wildcards):
-    """The rubrics of each dataset of a study, in the order of `plans`."""
-    return [f"results/rubrics/{dataset}.parquet" for dataset in config["studies"][wildcards.study]["datasets"]]
+    return paths
 
 
 def earlier_requests(wildcards):

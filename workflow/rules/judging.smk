@@ -23,14 +23,15 @@ rule judge_shard:
         mem=lookup("judges/{judge}/mem", within=config),
         runtime=lookup("judges/{judge}/runtime", within=config),
     params:
-        code=code("judge_shard.py", engine_module),
+        code=code("judge_shard.py", engine_module, reader_module),
         entry=entry("judge_shard.py"),
+        probe=lookup("studies/{study}/probe", within=config),
         judge=judge_settings,
         endpoint=endpoint_settings,
         shards=lookup("judges/{judge}/shards", within=config),
         store="results/store/{judge}",
     shell:
         "python {params.entry:q} --requests {input.requests:q} --shard {wildcards.shard} --shards {params.shards}"
-        " --judge {params.judge:q} --endpoint {params.endpoint:q} --model-folder {input.model:q}"
+        " --probe {params.probe} --judge {params.judge:q} --endpoint {params.endpoint:q} --model-folder {input.model:q}"
         " --gpus {resources.gpu} --store {params.store:q}"
         " --output {output.responses:q} 2> >(tee {log:q} >&2)"

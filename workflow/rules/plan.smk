@@ -5,6 +5,7 @@ rule plan_reads:
     input:
         item_table="results/items/{dataset}.parquet",
         rubric_table="results/rubrics/{dataset}.parquet",
+        pair_table="results/pairs/{dataset}.parquet",
         template=template,
     output:
         plan="results/plan/{study}/{dataset}/{judge}.parquet",
@@ -20,18 +21,22 @@ rule plan_reads:
         code=code("plan_reads.py", probe_module),
         entry=entry("plan_reads.py"),
         judge=judge_identity,
-        settings=study_settings,
+        probe=lookup("studies/{study}/probe", within=config),
+        profiles=used_profiles,
+        design=study_design,
     shell:
-        "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q} --template {input.template:q}"
-        " --study {wildcards.study} --judge-id {wildcards.judge} --judge {params.judge:q}"
-        " --settings {params.settings:q} --output {output.plan:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q} --pairs {input.pair_table:q}"
+        " --template {input.template:q} --study {wildcards.study} --judge-id {wildcards.judge} --judge {params.judge:q}"
+        " --probe {params.probe} --profiles {params.profiles} --design {params.design:q}"
+        " --output {output.plan:q} 2> >(tee {log:q} >&2)"
 
 
 rule collect_requests:
     input:
-        plans=plans,
-        item_table=items_of_study,
-        rubric_table=rubrics_of_study,
+        plans=of_datasets("results/plan/{study}/{dataset}/{judge}.parquet"),
+        item_table=of_datasets("results/items/{dataset}.parquet"),
+        rubric_table=of_datasets("results/rubrics/{dataset}.parquet"),
+        pair_table=of_datasets("results/pairs/{dataset}.parquet"),
         earlier=earlier_requests,
         template=template,
     output:
@@ -51,4 +56,5 @@ rule collect_requests:
         probe=lookup("studies/{study}/probe", within=config),
     shell:
         "python {params.entry:q} --plans {input.plans:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
-        " --earlier {input.earlier:q} --template {input.template:q} --probe {params.probe} --judge {params.judge:q} --output {output.requests:q} 2> >(tee {log:q} >&2)"
+        " --pairs {input.pair_table:q} --earlier {input.earlier:q} --template {input.template:q} --probe {params.probe}"
+        " --judge {params.judge:q} --output {output.requests:q} 2> >(tee {log:q} >&2)"

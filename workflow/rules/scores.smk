@@ -14,9 +14,10 @@ rule parse_scores:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("parse_scores.py"),
+        code=code("parse_scores.py", probe_module),
         entry=entry("parse_scores.py"),
+        probe=lookup("studies/{study}/probe", within=config),
         answer=answer_settings,
     shell:
-        "python {params.entry:q} --plan {input.plan:q} --responses {input.responses:q} --answer {params.answer:q}"
-        " --output {output.scores:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --plan {input.plan:q} --responses {input.responses:q} --probe {params.probe}"
+        " --answer {params.answer:q} --output {output.scores:q} 2> >(tee {log:q} >&2)"

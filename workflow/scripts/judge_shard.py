@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from rubric_order import probes
 from rubric_order.base import command_line, files, locks
-from rubric_order.config.judges import identity
+from rubric_order.config import judges
 from rubric_order.judging import devices, engines, number_formats
 from rubric_order.judging import shard as judging
-from rubric_order.judging.constrained import second_requests
+from rubric_order.judging.second_requests import second_requests
 from rubric_order.judging.store import Store
-from rubric_order.planning import plan
+from rubric_order.planning.requests import shard_of
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +23,7 @@ def main(
     requests: Path,
     shard: int,
     shards: int,
+    probe: str,
     judge: dict,
     endpoint: dict,
     model_folder: Path | None,
@@ -44,15 +46,16 @@ def main(
                 settings |= {"spent": kept.spent(), "sent": store / "sent.json"}
             return engines.load(settings, model_folder=model_folder)
 
+        ask_again = functools.partial(second_requests, judge=judge, probe=probes.load(probe))
         responses = judging.judge(
-            plan.shard_of(pd.read_parquet(requests), shard, shards),
+            shard_of(pd.read_parquet(requests), shard, shards),
             kept,
             start_engine,
             accept_failures=judge["accept_failures"],
             retry_failed=judge["retry_failed"],
-            second_requests=functools.partial(second_requests, judge=judge) if judge["second_request"] else None,
+            second_requests=ask_again if judge["second_request"] else None,
         )
-        files.write_parquet(responses, output, judge=identity(judge))
+        files.write_parquet(responses, output, judge=judges.identity(judge, judges.FORMATS))
 
 
 if __name__ == "__main__":  # vLLM starts processes that import this file

@@ -5,24 +5,35 @@ from pathlib import Path
 import pandas as pd
 
 from rubric_order.base import command_line, files
-from rubric_order.planning import plan
+from rubric_order.planning.reads import Design, plan_reads
 from rubric_order.prompts import frames
 
 
 def main(
-    items: Path, rubrics: Path, template: Path, study: str, judge_id: str, judge: dict, settings: dict, output: Path
+    items: Path,
+    rubrics: Path,
+    pairs: Path,
+    template: Path,
+    study: str,
+    judge_id: str,
+    judge: dict,
+    probe: str,
+    profiles: list[str],
+    design: dict,
+    output: Path,
 ) -> None:
     """Write one row a read, with the request that answers it."""
-    reads = plan.plan_reads(
-        pd.read_parquet(items),
-        pd.read_parquet(rubrics),
+    reads = plan_reads(
+        *map(pd.read_parquet, (items, rubrics, pairs)),
         study=study,
         judge_id=judge_id,
         judge=judge,
         template=frames.load_template(template),
-        **settings,
+        design=Design(**design),
+        probe=probe,
+        profiles=profiles,
     )
-    files.write_parquet(reads, output, study=study, judge=judge_id, **settings)
+    files.write_parquet(reads, output, study=study, judge=judge_id, probe=probe, profiles=profiles, **design)
     command_line.log.info(
         "%s by %s: %d reads, %d distinct requests", study, judge_id, len(reads), reads["request_id"].nunique()
     )

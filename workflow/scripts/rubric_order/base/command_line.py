@@ -6,6 +6,7 @@ import json
 import logging
 import signal
 import sys
+import typing
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,8 @@ log = logging.getLogger("rubric_order")
 def run(main: Callable[..., None]) -> None:
     """Call `main` with the options of the command line.
 
-    Each parameter becomes an option, read by its annotation: ``dict`` from JSON, ``list[Path]`` from several paths,
+    Each parameter becomes an option, read by its annotation: ``dict`` from JSON, ``list[Path]`` and ``list[str]`` from several
+    words,
     ``dict[str, Path]`` from several ``name=path``, ``dict[str, list[Path]]`` from a name and several paths (the option
     is given once for each name), ``Path | None`` from a path or from nothing, and others, such as ``Path`` and ``int``,
     from one word. An `InputError` ends the program with one line and status 1.
@@ -42,8 +44,8 @@ def run(main: Callable[..., None]) -> None:
 
 
 def _reader(annotation: object) -> dict:
-    if annotation == list[Path]:
-        return {"type": Path, "nargs": "*"}
+    if annotation in (list[Path], list[str]):
+        return {"type": typing.get_args(annotation)[0], "nargs": "*"}
     if annotation == dict[str, Path]:
         return {"type": _named_path, "nargs": "*", "action": _Named}
     if annotation == dict[str, list[Path]]:

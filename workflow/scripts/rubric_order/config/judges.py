@@ -1,7 +1,7 @@
 """What a judge is: the settings that its answers depend on, apart from those that say how fast or where it runs."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from rubric_order.base.keys import DEFAULT_PROFILE
@@ -20,14 +20,12 @@ IDENTITY = (
     "chat_template_kwargs",
     "reasoning_end",
     "batch_invariant",
-    "answer_format",
-    "answer_prefix",
     "sampling",
     "simulation",
 )
 
-# Settings that say how one score is asked for; where several are, `criteria_format` stands in their place.
-ONE_SCORE = ("answer_format", "answer_prefix")
+# Settings that say how answers are asked for. Each probe names those that its requests depend on.
+FORMATS = ("answer_format", "answer_prefix", "criteria_format")
 
 # How a judge is run. These settings do not change its answers, so they do not make answers out of date.
 RUN_SETTINGS = ("gpu", "throughput", "shards", "mem", "runtime", "greedy_repeats")
@@ -89,13 +87,18 @@ OWN_SETTINGS = {
 }
 
 
-def identity(judge: Mapping, probe: str = "score_order") -> dict:
+def identity(judge: Mapping, formats: Collection[str]) -> dict:
     """The part of a judge's settings that its answers to the prompts of a probe depend on.
+
+    Args:
+        judge: the judge's settings.
+        formats: those of `FORMATS` that the probe's requests depend on.
 
     A local model is known by the name of its folder: the path itself is not part of any request. A number is the same
     however it is written, so that temperature 0 and 0.0 are one setting.
     """
-    kept = {key: _plain(judge[key]) for key in IDENTITY if judge.get(key) is not None and judge[key] is not False}
+    settings = [*IDENTITY, *formats]
+    kept = {key: _plain(judge[key]) for key in settings if judge.get(key) is not None and judge[key] is not False}
     other = {key: _plain(value) for key, value in judge.get("engine_args", {}).items() if key not in SPEED}
     if other:
         kept["engine_args"] = other
@@ -106,9 +109,6 @@ def identity(judge: Mapping, probe: str = "score_order") -> dict:
     if (judge.get("serve") or {}).get("arguments"):
         kept["server_args"] = _plain(judge["serve"]["arguments"])
     kept["model"] = shown_name(judge)
-    if probe == "criterion_order":
-        kept = {key: value for key, value in kept.items() if key not in ONE_SCORE}
-        kept["criteria_format"] = judge.get("criteria_format", "free")
     return kept
 
 

@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
@@ -17,6 +17,7 @@ from rubric_order.base.text_columns import is_among
 from rubric_order.judging.engines import Engine, Request, Response
 from rubric_order.judging.progress import progress
 from rubric_order.judging.store import Store, asked_again, may_pass
+from rubric_order.probes import Question, Shown
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +46,8 @@ def judge(
         start_engine: loads the model. It is called only where the store lacks an answer.
         accept_failures: whether a failure that may pass is final.
         retry_failed: whether to ask again what failed for good.
-        second_requests: takes requests and their responses, and makes second requests, see `constrained`. None if the
-            judge gets no second requests.
+        second_requests: takes requests and their responses, and makes second requests, see
+            `second_requests.second_requests`. None if the judge gets no second requests.
 
     Returns:
         The columns of the store without `RUN_COLUMNS`. With second requests also `constrained_text`, which is null
@@ -104,20 +105,29 @@ def _ask(requests: pd.DataFrame, *, store: Store, engine: Callable[[], Engine], 
 
 
 def as_requests(table: pd.DataFrame) -> Iterator[Request]:
-    """The requests of a table with the columns of `plan.distinct_requests` and `plan.render_requests`."""
+    """The requests of a table with the columns of `requests.distinct_requests` and `requests.render_requests`."""
     for row in table.itertuples():
         yield Request(
             row.request_id,
             row.prompt,
-            int(row.n),
+            _questions(row.questions),
             int(row.repeat),
             profile=row.profile,
-            criteria=() if row.criteria is None else tuple(row.criteria),
-            dataset=row.dataset,
-            item_id=row.item_id,
-            ordering=tuple(map(int, row.ordering)),
             begun=getattr(row, "begun", None),
+            dataset=row.dataset,
+            unit_id=row.unit_id,
+            shown=Shown(tuple(map(int, row.ordering)), tuple(map(int, row.levels)), row.condition),
         )
+
+
+def _questions(records: Iterable[Mapping]) -> tuple[Question, ...]:
+    """Questions as files of requests hold them; equal ones are one object."""
+    return _same(tuple((record["name"], tuple(record["labels"]), record["names"]) for record in records))
+
+
+@functools.cache
+def _same(questions: tuple[tuple, ...]) -> tuple[Question, ...]:
+    return tuple(Question(*question) for question in questions)
 
 
 def keep(responses: Iterable[Response], store: Store, engine: str, *, source: Iterator[Response] | None = None) -> None:

@@ -36,7 +36,7 @@ SCHEMA = pa.schema(
         "prompt_tokens": pa.int32(),
         "completion_tokens": pa.int32(),
         "cached_tokens": pa.int32(),
-        "option_logprobs": pa.list_(pa.float64()),  # of the scores 1..n, where the score was written
+        "option_logprobs": pa.list_(pa.float64()),  # of the labels of each question, where the label was written
         "option_token": pa.int32(),  # index of the generated token at which they were read
         "reasoning": pa.string(),  # what the judge thought, where that is kept apart from the answer
         "refusal": pa.string(),  # what an endpoint says where the model refuses

@@ -8,36 +8,20 @@ single whole score on the scale is a failure with a reason.
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
-EMPTY = "empty"  # nothing but blank space
-UNFINISHED_THINKING = "unfinished_thinking"  # a thinking block that never ends
-TRUNCATED = "truncated"  # cut off before a score
-ECHO = "echo"  # repeats the prompt's instructions instead of following them
-NO_SCORE = "no_score"
-NOT_INTEGER = "not_integer"  # such as 3.5
-OUT_OF_RANGE = "out_of_range"  # off the scale, or on another scale
-CONFLICTING = "conflicting"  # several different scores
-REASONS = (EMPTY, UNFINISHED_THINKING, TRUNCATED, ECHO, NO_SCORE, NOT_INTEGER, OUT_OF_RANGE, CONFLICTING)
-
-
-@dataclass(frozen=True)
-class ParsedScore:
-    """What an answer says.
-
-    Attributes:
-        score: from 1 to n, or None where the answer gives no single one.
-        position: 1-based place of that score in the prompt, where the ordering is known.
-        pattern: the form of writing that decided.
-        reason: why there is no score, one of ``REASONS``; None where there is one.
-    """
-
-    score: int | None
-    position: int | None = None
-    pattern: str | None = None
-    reason: str | None = None
-
+from rubric_order.parsing.choices import (
+    CONFLICTING,
+    ECHO,
+    EMPTY,
+    NO_SCORE,
+    NOT_INTEGER,
+    OUT_OF_RANGE,
+    TRUNCATED,
+    UNFINISHED_THINKING,
+    Choice,
+    numbers,
+)
 
 # Every repetition below is possessive (`*+`), bounded, or starts at a fixed word, and blank space is single: time stays
 # linear in the text.
@@ -228,42 +212,36 @@ def strip_thinking(text: str) -> str | None:
     return None if thinking else "".join(kept) + text[start:]
 
 
-def parse_score(
-    text: str | None,
-    n: int = 5,
-    *,
-    ordering: Sequence[int] | None = None,
-    labels: Sequence[str] | None = None,
-    truncated: bool = False,
-) -> ParsedScore:
+def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = False) -> Choice:
     """The score that an answer gives.
 
     Args:
         text: the raw answer.
-        n: number of scores on the scale, 1 to n.
-        ordering: the score at each position of the prompt; if given, the selected position is returned too.
-        labels: how the options were named, lowest score first, if not by their numbers (such as ``"ABCDE"``).
+        labels: how the scores are written, lowest first: the numbers 1..n in any order, or other labels such as
+            ``"ABCDE"``.
         truncated: whether the engine says that the answer was cut at the token limit.
 
     Returns:
-        The score, or the reason why there is none. Never raises on any text.
+        The label of the score, or the reason why there is none. Never raises on any text.
     """
     answer = strip_thinking(text or "")
     if answer is None:
-        return ParsedScore(None, reason=UNFINISHED_THINKING)
+        return Choice(None, reason=UNFINISHED_THINKING)
     answer = normalise(answer)
     if not answer:
-        return ParsedScore(None, reason=TRUNCATED if truncated else EMPTY)
-    score, pattern, reason = _find_number(answer, n, truncated) if labels is None else _find_label(answer, labels)
-    if score is not None:
-        position = None if ordering is None else list(ordering).index(score) + 1
-        return ParsedScore(score, position, pattern)
-    if reason == NO_SCORE and (truncated or _PENDING.search(answer)):
-        reason = TRUNCATED
-    return ParsedScore(None, pattern=pattern, reason=reason)
+        return Choice(None, reason=TRUNCATED if truncated else EMPTY)
+    choice = _find_number(answer, len(labels), truncated) if are_numbers(labels) else _find_label(answer, labels)
+    if choice.reason == NO_SCORE and (truncated or _PENDING.search(answer)):
+        return choice._replace(reason=TRUNCATED)
+    return choice
 
 
-def parse_leading(text: str, n: int = 5) -> ParsedScore | None:
+def are_numbers(labels: Sequence[str]) -> bool:
+    """Whether labels are the numbers 1..n, in whatever order."""
+    return set(labels) == set(numbers(len(labels)))
+
+
+def parse_leading(text: str, n: int) -> Choice | None:
     """The score that a text begins with, as after a label; None where it does not begin with a number.
 
     Args:
@@ -271,10 +249,7 @@ def parse_leading(text: str, n: int = 5) -> ParsedScore | None:
         n: number of scores on the scale, 1 to n.
     """
     match = _LEADING.match(text)
-    if match is None:
-        return None
-    value = _value(match, n)
-    return ParsedScore(None, reason=value) if isinstance(value, str) else ParsedScore(value)
+    return None if match is None else _value(match, n)
 
 
 def normalise(answer: str) -> str:
@@ -288,7 +263,7 @@ def _single_spaced(text: str) -> str:
     return re.sub(r"\s+", lambda run: "\n" if "\n" in run[0] else " ", text).strip()
 
 
-def _find_number(answer: str, n: int, truncated: bool) -> tuple[int | None, str | None, str | None]:
+def _find_number(answer: str, n: int, truncated: bool) -> Choice:
     beside, filled_in, instruction, other_scale = _scales(n)
     answer = beside.sub(" ", LIST_NUMBER.sub("", answer))
     answer = filled_in.sub(lambda before: f"{before['label'] or 'Score:'} ", answer)
@@ -301,26 +276,25 @@ def _find_number(answer: str, n: int, truncated: bool) -> tuple[int | None, str 
             continue
         values = {_value(match, n) for match in form.finditer(answer)}
         if values and rescaled and name != "result":
-            return None, name, OUT_OF_RANGE
+            return Choice(None, name, OUT_OF_RANGE)
         if len(values) > 1:
-            return None, name, CONFLICTING
+            return Choice(None, name, CONFLICTING)
         if values:
-            value = values.pop()
-            return (None, name, value) if isinstance(value, str) else (value, name, None)
-    return None, None, ECHO if "…" in answer else TRUNCATED if truncated else NO_SCORE
+            return values.pop()._replace(pattern=name)
+    return Choice(None, reason=ECHO if "…" in answer else TRUNCATED if truncated else NO_SCORE)
 
 
-def _value(match: re.Match, n: int) -> int | str:
+def _value(match: re.Match, n: int) -> Choice:
     """The score that one match gives, or the reason why it gives none."""
     found = match.groupdict()
     number, fraction = _number(found["number"])
     if found["other"] and _number(found["other"]) != (number, fraction):
-        return CONFLICTING
+        return Choice(None, reason=CONFLICTING)
     if found.get("percent") or (found["scale"] and _number(found["scale"]) != (n, "")):
-        return OUT_OF_RANGE
+        return Choice(None, reason=OUT_OF_RANGE)
     if fraction or found["half"]:
-        return NOT_INTEGER
-    return int(number) if 1 <= number <= n else OUT_OF_RANGE
+        return Choice(None, reason=NOT_INTEGER)
+    return Choice(str(int(number))) if 1 <= number <= n else Choice(None, reason=OUT_OF_RANGE)
 
 
 def _number(written: str) -> tuple[float, str]:
@@ -330,7 +304,7 @@ def _number(written: str) -> tuple[float, str]:
     return float(whole), fraction.rstrip("0")
 
 
-def _find_label(answer: str, labels: Sequence[str]) -> tuple[int | None, str | None, str | None]:
+def _find_label(answer: str, labels: Sequence[str]) -> Choice:
     """The option that an answer picks by its label, such as `D` or `(D) Good`."""
     label = "(?:" + "|".join(map(re.escape, labels)) + r")(?!\w|['’]\w)"
     one = rf"(?P<label>{label})(?:\s*(?:[,/&-]|or\b|and\b)\s*\(?(?P<other>{label}))?"
@@ -343,7 +317,7 @@ def _find_label(answer: str, labels: Sequence[str]) -> tuple[int | None, str | N
     for name, form in forms:
         found = {label for match in re.finditer(form, answer) for label in match.groups() if label}
         if len(found) == 1:
-            return list(labels).index(found.pop()) + 1, name, None
+            return Choice(found.pop(), name)
         if found:
-            return None, name, CONFLICTING
-    return None, None, NO_SCORE
+            return Choice(None, name, CONFLICTING)
+    return Choice(None, reason=NO_SCORE)

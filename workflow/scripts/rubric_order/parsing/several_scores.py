@@ -2,7 +2,7 @@
 
 The answer is cut where it names a criterion; what stands between one name and the next is read like an answer about
 that criterion alone. JSON is read as JSON. Each criterion has a score or fails by itself, with a reason of
-`one_score.REASONS`; which score belongs to a criterion is never guessed from the order of the numbers.
+`choices.REASONS`; which score belongs to a criterion is never guessed from the order of the numbers.
 """
 
 import json
@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from rubric_order.parsing import one_score
-from rubric_order.parsing.one_score import ParsedScore
+from rubric_order.parsing import choices, one_score
+from rubric_order.parsing.choices import Choice
 
 JSON = "json"
 LABELLED = "labelled"  # right after the name
@@ -48,45 +48,46 @@ _KEYS_OF_NAME = ("criterion", "criteria", "name", "aspect", "dimension", "metric
 _KEYS_OF_SCORE = ("score", "rating", "value", "grade", "mark", "result", "n")
 
 
-def parse_criteria(text: str | None, names: Sequence[str], n: int = 5, *, truncated: bool = False) -> list[ParsedScore]:
+def parse_scores(
+    text: str | None, names: Sequence[str], labels: Sequence[str], *, truncated: bool = False
+) -> list[Choice]:
     """The score that an answer gives under each criterion.
 
     Args:
         text: the raw answer.
         names: of the criteria, as the prompt writes them.
-        n: number of scores on the scale, 1 to n.
+        labels: of the scores: the numbers 1..n.
         truncated: whether the engine says that the answer was cut at the token limit.
 
     Returns:
         One result a name, in their order. A criterion that the answer does not name has reason ``no_score``, or
         ``truncated`` where the answer was cut. Never raises on any text.
     """
+    n = len(labels)
     answer = one_score.strip_thinking(text or "")
     if answer is None or not answer.strip():
-        reason = (
-            one_score.UNFINISHED_THINKING if answer is None else one_score.TRUNCATED if truncated else one_score.EMPTY
-        )
-        return [ParsedScore(None, reason=reason)] * len(names)
+        reason = choices.UNFINISHED_THINKING if answer is None else choices.TRUNCATED if truncated else choices.EMPTY
+        return [Choice(None, reason=reason)] * len(names)
     keys = tuple(words(name) for name in names)
     found = _in_json(answer, keys, n)
-    missing = one_score.NO_SCORE
+    missing = choices.NO_SCORE
     if not any(found.values()):
         answer = one_score.normalise(_FENCE.sub("", answer))
         found = _in_text(answer, keys, n, truncated)
         if _ECHO.search(answer):
-            missing = one_score.ECHO
+            missing = choices.ECHO
     if truncated:
-        missing = one_score.TRUNCATED
+        missing = choices.TRUNCATED
     return [_agreed(found[key], missing) for key in keys]
 
 
-def _agreed(results: list[ParsedScore], missing: str) -> ParsedScore:
+def _agreed(results: list[Choice], missing: str) -> Choice:
     """What several places that name one criterion say together. Places that only name it do not count."""
-    telling = [result for result in results if result.reason not in (one_score.NO_SCORE, one_score.ECHO)]
+    telling = [result for result in results if result.reason not in (choices.NO_SCORE, choices.ECHO)]
     if not telling:
-        return ParsedScore(None, reason=missing)
-    if len({(result.score, result.reason) for result in telling}) > 1:
-        return ParsedScore(None, pattern=telling[0].pattern, reason=one_score.CONFLICTING)
+        return Choice(None, reason=missing)
+    if len({(result.label, result.reason) for result in telling}) > 1:
+        return Choice(None, pattern=telling[0].pattern, reason=choices.CONFLICTING)
     return telling[0]
 
 
@@ -119,11 +120,11 @@ def _mention(keys: tuple[Words, ...]) -> re.Pattern:
     return re.compile(rf"{heading}|{valued}", re.IGNORECASE | re.MULTILINE)
 
 
-def _in_text(answer: str, keys: tuple[Words, ...], n: int, truncated: bool) -> dict[Words, list[ParsedScore]]:
+def _in_text(answer: str, keys: tuple[Words, ...], n: int, truncated: bool) -> dict[Words, list[Choice]]:
     """What each part of an answer says about the criterion that it begins with."""
     answer = one_score.LIST_NUMBER.sub("", answer)
     mentions = list(_mention(keys).finditer(answer))
-    found: dict[Words, list[ParsedScore]] = {key: [] for key in keys}
+    found: dict[Words, list[Choice]] = {key: [] for key in keys}
     for mention, following in zip(mentions, [*mentions[1:], None], strict=False):
         group = "name" if mention["name"] else "valued"
         part = answer[mention.end(group) : following.start() if following else len(answer)]
@@ -135,24 +136,24 @@ def _in_text(answer: str, keys: tuple[Words, ...], n: int, truncated: bool) -> d
     return found
 
 
-def _read(part: str, n: int, cut: bool) -> ParsedScore:
+def _read(part: str, n: int, cut: bool) -> Choice:
     """What the text after a criterion's name says."""
     heading, _, below = part.partition("\n")
     result = one_score.parse_leading(heading[re.match(_BEFORE_VALUE, heading, re.IGNORECASE).end() :], n)
     if result is not None:
-        return ParsedScore(result.score, pattern=LABELLED, reason=result.reason)
-    result = one_score.parse_score(part, n, truncated=cut)
-    if result.reason in (one_score.NO_SCORE, one_score.EMPTY, one_score.TRUNCATED):
+        return Choice(result.label, pattern=LABELLED, reason=result.reason)
+    result = one_score.parse_score(part, choices.numbers(n), truncated=cut)
+    if result.reason in (choices.NO_SCORE, choices.EMPTY, choices.TRUNCATED):
         line = _TRAILING.search(heading.rstrip(" .\"'])}"))
         for text, pattern in ((line["value"] if line else "", TRAILING), (below, BELOW)):
             if (other := one_score.parse_leading(text, n)) is not None:
-                return ParsedScore(other.score, pattern=pattern, reason=other.reason)
-    return ParsedScore(None, reason=one_score.NO_SCORE) if result.reason == one_score.EMPTY else result
+                return Choice(other.label, pattern=pattern, reason=other.reason)
+    return Choice(None, reason=choices.NO_SCORE) if result.reason == choices.EMPTY else result
 
 
-def _in_json(answer: str, keys: Sequence[Words], n: int) -> dict[Words, list[ParsedScore]]:
+def _in_json(answer: str, keys: Sequence[Words], n: int) -> dict[Words, list[Choice]]:
     """What the JSON values in an answer say under each name."""
-    found: dict[Words, list[ParsedScore]] = {key: [] for key in keys}
+    found: dict[Words, list[Choice]] = {key: [] for key in keys}
     for value in _json_values(answer):
         for name, score in _scores(value):
             spelled = words(name)
@@ -200,13 +201,13 @@ def _scores(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
             yield from _scores(entry, depth + 1)
 
 
-def _read_json(score: object, n: int) -> ParsedScore:
+def _read_json(score: object, n: int) -> Choice:
     """The score that a JSON value is, or that it holds under a key such as `score`."""
     if isinstance(score, _Pairs):
         by_key = {key.casefold(): entry for key, entry in score}
         score = next((by_key[key] for key in _KEYS_OF_SCORE if key in by_key), None)
     if isinstance(score, bool) or not isinstance(score, int | float | str):
-        return ParsedScore(None, reason=one_score.NO_SCORE)
-    result = one_score.parse_leading(str(score), n) or one_score.parse_score(str(score), n)
-    reason = one_score.NO_SCORE if result.reason == one_score.EMPTY else result.reason
-    return ParsedScore(result.score, pattern=JSON, reason=reason)
+        return Choice(None, reason=choices.NO_SCORE)
+    result = one_score.parse_leading(str(score), n) or one_score.parse_score(str(score), choices.numbers(n))
+    reason = choices.NO_SCORE if result.reason == choices.EMPTY else result.reason
+    return Choice(result.label, pattern=JSON, reason=reason)

@@ -1,11 +1,54 @@
-"""Probes: what a study permutes in a prompt. One module a probe, behind one small interface."""
+"""Probes: what a study permutes or varies in a prompt. One module a probe, all behind the protocol `Probe`.
+
+Nothing outside a probe's module asks for its name: plan, requests, engines, parser and scores work from what the probe
+says of its units, their questions and the labels of these.
+"""
+
+from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-PROBES = ("score_order", "criterion_order")
+from rubric_order.parsing.choices import Choice
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from jinja2 import Template
+
+BASELINE = "baseline"  # the condition of a prompt in which nothing is varied but the order
+
+
+class Question(NamedTuple):
+    """One thing that an answer must say.
+
+    Attributes:
+        name: what the prompt calls it, such as a criterion; empty where an answer says one thing.
+        labels: what may be written, one for each option, position or level, in canonical order.
+        names: what a label stands for: an ``option`` that is permuted, with which the label travels; a ``position`` of
+            the prompt, at which the label stays; or a ``level`` that the prompt need not list.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    names: Literal["option", "position", "level"]
+
+
+class Shown(NamedTuple):
+    """How one read shows a unit.
+
+    Attributes:
+        ordering: the option at each position.
+        levels: in a crossed design, the score level at each position of the second axis; else empty.
+        condition: what is varied beside the order.
+    """
+
+    ordering: tuple[int, ...]
+    levels: tuple[int, ...] = ()
+    condition: str = BASELINE
 
 
 @dataclass(frozen=True)
@@ -13,23 +56,80 @@ class Unit:
     """What one prompt is about.
 
     Attributes:
-        item_id: the item that is judged.
-        options: how many options are permuted.
-        prompt: the user's message for an ordering of the options. In a crossed design an ordering of the score levels
-            follows that of the options.
-        criteria: names of the criteria in canonical order, where one answer scores several; else empty.
+        unit_id: unique in the dataset.
+        options: ids of what is permuted, in canonical order.
+        about: what plan and scores say of the unit: ``group_id``, ``candidate``, ``criterion``, ``human_score``, and
+            whatever else the probe needs for its scores.
+        questions: what an answer must say, in the order in which the prompt asks it.
+        prompt: the user's message.
     """
 
-    item_id: str
-    options: int
-    prompt: Callable[[Sequence[int]], str]
-    criteria: tuple[str, ...] = ()
+    unit_id: str
+    options: tuple[str, ...]
+    about: Mapping[str, object]
+    questions: Callable[[Shown], tuple[Question, ...]]
+    prompt: Callable[[Shown], str]
 
 
-def load(probe: str) -> ModuleType:
-    """The module of a probe.
+class Probe(Protocol):
+    """What a module of this package offers.
 
-    It has ``units(items, rubric_table, *, n, template)``, the units of one dataset at scale n, in the order in which
-    they are read; and ``keys(items, rubric_table)``, a table of what the plan says of each unit beside its ``item_id``.
+    Attributes:
+        STRATEGIES: names of the ways to choose orderings, see `choose`.
+        CONDITIONS: what a study can vary beside the order; `BASELINE` comes first.
+        IDENTITY: settings of a judge that say how the answer is asked for, and so are part of a request's name.
+        CROSSED: whether a second axis, the order of the score levels, can be varied together with the options.
+        COLUMNS: what its scores hold beside the plan's columns.
     """
+
+    STRATEGIES: tuple[str, ...]
+    CONDITIONS: tuple[str, ...]
+    IDENTITY: tuple[str, ...]
+    CROSSED: bool
+    COLUMNS: tuple[str, ...]
+
+    def template(self, judge: Mapping) -> str:
+        """Name of the prompt's template for a judge, a file of ``resources/templates/``."""
+
+    def units(
+        self, items: pd.DataFrame, rubrics: pd.DataFrame, pairs: pd.DataFrame, *, n: int, template: Template
+    ) -> Iterator[Unit]:
+        """The units of one dataset at scale n, in the order in which they are read.
+
+        Raises:
+            InputError: an item or a rubric does not fit the probe.
+        """
+
+    def choose(self, strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
+        """The orderings that a unit with so many options is read in, shape (reads, options).
+
+        Raises:
+            ValueError: the strategy has too many orderings.
+        """
+
+    def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
+        """The questions of each read of a plan, as `Unit.questions` has them."""
+
+    def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
+        """What an answer chooses under each question. Never raises on any text."""
+
+    def score(
+        self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
+    ) -> pd.DataFrame:
+        """One row a read and question, with `COLUMNS`.
+
+        Args:
+            reads: a plan with the column `option_logprobs`: of each read, the log-probabilities of all labels of its
+                questions, one question after the other; null where they are not known.
+            questions, choices: of each read, in the order in which the prompt asks.
+        """
+
+
+def names() -> tuple[str, ...]:
+    """The probes that there are: the modules of this package whose names do not begin with an underscore."""
+    return tuple(sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_")))
+
+
+def load(probe: str) -> Probe:
+    """The module of a probe."""
     return importlib.import_module(f"rubric_order.probes.{probe}")

@@ -1,30 +1,61 @@
 """The order of the criteria in a prompt that asks for the score of one text under each of them.
 
-In a crossed design the prompt also lists the score levels of every criterion, and their order, the same for all
-criteria, is varied together with that of the criteria.
+In a crossed design the prompt also lists the score levels of every criterion. Their order is the same for all criteria
+and is varied together with that of the criteria.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+# Checks of a config read the constants of this module: what is slow to import is imported where it is used.
+from __future__ import annotations
 
-import pandas as pd
-from jinja2 import Template
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import rubrics
-from rubric_order.parsing import several_scores
-from rubric_order.probes import Unit
-from rubric_order.prompts import frames
+from rubric_order.parsing.choices import Choice, numbers
+from rubric_order.probes import BASELINE, Question, Shown, Unit
 
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from jinja2 import Template
+
+    from rubric_order.prompts.frames import Frame
+
+STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams")
+CONDITIONS = (BASELINE,)
+IDENTITY = ("criteria_format",)
+CROSSED = True
+COLUMNS = (
+    *("question", "item_id", "criterion", "human_score", "criterion_position", "predecessor"),
+    *("score", "position", "pattern", "failure", "expected_score", "option_mass"),
+)
 TEXT = ["dataset", "group_id", "candidate", "instruction", "response"]  # what items about one text share
+# What the plan says of the criteria of a text, as lists in canonical order, and what each becomes in its scores.
+LISTS = {
+    "criterion_names": "question",
+    "criterion_ids": "criterion",
+    "criterion_items": "item_id",
+    "criterion_human_scores": "human_score",
+}
 
 
-def texts(items: pd.DataFrame, rubric_table: pd.DataFrame) -> pd.DataFrame:
+def template(judge: Mapping) -> str:
+    return "criteria"
+
+
+def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
+    from rubric_order.prompts import orderings
+
+    return orderings.choose(strategy, options, budget=budget, rng=rng)
+
+
+def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
     """Each text with its criteria.
 
     Returns:
-        One row a text, in the order of the items: `item_id` (id of the text: group and candidate), dataset, group_id,
-        candidate, instruction, response, and as lists over its criteria in the order of the items `criterion_ids`,
+        One row a text, in the order of the items: `unit_id` (group and candidate), dataset, group_id, candidate,
+        instruction, response, and as lists over its criteria in the order of the items `criterion_ids`,
         `criterion_items` (ids of the items), `criterion_names` (as the prompt writes them), `criterion_rubrics` and
         `criterion_human_scores`.
 
@@ -32,11 +63,13 @@ def texts(items: pd.DataFrame, rubric_table: pd.DataFrame) -> pd.DataFrame:
         InputError: an item has no rubric; a text has fewer than two criteria, one criterion twice, or two criteria that
             are called the same.
     """
+    import pandas as pd
+
     dataset = items["dataset"].iloc[0] if len(items) else ""
     unscored = items[items["rubric_id"].isna()]
     if len(unscored):
         raise InputError(f"item {unscored['item_id'].iloc[0]!r} of dataset {dataset!r} has no rubric: it is for pairs")
-    table = items.merge(rubric_table[["rubric_id", "name"]], on="rubric_id", validate="many_to_one")
+    table = items.merge(rubrics[["rubric_id", "name"]], on="rubric_id", validate="many_to_one")
     rows = []
     for key, block in table.groupby(TEXT, sort=False):
         rows.append(
@@ -53,21 +86,23 @@ def texts(items: pd.DataFrame, rubric_table: pd.DataFrame) -> pd.DataFrame:
     # Several texts of one candidate about one prompt are counted.
     place = units.groupby(["group_id", "candidate"]).cumcount()
     several = [f"-{number + 1}" if number else "" for number in place]
-    units.insert(0, "item_id", units["group_id"] + "-" + units["candidate"] + several)
+    units.insert(0, "unit_id", units["group_id"] + "-" + units["candidate"] + several)
     for unit in units.itertuples():
-        _check(unit, f"dataset {dataset!r}: text {unit.item_id!r:.60}")
-    if repeated := units["item_id"][units["item_id"].duplicated()].tolist():
+        _check(unit, f"dataset {dataset!r}: text {unit.unit_id!r:.60}")
+    if repeated := units["unit_id"][units["unit_id"].duplicated()].tolist():
         raise InputError(f"dataset {dataset!r}: two texts would be called {repeated[0]!r:.60}; rename a candidate")
     return units
 
 
 def _check(unit: tuple, where: str) -> None:
+    from rubric_order.parsing.several_scores import words
+
     if len(unit.criterion_ids) < 2:
         found = unit.criterion_ids[0]
         raise InputError(f"{where} has the one criterion {found!r:.60}; probe criterion_order needs two or more")
     for kind, keys in (
         ("criterion", unit.criterion_ids),
-        ("criterion called", [" ".join(several_scores.words(name)) for name in unit.criterion_names]),
+        ("criterion called", [" ".join(words(name)) for name in unit.criterion_names]),
     ):
         for place, key in enumerate(keys):
             if not key or key in keys[:place]:
@@ -76,39 +111,128 @@ def _check(unit: tuple, where: str) -> None:
                 )
 
 
-def keys(items: pd.DataFrame, rubric_table: pd.DataFrame) -> pd.DataFrame:
-    """One row a text; `criterion` and `human_score` are left to the lists."""
-    table = texts(items, rubric_table).drop(columns=["instruction", "response", "criterion_rubrics"])
-    return table.assign(criterion=None, human_score=float("nan"))
-
-
-def units(items: pd.DataFrame, rubric_table: pd.DataFrame, *, n: int, template: Template) -> Iterator[Unit]:
+def units(
+    items: pd.DataFrame, rubrics: pd.DataFrame, pairs: pd.DataFrame, *, n: int, template: Template
+) -> Iterator[Unit]:
     """Each text with all its criteria.
 
     Raises:
         InputError: see `texts`; or, when a crossed prompt is rendered, a rubric has no scale of n levels.
     """
-    rubric_of = rubric_table.set_index("rubric_id").to_dict("index")
-    for text in texts(items, rubric_table).itertuples():
-        count = len(text.criterion_ids)
-        frame = frames.frame(template, n=count, scale=n, instruction=text.instruction, response=text.response)
+    from rubric_order.prompts import frames
+
+    rubric_of = rubrics.set_index("rubric_id").to_dict("index")
+    table = texts(items, rubrics)
+    shared = ["dataset", "group_id", "candidate", *LISTS]
+    for text, about in zip(table.itertuples(), table[shared].to_dict("records"), strict=True):
+        names = tuple(text.criterion_names)
+        frame = frames.frame(template, n=len(names), scale=n, instruction=text.instruction, response=text.response)
         described = [rubric_of[rubric_id] | {"rubric_id": rubric_id} for rubric_id in text.criterion_rubrics]
-        yield Unit(text.item_id, count, partial(_prompt, frame, described, n), tuple(text.criterion_names))
+        about |= {"criterion": None, "human_score": float("nan")}  # each criterion has its own, in the lists
+        yield Unit(
+            text.unit_id,
+            tuple(text.criterion_ids),
+            about,
+            partial(_questions_of, names, n),
+            partial(_prompt, frame, described, n),
+        )
 
 
-def _prompt(frame: frames.Frame, described: Sequence[Mapping], n: int, ordering: Sequence[int]) -> str:
-    """The prompt for an ordering of the criteria, which one of the score levels can follow."""
-    count = len(described)
-    return frame.fill([_block(described[option - 1], n, ordering[count:]) for option in ordering[:count]])
+def _prompt(frame: Frame, described: Sequence[Mapping], n: int, shown: Shown) -> str:
+    """The prompt for an order of the criteria, and of the score levels where these are crossed with it."""
+    return frame.fill([_block(described[option - 1], n, shown.levels) for option in shown.ordering])
 
 
 def _block(rubric: Mapping, n: int, levels: Sequence[int]) -> str:
     """What the prompt says of one criterion."""
+    from rubric_order.datasets.rubrics import at_scale
+    from rubric_order.prompts import frames
+
     lines = [f"- {rubric['name']}: {rubric['short']}"]
-    if len(levels):
+    if levels:
         try:
-            descriptions = rubrics.at_scale(tuple(rubric["levels"]), n)
+            descriptions = at_scale(tuple(rubric["levels"]), n)
         except ValueError as error:
             raise InputError(f"scale {n}: rubric {rubric['rubric_id']!r}: {error}") from None
         lines += frames.option_lines(descriptions, levels)
     return "\n".join(lines)
+
+
+def _questions_of(names: tuple[str, ...], n: int, shown: Shown) -> tuple[Question, ...]:
+    return _questions(tuple(names[option - 1] for option in shown.ordering), n)
+
+
+@cache
+def _questions(names: tuple[str, ...], n: int) -> tuple[Question, ...]:
+    return tuple(Question(name, numbers(n), "level") for name in names)
+
+
+def questions(reads: pd.DataFrame) -> list[tuple[Question, ...]]:
+    rows = zip(reads["criterion_names"], reads["ordering"], reads["n"].tolist(), strict=True)
+    return [_questions(tuple(names[option - 1] for option in ordering), n) for names, ordering, n in rows]
+
+
+def parse(text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
+    from rubric_order.parsing import several_scores
+
+    names = [question.name for question in questions]
+    return tuple(several_scores.parse_scores(text, names, questions[0].labels, truncated=truncated))
+
+
+def score(
+    reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
+) -> pd.DataFrame:
+    """One row a read and criterion, in canonical order of the criteria.
+
+    `item_id`, `criterion` and `human_score` are those of the criterion's item, `question` is its name in the prompt,
+    `criterion_position` its 1-based place there, and `predecessor` the criterion right before it, null for the first.
+    `position` is that of the score among the levels, null where the prompt lists none.
+    """
+    import pandas as pd
+
+    from rubric_order.probes import _readouts
+
+    places = [_places(ordering) for ordering in reads["ordering"]]
+    canonical = [
+        (asked[place], said[place]) for asked, said, at in zip(questions, choices, places, strict=True) for place in at
+    ]
+    logprobs = [
+        row
+        for options, asked, at in zip(reads["option_logprobs"], questions, places, strict=True)
+        for row in _by_criterion(options, asked, at)
+    ]
+    lists = list(LISTS.values())
+    table = reads.drop(columns=["option_logprobs", "criterion", "human_score"]).rename(columns=LISTS)
+    table["criterion_position"] = [[place + 1 for place in at] for at in places]
+    table["predecessor"] = [
+        [ids[ordering[place - 1] - 1] if place else None for place in at]
+        for ordering, ids, at in zip(table["ordering"], table["criterion"], places, strict=True)
+    ]
+    table = table.explode([*lists, "criterion_position", "predecessor"], ignore_index=True)
+    table = table.astype({"criterion_position": "int8", "human_score": float})
+    chosen = _readouts.chosen(*zip(*canonical, strict=True)) if canonical else _readouts.chosen((), ())
+    # Where the answer gives no score there is no place at which scores could be likely: `Plot: 1 sentence`.
+    logprobs = [row if known else None for row, known in zip(logprobs, chosen["score"].notna(), strict=True)]
+    found = _readouts.readouts(chosen["score"], logprobs, table["levels"].tolist())
+    table = pd.concat([table, chosen, found], axis=1)
+    return table[[*[name for name in reads if name in table and name not in COLUMNS], *COLUMNS]]
+
+
+@cache
+def _places_of(ordering: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(ordering.index(option) for option in range(1, len(ordering) + 1))
+
+
+def _places(ordering: Sequence[int]) -> tuple[int, ...]:
+    """The place, from 0, of each criterion in canonical order."""
+    return _places_of(tuple(ordering))
+
+
+def _by_criterion(
+    logprobs: Sequence[float] | None, questions: Sequence[Question], places: Sequence[int]
+) -> list[Sequence[float] | None]:
+    """The log-probabilities of the options of each criterion, in canonical order."""
+    if logprobs is None:
+        return [None] * len(places)
+    size = len(questions[0].labels)
+    return [logprobs[place * size : (place + 1) * size] for place in places]

@@ -1,39 +1,62 @@
-"""The order of the score levels in a rubric."""
+"""The order of the score levels in a rubric: one answer gives one score."""
 
-from collections.abc import Iterator, Sequence
+# Checks of a config read the constants of this module: what is slow to import is imported where it is used.
+from __future__ import annotations
 
-import pandas as pd
-from jinja2 import Template
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import rubrics
-from rubric_order.probes import Unit
-from rubric_order.prompts import frames
+from rubric_order.parsing.choices import Choice, numbers
+from rubric_order.probes import BASELINE, Question, Shown, Unit
 
-KEYS = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from jinja2 import Template
+
+    from rubric_order.prompts.frames import Frame
+
+STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams")
+CONDITIONS = (BASELINE,)
+IDENTITY = ("answer_format", "answer_prefix")
+CROSSED = False
+COLUMNS = (
+    *("question", "score", "position", "pattern", "failure"),
+    *("expected_score", "option_mass", "position_probabilities"),
+)
+ABOUT = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]
 
 
-def keys(items: pd.DataFrame, rubric_table: pd.DataFrame) -> pd.DataFrame:
-    return items[KEYS]
+def template(judge: Mapping) -> str:
+    return judge["answer_format"]
 
 
-def units(items: pd.DataFrame, rubric_table: pd.DataFrame, *, n: int, template: Template) -> Iterator[Unit]:
+def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
+    from rubric_order.prompts import orderings
+
+    return orderings.choose(strategy, options, budget=budget, rng=rng)
+
+
+def units(
+    items: pd.DataFrame, rubrics: pd.DataFrame, pairs: pd.DataFrame, *, n: int, template: Template
+) -> Iterator[Unit]:
     """Each item, its rubric cut to n levels.
 
     Raises:
         InputError: an item has no rubric, or a rubric has no such scale.
     """
+    from rubric_order.prompts import frames
+
     unscored = items[items["rubric_id"].isna()]
     if len(unscored):
         item = unscored.iloc[0]
         raise InputError(f"item {item['item_id']!r} of dataset {item['dataset']!r} has no rubric: it is for pairs")
     question, levels = {}, {}
-    for rubric in rubric_table.itertuples():
+    for rubric in rubrics.itertuples():
         question[rubric.rubric_id] = rubric.question
-        try:
-            levels[rubric.rubric_id] = rubrics.at_scale(tuple(rubric.levels), n)
-        except ValueError as error:
-            raise InputError(f"scale {n}: rubric {rubric.rubric_id!r}: {error}") from None
+        levels[rubric.rubric_id] = _levels(rubric, n)
     for item in items.itertuples():
         frame = frames.frame(
             template,
@@ -43,14 +66,51 @@ def units(items: pd.DataFrame, rubric_table: pd.DataFrame, *, n: int, template: 
             question=question[item.rubric_id],
             n=n,
         )
-        yield Unit(item.item_id, n, _Prompt(frame, levels[item.rubric_id]))
+        about = {name: getattr(item, name) for name in ABOUT}
+        prompt = partial(_prompt, frame, levels[item.rubric_id])
+        yield Unit(item.item_id, numbers(n), about, lambda shown: _questions(n), prompt)
 
 
-class _Prompt:
-    """A prompt but for its options."""
+def _levels(rubric: tuple, n: int) -> tuple[str, ...]:
+    from rubric_order.datasets.rubrics import at_scale
 
-    def __init__(self, frame: frames.Frame, levels: Sequence[str]) -> None:
-        self.frame, self.levels = frame, levels
+    try:
+        return at_scale(tuple(rubric.levels), n)
+    except ValueError as error:
+        raise InputError(f"scale {n}: rubric {rubric.rubric_id!r}: {error}") from None
 
-    def __call__(self, ordering: Sequence[int]) -> str:
-        return self.frame.fill(frames.option_lines(self.levels, ordering))
+
+def _prompt(frame: Frame, levels: Sequence[str], shown: Shown) -> str:
+    from rubric_order.prompts import frames
+
+    return frame.fill(frames.option_lines(levels, shown.ordering))
+
+
+@cache
+def _questions(n: int) -> tuple[Question, ...]:
+    return (Question("", numbers(n), "option"),)
+
+
+def questions(reads: pd.DataFrame) -> list[tuple[Question, ...]]:
+    return [_questions(n) for n in reads["n"].tolist()]
+
+
+def parse(text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
+    from rubric_order.parsing import one_score
+
+    (question,) = questions
+    return (one_score.parse_score(text, question.labels, truncated=truncated),)
+
+
+def score(
+    reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
+) -> pd.DataFrame:
+    """One row a read."""
+    import pandas as pd
+
+    from rubric_order.probes import _readouts
+
+    chosen = _readouts.chosen((asked[0] for asked in questions), (said[0] for said in choices))
+    found = _readouts.readouts(chosen["score"], reads["option_logprobs"].tolist(), reads["ordering"].tolist())
+    table = pd.concat([reads.drop(columns="option_logprobs").reset_index(drop=True), chosen, found], axis=1)
+    return table.assign(question="")[[*(name for name in reads if name != "option_logprobs"), *COLUMNS]]

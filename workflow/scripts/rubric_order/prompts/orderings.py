@@ -109,24 +109,22 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
     raise ValueError(f"unknown strategy {strategy!r}; expected one of {', '.join(STRATEGIES)}")
 
 
-def cross(rows: np.ndarray, strategy: str, n: int, *, start: int, rng: np.random.Generator) -> np.ndarray:
-    """Orderings of a second kind of options beside those of the first.
+def levels_beside(strategy: str, reads: int, n: int, *, start: int, rng: np.random.Generator) -> np.ndarray:
+    """Orderings of the score levels in a crossed design, beside those of a unit's options.
 
     Args:
-        rows: orderings of the first kind, as `choose` gives them, shape (reads, m).
-        strategy: `random` draws those of the second kind too, `fixed` and `single` leave them canonical; under the
-            others read i has row ``start + i`` of `balanced`, counted round. Over 2n units with `start` 0, 1, 2, ...
-            each ordering of the first kind then meets each of the second equally often.
-        n: number of options of the second kind.
+        strategy: that chose the orderings of the options. `random` draws those of the levels too, `fixed` and `single`
+            leave them canonical; under the others read i has row ``start + i`` of `balanced`, counted round. Over 2n
+            units with `start` 0, 1, 2, ... each ordering of the options then meets each of the levels equally often.
+        reads: of the unit.
+        n: number of score levels.
 
     Returns:
-        Shape (reads, m + n).
+        Shape (reads, n).
     """
     match strategy:
         case "random":
-            second = random_orderings(n, len(rows), rng=rng)
+            return random_orderings(n, reads, rng=rng)
         case "fixed" | "single":
-            second = fixed(n, len(rows))
-        case _:
-            second = balanced(n)[(start + np.arange(len(rows))) % (2 * n)]
-    return np.hstack([rows, second])
+            return fixed(n, reads)
+    return balanced(n)[(start + np.arange(reads)) % (2 * n)]

@@ -12,7 +12,8 @@ import pyarrow as pa
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.judging.store import SCHEMA
-from rubric_order.planning.plan import COLUMNS as PLAN_COLUMNS
+from rubric_order.planning.reads import COLUMNS as PLAN_COLUMNS
+from rubric_order.probes import BASELINE
 from rubric_order.prompts import orderings
 from rubric_order.recorded import formats
 from rubric_order.recorded.discovery import SCALE, STRATEGY, title
@@ -154,7 +155,8 @@ def plan(
     reads = reads.merge(keys, on="item_id", validate="many_to_one")
     reads["study"], reads["judge"], reads["probe"], reads["strategy"] = study, judge_id, "score_order", STRATEGY
     reads["request_id"] = reads["request_id"].astype("str")
-    return reads.assign(profile=DEFAULT_PROFILE)[PLAN_COLUMNS]
+    reads = reads.assign(profile=DEFAULT_PROFILE, unit_id=reads["item_id"], condition=BASELINE)
+    return reads.assign(levels=[[]] * len(reads))[[*PLAN_COLUMNS, "item_id"]]
 
 
 def _compare(records: pd.DataFrame) -> bool:
@@ -202,6 +204,7 @@ def _plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, datas
             "judge": judge_id,
             "profile": DEFAULT_PROFILE,
             "dataset": dataset,
+            "unit_id": pair.to_numpy(),
             "item_id": pair.to_numpy(),
             "group_id": records["group_id"].to_numpy(),
             "candidate": records["shown_first"].to_numpy(),
@@ -216,7 +219,9 @@ def _plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, datas
             "request_id": records["request_id"].astype("str").to_numpy(),
         }
     )
-    return reads.sort_values(["n", "item_id", "read_index"], kind="stable").reset_index(drop=True)
+    reads = reads.assign(condition=BASELINE, levels=[[]] * len(reads))
+    reads = reads.sort_values(["n", "unit_id", "read_index"], kind="stable").reset_index(drop=True)
+    return reads[[*PLAN_COLUMNS, "item_id"]]
 
 
 def _item_ids(items: pd.DataFrame, records: pd.DataFrame) -> list[str | None]:

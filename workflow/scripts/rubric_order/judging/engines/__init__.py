@@ -2,11 +2,12 @@
 
 import importlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from rubric_order.base.keys import DEFAULT_PROFILE
+from rubric_order.probes import Question, Shown
 
 ENGINES = {"vllm": "vllm_offline", "openai": "openai_api", "simulated": "simulated"}
 
@@ -21,25 +22,33 @@ class Request:
     Attributes:
         request_id: hash of all that determines the answer.
         prompt: the user's message.
-        n: the scores are 1..n; their log-probabilities are read in answer format `score`.
+        questions: what the answer must say, in the order in which the prompt asks it. Log-probabilities are read of
+            their labels: of one question in answer format `score`, of several always.
         repeat: 0 for the first read of a prompt, then 1, 2, ...
         profile: the judge's profile, see `judges.with_profile`.
-        criteria: names of the criteria in the order in which the prompt asks for their scores, where it asks for
-            several; else empty.
-        begun: the beginning of an answer that is to be ended by a score and nothing else; None for a free answer.
-        dataset, item_id, ordering: what was asked. A real judge sees the prompt alone.
+        begun: the beginning of an answer that is to be ended by a label and nothing else; None for a free answer.
+        dataset, unit_id, shown: what was asked. A real judge sees the prompt alone.
     """
 
     request_id: str
     prompt: str
-    n: int
-    repeat: int
+    questions: tuple[Question, ...]
+    repeat: int = 0
     profile: str = DEFAULT_PROFILE
-    criteria: tuple[str, ...] = ()
-    dataset: str = ""
-    item_id: str = ""
-    ordering: tuple[int, ...] = ()
     begun: str | None = None
+    dataset: str = ""
+    unit_id: str = ""
+    shown: Shown = field(default_factory=lambda: Shown(()))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What may be written; all questions of one prompt have the same labels."""
+        return self.questions[0].labels
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each of several questions is called in the prompt; empty where there is one."""
+        return tuple(question.name for question in self.questions) if len(self.questions) > 1 else ()
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Reading what an endpoint answers: tokens that it counted, and log-probabilities of scores."""
+"""Reading what an endpoint answers: tokens that it counted, and log-probabilities of labels."""
 
 import dataclasses
 import math
@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rubric_order.judging.engines.vllm_offline import places_of_scores
+from rubric_order.judging.engines.vllm_offline import places_of_labels
+from rubric_order.probes import Question
 
 MOST = 2**31 - 1  # tokens; no model takes or writes so many
-NEGLIGIBLE = 1e-3  # share of the scores' probability that may be unknown
+NEGLIGIBLE = 1e-3  # share of the labels' probability that may be unknown
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,48 +75,48 @@ def start_of_answer(tokens: list[LoggedToken], text: str, reasoned: bool) -> int
 
 
 def read_options(tokens: Sequence[LoggedToken], variants: list[list[str]]) -> tuple[list[float] | None, int | None]:
-    """Log-probability of each score at the place where the answer writes one, as `vllm_offline.read_options` has it.
+    """Log-probability of each label at the place where the answer writes one, as `vllm_offline.read_options` has it.
 
     Args:
         tokens: of the answer.
-        variants: the tokens that write each score.
+        variants: the tokens that write each label.
 
     Returns:
-        Log-probabilities of the scores 1..n, and the index of the token; None and None where they are not known.
+        Log-probabilities of the labels, and the index of the token; None and None where they are not known.
     """
-    names = {name for score in variants for name in score}
+    names = {name for label in variants for name in label}
     place = next((index for index, token in enumerate(tokens) if token.name in names), 0)
     logprobs = option_logprobs(tokens[place].listed, variants) if tokens else None
     return logprobs, None if logprobs is None else place
 
 
 def read_several(
-    tokens: Sequence[LoggedToken], variants: list[list[str]], criteria: Sequence[str]
+    tokens: Sequence[LoggedToken], variants: list[list[str]], questions: Sequence[Question]
 ) -> list[float] | None:
-    """The same at the places of several scores, see `vllm_offline.read_several`; NaN where they are not known."""
+    """The same at the places of several labels, see `vllm_offline.read_several`; NaN where they are not known."""
     found: list[float] = []
     names, pieces = [token.name for token in tokens], [token.text for token in tokens]
-    for place in places_of_scores(names, variants, pieces, criteria):
+    for place in places_of_labels(names, variants, pieces, questions):
         known = None if place is None else option_logprobs(tokens[place].listed, variants)
         found += known or [math.nan] * len(variants)
     return None if all(map(math.isnan, found)) else found
 
 
 def option_logprobs(listed: Mapping[str, float], variants: list[list[str]]) -> list[float] | None:
-    """Log-probability of each score among the likeliest tokens of a place.
+    """Log-probability of each label among the likeliest tokens of a place.
 
-    The tokens that write one score are summed, and what falls on others is not shared out. A score that is not listed
-    is at most as likely as the least likely token that is. Where all such scores together could have no more than
-    `NEGLIGIBLE` of the scores' probability they count as impossible; else nothing is known, since what is missing is
+    The tokens that write one label are summed, and what falls on others is not shared out. A label that is not listed
+    is at most as likely as the least likely token that is. Where all such labels together could have no more than
+    `NEGLIGIBLE` of the labels' probability they count as impossible; else nothing is known, since what is missing is
     not zero.
 
     Args:
         listed: log-probabilities of tokens.
-        variants: the tokens that write each score.
+        variants: the tokens that write each label.
     """
-    known = [[listed[name] for name in score if name in listed] for score in variants]
+    known = [[listed[name] for name in label if name in listed] for label in variants]
     logprobs = [float(np.logaddexp.reduce(values)) if values else -math.inf for values in known]
-    unlisted = sum(len(score) for score, values in zip(variants, known, strict=True) if not values)
+    unlisted = sum(len(label) for label, values in zip(variants, known, strict=True) if not values)
     if unlisted and unlisted * math.exp(min(listed.values())) > NEGLIGIBLE * np.exp(logprobs).sum():
         return None
     return logprobs

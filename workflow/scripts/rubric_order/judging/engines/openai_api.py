@@ -75,7 +75,8 @@ class OpenAiEngine:
         # What answers under a name may change; and a call that failed in two runs was paid for twice.
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
         self._profiles: dict[str, dict] = {}
-        self._tokens: asyncio.Task[dict[str, int]] | None = None  # of vLLM: the single token that is a text
+        # Of vLLM, by labels: the single token that is a text.
+        self._tokens: dict[tuple[str, ...], asyncio.Task[dict[str, int]]] = {}
         self._failures: Counter[str] = Counter()  # calls by reason
         self._unknown = 0  # answers whose options' probabilities are not known well enough
         self._refused: list[Response] = []
@@ -125,14 +126,14 @@ class OpenAiEngine:
         self.budget.begin()
         self.limiter.begin()
         async with self.connection:
-            self._tokens = None
+            self._tokens = {}
             ended_well = False
             tasks = [asyncio.create_task(self._work(waiting, finished)) for _ in range(self.judge["concurrency"])]
             try:
                 await asyncio.gather(*tasks)
                 ended_well = True
             finally:
-                tasks += [self._tokens] if self._tokens else []
+                tasks += self._tokens.values()
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
@@ -256,14 +257,14 @@ class OpenAiEngine:
             "chat_template_kwargs": settings["chat_template_kwargs"] or None,
         }
         begun = settings["answer_prefix"] if request.begun is None else request.begun
-        if begun and not request.criteria:
+        if begun and not request.names:
             messages.append({"role": "assistant", "content": begun})
             body |= {"continue_final_message": True, "add_generation_prompt": False}
         if request.begun is not None:
-            choices = [f"{score}" for score in range(1, request.n + 1)]
-            body |= {self.judge["max_tokens_name"]: 8, "stop": None, "structured_outputs": {"choice": choices}}
-        elif request.criteria and self.judge["criteria_format"] == "lines":
-            body["structured_outputs"] = {"regex": lines_pattern(request.criteria, request.n)}
+            choices = {"choice": list(request.labels)}
+            body |= {self.judge["max_tokens_name"]: 8, "stop": None, "structured_outputs": choices}
+        elif request.names and self.judge["criteria_format"] == "lines":
+            body["structured_outputs"] = {"regex": lines_pattern(request.questions)}
         if variants is not None and self.vllm:
             ids = sorted(int(name.removeprefix(TOKEN_ID)) for names in variants for name in names)
             body |= {"logprobs": True, "logprob_token_ids": ids, "return_tokens_as_token_ids": True}
@@ -272,35 +273,35 @@ class OpenAiEngine:
         return {key: value for key, value in body.items() if value is not None} | settings["extra_body"]
 
     def _reads_options(self, request: Request) -> bool:
-        """Whether the log-probabilities of the scores are asked for."""
-        wanted = bool(request.criteria) or self.judge["answer_format"] == "score"
+        """Whether the log-probabilities of the labels are asked for."""
+        wanted = bool(request.names) or self.judge["answer_format"] == "score"
         return wanted and request.begun is None and (self.vllm or self.judge["top_logprobs"] > 0)
 
     async def _variants(self, request: Request) -> list[list[str]] | None:
-        """For each score 1..n, the tokens that write it, as an answer names them; None where one has no token.
+        """For each label the tokens that write it, as an answer names them; None where one has no token.
 
         Raises:
-            InputError: so, and a single score is asked for.
+            InputError: so, and one question is asked.
         """
-        texts = [[f"{score}", f" {score}"] for score in range(1, request.n + 1)]
+        texts = [[label, f" {label}"] for label in request.labels]
         if not self.vllm:
             return texts
-        if self._tokens is None:
-            self._tokens = asyncio.create_task(self._find_tokens())
-        tokens = await asyncio.shield(self._tokens)
+        if request.labels not in self._tokens:
+            self._tokens[request.labels] = asyncio.create_task(self._find_tokens(request.labels))
+        tokens = await asyncio.shield(self._tokens[request.labels])
         named = [sorted({f"{TOKEN_ID}{tokens[text]}" for text in pair if text in tokens}) for pair in texts]
         if all(named):
             return named
-        if request.criteria:
+        if request.names:
             return None
-        score = named.index([]) + 1
-        raise InputError(f"judge: the tokenizer has no single token for score {score}; use answer_format: feedback")
+        label = request.labels[named.index([])]
+        raise InputError(f"judge: the tokenizer has no single token for score {label}; use answer_format: feedback")
 
-    async def _find_tokens(self) -> dict[str, int]:
-        """Ask vLLM's server which texts of scores are single tokens."""
+    async def _find_tokens(self, labels: tuple[str, ...]) -> dict[str, int]:
+        """Ask vLLM's server which texts of labels are single tokens."""
         address = f"{self.connection.base_url.rstrip('/').removesuffix('/v1')}/tokenize"
         found = {}
-        for text in (f"{space}{score}" for score in range(1, 10) for space in ("", " ")):
+        for text in (f"{space}{label}" for label in labels for space in ("", " ")):
             body = {"model": self.model, "prompt": text, "add_special_tokens": False}
             try:
                 tokens = (await self.connection.post(address, body)).get("tokens")
@@ -370,14 +371,14 @@ class OpenAiEngine:
     def _options(
         self, request: Request, choice: dict, texts: dict, variants: list[list[str]]
     ) -> tuple[list[float] | None, int | None]:
-        """Log-probabilities of the scores, and the index of the token where they are read if that is one."""
+        """Log-probabilities of the labels, and the index of the token where they are read if that is one."""
         try:
             tokens = [LoggedToken.of(entry) for entry in (choice.get("logprobs") or {}).get("content") or []]
         except (KeyError, TypeError, AttributeError, ValueError):
             raise CallError("malformed", "the log-probabilities are not those of tokens", billed=True) from None
         start = start_of_answer(tokens, texts["text"] or "", bool(texts["reasoning"]))
-        if request.criteria:
-            logprobs, place = read_several(tokens[start:], variants, request.criteria), None
+        if request.names:
+            logprobs, place = read_several(tokens[start:], variants, request.questions), None
         else:
             logprobs, place = read_options(tokens[start:], variants)
             place = None if place is None else start + place

@@ -64,24 +64,27 @@ class SimulatedEngine:
         while batch := list(itertools.islice(waiting, BATCH)):
             # What is computed together has one shape and one temperature.
             batch.sort(key=_kind)
-            for (n, criteria, _, profile), alike in itertools.groupby(batch, key=_kind):
+            for (*_, questions, profile), alike in itertools.groupby(batch, key=_kind):
                 sampling = judges.with_profile(self.judge, profile)["sampling"]
-                answers = self._answer_criteria if criteria else self._answer_score
-                for response in answers(list(alike), n, sampling["temperature"]):
+                answers = self._answer_several if questions > 1 else self._answer_one
+                for response in answers(list(alike), sampling["temperature"]):
                     if delay:
                         time.sleep(delay)
                     yield response
 
-    def _answer_score(self, requests: Sequence[Request], n: int, temperature: float) -> Iterator[Response]:
-        shown = np.array([request.ordering for request in requests], dtype=int).reshape(len(requests), n)
-        items = [(request.dataset, request.item_id) for request in requests]
+    def _answer_one(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
+        """Answers to one question, whose options the prompt shows in some order."""
+        n = len(requests[0].labels)
+        shown = np.array([request.shown.ordering for request in requests], dtype=int).reshape(len(requests), n)
+        items = [(request.dataset, request.unit_id) for request in requests]
         selection = self._select(self.simulation, requests, items, shown, temperature, shift=0.0)
         scores = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
         logprobs = _by_score(selection, shown)
         remarks = _remarks(requests)
         for place, request in enumerate(requests):
             score, remark = int(scores[place]), int(remarks[place])
-            text, reason = self._text(score, n, remark) if not selection.failed[place] else self._failure(n, remark)
+            failed = selection.failed[place]
+            text, reason = self._failure(n, remark) if failed else self._text(score, request.labels, remark)
             known = self.judge["answer_format"] == "score"
             yield Response(
                 request.request_id,
@@ -91,15 +94,15 @@ class SimulatedEngine:
                 option_token=0 if known else None,
             )
 
-    def _answer_criteria(self, requests: Sequence[Request], n: int, temperature: float) -> Iterator[Response]:
-        """Answers about several criteria: a line each, left out where the judge fails to give its score.
+    def _answer_several(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
+        """Answers to several questions: a line each, left out where the judge fails to give its score.
 
-        The ordering of a crossed design says behind the order of the criteria that of the levels. Without it the prompt
-        lists no levels, and no position of theirs can be preferred.
+        In a crossed design the prompt lists the levels in some order. Without it the prompt lists no levels, and no
+        position of theirs can be preferred.
         """
-        places = len(requests[0].criteria)
-        crossed = len(requests[0].ordering) == places + n
-        order = [request.ordering[places:] if crossed else range(1, n + 1) for request in requests]
+        places, n = len(requests[0].questions), len(requests[0].labels)
+        crossed = bool(requests[0].shown.levels)
+        order = [request.shown.levels or range(1, n + 1) for request in requests]
         shown = np.array(order, dtype=int).reshape(len(requests), n)
         listed = {} if crossed else {"preference": "none", "interaction": 0.0, "item_positions": 0.0}
         judge = dataclasses.replace(self.simulation, **listed)
@@ -115,7 +118,7 @@ class SimulatedEngine:
                 lines, requests, scores.tolist(), selection.failed.tolist(), strict=True
             ):
                 if not failed:
-                    line.append(f"[{request.criteria[place]}] {score}")
+                    line.append(f"[{request.questions[place].name}] {request.labels[score - 1]}")
             middle = (simulation.LOW + simulation.HIGH) / 2
             carried = self.simulation.carry_over * (simulation.values(n)[scores - 1] - middle)
         known = self.judge["answer_format"] == "score"
@@ -156,11 +159,12 @@ class SimulatedEngine:
             temperature=temperature,
         )
 
-    def _text(self, score: int, n: int, remark: int) -> tuple[str, str]:
+    def _text(self, score: int, labels: Sequence[str], remark: int) -> tuple[str, str]:
+        label = labels[score - 1]
         if self.judge["answer_format"] == "score":
-            return str(score), "stop"
-        praise = _PRAISE[round((score - 1) * (len(_PRAISE) - 1) / (n - 1))]
-        return f"Feedback: {praise} {_REMARKS[remark % len(_REMARKS)]} [RESULT] {score}", "stop"
+            return label, "stop"
+        praise = _PRAISE[round((score - 1) * (len(_PRAISE) - 1) / (len(labels) - 1))]
+        return f"Feedback: {praise} {_REMARKS[remark % len(_REMARKS)]} [RESULT] {label}", "stop"
 
     def _failure(self, n: int, remark: int) -> tuple[str, str]:
         kinds = SCORE_FAILURES if self.judge["answer_format"] == "score" else FEEDBACK_FAILURES
@@ -168,13 +172,14 @@ class SimulatedEngine:
         return text.format(remark=_REMARKS[0], half=f"{n - 1}.5", above=n + 1), reason
 
 
-def _kind(request: Request) -> tuple[int, int, int, str]:
-    return request.n, len(request.criteria), len(request.ordering), request.profile
+def _kind(request: Request) -> tuple[int, int, int, int, str]:
+    shown = request.shown
+    return len(request.labels), len(shown.ordering), len(shown.levels), len(request.questions), request.profile
 
 
 def _item_of(request: Request, place: int) -> str:
-    """The item that a request is about at one place: its text, and the name of the criterion in small letters."""
-    return f"{request.item_id}-{request.criteria[place].lower().replace(' ', '_')}"
+    """The item that a request is about at one place: its text, and the name of the question in small letters."""
+    return f"{request.unit_id}-{request.questions[place].name.lower().replace(' ', '_')}"
 
 
 def _by_score(selection: Selection, shown: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.config import judges
 from rubric_order.judging import chat, weights
 from rubric_order.judging.engines import Request, Response
+from rubric_order.probes import Question
 
 QUEUE = 4  # requests waiting per running one: enough that the scheduler never idles
 
@@ -149,8 +150,8 @@ class VllmEngine:
 
     def _start(self, request: Request) -> Response | None:
         """Hand a request to the engine, or say why it cannot be answered."""
-        # The prefix begins an answer with one score.
-        begun = "" if request.criteria else request.begun
+        # The prefix begins an answer to one question.
+        begun = "" if request.names else request.begun
         tokens = self.encode(request.prompt, request.profile, begun=begun)
         if len(tokens) >= self.max_model_len:
             error = f"prompt_too_long: {len(tokens)} tokens, the model takes {self.max_model_len}"
@@ -168,11 +169,11 @@ class VllmEngine:
         return chat.encode(self.tokenizer, self.settings(profile), prompt, begun=begun)
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
-    def option_tokens(self, n: int) -> list[list[int]]:
-        """For each score 1..n, the single tokens that write it: the digit, and the digit after a space."""
+    def label_tokens(self, labels: tuple[str, ...]) -> list[list[int]]:
+        """For each label the single tokens that write it, alone and after a space."""
         variants = []
-        for score in range(1, n + 1):
-            encoded = (self.tokenizer.encode(text, add_special_tokens=False) for text in (f"{score}", f" {score}"))
+        for label in labels:
+            encoded = (self.tokenizer.encode(text, add_special_tokens=False) for text in (label, f" {label}"))
             variants.append(sorted({tokens[0] for tokens in encoded if len(tokens) == 1}))
         return variants
 
@@ -183,24 +184,23 @@ class VllmEngine:
         sampling = self.settings(request.profile)["sampling"]
         seed = sampling["seed"] + request.repeat
         if request.begun is not None:
-            choices = [str(score) for score in range(1, request.n + 1)]
             return SamplingParams(
                 temperature=sampling["temperature"],
                 max_tokens=8,
                 seed=seed,
-                structured_outputs=StructuredOutputsParams(choice=choices),
+                structured_outputs=StructuredOutputsParams(choice=list(request.labels)),
             )
         ids = lines = None
-        if request.criteria and self.judge["criteria_format"] == "lines":
-            lines = StructuredOutputsParams(regex=lines_pattern(request.criteria, request.n))
-        if request.criteria or self.judge["answer_format"] == "score":
-            variants = self.option_tokens(request.n)
+        if request.names and self.judge["criteria_format"] == "lines":
+            lines = StructuredOutputsParams(regex=lines_pattern(request.questions))
+        if request.names or self.judge["answer_format"] == "score":
+            variants = self.label_tokens(request.labels)
             if all(variants):
                 ids = sorted({token for tokens in variants for token in tokens})
-            elif not request.criteria:
-                score = [bool(tokens) for tokens in variants].index(False) + 1
+            elif not request.names:
+                label = request.labels[[bool(tokens) for tokens in variants].index(False)]
                 raise InputError(
-                    f"judge: the tokenizer has no single token for score {score}; use answer_format: feedback"
+                    f"judge: the tokenizer has no single token for score {label}; use answer_format: feedback"
                 )
         return SamplingParams(
             temperature=sampling["temperature"],
@@ -224,10 +224,10 @@ class VllmEngine:
         logprobs, token = None, None
         if completion.logprobs and start is not None and start < len(completion.token_ids):
             answer = completion.token_ids[start:]
-            read = (answer, completion.logprobs[start:], self.option_tokens(request.n))
-            if request.criteria:
+            read = (answer, completion.logprobs[start:], self.label_tokens(request.labels))
+            if request.names:
                 pieces = self.tokenizer.batch_decode([[token] for token in answer])
-                logprobs = read_several(*read, pieces, request.criteria)
+                logprobs = read_several(*read, pieces, request.questions)
             else:
                 logprobs, token = read_options(*read)
                 token += start
@@ -279,28 +279,34 @@ def end_of(tokens: list[int], mark: list[int]) -> int | None:
 
 
 def read_options(token_ids: list[int], logprobs: list[dict], variants: list[list[int]]) -> tuple[list[float], int]:
-    """Log-probability of each score at the place where the answer writes one.
+    """Log-probability of each label at the place where the answer writes one.
 
-    That place is the first generated token that is a score, or the first token of all where none is. The tokens that
-    write one score are summed. The probability that is left over to other tokens is not shared out.
+    That place is the first generated token that is a label, or the first token of all where none is. The tokens that
+    write one label are summed. The probability that is left over to other tokens is not shared out.
 
     Args:
         token_ids: the generated tokens.
         logprobs: of at least the tokens in `variants`, at each generated token.
-        variants: the tokens that write each score.
+        variants: the tokens that write each label.
 
     Returns:
-        Log-probabilities of the scores 1..n, and the index of the generated token.
+        Log-probabilities of the labels, and the index of the generated token.
     """
-    scores = {token for tokens in variants for token in tokens}
-    place = next((index for index, token in enumerate(token_ids) if token in scores), 0)
+    writing = {token for tokens in variants for token in tokens}
+    place = next((index for index, token in enumerate(token_ids) if token in writing), 0)
     return option_logprobs(logprobs[place], variants), place
 
 
-def lines_pattern(criteria: Sequence[str], n: int) -> str:
-    """A regular expression for an answer that gives each criterion a score from 1 to n, a line each."""
-    names = (re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", name) for name in criteria)
-    return r"\n".join(rf"\[{name}\] [1-{n}]" for name in names)
+def lines_pattern(questions: Sequence[Question]) -> str:
+    """A regular expression for an answer that gives each question a label, a line each."""
+    return r"\n".join(
+        rf"\[{_plain(question.name)}\] (?:{'|'.join(map(_plain, question.labels))})" for question in questions
+    )
+
+
+def _plain(text: str) -> str:
+    """A text as a regular expression that matches it, in the dialect of structured outputs."""
+    return re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text)
 
 
 def read_several(
@@ -308,47 +314,48 @@ def read_several(
     logprobs: Sequence[dict],
     variants: list[list[int]],
     pieces: Sequence[str],
-    criteria: Sequence[str],
+    questions: Sequence[Question],
 ) -> list[float] | None:
-    """Log-probability of each score at the places where the answer writes the scores of several criteria.
+    """Log-probability of each label at the places where the answer writes the labels of several questions.
 
-    The place of a criterion is the digit right behind its name, as in ``[Coherence] 4`` or ``"coherence": 4``; the last
-    one, where the answer gives the score again after thinking.
+    The place of a question is the label right behind its name, as in ``[Coherence] 4`` or ``"coherence": 4``; the last
+    one, where the answer gives the label again after thinking.
 
     Args:
         token_ids, logprobs, variants: see `read_options`.
         pieces: the text of each token.
-        criteria: names of the criteria, as the prompt asks them.
+        questions: with the same labels.
 
     Returns:
-        Log-probabilities of the scores 1..n for each criterion, one after the other; NaN for a criterion without such
-        a place, or whose score is no token of its own. None where that is so for all of them.
+        Log-probabilities of the labels for each question, one question after the other; NaN for a question without such
+        a place, or whose label is no token of its own. None where that is so for all of them.
     """
     found = []
-    for place in places_of_scores(token_ids, variants, pieces, criteria):
+    for place in places_of_labels(token_ids, variants, pieces, questions):
         found += [math.nan] * len(variants) if place is None else option_logprobs(logprobs[place], variants)
     return None if all(map(math.isnan, found)) else found
 
 
-def places_of_scores(
+def places_of_labels(
     tokens: Sequence[int] | Sequence[str],
     variants: Sequence[Sequence[int]] | Sequence[Sequence[str]],
     pieces: Sequence[str],
-    criteria: Sequence[str],
+    questions: Sequence[Question],
 ) -> list[int | None]:
-    """Index of the token that is the score of each criterion, see `read_several`; None where there is none."""
-    names = "|".join(map(re.escape, sorted(criteria, key=len, reverse=True)))
-    behind_name = rf"(?<!\w)({names})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}([1-{len(variants)}])(?!\w|[.,]\d)"
-    spelled = [name.lower() for name in criteria]
-    offsets: list[int | None] = [None] * len(criteria)
+    """Index of the token that is the label of each question, see `read_several`; None where there is none."""
+    names = "|".join(map(re.escape, sorted((question.name for question in questions), key=len, reverse=True)))
+    labels = "|".join(map(re.escape, sorted(questions[0].labels, key=len, reverse=True)))
+    behind_name = rf"(?<!\w)({names})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}({labels})(?!\w|[.,]\d)"
+    spelled = [question.name.lower() for question in questions]
+    offsets: list[int | None] = [None] * len(questions)
     for match in re.finditer(behind_name, "".join(pieces), re.IGNORECASE):
         offsets[spelled.index(match[1].lower())] = match.start(2)
     ends = np.cumsum([len(piece) for piece in pieces])
-    scores = {token for variant in variants for token in variant}
+    writing = {token for variant in variants for token in variant}
     places = [None if offset is None else int(np.searchsorted(ends, offset, side="right")) for offset in offsets]
-    return [place if place is not None and tokens[place] in scores else None for place in places]
+    return [place if place is not None and tokens[place] in writing else None for place in places]
 
 
 def option_logprobs(at: dict, variants: list[list[int]]) -> list[float]:
-    """Log-probability of each score at one token: those of the tokens that write it, summed."""
+    """Log-probability of each label at one token: those of the tokens that write it, summed."""
     return [float(np.logaddexp.reduce([at[token].logprob for token in tokens])) for tokens in variants]

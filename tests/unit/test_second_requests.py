@@ -1,11 +1,12 @@
 import pandas as pd
 import pytest
-from factories import request_table
+from factories import questions, request_table
 
 from rubric_order.judging import shard
-from rubric_order.judging.constrained import second_id, second_requests
 from rubric_order.judging.engines import Response
+from rubric_order.judging.second_requests import second_id, second_requests
 from rubric_order.judging.store import Store
+from rubric_order.probes import score_order
 from rubric_order.scoring.scores import score_reads
 
 ANSWERS = {"a": "4", "b": "a fine answer", "c": "", "d": "7"}
@@ -40,7 +41,7 @@ def run(tmp_path, judge):
             request_table(*ANSWERS),
             Store(tmp_path),
             lambda: engine,
-            second_requests=lambda *tables: second_requests(*tables, judge | settings),
+            second_requests=lambda *tables: second_requests(*tables, judge=judge | settings, probe=score_order),
         )
         return table, engine
 
@@ -70,15 +71,17 @@ def test_second_requests_are_not_repeated(run):
 def test_what_failed_or_scores_several_criteria_is_not_asked_a_second_time(judge):
     responses = pd.DataFrame({"request_id": ["a", "b"], "text": [None, "x"], "error": ["prompt_too_long: 9", None]})
     requests = request_table("a", "b")
-    requests["criteria"] = [None, ["plot", "style"]]
-    assert second_requests(requests, responses.assign(finish_reason="stop"), judge).empty
+    several = [question._asdict() for question in questions(("plot", "style"))]
+    requests["questions"] = [requests["questions"][0], several]
+    responses = responses.assign(finish_reason="stop")
+    assert second_requests(requests, responses, judge=judge, probe=score_order).empty
 
 
 def test_a_score_that_only_the_second_request_gave_says_so():
     reads = pd.DataFrame({"request_id": ["a", "b"], "n": 5, "ordering": [[1, 2, 3, 4, 5]] * 2})
     responses = pd.DataFrame({"request_id": ["a", "b"], "text": ["4", "well"], "constrained_text": [None, "2"]})
     responses = responses.assign(error=None, finish_reason="stop", option_logprobs=None)
-    table = score_reads(reads, responses)
+    table = score_reads(reads, responses, probe="score_order")
     assert table["score"].tolist() == [4, 2]
     assert table["pattern"].tolist()[1] == "constrained"
     assert table["failure"].isna().all()

@@ -10,26 +10,42 @@ from hypothesis import strategies as st
 from rubric_order import datasets
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges
-from rubric_order.planning import plan
+from rubric_order.planning import reads as planned
+from rubric_order.planning import requests as asked
+from rubric_order.probes import score_order
 from rubric_order.prompts import frames
 
-SETTINGS = {"scales": [5], "strategies": ["balanced", "random", "fixed"], "budget": None, "seed": 1}
+DESIGN = {"scales": [5], "strategies": ["balanced", "random", "fixed"], "budget": None, "seed": 1}
+NO_PAIRS = pd.DataFrame()
+
+
+def request_ids(judge, prompts, repeats, n):
+    """Names of requests of probe `score_order`."""
+    name = asked.namer(judge, n, score_order)
+    return [name(prompt.encode(), repeat) for prompt, repeat in zip(prompts, repeats, strict=True)]
+
+
+def render(requests, items, rubrics, template):
+    return asked.render_requests(requests, items, rubrics, NO_PAIRS, template, probe="score_order")
 
 
 @pytest.fixture
 def make(small_dataset, judge, template):
     """Plan the small dataset, with some settings changed."""
 
-    def plan_small(*, items=None, judge=judge, template=template, **settings):
+    def plan_small(*, items=None, judge=judge, template=template, profiles=("default",), **design):
         table, rubrics = small_dataset.items, small_dataset.rubrics
-        return plan.plan_reads(
+        return planned.plan_reads(
             table if items is None else items,
             rubrics,
+            NO_PAIRS,
             study="s",
             judge_id="j",
             judge=judge,
             template=template,
-            **{**SETTINGS, **settings},
+            design=planned.Design(**{**DESIGN, **design}),
+            probe="score_order",
+            profiles=profiles,
         )
 
     return plan_small
@@ -51,9 +67,9 @@ def test_every_item_is_read_as_often_as_each_strategy_says(make):
 def test_a_read_carries_the_keys_and_the_human_score_of_its_item(make, small_dataset):
     reads = make()
     assert reads.columns.tolist() == [
-        *("study", "judge", "profile", "dataset", "item_id", "group_id", "candidate", "criterion", "human_score"),
-        "probe",
-        *("strategy", "n", "read_index", "ordering", "repeat", "request_id"),
+        *("study", "judge", "profile", "dataset", "unit_id", "group_id", "candidate", "criterion", "human_score"),
+        *("probe", "condition", "strategy", "n", "read_index", "ordering", "levels", "repeat", "request_id"),
+        "item_id",
     ]
     assert reads[["study", "judge", "dataset", "probe"]].drop_duplicates().to_numpy().tolist() == [
         ["s", "j", "small", "score_order"]
@@ -124,13 +140,13 @@ CHANGES = {
 
 
 def test_every_setting_of_identity_is_tried_below():
-    assert set(CHANGES) == set(judges.IDENTITY)
+    assert set(CHANGES) == {*judges.IDENTITY, *score_order.IDENTITY}
 
 
-@pytest.mark.parametrize("key", judges.IDENTITY)
+@pytest.mark.parametrize("key", CHANGES)
 def test_request_ids_change_with_every_setting_that_changes_answers(judge, key):
-    (before,) = plan.request_ids(judge, ["prompt"], [0], 5)
-    (after,) = plan.request_ids({**judge, key: CHANGES[key]}, ["prompt"], [0], 5)
+    (before,) = request_ids(judge, ["prompt"], [0], 5)
+    (after,) = request_ids({**judge, key: CHANGES[key]}, ["prompt"], [0], 5)
     assert after != before
 
 
@@ -140,7 +156,7 @@ def test_request_ids_change_with_every_setting_that_changes_answers(judge, key):
 def test_request_ids_change_with_every_sampling_parameter(judge, change):
     changed = copy.deepcopy(judge)
     changed["sampling"].update(change)
-    assert plan.request_ids(changed, ["prompt"], [0], 5) != plan.request_ids(judge, ["prompt"], [0], 5)
+    assert request_ids(changed, ["prompt"], [0], 5) != request_ids(judge, ["prompt"], [0], 5)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +172,11 @@ def test_request_ids_change_with_every_sampling_parameter(judge, change):
     ids=str,
 )
 def test_request_ids_do_not_change_with_where_a_judge_runs_or_how_its_settings_are_written(judge, change):
-    assert plan.request_ids({**judge, **change}, ["prompt"], [0], 5) == plan.request_ids(judge, ["prompt"], [0], 5)
+    assert request_ids({**judge, **change}, ["prompt"], [0], 5) == request_ids(judge, ["prompt"], [0], 5)
+
+
+def identity(judge):
+    return judges.identity(judge, score_order.IDENTITY)
 
 
 ENDPOINT = {"engine": "openai", "model": "a/b/c", "base_url": "https://example.org/v1"}
@@ -177,7 +197,7 @@ ENDPOINT = {"engine": "openai", "model": "a/b/c", "base_url": "https://example.o
 )
 def test_request_ids_do_not_change_with_how_an_endpoint_is_asked(judge, change):
     judge = {**judge, **ENDPOINT}
-    assert plan.request_ids({**judge, **change}, ["prompt"], [0], 5) == plan.request_ids(judge, ["prompt"], [0], 5)
+    assert request_ids({**judge, **change}, ["prompt"], [0], 5) == request_ids(judge, ["prompt"], [0], 5)
 
 
 def test_request_ids_change_with_what_an_endpoint_is_asked(judge):
@@ -186,19 +206,19 @@ def test_request_ids_change_with_what_an_endpoint_is_asked(judge):
         *({}, {"extra_body": {"top_k": 1}}, {"extra_body": {"top_k": 2}}, {"model": "b/b/c"}),
         *({"serve": {"arguments": {"reasoning_parser": "qwen3"}}}, {"serve": {}}),
     ]
-    names = [plan.request_ids({**judge, **change}, ["prompt"], [0], 5)[0] for change in changes]
+    names = [request_ids({**judge, **change}, ["prompt"], [0], 5)[0] for change in changes]
     assert len(set(names)) == len(changes)
 
 
 def test_a_server_of_our_own_is_the_offline_engine_but_for_the_kind_of_engine(judge):
     served = {**judge, "engine": "openai", "serve": {}, "model": "/scratch/llama"}
-    assert judges.identity(served) == judges.identity({**judge, "model": "./llama"}) | {"engine": "openai"}
+    assert identity(served) == identity({**judge, "model": "./llama"}) | {"engine": "openai"}
 
 
 @pytest.mark.parametrize("path", ["/scratch/a/llama", "/home/b/models/llama", "./llama", "../llama/"])
 def test_a_local_model_is_known_by_the_name_of_its_folder(judge, path):
-    assert judges.identity({**judge, "model": path})["model"] == "llama"
-    assert judges.identity({**judge, "model": "org/llama"})["model"] == "org/llama"
+    assert identity({**judge, "model": path})["model"] == "llama"
+    assert identity({**judge, "model": "org/llama"})["model"] == "org/llama"
 
 
 @given(
@@ -206,7 +226,7 @@ def test_a_local_model_is_known_by_the_name_of_its_folder(judge, path):
 )
 def test_different_messages_repeats_and_scales_have_different_names(triples):
     judge = {"model": "m", "engine": "vllm"}
-    names = [plan.request_ids(judge, [prompt], [repeat], n)[0] for prompt, repeat, n in triples]
+    names = [request_ids(judge, [prompt], [repeat], n)[0] for prompt, repeat, n in triples]
     assert len(set(names)) == len(triples)
     assert all(len(name) == 32 for name in names)
 
@@ -216,7 +236,7 @@ def test_request_ids_are_what_they_were():
     judge = {"engine": "vllm", "model": "/x/m", "dtype": "bfloat16", "sampling": {"temperature": 0.5, "seed": 3}}
     head = '[{"dtype": "bfloat16", "engine": "vllm", "model": "m", "sampling": {"seed": 3, "temperature": 0.5}}, 5]'
     expected = hashlib.blake2b(f"{head}2\x1fhé".encode(), digest_size=16).hexdigest()
-    assert plan.request_ids(judge, ["hé"], [2], 5) == [expected]
+    assert request_ids(judge, ["hé"], [2], 5) == [expected]
 
 
 def test_request_ids_change_with_the_words_of_the_template(make, root):
@@ -258,15 +278,15 @@ def test_a_scale_that_a_rubric_does_not_have_is_an_error_that_names_study_scale_
 
 def test_a_coarser_scale_shows_evenly_spaced_levels_renumbered(make, small_dataset, template):
     items, rubrics = small_dataset.items, small_dataset.rubrics
-    requests = plan.distinct_requests(make(scales=[3], strategies=["single"]), owned_elsewhere=set())
-    text = plan.render_requests(requests, items, rubrics, template, probe="score_order")["prompt"][0]
+    requests = asked.distinct_requests(make(scales=[3], strategies=["single"]), owned_elsewhere=set())
+    text = render(requests, items, rubrics, template)["prompt"][0]
     assert "Score 1: ebb level 1\nScore 2: ebb level 3\nScore 3: ebb level 5\n" in text
 
 
 def test_the_prompt_of_a_request_is_that_of_its_item_and_ordering(requests, small_dataset, template):
     items = small_dataset.items.set_index("item_id")
     for read in (requests.loc[index] for index in (0, 25, len(requests) - 1)):
-        item = items.loc[read["item_id"]]
+        item = items.loc[read["unit_id"]]
         assert read["prompt"] == frames.render(
             template,
             instruction=item["instruction"],
@@ -276,13 +296,13 @@ def test_the_prompt_of_a_request_is_that_of_its_item_and_ordering(requests, smal
             levels=[f"{item['group_id']} level {k}" for k in range(1, 6)],
             ordering=read["ordering"],
         )
-    assert not requests["prompt"][requests["item_id"].str.startswith("ebb")].str.contains("###Reference Answer").any()
+    assert not requests["prompt"][requests["unit_id"].str.startswith("ebb")].str.contains("###Reference Answer").any()
 
 
 @pytest.fixture
 def requests(make, small_dataset, template):
-    table = plan.distinct_requests(make(), owned_elsewhere=set())
-    return plan.render_requests(table, small_dataset.items, small_dataset.rubrics, template, probe="score_order")
+    table = asked.distinct_requests(make(), owned_elsewhere=set())
+    return render(table, small_dataset.items, small_dataset.rubrics, template)
 
 
 def test_distinct_requests_has_each_request_of_the_reads_once(make, requests):
@@ -291,24 +311,24 @@ def test_distinct_requests_has_each_request_of_the_reads_once(make, requests):
 
 
 def test_distinct_requests_keeps_orderings_of_an_item_and_repeats_of_an_ordering_adjacent(requests):
-    items = requests["item_id"].tolist()
+    items = requests["unit_id"].tolist()
     assert [item for place, item in enumerate(items) if items[place - 1] != item] == sorted(set(items))
-    for _, block in requests.groupby("item_id"):
+    for _, block in requests.groupby("unit_id"):
         shown = block["ordering"].map(tuple).tolist()
         assert shown == sorted(shown)
         assert block["repeat"][block["ordering"].map(lambda o: o == [1, 2, 3, 4, 5])].tolist() == list(range(10))
 
 
 def test_distinct_requests_gives_each_request_the_prompt_of_its_name(requests, judge):
-    assert plan.request_ids(judge, requests["prompt"], requests["repeat"], 5) == requests["request_id"].tolist()
+    assert request_ids(judge, requests["prompt"], requests["repeat"], 5) == requests["request_id"].tolist()
 
 
 def test_distinct_requests_leaves_out_what_an_earlier_study_asks(requests, make):
     reads = make()
     owned = set(requests["request_id"][::3])
-    rest = plan.distinct_requests(reads, owned_elsewhere=owned)
+    rest = asked.distinct_requests(reads, owned_elsewhere=owned)
     assert rest["request_id"].tolist() == [name for name in requests["request_id"] if name not in owned]
-    nothing = plan.distinct_requests(reads, owned_elsewhere=set(requests["request_id"]))
+    nothing = asked.distinct_requests(reads, owned_elsewhere=set(requests["request_id"]))
     assert nothing.empty
     assert nothing.columns.tolist() == rest.columns.tolist()
 
@@ -316,10 +336,10 @@ def test_distinct_requests_leaves_out_what_an_earlier_study_asks(requests, make)
 def test_distinct_requests_does_not_depend_on_the_order_of_the_reads(make, requests, small_dataset):
     items = small_dataset.items.assign(response="the same words")  # so that several items share a request
     reads = make(items=items)
-    expected = plan.distinct_requests(reads, owned_elsewhere=set())
+    expected = asked.distinct_requests(reads, owned_elsewhere=set())
     assert len(expected) < len(requests)
     shuffled = reads.sample(frac=1, random_state=5)
-    pd.testing.assert_frame_equal(plan.distinct_requests(shuffled, owned_elsewhere=set()), expected)
+    pd.testing.assert_frame_equal(asked.distinct_requests(shuffled, owned_elsewhere=set()), expected)
 
 
 @pytest.fixture
@@ -350,44 +370,44 @@ def test_greedy_repeats_are_one_request_where_they_are_declared_equal(make, warm
         "warm": 10,
     }
     assert reads["repeat"].max() == 9
-    asked = plan.distinct_requests(reads, owned_elsewhere=set(), greedy={"default"})
-    assert asked[asked["profile"] == "default"]["repeat"].tolist() == [0] * 4
-    first = plan.distinct_requests(make(strategies=["single"]), owned_elsewhere=set())["request_id"]
-    assert set(first) == set(asked[asked["profile"] == "default"]["request_id"])
+    requests = asked.distinct_requests(reads, owned_elsewhere=set(), greedy={"default"})
+    assert requests[requests["profile"] == "default"]["repeat"].tolist() == [0] * 4
+    first = asked.distinct_requests(make(strategies=["single"]), owned_elsewhere=set())["request_id"]
+    assert set(first) == set(requests[requests["profile"] == "default"]["request_id"])
 
 
 def table_of(sizes):
     """Requests of items with the given numbers of requests."""
     item = np.repeat(np.arange(len(sizes)), sizes)
     names = [f"{number:03d}" for number in item]
-    return pd.DataFrame({"dataset": "d", "item_id": names, "request_id": [str(k) for k in range(len(item))]})
+    return pd.DataFrame({"dataset": "d", "unit_id": names, "request_id": [str(k) for k in range(len(item))]})
 
 
 @given(st.lists(st.integers(1, 12), max_size=12), st.integers(1, 20))
 def test_shards_partition_the_requests_in_order_and_split_no_item(sizes, shards):
     table = table_of(sizes)
-    parts = [plan.shard_of(table, shard, shards) for shard in range(1, shards + 1)]
+    parts = [asked.shard_of(table, shard, shards) for shard in range(1, shards + 1)]
     assert [name for part in parts for name in part["request_id"]] == table["request_id"].tolist()
-    owners = [item for part in parts for item in part["item_id"].unique()]
+    owners = [item for part in parts for item in part["unit_id"].unique()]
     assert len(owners) == len(set(owners))
     assert all(part.columns.tolist() == table.columns.tolist() for part in parts)
 
 
 @given(st.integers(1, 8), st.integers(1, 40), st.integers(1, 10))
 def test_shards_of_equal_items_differ_by_no_more_than_one_item(reads, items, shards):
-    sizes = [len(plan.shard_of(table_of([reads] * items), shard, shards)) for shard in range(1, shards + 1)]
+    sizes = [len(asked.shard_of(table_of([reads] * items), shard, shards)) for shard in range(1, shards + 1)]
     assert max(sizes) - min(sizes) <= reads
 
 
 def test_items_of_one_name_in_two_datasets_are_two_items():
     table = pd.concat([table_of([3]), table_of([3]).assign(dataset="e")], ignore_index=True)
-    assert [len(plan.shard_of(table, shard, 2)) for shard in (1, 2)] == [3, 3]
+    assert [len(asked.shard_of(table, shard, 2)) for shard in (1, 2)] == [3, 3]
 
 
 def test_the_demo_is_planned_with_19_requests_an_item_and_those_of_random(root, judge, template):
     tables = datasets.prepare("demo", datasets.read("demo", {"tasks": root / "resources/demo/tasks.yaml"}))
-    arguments = {"study": "s", "judge_id": "j", "judge": judge, "template": template}
-    reads = plan.plan_reads(tables.items, tables.rubrics, **arguments, **SETTINGS)
+    arguments = {"study": "s", "judge_id": "j", "judge": judge, "template": template, "probe": "score_order"}
+    reads = planned.plan_reads(tables.items, tables.rubrics, tables.pairs, design=planned.Design(**DESIGN), **arguments)
     assert len(reads) == 80 * 30
     without = reads[reads["strategy"] != "random"]
     assert without["request_id"].nunique() == 80 * 19

@@ -1,4 +1,4 @@
-"""Texts with several criteria: what is asked, in which orders, and what comes of the answers."""
+"""Probes: what they ask, in which orders, and what comes of the answers."""
 
 import math
 
@@ -6,14 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rubric_order import datasets
+from rubric_order import datasets, probes
 from rubric_order.base.errors import InputError
+from rubric_order.config import judges
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.judging.engines.vllm_offline import lines_pattern, read_several
-from rubric_order.planning import plan
-from rubric_order.probes import criterion_order
+from rubric_order.parsing.choices import numbers
+from rubric_order.planning import reads as planned
+from rubric_order.planning import requests as asked
+from rubric_order.probes import BASELINE, Question, Shown, criterion_order, score_order
 from rubric_order.prompts import frames, orderings
-from rubric_order.scoring import scores_criteria
+from rubric_order.scoring.scores import score_reads
 
 CRITERIA = ("wit", "plot", "fine_style")
 
@@ -35,7 +38,7 @@ def item(group="g", candidate="a", criterion="wit", response=None, score=3.0, **
 
 def prepare(*items):
     tables = datasets.prepare("d", items)
-    return tables.items, tables.rubrics
+    return tables.items, tables.rubrics, tables.pairs
 
 
 @pytest.fixture
@@ -52,20 +55,37 @@ def criteria_template(root):
 
 @pytest.fixture
 def make(two, judge, criteria_template):
-    def plan_two(tables=two, judge=judge, **settings):
-        defaults = {"scales": [5], "strategies": ["balanced"], "budget": None, "seed": 1, "probe": "criterion_order"}
+    def plan_two(tables=two, judge=judge, **design):
+        design = planned.Design(**{"scales": [5], "strategies": ["balanced"], "seed": 1, **design})
         named = {"study": "s", "judge_id": "j", "judge": judge, "template": criteria_template}
-        return plan.plan_reads(*tables, **named, **{**defaults, **settings})
+        return planned.plan_reads(*tables, **named, design=design, probe="criterion_order")
 
     return plan_two
+
+
+# The protocol.
+
+
+@pytest.mark.parametrize("name", probes.names())
+def test_every_probe_offers_what_the_protocol_says(name):
+    probe = probes.load(name)
+    assert probe.CONDITIONS[0] == BASELINE
+    assert set(probe.IDENTITY) <= set(judges.FORMATS)
+    assert probe.STRATEGIES
+    assert {"question", "score", "position", "pattern", "failure", "expected_score"} <= set(probe.COLUMNS)
+    assert not set(vars(probes.Probe)["__annotations__"]) - set(vars(probe))
+
+
+def test_probes_are_the_modules_of_the_package():
+    assert probes.names() == ("criterion_order", "score_order")
 
 
 # Texts.
 
 
 def test_items_of_one_text_are_one_unit_with_its_criteria_in_the_order_of_the_items(two):
-    texts = criterion_order.texts(*two)
-    assert texts["item_id"].tolist() == ["g-a", "h-b"]
+    texts = criterion_order.texts(*two[:2])
+    assert texts["unit_id"].tolist() == ["g-a", "h-b"]
     assert texts["criterion_ids"].tolist() == [list(CRITERIA), list(reversed(CRITERIA))]
     assert texts["criterion_names"].tolist() == [["Wit", "Plot", "Fine style"], ["Fine style", "Plot", "Wit"]]
     assert texts["criterion_human_scores"].tolist() == [[1, 2, 3], [5, 5, 5]]
@@ -74,7 +94,7 @@ def test_items_of_one_text_are_one_unit_with_its_criteria_in_the_order_of_the_it
 
 def test_several_texts_of_one_candidate_are_counted():
     tables = prepare(*(item(criterion=name, response=text) for text in ("one", "two") for name in CRITERIA))
-    assert criterion_order.texts(*tables)["item_id"].tolist() == ["g-a", "g-a-2"]
+    assert criterion_order.texts(*tables[:2])["unit_id"].tolist() == ["g-a", "g-a-2"]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +113,7 @@ def test_several_texts_of_one_candidate_are_counted():
 )
 def test_texts_that_cannot_be_asked_about_are_one_error(items, message):
     with pytest.raises(InputError, match="dataset 'd'") as error:
-        criterion_order.texts(*prepare(*items))
+        criterion_order.texts(*prepare(*items)[:2])
     assert message in str(error.value)
 
 
@@ -101,7 +121,7 @@ def test_one_criterion_twice_is_an_error():
     again = item()
     again.item_id = "other"
     with pytest.raises(InputError, match="criterion 'wit' stands twice"):
-        criterion_order.texts(*prepare(item(), item(criterion="plot"), again))
+        criterion_order.texts(*prepare(item(), item(criterion="plot"), again)[:2])
 
 
 # Prompts.
@@ -109,24 +129,25 @@ def test_one_criterion_twice_is_an_error():
 
 def test_a_prompt_lists_the_criteria_in_the_order_that_is_asked_for(two, criteria_template):
     unit = next(criterion_order.units(*two, n=5, template=criteria_template))
-    prompt = unit.prompt([2, 3, 1])
+    prompt = unit.prompt(Shown((2, 3, 1)))
     section = prompt.split("###Criteria (judge them in this order):\n")[1].split("\n\n###The instruction")[0]
     assert section == "- Plot: How much plot.\n- Fine style: How much fine_style.\n- Wit: How much wit."
     assert "from 1 to 5 for each criterion" in prompt
     assert "Write exactly 3 lines" in prompt
     assert "\na on g {{ n }}.\n" in prompt
-    assert unit.criteria == ("Wit", "Plot", "Fine style")
+    assert [question.name for question in unit.questions(Shown((2, 3, 1)))] == ["Plot", "Fine style", "Wit"]
+    assert unit.options == CRITERIA
 
 
 def test_prompts_of_two_orders_differ_in_the_lines_of_the_criteria_alone(two, criteria_template):
     unit = next(criterion_order.units(*two, n=5, template=criteria_template))
-    one, other = (sorted(unit.prompt(ordering).splitlines()) for ordering in ([1, 2, 3], [3, 1, 2]))
+    one, other = (sorted(unit.prompt(Shown(ordering)).splitlines()) for ordering in ((1, 2, 3), (3, 1, 2)))
     assert one == other
 
 
 def test_a_crossed_prompt_lists_the_levels_of_every_criterion_in_the_order_that_is_asked_for(two, criteria_template):
     unit = next(criterion_order.units(*two, n=3, template=criteria_template))
-    prompt = unit.prompt([1, 3, 2, 3, 1, 2])
+    prompt = unit.prompt(Shown((1, 3, 2), (3, 1, 2)))
     expected = "- Wit: How much wit.\nScore 3: wit level 5\nScore 1: wit level 1\nScore 2: wit level 3\n- Fine style: "
     assert expected in prompt
 
@@ -143,11 +164,11 @@ def test_a_crossed_prompt_needs_a_scale_that_the_rubric_has(make):
 def test_the_budget_is_twice_the_number_of_criteria(make):
     strategies = ["balanced", "random", "fixed", "single", "balanced_williams"]
     reads = make(strategies=strategies)
-    counts = reads.groupby(["item_id", "strategy"]).size().unstack()
+    counts = reads.groupby(["unit_id", "strategy"]).size().unstack()
     assert counts.loc[["g-a", "h-b"], strategies].to_numpy().tolist() == [[6, 6, 6, 1, 6]] * 2
-    assert set(make(strategies=["random"], budget=4).groupby("item_id").size()) == {4}
+    assert set(make(strategies=["random"], budget=4).groupby("unit_id").size()) == {4}
     shown = np.array(
-        reads[(reads["strategy"] == "balanced_williams") & (reads["item_id"] == "g-a")]["ordering"].tolist()
+        reads[(reads["strategy"] == "balanced_williams") & (reads["unit_id"] == "g-a")]["ordering"].tolist()
     )
     assert shown.tolist() == orderings.balanced_williams(3).tolist()
 
@@ -159,45 +180,45 @@ def test_requests_are_named_apart_from_those_of_one_score_and_by_the_format_alon
     ]
     assert not ids[0] & ids[1]
     assert ids[0] == ids[2]
-    name, other = (plan.request_names(judge, 5, probe) for probe in ("criterion_order", "score_order"))
+    name, other = (asked.namer(judge, 5, probe) for probe in (criterion_order, score_order))
     assert name(b"prompt", 0) != other(b"prompt", 0)
 
 
 def test_random_orders_of_criteria_are_drawn_apart_from_those_of_levels(make):
     reads = make(strategies=["random"], crossed=True)
-    rows = np.array(reads["ordering"].tolist())
-    assert np.sort(rows[:, :3], axis=1).tolist() == [[1, 2, 3]] * 12
-    assert np.sort(rows[:, 3:], axis=1).tolist() == [[1, 2, 3, 4, 5]] * 12
+    assert [sorted(row) for row in reads["ordering"]] == [[1, 2, 3]] * 12
+    assert [sorted(row) for row in reads["levels"]] == [[1, 2, 3, 4, 5]] * 12
     plain = make(strategies=["random"])
-    assert rows[:, :3].tolist() == plain["ordering"].tolist()
-    assert len({tuple(row) for row in rows[:, 3:].tolist()}) > 6
+    assert reads["ordering"].tolist() == plain["ordering"].tolist()
+    assert plain["levels"].tolist() == [[]] * 12
+    assert len({tuple(row) for row in reads["levels"]}) > 6
 
 
 @pytest.mark.parametrize(("strategy", "n", "n_criteria"), [("balanced", 5, 3), ("balanced_williams", 3, 4)])
 def test_over_2n_texts_each_order_of_criteria_meets_each_order_of_levels_equally_often(strategy, n, n_criteria):
-    rows = orderings.choose(strategy, n_criteria)
-    crossed = [orderings.cross(rows, strategy, n, start=text, rng=None).tolist() for text in range(2 * n)]
-    pairs = [(tuple(row[:n_criteria]), tuple(row[n_criteria:])) for text in crossed for row in text]
-    counts = pd.Series(pairs).value_counts()
+    rows = [tuple(row) for row in orderings.choose(strategy, n_criteria).tolist()]
+    levels = [orderings.levels_beside(strategy, len(rows), n, start=text, rng=None).tolist() for text in range(2 * n)]
+    counts = pd.Series([(row, tuple(level)) for text in levels for row, level in zip(rows, text, strict=True)])
+    counts = counts.value_counts()
     assert len(counts) == 2 * n_criteria * 2 * n
     assert set(counts) == {1}
-    for text in crossed:  # and within a text no order of levels comes more than once oftener than another
-        assert np.ptp(pd.Series([tuple(row[n_criteria:]) for row in text]).value_counts()) <= 1
+    for text in levels:  # and within a text no order of levels comes more than once oftener than another
+        assert np.ptp(pd.Series(list(map(tuple, text))).value_counts()) <= 1
 
 
 def test_fixed_reads_of_a_crossed_design_keep_both_canonical_orders(make):
-    assert make(strategies=["fixed"], crossed=True)["ordering"].map(tuple).unique().tolist() == [
-        (1, 2, 3, 1, 2, 3, 4, 5)
-    ]
+    reads = make(strategies=["fixed"], crossed=True)
+    assert reads["ordering"].map(tuple).unique().tolist() == [(1, 2, 3)]
+    assert reads["levels"].map(tuple).unique().tolist() == [(1, 2, 3, 4, 5)]
 
 
 def test_requests_name_the_criteria_in_the_order_in_which_they_are_asked(make, two, criteria_template):
     reads = make(crossed=True)
-    requests = plan.distinct_requests(reads, owned_elsewhere=set())
-    rendered = plan.render_requests(requests, *two, criteria_template, probe="criterion_order")
+    requests = asked.distinct_requests(reads, owned_elsewhere=set())
+    rendered = asked.render_requests(requests, *two, criteria_template, probe="criterion_order")
     for row in rendered.itertuples():
         lines = [line for line in row.prompt.splitlines() if line.startswith("- ")]
-        assert [line[2:].partition(":")[0] for line in lines] == row.criteria
+        assert [line[2:].partition(":")[0] for line in lines] == [question["name"] for question in row.questions]
 
 
 # Scores.
@@ -215,7 +236,7 @@ def test_an_answer_becomes_a_row_for_each_criterion(make):
     never = -math.inf
     of_plot, of_wit = [math.log(0.1), never, never, math.log(0.3), math.log(0.4)], [math.log(0.2)] * 5
     given["option_logprobs"] = [[*of_plot, *[math.nan] * 5, *of_wit], None]
-    table = scores_criteria.score_criteria(reads, given)
+    table = score_reads(reads, given, probe="criterion_order")
     first = table[table["unit_id"] == "g-a"]
     assert first["criterion"].tolist() == list(CRITERIA)
     assert first["item_id"].tolist() == ["g.a.wit.None", "g.a.plot.None", "g.a.fine_style.None"]
@@ -230,17 +251,17 @@ def test_an_answer_becomes_a_row_for_each_criterion(make):
     assert second["criterion"].tolist() == list(reversed(CRITERIA))
     assert second["score"].tolist() == [pd.NA, 4, pd.NA]
     assert second["expected_score"].isna().all()
-    assert table["level_ordering"].isna().all()
+    assert not table["levels"].map(len).any()
     assert table["position"].isna().all()
     assert not [name for name in table.columns if name.startswith("criterion_") and name != "criterion_position"]
 
 
 def test_in_a_crossed_design_the_score_has_a_position_among_the_levels(make):
-    reads = make(strategies=["single"], crossed=True).assign(ordering=[[2, 3, 1, 5, 4, 3, 2, 1]] * 2)
-    table = scores_criteria.score_criteria(reads, answers(reads, "[Plot] 4\n[Fine style] 1\n[Wit] x"))
+    reads = make(strategies=["single"], crossed=True).assign(ordering=[[2, 3, 1]] * 2, levels=[[5, 4, 3, 2, 1]] * 2)
+    table = score_reads(reads, answers(reads, "[Plot] 4\n[Fine style] 1\n[Wit] x"), probe="criterion_order")
     first = table[table["unit_id"] == "g-a"]
     assert first["ordering"].map(list).tolist() == [[2, 3, 1]] * 3
-    assert first["level_ordering"].map(list).tolist() == [[5, 4, 3, 2, 1]] * 3
+    assert first["levels"].map(list).tolist() == [[5, 4, 3, 2, 1]] * 3
     assert first["position"].tolist() == [pd.NA, 2, 5]
 
 
@@ -256,7 +277,7 @@ def test_in_a_crossed_design_the_score_has_a_position_among_the_levels(make):
 def test_a_read_without_an_answer_fails_under_every_criterion(make, columns, reason):
     reads = make(strategies=["single"])
     given = answers(reads, "").assign(**columns).drop_duplicates("request_id")
-    table = scores_criteria.score_criteria(reads, given)
+    table = score_reads(reads, given, probe="criterion_order")
     assert table["failure"].tolist() == [reason] * 6
     assert table["score"].isna().all()
 
@@ -269,13 +290,17 @@ def tokens_of(text):
     return [int(character) if character.isdigit() else 1000 + ord(character) for character in text]
 
 
+def asks(*names, n=5):
+    return [Question(name, numbers(n), "level") for name in names]
+
+
 def read(text, criteria=("Wit", "Plot")):
     token_ids = tokens_of(text)
     logprobs = [
         {token: type("Logprob", (), {"logprob": -10.0 * place - token})() for token in range(10)}
         for place in range(len(token_ids))
     ]
-    return read_several(token_ids, logprobs, [[k] for k in range(1, 6)], list(text), list(criteria))
+    return read_several(token_ids, logprobs, [[k] for k in range(1, 6)], list(text), asks(*criteria))
 
 
 @pytest.mark.parametrize(
@@ -300,8 +325,8 @@ def test_log_probabilities_are_read_where_the_scores_are_written(text, offsets):
 
 def test_a_score_that_shares_its_token_has_no_log_probabilities():
     token_ids = [7, 8]
-    assert read_several(token_ids, [{}, {}], [[1], [2]], ["[Wit] 2", "\n"], ["Wit"]) is None
+    assert read_several(token_ids, [{}, {}], [[1], [2]], ["[Wit] 2", "\n"], asks("Wit")) is None
 
 
 def test_the_pattern_of_lines_takes_names_as_they_are():
-    assert lines_pattern(["A (b)", "C.d"], 3) == r"\[A \(b\)\] [1-3]\n\[C\.d\] [1-3]"
+    assert lines_pattern(asks("A (b)", "C.d", n=3)) == r"\[A \(b\)\] (?:1|2|3)\n\[C\.d\] (?:1|2|3)"

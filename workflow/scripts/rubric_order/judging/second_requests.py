@@ -1,0 +1,59 @@
+"""Second requests, for answers that choose nothing: the same prompt and answer, to be ended by a label alone.
+
+The first answer stays what it was, with its log-probabilities. Those of a constrained answer are shared out among the
+labels: they no longer say how likely the judge was to write a label at all.
+"""
+
+import hashlib
+from collections.abc import Mapping
+
+import pandas as pd
+
+from rubric_order.probes import Probe, Question
+
+
+def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Mapping, probe: Probe) -> pd.DataFrame:
+    """A request for each of those that were answered without a label; not where a prompt asks several questions.
+
+    Args:
+        requests: see `requests.render_requests`.
+        responses: to these requests, in their order.
+        judge: the judge's settings.
+        probe: that reads the answers.
+
+    Returns:
+        The rows of `requests`, under names of their own and with `begun`: how the answer begins. A free feedback is
+        kept and its result asked for; an answer of format `score` begins anew. `first_id` names the first request.
+    """
+    rows = zip(responses["text"], responses["error"], responses["finish_reason"], requests["questions"], strict=True)
+    unread = [
+        len(questions) == 1
+        and not isinstance(error, str)
+        and not _chooses(text, finish, questions, judge["answer_prefix"], probe)
+        for text, error, finish, questions in rows
+    ]
+    second = requests[pd.Series(unread, requests.index, dtype=bool)].rename(columns={"request_id": "first_id"})
+    texts = responses.set_index("request_id")["text"].reindex(second["first_id"])
+    feedback = judge["answer_format"] == "feedback"
+    begun = [f"{text.rstrip()}\n[RESULT] " if feedback else judge["answer_prefix"] for text in texts.fillna("")]
+    return second.assign(request_id=[second_id(name) for name in second["first_id"]], begun=begun)
+
+
+def _chooses(text: object, finish_reason: object, records: list[Mapping], prefix: str, probe: Probe) -> bool:
+    questions = [Question(record["name"], tuple(record["labels"]), record["names"]) for record in records]
+    (choice,) = probe.parse(completed(text, prefix), questions, truncated=finish_reason == "length")
+    return choice.label is not None
+
+
+def completed(text: object, prefix: str) -> str:
+    """An answer with the prefix that it was made to begin with.
+
+    The prefix is ours: an answer that adds nothing to it is empty, and so is a null text.
+    """
+    answer = text if isinstance(text, str) else ""
+    return prefix + answer if answer.strip() else ""
+
+
+def second_id(first_id: str) -> str:
+    """Name of the second request of a first one."""
+    return hashlib.blake2b(f"constrained\x1f{first_id}".encode(), digest_size=16).hexdigest()

@@ -1,0 +1,32 @@
+"""What the parser makes of an answer to one question: a label, or a failure with a reason."""
+
+from typing import NamedTuple
+
+EMPTY = "empty"  # nothing but blank space
+UNFINISHED_THINKING = "unfinished_thinking"  # a thinking block that never ends
+TRUNCATED = "truncated"  # cut off before a score
+ECHO = "echo"  # repeats the prompt's instructions instead of following them
+NO_SCORE = "no_score"
+NOT_INTEGER = "not_integer"  # such as 3.5
+OUT_OF_RANGE = "out_of_range"  # off the scale, or on another scale
+CONFLICTING = "conflicting"  # several different scores
+REASONS = (EMPTY, UNFINISHED_THINKING, TRUNCATED, ECHO, NO_SCORE, NOT_INTEGER, OUT_OF_RANGE, CONFLICTING)
+
+
+class Choice(NamedTuple):
+    """What an answer chooses under one question.
+
+    Attributes:
+        label: the label that was chosen, one of the question's; None where the answer chooses none.
+        pattern: the form of writing that decided.
+        reason: why there is no label, one of `REASONS`; None where there is one.
+    """
+
+    label: str | None
+    pattern: str | None = None
+    reason: str | None = None
+
+
+def numbers(n: int) -> tuple[str, ...]:
+    """The labels of scores that are written as 1..n."""
+    return tuple(str(score) for score in range(1, n + 1))

@@ -1,0 +1,171 @@
+"""From items to reads: one row for each judge answer that a study needs."""
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from jinja2 import Template
+
+from rubric_order import probes
+from rubric_order.base import randomness
+from rubric_order.base.errors import InputError
+from rubric_order.config import judges
+from rubric_order.planning import requests
+from rubric_order.probes import BASELINE, Probe, Shown, Unit
+from rubric_order.prompts import orderings
+
+COLUMNS = ["study", "judge", "profile", "dataset", "unit_id", "group_id", "candidate", "criterion", "human_score"]
+COLUMNS += ["probe", "condition", "strategy", "n", "read_index", "ordering", "levels", "repeat", "request_id"]
+
+
+class Design(NamedTuple):
+    """Which reads a study wants of each unit.
+
+    Attributes:
+        scales: numbers of score levels.
+        strategies: of the probe, see `Probe.choose`.
+        budget: reads per unit of the strategies that take a number; by default as many as `balanced` has.
+        seed: of the random orderings; they also depend on dataset, unit and scale, and on nothing else.
+        conditions: what is varied beside the order; each has the same orderings.
+        crossed: whether the order of the score levels is varied together with that of the options.
+    """
+
+    scales: Sequence[int]
+    strategies: Sequence[str]
+    budget: int | None = None
+    seed: int = 0
+    conditions: Sequence[str] = (BASELINE,)
+    crossed: bool = False
+
+
+class _Read(NamedTuple):
+    """One read of a unit, without its judge's profile."""
+
+    unit_id: str
+    condition: str
+    strategy: str
+    n: int
+    read_index: int
+    ordering: tuple[int, ...]
+    levels: tuple[int, ...]
+    repeat: int
+    request_ids: tuple[str, ...]  # by profile
+
+
+def plan_reads(
+    items: pd.DataFrame,
+    rubrics: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    study: str,
+    judge_id: str,
+    judge: Mapping,
+    template: Template,
+    design: Design,
+    probe: str,
+    profiles: Sequence[str] = (judges.DEFAULT_PROFILE,),
+) -> pd.DataFrame:
+    """Every read of a study's units by one judge.
+
+    Args:
+        items, rubrics, pairs: the tables of one dataset.
+        design: which reads of each unit.
+        probe: what is permuted or varied, see `probes`.
+        profiles: the judge's profiles; each reads the same orderings.
+
+    Returns:
+        One row a read, sorted by profile, scale, condition and strategy, then as the units stand: `COLUMNS`, with
+        `read_index` within the unit, `ordering` and `levels` (lists), `repeat` (how often that prompt came before) and
+        `request_id`; and what else the probe says of its units.
+
+    Raises:
+        InputError: a rubric has no such scale, or a strategy has too many orderings.
+    """
+    module = probes.load(probe)
+    settings = [judges.with_profile(judge, profile) for profile in profiles]
+    reads: list[_Read] = []
+    about: dict[str, Mapping] = {}
+    for n in design.scales:
+        namers = [(requests.namer(each, n, module), judges.reuses_greedy(each)) for each in settings]
+        try:
+            for number, unit in enumerate(module.units(items, rubrics, pairs, n=n, template=template)):
+                about.setdefault(unit.unit_id, unit.about)
+                reads += _reads_of(unit, number, n, module, design, namers)
+        except (InputError, ValueError) as error:
+            raise InputError(f"study {study}: {error}") from None
+    return _as_table(reads, about, profiles, design).assign(study=study, judge=judge_id, probe=probe).pipe(_in_order)
+
+
+def _reads_of(
+    unit: Unit, number: int, n: int, probe: Probe, design: Design, namers: Sequence[tuple]
+) -> Iterator[_Read]:
+    """The reads of one unit; each prompt is rendered and named once."""
+    names: dict[tuple[Shown, int], tuple[str, ...]] = {}
+    for condition in design.conditions:
+        for strategy in design.strategies:
+            rows, levels = _orders(unit, number, n, strategy, probe, design)
+            seen: dict[Shown, int] = {}
+            for index, (ordering, shown_levels) in enumerate(zip(rows, levels, strict=True)):
+                shown = Shown(ordering, shown_levels, condition)
+                repeat = seen.get(shown, 0)
+                seen[shown] = repeat + 1
+                if (shown, repeat) not in names:
+                    prompt = unit.prompt(shown).encode()
+                    names[shown, repeat] = tuple(name(prompt, 0 if reuses else repeat) for name, reuses in namers)
+                found = names[shown, repeat]
+                yield _Read(unit.unit_id, condition, strategy, n, index, ordering, shown_levels, repeat, found)
+
+
+def _orders(
+    unit: Unit, number: int, n: int, strategy: str, probe: Probe, design: Design
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """The orderings of a unit's options and, in a crossed design, of the score levels; one of each a read."""
+    key = (str(unit.about["dataset"]), unit.unit_id, n)
+    if strategy == "random":
+        rng = randomness.generator(design.seed, "random orderings", *key)
+        chosen = probe.choose(strategy, len(unit.options), budget=design.budget, rng=rng)
+        rows = _as_tuples(chosen)
+    else:
+        rows = _same_for_all(probe, strategy, len(unit.options), design.budget)
+    if not design.crossed:
+        return rows, [()] * len(rows)
+    rng = randomness.generator(design.seed, "random levels", *key)
+    return rows, _as_tuples(orderings.levels_beside(strategy, len(rows), n, start=number, rng=rng))
+
+
+@functools.cache
+def _same_for_all(probe: Probe, strategy: str, options: int, budget: int | None) -> list[tuple[int, ...]]:
+    return _as_tuples(probe.choose(strategy, options, budget=budget, rng=None))
+
+
+def _as_tuples(rows: np.ndarray) -> list[tuple[int, ...]]:
+    return [tuple(row) for row in rows.tolist()]
+
+
+def _as_table(
+    reads: list[_Read], about: Mapping[str, Mapping], profiles: Sequence[str], design: Design
+) -> pd.DataFrame:
+    """Reads of all profiles with what is known of their units, sorted; within a cell they stay as the units stand."""
+    table = pd.DataFrame(reads, columns=_Read._fields)
+    parts = [
+        table.assign(profile=profile, request_id=[ids[place] for ids in table["request_ids"]])
+        for place, profile in enumerate(profiles)
+    ]
+    table = pd.concat(parts, ignore_index=True).drop(columns="request_ids")
+    ranks = {"profile": profiles, "n": design.scales, "condition": design.conditions, "strategy": design.strategies}
+    table = table.sort_values(
+        list(ranks),
+        key=lambda column: column.map({value: rank for rank, value in enumerate(ranks[column.name])}),
+        kind="stable",
+        ignore_index=True,
+    )
+    table = table.assign(ordering=table["ordering"].map(list), levels=table["levels"].map(list))
+    keys = pd.DataFrame([{"unit_id": unit_id, **known} for unit_id, known in about.items()])
+    return table.merge(keys, on="unit_id", validate="many_to_one") if len(keys) else table
+
+
+def _in_order(table: pd.DataFrame) -> pd.DataFrame:
+    further = [name for name in table if name not in COLUMNS]
+    return table.reindex(columns=[*COLUMNS, *further])

@@ -1,0 +1,121 @@
+"""From reads to the distinct requests of a judge.
+
+A request is what is really sent for a read. It is named by the hash of all that determines the answer, so that reads of
+several strategies and studies share one.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from jinja2 import Template
+
+from rubric_order import probes
+from rubric_order.base import text_columns
+from rubric_order.config import judges
+from rubric_order.probes import Probe, Shown
+
+# Files of requests; without what prompts hold these are the columns of plans that requests are made of.
+SCHEMA = pa.schema(
+    {
+        "request_id": pa.string(),
+        "profile": pa.string(),
+        "dataset": pa.string(),
+        "unit_id": pa.string(),
+        "n": pa.int8(),
+        "condition": pa.string(),
+        "ordering": pa.list_(pa.int8()),
+        "levels": pa.list_(pa.int8()),
+        "repeat": pa.int16(),
+        "prompt": pa.string(),
+        "questions": pa.list_(pa.struct({"name": pa.string(), "labels": pa.list_(pa.string()), "names": pa.string()})),
+    }
+)
+COLUMNS = SCHEMA.names[:-2]
+
+
+def namer(judge: Mapping, n: int, probe: Probe) -> Callable[[bytes, int], str]:
+    """A function that names the requests of one judge, scale and probe.
+
+    Names are hashes over the judge's identity, the number of levels, the repeat index and the message.
+    """
+    known = [judges.identity(judge, probe.IDENTITY), n]
+    head = hashlib.blake2b(json.dumps(known, sort_keys=True).encode(), digest_size=16)
+
+    def name(prompt: bytes, repeat: int) -> str:
+        digest = head.copy()
+        digest.update(b"%d\x1f" % repeat)
+        digest.update(prompt)
+        return digest.hexdigest()
+
+    return name
+
+
+def distinct_requests(
+    reads: pd.DataFrame, *, owned_elsewhere: Iterable[str], greedy: set[str] = frozenset()
+) -> pd.DataFrame:
+    """The requests that reads need and no earlier study asks for, each once, without their prompts.
+
+    They are sorted so that what prompts share is computed once: all orderings of a unit are neighbours, and among them
+    those with the longest common prefix.
+
+    Args:
+        reads: plans of one study and judge; `COLUMNS`.
+        owned_elsewhere: request ids that an earlier study sends.
+        greedy: profiles whose repeats are declared equal: they are one request, with repeat 0.
+    """
+    table = reads[COLUMNS]
+    table = table[~text_columns.is_among(table["request_id"], owned_elsewhere)]
+    # Of the reads that share a request the same one is kept, whatever their order: the first after sorting.
+    # Units of a group stay together too: candidates share their instruction, which stands before the response.
+    orders = zip(table["ordering"], table["levels"], strict=True)
+    ordering_key = [bytes(map(int, ordering)) + bytes(map(int, levels)) for ordering, levels in orders]
+    repeat = table["repeat"].where(~table["profile"].isin(greedy), 0)
+    table = table.assign(ordering_key=ordering_key, repeat=repeat)
+    keys = ["dataset", "unit_id", "n", "condition", "ordering_key", "profile", "repeat"]
+    table = table.sort_values(keys, kind="stable")
+    return table.drop_duplicates("request_id").drop(columns="ordering_key").reset_index(drop=True)
+
+
+def render_requests(
+    requests: pd.DataFrame,
+    items: pd.DataFrame,
+    rubrics: pd.DataFrame,
+    pairs: pd.DataFrame,
+    template: Template,
+    *,
+    probe: str,
+) -> pd.DataFrame:
+    """Requests about one dataset, with `prompt` and `questions` (a list of records, in the order of the prompt)."""
+    prompts: list[str] = [""] * len(requests)
+    questions: list[list[dict]] = [[]] * len(requests)
+    rows_of = dict(iter(requests.reset_index(drop=True).groupby(["n", "unit_id"])))
+    records: dict[tuple, list[dict]] = {}
+    for n in requests["n"].unique():
+        for unit in probes.load(probe).units(items, rubrics, pairs, n=int(n), template=template):
+            block = rows_of.get((n, unit.unit_id))
+            if block is None:
+                continue
+            previous = None
+            for row in block.itertuples():
+                shown = Shown(tuple(map(int, row.ordering)), tuple(map(int, row.levels)), row.condition)
+                if shown != previous:
+                    previous, text, asked = shown, unit.prompt(shown), unit.questions(shown)
+                    record = records.setdefault(asked, [question._asdict() for question in asked])
+                prompts[row.Index], questions[row.Index] = text, record
+    # As plain objects: neighbours share one text, which columns of text would copy.
+    return requests.assign(prompt=pd.Series(prompts, requests.index, object), questions=questions)
+
+
+def shard_of(requests: pd.DataFrame, shard: int, shards: int) -> pd.DataFrame:
+    """The rows of one shard: neighbouring units, about equally many requests a shard, no unit split.
+
+    Args:
+        shard: from 1 to `shards`.
+    """
+    unit = (requests[["dataset", "unit_id"]] != requests[["dataset", "unit_id"]].shift()).any(axis=1).cumsum()
+    first_row = requests.groupby(unit.to_numpy()).cumcount().rsub(np.arange(len(requests)))
+    return requests[(first_row * shards // max(len(requests), 1) == shard - 1).to_numpy()].reset_index(drop=True)
