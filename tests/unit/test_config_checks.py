@@ -161,7 +161,7 @@ STUDY = "studies/position_bias"
         (f"{STUDY}/scales", [10], f"{STUDY}/scales/0: 10 is greater than the maximum of 9"),
         (f"{STUDY}/scales", [5, 5], f"{STUDY}/scales: [5, 5] has non-unique elements"),
         (f"{STUDY}/budget", True, f"{STUDY}/budget: expected ['integer', 'null'], found True"),
-        (f"{STUDY}/strategies", ["sorted"], f"{STUDY}/strategies/0: 'sorted' is not one of 'balanced', 'random'"),
+        (f"{STUDY}/strategies", "fixed", f"{STUDY}/strategies: expected array, found 'fixed'"),
         (f"{STUDY}/datasets", [], f"{STUDY}/datasets: [] "),
         (f"{JUDGE}/engine", "gpt", f"{JUDGE}/engine: 'gpt' is not one of 'vllm'"),
         (f"{JUDGE}/sampling", None, f"{JUDGE}/sampling: expected object, found None"),
@@ -245,6 +245,18 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
             [5, 1],
             "datasets/demo/human_scale: expected the least score and then the greatest, found 5, 1",
         ),
+        (
+            f"{STUDY}/strategies",
+            ["sorted"],
+            f"{STUDY}/strategies: probe 'score_order' offers 'balanced', 'random', 'fixed', 'single', 'all',"
+            " 'balanced_williams', 'recorded', found 'sorted'",
+        ),
+        (
+            f"{STUDY}/conditions",
+            ["letters"],
+            f"{STUDY}/conditions: probe 'score_order' offers 'baseline', found 'letters'",
+        ),
+        (f"{STUDY}/probe", "order", f"{STUDY}/probe: 'order' is not one of 'criterion_order', 'score_order'"),
         (
             "datasets/demo/adapter",
             "csv",

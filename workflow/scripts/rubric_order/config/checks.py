@@ -6,12 +6,12 @@ from urllib.parse import urlsplit
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
-from rubric_order import catalogue
+from rubric_order import catalogue, probes
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY
 from rubric_order.config import judges
 from rubric_order.datasets import ADAPTERS
-from rubric_order.prompts import limits
+from rubric_order.probes import Probe
 
 # What a request to an endpoint holds already; given twice, `extra_body` would silently win.
 IN_BODY = {
@@ -185,23 +185,30 @@ def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
         study: its settings.
         known: settings of those of its judges that are defined.
     """
-    if "all" in study["strategies"] and study["probe"] == "score_order":
-        for n in study["scales"]:
-            try:
-                limits.check_all(n)
-            except ValueError as error:
-                yield f"/strategies: {error}"
+    if study["probe"] in probes.names():
+        yield from _problems_of_probe(study, probes.load(study["probe"]))
+    else:
+        yield f"/probe: {study['probe']!r} is not one of {', '.join(map(repr, probes.names()))}"
     for judge, settings in known.items():
         if (settings["engine"] == "recorded") != (study["strategies"] == ["recorded"]):
             yield f": judge {judge!r} is recorded, or the strategy is; expected both or neither"
-    if study["crossed"] and study["probe"] != "criterion_order":
-        yield f"/crossed: it is for probe 'criterion_order', found probe {study['probe']!r}"
-    if study["probe"] == "criterion_order" and study["strategies"] == ["recorded"]:
-        yield "/strategies: recorded answers score one criterion; expected probe 'score_order'"
     for profile in study["profiles"]:
         has = (profile in settings["profiles"] for settings in known.values())
         if profile != judges.DEFAULT_PROFILE and not any(has):
             yield f"/profiles: none of the study's judges has a profile {profile!r}"
+
+
+def _problems_of_probe(study: Mapping, probe: Probe) -> Iterator[str]:
+    """What of a study its probe does not offer."""
+    name = study["probe"]
+    for key, offered in (("strategies", probe.STRATEGIES), ("conditions", probe.CONDITIONS)):
+        for value in study[key]:
+            if value not in offered:
+                yield f"/{key}: probe {name!r} offers {', '.join(map(repr, offered))}, found {value!r}"
+    if study["crossed"] and not probe.CROSSED:
+        crossing = ", ".join(repr(other) for other in probes.names() if probes.load(other).CROSSED)
+        yield f"/crossed: it is for probe {crossing}, found probe {name!r}"
+    yield from probe.problems(study)
 
 
 def _problems_of_statistics(config: Mapping) -> Iterator[str]:

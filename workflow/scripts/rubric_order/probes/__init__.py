@@ -107,6 +107,9 @@ class Probe(Protocol):
             ValueError: the strategy has too many orderings.
         """
 
+    def problems(self, study: Mapping) -> Iterator[str]:
+        """What in a study's block of config does not fit the probe, as key and message: ``/strategies: ...``."""
+
     def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
         """The questions of each read of a plan, as `Unit.questions` has them."""
 

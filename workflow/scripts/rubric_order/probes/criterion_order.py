@@ -50,6 +50,11 @@ def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Ge
     return orderings.choose(strategy, options, budget=budget, rng=rng)
 
 
+def problems(study: Mapping) -> Iterator[str]:
+    """Nothing: how many criteria a text has is known only when its dataset is read."""
+    return iter(())
+
+
 def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
     """Each text with its criteria.
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from rubric_order.prompts.frames import Frame
 
-STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams")
+# `recorded`: answers that exist already, in whatever orderings.
+STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams", "recorded")
 CONDITIONS = (BASELINE,)
 IDENTITY = ("answer_format", "answer_prefix")
 CROSSED = False
@@ -37,6 +38,16 @@ def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Ge
     from rubric_order.prompts import orderings
 
     return orderings.choose(strategy, options, budget=budget, rng=rng)
+
+
+def problems(study: Mapping) -> Iterator[str]:
+    from rubric_order.prompts import limits
+
+    for n in study["scales"] if "all" in study["strategies"] else ():
+        try:
+            limits.check_all(n)
+        except ValueError as error:
+            yield f"/strategies: {error}"
 
 
 def units(
