@@ -246,17 +246,10 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
             "datasets/demo/human_scale: expected the least score and then the greatest, found 5, 1",
         ),
         (
-            f"{STUDY}/strategies",
-            ["sorted"],
-            f"{STUDY}/strategies: probe 'score_order' offers 'balanced', 'random', 'fixed', 'single', 'all',"
-            " 'balanced_williams', 'recorded', found 'sorted'",
-        ),
-        (
             f"{STUDY}/conditions",
             ["letters"],
             f"{STUDY}/conditions: probe 'score_order' offers 'baseline', found 'letters'",
         ),
-        (f"{STUDY}/probe", "order", f"{STUDY}/probe: 'order' is not one of 'criterion_order', 'score_order'"),
         (
             "datasets/demo/adapter",
             "csv",
@@ -288,6 +281,20 @@ def test_what_a_schema_cannot_say_is_one_line_with_the_path_of_the_key(config, s
     config = put(config, path, value)
     checks.check_shape(config, schema)
     assert problem(checks.check_meaning, fill(config, schema)) == f"config: {message}"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("strategies", ["sorted"], "'all', 'balanced_williams', 'recorded', found 'sorted'"),
+        ("probe", "order", "'order' is not one of 'criterion_order', 'score_order'"),
+    ],
+)
+def test_a_study_is_told_what_its_probe_offers(config, schema, key, value, message):
+    config["studies"]["other"] = config["studies"]["position_bias"] | {key: value}
+    (line,) = problem(checks.check_meaning, fill(config, schema)).splitlines()
+    assert line.startswith(f"config: studies/other/{key}: ")
+    assert line.endswith(message)
 
 
 # Studies of the order of criteria.
