@@ -18,11 +18,10 @@ log = logging.getLogger("rubric_order")
 def run(main: Callable[..., None]) -> None:
     """Call `main` with the options of the command line.
 
-    Each parameter becomes an option, read by its annotation: ``dict`` from JSON, ``list[Path]`` and ``list[str]`` from several
-    words,
-    ``dict[str, Path]`` from several ``name=path``, ``dict[str, list[Path]]`` from a name and several paths (the option
-    is given once for each name), ``Path | None`` from a path or from nothing, and others, such as ``Path`` and ``int``,
-    from one word. An `InputError` ends the program with one line and status 1.
+    Each parameter becomes an option, read by its annotation: ``dict`` from JSON, ``list[Path]`` and ``list[str]`` from
+    several words, ``dict[str, Path]`` from several ``name=path``, ``dict[str, list[Path]]`` from a name and several
+    paths (the option is given once for each name), ``Path | None`` from a path or from nothing, and others, such as
+    ``Path`` and ``int``, from one word. An `InputError` ends the program with one line and status 1.
     """
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", level=logging.WARNING, stream=sys.stderr)
     # SIGTERM comes from a scheduler or at the time limit. It raises SystemExit, so that a job first writes what it has.
