@@ -74,7 +74,7 @@ def run_job(folder: Path, *, judge: dict, shard: int, shards: int, delay: float,
         "store": folder / "store",
         "output": folder / output,
     }
-    judge_shard.main(folder / "requests.parquet", shard, shards, **options)
+    judge_shard.main(folder / "requests.parquet", shard, shards, "score_order", **options)
 
 
 class Jobs:

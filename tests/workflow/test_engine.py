@@ -160,7 +160,9 @@ def test_a_constrained_answer_scores_every_criterion_with_the_log_probabilities_
     digits = [tokenizer.encode(str(score), add_special_tokens=False)[0] for score in range(1, 6)]
     for row in responses.itertuples():
         request = requests.loc[row.request_id]
-        assert [line.partition("]")[0] for line in row.text.split("\n")] == [f"[{name}" for name in request["criteria"]]
+        assert [line.partition("]")[0] for line in row.text.split("\n")] == [
+            f"[{asked['name']}" for asked in request["questions"]
+        ]
         chat = tokenizer.apply_chat_template(
             [{"role": "user", "content": request["prompt"]}], tokenize=False, add_generation_prompt=True
         )
