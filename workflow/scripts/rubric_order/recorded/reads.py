@@ -117,7 +117,7 @@ def plan(
     n: int = SCALE,
     unknown: str = "refuse",
 ) -> pd.DataFrame:
-    """The reads that recorded answers stand for, as `plan.plan_reads` lays them out.
+    """The reads that recorded answers stand for, as `planning.reads.plan_reads` lays them out.
 
     Args:
         items: the items of one dataset.
