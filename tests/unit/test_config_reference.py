@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from rubric_order.config import loading, reference, schema
+from rubric_order.config import judges, loading, reference, schema
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +110,26 @@ def test_values_are_told_in_words(part, words):
 def test_a_bar_does_not_end_a_cell_of_the_table():
     shape = {"properties": {"x": {"type": "string", "description": "a|b"}}}
     assert r"| a\|b |" in reference.page(shape)
+
+
+def test_every_setting_that_the_code_sorts_is_a_key(shape):
+    known = schema.part_of(shape["properties"]["judges"], "any")["properties"]
+    sorted_ = {*judges.IDENTITY, *judges.FORMATS, *judges.RUN_SETTINGS, *judges.ENDPOINT_SETTINGS}
+    assert sorted_ <= set(known)
+
+
+def test_what_the_page_says_of_new_requests_is_what_names_a_request(shape):
+    judge = {"engine": "openai", "model": "m", "serve": {}, "simulation": {}}
+    schema.fill_defaults(judge, schema.part_of(shape["properties"]["judges"], "any"))
+
+    def identity(**change):
+        return judges.identity(judge | change, judges.FORMATS)
+
+    other = {key: "another" if key == "model" else {"arguments": {"a": 1}} for key in judge}
+    named = {key for key in judge if identity(**{key: other[key]}) != identity()}
+    told = {
+        row.key.split("/")[2]
+        for row in reference.rows(shape)
+        if row.key.startswith("judges/") and "every prompt is a new request" in row.reruns
+    }
+    assert named == told
