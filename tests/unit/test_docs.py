@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-EXTERNAL = {"Series", "common", "numpy", "platform", "scipy", "stats", "time"}  # of other libraries, and a file of rules
+# Of other libraries, and a file of rules.
+EXTERNAL = {"Series", "common", "numpy", "platform", "scipy", "stats", "time"}
 LIBRARY = ROOT / "workflow/scripts/rubric_order"
 PAGES = [ROOT / "README.md", *ROOT.glob("config/**/README.md"), *ROOT.glob("docs/*.md"), ROOT / "results/README.md"]
 
@@ -36,8 +37,8 @@ def test_the_files_that_a_page_names_are_there(page):
             assert (ROOT / path).exists() or (LIBRARY.parent / path).exists(), path
 
 
-def names_in(tree: ast.Module) -> set[str]:
-    """Names of the functions, classes, methods, variables and imports of a module."""
+def names_in(tree: ast.Module | ast.ClassDef) -> set[str]:
+    """Names of the functions, classes, methods, variables and imports of a module, or of a class."""
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -54,6 +55,9 @@ def test_what_docstrings_name_of_other_modules_is_there():
     known: dict[str, set[str]] = {}
     for path, tree in trees.items():
         known.setdefault(path.parent.name if path.stem == "__init__" else path.stem, set()).update(names_in(tree))
+        for part in ast.walk(tree):
+            if isinstance(part, ast.ClassDef):
+                known.setdefault(part.name, set()).update(names_in(part))
     for path, tree in trees.items():
         documented = (node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef))
         for text in filter(None, map(ast.get_docstring, documented)):
