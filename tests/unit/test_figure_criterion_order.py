@@ -6,12 +6,13 @@ import pandas as pd
 import pytest
 from factories import criteria_table, draw_criteria
 
+from rubric_order.base.labels import Labels
 from rubric_order.figures import criterion_order as figure
 from rubric_order.figures import output
 from rubric_order.statistics import criterion_order
 
 SETTINGS = {"study": "s", "profile": "default", "strategy": "balanced", "n": 5, "readout": "hard", "datasets": None}
-SETTINGS |= {"width_in": 6.5, "row_height_in": 0.24, "columns": 2, "names": {}}
+SETTINGS |= {"width_in": 6.5, "row_height_in": 0.24, "columns": 2, "names": {}, "labels": Labels({}, {})}
 
 
 @pytest.fixture(autouse=True)
@@ -72,8 +73,8 @@ def test_one_scale_with_0_in_its_middle_is_shared_by_all_panels(statistics):
 
 
 def test_some_datasets_can_be_drawn_under_other_names(statistics):
-    names = {"biased": "Judge A", "small": "Stories", "wit": "Humour"}
-    settings = SETTINGS | {"datasets": ["small"], "names": names, "columns": 1}
+    named = {"labels": Labels({"biased": "Judge A"}, {"small": "Stories"}), "names": {"wit": "Humour"}}
+    settings = SETTINGS | named | {"datasets": ["small"], "columns": 1}
     found = panels_of(figure.draw(statistics, **settings))
     assert set(found) == {"Judge A\nStories", "plain\nStories"}
     assert found["Judge A\nStories"].get_yticklabels()[0].get_text() == "Humour"

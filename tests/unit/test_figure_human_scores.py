@@ -8,9 +8,10 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
+from rubric_order.base.labels import Labels
 from rubric_order.figures import human_scores
 
-LAYOUT = {"width_in": 6.5, "panel_height_in": 1.75, "columns": 3, "names": {"hanna": "HANNA"}}
+LAYOUT = {"width_in": 6.5, "panel_height_in": 1.75, "columns": 3, "labels": Labels({}, {"hanna": "HANNA"}), "names": {}}
 
 
 @pytest.fixture(autouse=True)

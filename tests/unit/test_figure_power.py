@@ -3,6 +3,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from rubric_order.base.keys import KEYS
+from rubric_order.base.labels import Labels
 from rubric_order.figures import output
 from rubric_order.figures import power as figure
 from rubric_order.statistics import power
@@ -33,7 +34,7 @@ def statistics():
 
 def draw(statistics, root, **settings) -> Figure:
     output.use_style(root / "resources/rubric_order.mplstyle")
-    return figure.draw(statistics, **SETTINGS | {"names": {"biased": "Biased"}} | settings)
+    return figure.draw(statistics, **SETTINGS | {"labels": Labels({"biased": "Biased"}, {})} | settings)
 
 
 def texts(axis):

@@ -10,12 +10,13 @@ import pandas as pd
 import pytest
 from factories import simulated_reads
 
+from rubric_order.base.labels import Labels
 from rubric_order.figures import budget_curve, position_selection_by_dataset, score_position
 from rubric_order.statistics import budget_curve as curves
 from rubric_order.statistics import score_position as positions
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
-SHAPE = {"width_in": 6.5, "panel_height_in": 1.8, "columns": 2, "names": {"a": "Judge A", "d": "Data D"}}
+SHAPE = {"width_in": 6.5, "panel_height_in": 1.8, "columns": 2, "labels": Labels({"a": "Judge A"}, {"d": "Data D"})}
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rubric_order.base.labels import Labels
 from rubric_order.figures import position_selection, strategy_forest, sweep
 
-NAMES = {"a": "Judge A", "hanna": "HANNA", "balanced": "Balanced"}
+LABELS = Labels({"a": "Judge A", "b": "b"}, {"hanna": "HANNA"})
 KEYS = {"study": "s", "profile": "default", "n": 5, "strategy": "balanced"}
 
 
@@ -91,7 +92,7 @@ def shares():
 
 def of_positions(shares, **options):
     values = {"study": "s", "strategy": "balanced", "n": 5, "readouts": ["hard", "soft"], "width_in": 6.5}
-    values |= {"panel_height_in": 2.0, "columns": 2, "names": NAMES}
+    values |= {"panel_height_in": 2.0, "columns": 2, "labels": LABELS}
     return position_selection.draw(shares, **values | options)
 
 
@@ -139,7 +140,7 @@ def agreement():
 def of_strategies(agreement, **options):
     values = {"study": "s", "n": 5, "profile": "default", "quantity": "pearson", "interval": "percentile"}
     values |= {"cluster": "group", "readouts": ["hard"], "width_in": 6.5, "row_height_in": 0.4, "columns": 2}
-    return strategy_forest.draw(agreement, **values | {"names": NAMES} | options)
+    return strategy_forest.draw(agreement, **values | {"labels": LABELS} | options)
 
 
 def test_the_forest_has_a_panel_a_dataset_and_a_row_a_judge(agreement):
@@ -148,10 +149,10 @@ def test_the_forest_has_a_panel_a_dataset_and_a_row_a_judge(agreement):
     assert [first.get_title(), second.get_title()] == ["HANNA (40 items)", "other (40 items)"]
     assert [tick.get_text() for tick in first.get_yticklabels()] == ["Judge A", "b", "c"]
     assert first.get_ylim() == (2.5, -0.5)  # the first judge at the top
-    assert texts(figure)[0] == ["Balanced", "random", "fixed"]
+    assert texts(figure)[0] == ["balanced", "random", "fixed"]
     for axis, dataset in ((first, "hanna"), (second, "other")):
         for label, (x, y) in lines(axis).items():
-            strategy = {"Balanced": "balanced"}.get(label, label)
+            strategy = {"balanced": "balanced"}.get(label, label)
             rows = chosen(agreement, dataset=dataset, strategy=strategy)
             assert x == pytest.approx(rows["estimate"])
             assert np.abs(np.array(y) - [0, 1, 2]).max() < 0.5
@@ -160,7 +161,7 @@ def test_the_forest_has_a_panel_a_dataset_and_a_row_a_judge(agreement):
 
 def test_the_forest_draws_the_interval_readouts_and_clusters_that_are_asked_for(agreement):
     axis = panels(of_strategies(agreement, interval="bca"))[0]
-    assert np.diff(spreads(axis, "x")["Balanced"])[:, 0] == pytest.approx([0.02] * 3)
+    assert np.diff(spreads(axis, "x")["balanced"])[:, 0] == pytest.approx([0.02] * 3)
     figure = of_strategies(agreement, readouts=["hard", "soft"], cluster="item")
     assert [axis.get_title() for axis in panels(figure)] == [
         f"{name}{readout} (50 items)" for readout in ("", ", option probabilities") for name in ("HANNA", "other")
@@ -172,7 +173,7 @@ def test_a_strategy_that_was_not_read_and_a_correlation_without_interval_are_lef
     agreement = agreement[(agreement["judge"] != "c") | (agreement["strategy"] != "fixed")]
     axis = panels(of_strategies(agreement))[0]
     assert [len(x) for x, _ in lines(axis).values()] == [3, 3, 2]
-    assert np.diff(spreads(axis, "x")["Balanced"])[1] == pytest.approx(0)
+    assert np.diff(spreads(axis, "x")["balanced"])[1] == pytest.approx(0)
 
 
 def test_the_forest_without_human_scores_says_so(agreement):
@@ -198,7 +199,14 @@ def swept():
 
 def of_sweep(swept, **options):
     values = {"setting": VALUES, "study": "s", "strategy": "balanced", "n": 5, "readout": "hard", "cluster": "group"}
-    values |= {"label": "Temperature", "order": [], "width_in": 6.5, "panel_height_in": 1.8, "names": NAMES}
+    values |= {
+        "label": "Temperature",
+        "order": [],
+        "width_in": 6.5,
+        "panel_height_in": 1.8,
+        "labels": LABELS,
+        "names": {},
+    }
     return sweep.draw(*swept, **values | options)
 
 

@@ -224,10 +224,19 @@ def score_files(studies):
     ]
 
 
+def used_judges():
+    """The judges that studies use, in their order."""
+    return list(dict.fromkeys(judge for study in config["studies"].values() for judge in study["judges"]))
+
+
+def used_datasets():
+    """The datasets of which studies have answers, in their order."""
+    return list(dict.fromkeys(dataset for study in config["studies"] for dataset, _ in judged(study)))
+
+
 def described_datasets():
     """The datasets that are described: those that config names, or those that studies use."""
-    used = dict.fromkeys(dataset for study in config["studies"] for dataset, _ in judged(study))
-    return config["statistics"]["datasets"]["datasets"] or list(used)
+    return config["statistics"]["datasets"]["datasets"] or used_datasets()
 
 
 def published_tables():
@@ -326,6 +335,13 @@ class Results:
         """Params function: the block of config, with what is derived from it."""
         block = self.block(wildcards)
         return as_json(block | {name: DERIVED[name](block) for name in self.shown[self.name(wildcards)].derived})
+
+    def known_labels(self, wildcards):
+        """Params function: the labels of judges and datasets, in the order in which studies use them."""
+        names = {"judges": used_judges(), "datasets": used_datasets()}
+        if any("items" in catalogue.STATISTICS[name].reads for name in self.shown[self.name(wildcards)].statistics):
+            names["datasets"] += [name for name in described_datasets() if name not in names["datasets"]]
+        return json.dumps({kind: {name: config[kind][name]["label"] for name in names[kind]} for kind in names})
 
     def caption(self, wildcards):
         """Params function: the module's caption with the settings filled in, for report, LaTeX and HTML alike."""
@@ -465,22 +481,22 @@ def judges_to_plan(wildcards):
             "converted": judges.folder_name(config["judges"][judge]),
             "studies": studies_of(judge),
         }
-        for judge in LIVE
-        if studies_of(judge)
+        for judge in used_judges()
+        if judge in LIVE
     }
     return json.dumps(blocks)
 
 
 def judges_to_ask(wildcards):
-    """The same judges with the names of their studies and the currency of their prices, as JSON."""
-    prices = {judge: config["judges"][judge]["prices"] for judge in LIVE}
+    """The same judges with their labels, the names of their studies and the currency of their prices, as JSON."""
     blocks = {
         judge: {
+            "label": config["judges"][judge]["label"],
             "studies": list(studies_of(judge)),
-            "currency": prices[judge].get("currency", "USD") if prices[judge] else "",
+            "currency": (config["judges"][judge]["prices"] or {"currency": ""}).get("currency", "USD"),
         }
-        for judge in LIVE
-        if studies_of(judge)
+        for judge in used_judges()
+        if judge in LIVE
     }
     return json.dumps(blocks)
 

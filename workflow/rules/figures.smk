@@ -28,7 +28,8 @@ rule draw_figure:
         module=FIGURES.module,
         statistics=FIGURES.named_files,
         settings=FIGURES.settings,
+        labels=FIGURES.known_labels,
         caption=FIGURES.caption,
     shell:
         "python {params.entry:q} --figure {params.module} --statistics {params.statistics:q}"
-        " --settings {params.settings:q} --style {input.style:q} --outputs {output:q} 2> >(tee {log:q} >&2)"
+        " --settings {params.settings:q} --labels {params.labels:q} --style {input.style:q} --outputs {output:q} 2> >(tee {log:q} >&2)"

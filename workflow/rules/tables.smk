@@ -28,7 +28,8 @@ rule render_table:
         module=TABLES.module,
         statistics=TABLES.named_files,
         settings=TABLES.settings,
+        labels=TABLES.known_labels,
         caption=TABLES.caption,
     shell:
         "python {params.entry:q} --table {params.module} --statistics {params.statistics:q}"
-        " --settings {params.settings:q} --caption {params.caption:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"
+        " --settings {params.settings:q} --labels {params.labels:q} --caption {params.caption:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"

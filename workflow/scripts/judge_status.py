@@ -4,6 +4,7 @@ from pathlib import Path
 
 from rubric_order import tables
 from rubric_order.base import command_line
+from rubric_order.base.labels import Labels, with_labels
 from rubric_order.judging import status
 from rubric_order.judging.store import Store
 from rubric_order.tables import judge_status
@@ -13,7 +14,7 @@ def main(judges: dict, requests: Path, stores: Path, output: Path) -> None:
     """Print and write the state of each judge.
 
     Args:
-        judges: names of the studies of each judge, and the currency of its prices.
+        judges: of each judge its `label`, the names of its `studies`, and the `currency` of its prices.
         requests: folder of requests, a folder a study and a file a judge.
         stores: folder of response stores, one a judge.
         output: the CSV file; Markdown, LaTeX and HTML go beside it.
@@ -25,7 +26,8 @@ def main(judges: dict, requests: Path, stores: Path, output: Path) -> None:
         for judge, block in judges.items()
     }
     rows = judge_status.table(parts, {judge: block["currency"] for judge, block in judges.items()})
-    printed = judge_status.for_print(rows)
+    labels = Labels({judge: block["label"] for judge, block in judges.items()}, {})
+    printed = with_labels(judge_status.for_print(rows), labels)
     tables.write(rows, printed, output.with_suffix(""), judge_status.CAPTION)
     print(printed.to_markdown(index=False, disable_numparse=True))
 

@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 
 from rubric_order import tables
 from rubric_order.base import command_line
+from rubric_order.base.labels import Labels, with_labels
 from rubric_order.judging import costs, number_formats
 from rubric_order.judging.store import Store
 from rubric_order.tables import plan_cost
@@ -33,7 +34,8 @@ def main(judges: dict, plans: Path, requests: Path, stores: Path, models: Path, 
         files = {study: requests / study / f"{judge}.parquet" for study in reads}
         parts[judge] = costs.judge_costs(block["settings"], files, reads, Store(stores / judge), encode=encode)
     rows = plan_cost.table(parts)
-    printed = plan_cost.for_print(rows)
+    labels = Labels({judge: block["settings"]["label"] for judge, block in judges.items()}, {})
+    printed = with_labels(plan_cost.for_print(rows), labels)
     tables.write(rows, printed, output.with_suffix(""), plan_cost.CAPTION)
     print(printed.to_markdown(index=False, disable_numparse=True))
     print(f"\n{plan_cost.saved(rows)}\n{plan_cost.CAPTION}")

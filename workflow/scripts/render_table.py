@@ -7,19 +7,23 @@ import pandas as pd
 
 from rubric_order import tables
 from rubric_order.base import command_line
+from rubric_order.base.labels import Labels, in_order, with_labels
 
 
-def main(table: str, statistics: dict[str, Path], settings: dict, caption: str, output: Path) -> None:
+def main(table: str, statistics: dict[str, Path], settings: dict, labels: dict, caption: str, output: Path) -> None:
     """Write CSV, Markdown, LaTeX and HTML beside each other.
 
     Args:
         table: name of its module.
         statistics: files by the argument of `table` that they are for; `settings` are the other arguments.
+        labels: of judges and datasets, which are written in place of the ids everywhere but in the CSV file.
         output: the CSV file.
     """
     module = importlib.import_module(f"rubric_order.tables.{table}")
-    rows = module.table(**{name: pd.read_parquet(path) for name, path in statistics.items()}, **settings)
-    tables.write(rows, module.for_print(rows), output.with_suffix(""), caption)
+    known = Labels(**labels)
+    read = {name: in_order(pd.read_parquet(path), known) for name, path in statistics.items()}
+    rows = module.table(**read, **settings)
+    tables.write(rows, with_labels(module.for_print(rows), known), output.with_suffix(""), caption)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
 CAPTION = (
@@ -28,7 +29,7 @@ def draw(
     width_in: float,
     panel_height_in: float,
     columns: int,
-    names: dict[str, str],
+    labels: Labels,
     profile: str = "default",
     cluster: str = "group",
 ) -> Figure:
@@ -42,7 +43,7 @@ def draw(
         study, n, strategies, measure, readout, profile, cluster: which rows to draw.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most; each dataset starts a row.
-        names: how to write the ids of judges and datasets.
+        labels: of judges and datasets.
 
     Source: after Xu et al. (2026), Figure 9.
     """
@@ -73,7 +74,7 @@ def draw(
         block = chosen[(chosen["judge"] == judge) & (chosen["dataset"] == dataset)]
         _draw_panel(axes[cell], block, [name for name in strategies if name in set(block["strategy"])])
         items = style.count_range(block["n_items"])
-        axes[cell].set_title(f"{names.get(judge, judge)}\n{names.get(dataset, dataset)} ({items} items)")
+        axes[cell].set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({items} items)")
         axes[cell].set_xlim(0.5, last + 0.5 + 0.06 * last * len(strategies))
         axes[cell].set_xticks(
             [k for k in range(1, last + 1) if k == 1 or last < 8 or k % (2 if last <= 12 else 4) == 0]

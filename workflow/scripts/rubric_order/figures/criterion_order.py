@@ -6,6 +6,8 @@ import pandas as pd
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 
+from rubric_order.base.labels import Labels
+
 CAPTION = (
     "Shift of each criterion's mean score by its position in the prompt against its mean over positions, in points of "
     "the scale, under strategy {strategy}. Warm cells score higher. A star marks a shift whose "
@@ -30,6 +32,7 @@ def draw(
     width_in: float,
     row_height_in: float,
     columns: int,
+    labels: Labels,
     names: dict[str, str],
 ) -> Figure:
     """Shift of each criterion's mean score by position: one panel a judge and dataset, on one diverging scale.
@@ -43,7 +46,8 @@ def draw(
         datasets: ids; all that the study has by default.
         width_in, row_height_in: width of the figure and height of a row of cells in inches.
         columns: panels a row, at most.
-        names: how to write the ids of judges, datasets and criteria.
+        labels: of judges and datasets.
+        names: how to write the ids of criteria.
 
     Source: after Xu et al. (2026), Figures 10 and 11.
     """
@@ -84,15 +88,15 @@ def draw(
     for place, axis in np.ndenumerate(axes):
         axis.set_visible(place in cells)
         if place in cells:
-            image = _draw_panel(axis, cells[place], norm, names, first=place[1] == 0)
+            image = _draw_panel(axis, cells[place], norm, labels, names, first=place[1] == 0)
     bar = figure.colorbar(image, ax=axes, shrink=min(1.0, 1.6 / figure.get_figheight()), aspect=12, pad=0.02)
-    bar.set_label("Shift of the mean score (points)")
+    bar.set_label("Shift of the\nmean score (points)")
     bar.outline.set_linewidth(0.5)
     figure.supxlabel("Position of the criterion in the prompt")
     return figure
 
 
-def _draw_panel(axis, panel: tuple, norm, names: dict[str, str], *, first: bool):
+def _draw_panel(axis, panel: tuple, norm, labels: Labels, names: dict[str, str], *, first: bool):
     """One judge and dataset."""
     judge, dataset, block = panel
     shift = block[block["quantity"] == "shift"]
@@ -112,9 +116,9 @@ def _draw_panel(axis, panel: tuple, norm, names: dict[str, str], *, first: bool)
             star = "*" if significant[row] and (low[row, column] > 0 or high[row, column] < 0) else ""
             colour = "white" if abs(value) > DARK * norm.vmax else "black"
             axis.text(column, row, f"{value:+.2f}{star}", ha="center", va="center", color=colour, fontsize="small")
-    labels = [names.get(name, name.replace("_", " ").capitalize()) for name in criteria]
-    labels = [name if known else f"{name} †" for name, known in zip(labels, significant, strict=True)]
-    axis.set_yticks(range(len(criteria)), labels)
+    rows = [names.get(name, name.replace("_", " ").capitalize()) for name in criteria]
+    rows = [name if known else f"{name} †" for name, known in zip(rows, significant, strict=True)]
+    axis.set_yticks(range(len(criteria)), rows)
     axis.set_xticks(range(len(positions)), positions)
     axis.tick_params(length=0, labelleft=True)
     axis.grid(False)
@@ -124,5 +128,5 @@ def _draw_panel(axis, panel: tuple, norm, names: dict[str, str], *, first: bool)
     axis.tick_params(which="minor", length=0)
     for spine in axis.spines.values():
         spine.set_visible(False)
-    axis.set_title(f"{names.get(judge, judge)}\n{names.get(dataset, dataset)}")
+    axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)}")
     return image

@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY, HUMAN_SCORES, NO_SCORES
+from rubric_order.base.labels import Labels
 
 CAPTION = (
     "How the human scores of each dataset and criterion are distributed, over all raters. Orange panels show reference "
@@ -16,7 +17,13 @@ COLOURS = {"human": "#0072b2", "reference": "#e69f00"}
 
 
 def draw(
-    datasets: pd.DataFrame, *, width_in: float, panel_height_in: float, columns: int, names: dict[str, str]
+    datasets: pd.DataFrame,
+    *,
+    width_in: float,
+    panel_height_in: float,
+    columns: int,
+    labels: Labels,
+    names: dict[str, str],
 ) -> Figure:
     """Share of each score among all raters' scores, with their mean: one panel a dataset, source and criterion.
 
@@ -24,7 +31,8 @@ def draw(
         datasets: see `datasets.estimate`; a dataset without scores is left out.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most.
-        names: how to write the ids of datasets and criteria.
+        labels: of datasets.
+        names: how to write the ids of criteria.
     """
     scored = datasets[(datasets["source"] != NO_SCORES) & (datasets["n_scores"] > 0)]
     several, single = [], []
@@ -64,7 +72,7 @@ def draw(
         axis.bar_label(
             bars, ["<1" if 0 < share < 0.5 else f"{share:.0f}" for share in shares], padding=1, fontsize="x-small"
         )
-        axis.set_title(_title(panel, names))
+        axis.set_title(_title(panel, labels, names))
         note = f"mean {panel.score_mean:.2f}, n = {panel.n_scores}"
         if panel.share_other > 0:
             note += f"\n{100 * panel.share_other:.1f}% other scores, not drawn"
@@ -78,11 +86,11 @@ def draw(
     return figure
 
 
-def _title(panel: tuple, names: dict[str, str]) -> str:
+def _title(panel: tuple, labels: Labels, names: dict[str, str]) -> str:
     """Dataset; below it the criterion, where there are several, and whether people gave the scores."""
     details = []
     if panel.criterion != EVERY:
         details.append(names.get(panel.criterion, panel.criterion.replace("_", " ").capitalize()))
     if panel.source == "reference":
         details.append("reference labels")
-    return "\n".join([names.get(panel.dataset, panel.dataset), *([", ".join(details)] if details else [])])
+    return "\n".join([labels.dataset(panel.dataset), *([", ".join(details)] if details else [])])

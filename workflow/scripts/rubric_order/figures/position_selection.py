@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
 CAPTION = (
@@ -27,7 +28,7 @@ def draw(
     width_in: float,
     panel_height_in: float,
     columns: int,
-    names: dict[str, str],
+    labels: Labels,
     profile: str = "default",
     cluster: str = "group",
 ) -> Figure:
@@ -40,7 +41,7 @@ def draw(
         cluster: ``item`` or ``group``: what the bootstrap draws.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most.
-        names: how to write the ids of judges and datasets.
+        labels: of judges and datasets.
 
     Source: after Xu et al. (2026), Figure 4.
     """
@@ -76,9 +77,11 @@ def draw(
             x = line["position"].to_numpy(dtype=float) + 0.07 * (place - (len(datasets) - 1) / 2)
             y = 100 * line["estimate"].to_numpy()
             spread = 100 * np.abs(line[["ci_low", "ci_high"]].to_numpy().T - line["estimate"].to_numpy())
-            label = names.get(dataset, dataset)
-            axis.errorbar(x, y, yerr=spread, label=label, zorder=2 + place, **style.look(place))
-        title = names.get(judge, judge)
+            label = labels.dataset(dataset)
+            axis.errorbar(
+                x, y, yerr=spread, label=label, zorder=2 + place, **style.look(labels.place_of_dataset(dataset))
+            )
+        title = labels.judge(judge)
         axis.set_title(f"{title}\n{READOUTS[readout]}" if len(readouts) > 1 else title)
         axis.set_xticks(range(1, n + 1))
     for axis in axes[:, 0]:

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
 CAPTION = (
@@ -24,7 +25,7 @@ def draw(
     width_in: float,
     panel_height_in: float,
     columns: int,
-    names: dict[str, str],
+    labels: Labels,
     profile: str = "default",
     cluster: str = "group",
 ) -> Figure:
@@ -35,7 +36,7 @@ def draw(
         study, strategy, n, readout, profile, cluster: which rows to draw.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most.
-        names: how to write the ids of judges and datasets.
+        labels: of judges and datasets.
 
     Source: after Figure 5 of the earlier version of Xu et al.
     """
@@ -78,11 +79,11 @@ def draw(
                 yerr=spread,
                 linewidth=0.9,
                 capsize=1.5,
-                label=names.get(judge, judge),
+                label=labels.judge(judge),
                 zorder=2 + place,
-                **style.look(place),
+                **style.look(labels.place_of_judge(judge)),
             )
-        axis.set_title(names.get(dataset, dataset))
+        axis.set_title(labels.dataset(dataset))
         axis.set_xticks(range(1, n + 1))
         axis.tick_params(labelbottom=dataset in datasets[-columns:])
     for axis in axes[:, 0]:

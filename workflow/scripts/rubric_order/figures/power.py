@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from rubric_order.figures.style import LOOKS
+from rubric_order.base.labels import Labels
+from rubric_order.figures import style
 
 CAPTION = (
     "Smallest position bias (Cramér's V over {power[n]} positions) that a test of uniform selection at "
@@ -31,7 +32,7 @@ def draw(
     cluster: str,
     width_in: float,
     height_in: float,
-    names: dict[str, str],
+    labels: Labels,
 ) -> Figure:
     """Smallest detectable V against the number of items: assumed studies, and the reads of one study beside them.
 
@@ -40,7 +41,7 @@ def draw(
         study, profile, strategy: whose judges and datasets are drawn, at the scale of the assumed studies.
         cluster: what counts as the sample: ``item`` or ``group``.
         width_in, height_in: size of the figure in inches.
-        names: how to write the ids of judges and datasets.
+        labels: of judges and datasets.
     """
     assumed = power[power["source"] == "assumed"]
     n = int(assumed["n"].iloc[0])
@@ -54,7 +55,7 @@ def draw(
     )
     _draw_assumed(axes[0, 0], assumed)
     if panels == 2:
-        _draw_made(axes[0, 1], made, assumed, names)
+        _draw_made(axes[0, 1], made, assumed, labels)
     for axis in axes.flat:
         axis.set_xscale("log")
         axis.set_yscale("log")
@@ -77,9 +78,8 @@ def _draw_assumed(axis: Axes, assumed: pd.DataFrame) -> None:
             one_read = budget == 1 or correlation == 1
             if one_read and 1 in set(assumed["budget"]) and (budget, correlation) != (1, correlations[0]):
                 continue  # it is the same line
-            colour, _ = LOOKS[place % len(LOOKS)]
             label = f"K = {budget}" if correlation == correlations[0] else None
-            axis.plot(line["n_items"], line["detectable_v"], color=colour, linestyle=dash, label=label)
+            axis.plot(line["n_items"], line["detectable_v"], color=style.colour(place), linestyle=dash, label=label)
     handles, labels = axis.get_legend_handles_labels()
     for dash, correlation in zip(DASHES, correlations, strict=False):
         if correlation and not (correlation == 1 and 1 in set(assumed["budget"])):
@@ -91,26 +91,26 @@ def _draw_assumed(axis: Axes, assumed: pd.DataFrame) -> None:
     axis.set_title("Assumed: K reads an item, with correlation ρ")
 
 
-def _draw_made(axis: Axes, made: pd.DataFrame, assumed: pd.DataFrame, names: dict[str, str]) -> None:
+def _draw_made(axis: Axes, made: pd.DataFrame, assumed: pd.DataFrame, labels: Labels) -> None:
     """What each judge and dataset could show (filled), and what they did show (hollow)."""
     independent = assumed[assumed["correlation"] == 0]
     for _, line in independent.groupby("budget"):
         axis.plot(line["n_items"], line["detectable_v"], color="0.75", linewidth=0.9, zorder=1)
     # A judge that keeps to its score under balanced orderings has no bias at all: nothing of it is on a log axis.
     made = made[(made["detectable_v"] > 0) & (made["cramers_v"] > 0)]
-    colours = {judge: LOOKS[place % len(LOOKS)][0] for place, judge in enumerate(made["judge"].unique())}
-    markers = {dataset: LOOKS[place % len(LOOKS)][1] for place, dataset in enumerate(made["dataset"].unique())}
+    colours = {judge: style.colour(labels.place_of_judge(judge)) for judge in made["judge"].unique()}
+    markers = {dataset: style.marker(labels.place_of_dataset(dataset)) for dataset in made["dataset"].unique()}
     for row in made.itertuples():
         look = {"color": colours[row.judge], "marker": markers[row.dataset]}
         axis.plot([row.n_items] * 2, [row.detectable_v, row.cramers_v], color=look["color"], linewidth=0.6)
         axis.plot(row.n_items, row.detectable_v, **look)
         axis.plot(row.n_items, row.cramers_v, **look, fillstyle="none")
-    handles, labels = [], []
+    handles, texts = [], []
     for judge, colour in colours.items():
         handles += axis.plot([], [], color=colour)
-        labels.append(names.get(judge, judge))
+        texts.append(labels.judge(judge))
     for dataset, marker in markers.items():
         handles += axis.plot([], [], color="0.3", marker=marker, linestyle="none")
-        labels.append(names.get(dataset, dataset))
-    axis.legend(handles, labels, loc="best", frameon=True, edgecolor="none", framealpha=0.9)
+        texts.append(labels.dataset(dataset))
+    axis.legend(handles, texts, loc="best", frameon=True, edgecolor="none", framealpha=0.9)
     axis.set_title("This study: detectable (filled), observed (hollow)")

@@ -5,6 +5,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from rubric_order.base.labels import Labels
+
 CAPTION = (
     "Of the selections of each score, the percentage at each position, under strategy {strategy}. Colours show how far "
     "it is from the equal share. Bold numbers have a {bootstrap[confidence]:.0%} bootstrap interval over {cluster}s "
@@ -26,7 +28,7 @@ def draw(
     width_in: float,
     panel_height_in: float,
     columns: int,
-    names: dict[str, str],
+    labels: Labels,
     profile: str = "default",
     cluster: str = "group",
 ) -> Figure:
@@ -39,7 +41,7 @@ def draw(
         study, strategy, n, dataset, readout, profile, cluster: which rows to draw; dataset ``all`` is all of them.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         columns: panels a row, at most.
-        names: how to write the ids of judges.
+        labels: of judges and datasets.
 
     Source: the earlier version of Xu et al., Table 5, as a picture.
     """
@@ -85,7 +87,7 @@ def draw(
                 fontweight="bold" if off else "normal",
                 color="white" if dark else "black",
             )
-        axis.set_title(names.get(judge, judge))
+        axis.set_title(labels.judge(judge))
         axis.grid(False)
         axis.set_xticks(range(n), range(1, n + 1))
         axis.set_yticks(range(n), range(1, n + 1))

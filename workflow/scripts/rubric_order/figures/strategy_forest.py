@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY, STRATEGIES
+from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
 CAPTION = (
@@ -31,7 +32,7 @@ def draw(
     width_in: float,
     row_height_in: float,
     columns: int,
-    names: dict[str, str],
+    labels: Labels,
 ) -> Figure:
     """Agreement of each strategy's mean scores with human scores: one panel a dataset and readout, one row a judge.
 
@@ -44,7 +45,7 @@ def draw(
         readouts: ``hard``, ``soft`` or both; a readout that no judge has is left out.
         width_in, row_height_in: width of the figure and height of a row in inches.
         columns: panels a row, at most.
-        names: how to write the ids of judges, datasets and strategies.
+        labels: of judges and datasets.
 
     Source: after Xu et al. (2026), Figure 8.
     """
@@ -83,18 +84,17 @@ def draw(
             y = np.array([judges.index(judge) for judge in line["judge"]]) + step * (place - (len(present) - 1) / 2)
             x = line["estimate"].to_numpy()
             spread = np.nan_to_num(np.abs(line[[*ends]].to_numpy().T - x))
-            label = names.get(strategy, strategy)
             look = style.STRATEGIES[strategy] | {"linestyle": "none", "elinewidth": 1}
-            axis.errorbar(x, y, xerr=spread, label=label, **look)
+            axis.errorbar(x, y, xerr=spread, label=strategy, **look)
         for edge in range(1, len(judges)):
             axis.axhline(edge - 0.5, color="0.9", linewidth=0.6, zorder=0)
         count = style.count_range(block["n_items"])
-        axis.set_title(f"{names.get(dataset, dataset)}{READOUTS[readout]} ({count} items)")
+        axis.set_title(f"{labels.dataset(dataset)}{READOUTS[readout]} ({count} items)")
         axis.grid(visible=True, axis="x")
         axis.grid(visible=False, axis="y")
         axis.tick_params(axis="y", length=0)
     axes[0, 0].set_ylim(len(judges) - 0.5, -0.5)  # the first judge stands at the top
-    axes[0, 0].set_yticks(range(len(judges)), [names.get(judge, judge) for judge in judges])
+    axes[0, 0].set_yticks(range(len(judges)), [labels.judge(judge) for judge in judges])
     low, high = axes[0, 0].get_xlim()
     if low < 0 < high:
         for axis in axes.flat[: len(panels)]:

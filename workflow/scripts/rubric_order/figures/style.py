@@ -5,16 +5,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# Colours that differ in lightness too, and a marker each: they survive grey printing and colour blindness.
-LOOKS = (
-    ("#0072b2", "o"),
-    ("#d55e00", "s"),
-    ("#009e73", "^"),
-    ("#cc79a7", "D"),
-    ("#000000", "v"),
-    ("#e69f00", "P"),
-    ("#56b4e9", "X"),
-)
+# Colours that differ in lightness too, and markers: they survive grey printing and colour blindness. What stands after
+# the seventh place has darker colours.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
+COLOURS += ("#003a5c", "#6e3000", "#00523c", "#73345a", "#808080", "#7a5400", "#23688f")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 # A strategy looks the same in every figure.
 STRATEGIES = {
@@ -28,10 +23,19 @@ STRATEGIES = {
 }
 
 
+def colour(place: int) -> str:
+    """Colour of one of several things."""
+    return COLOURS[place % len(COLOURS)]
+
+
+def marker(place: int) -> str:
+    """Marker of one of several things: things of one colour have different ones."""
+    return MARKERS[(place + place // len(MARKERS)) % len(MARKERS)]
+
+
 def look(place: int) -> dict:
     """Colour and marker of one of several things, as keywords of a line with intervals."""
-    colour, marker = LOOKS[place % len(LOOKS)]
-    return {"color": colour, "marker": marker, "elinewidth": 0.9}
+    return {"color": colour(place), "marker": marker(place), "elinewidth": 0.9}
 
 
 def count_range(counts: pd.Series) -> str:

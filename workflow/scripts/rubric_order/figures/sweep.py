@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY
+from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
 CAPTION = (
@@ -31,6 +32,7 @@ def draw(
     order: list[str],
     width_in: float,
     panel_height_in: float,
+    labels: Labels,
     names: dict[str, str],
 ) -> Figure:
     """Cramer's V (left) and Pearson's r (right) against the setting: one row a dataset, one line a judge.
@@ -45,7 +47,8 @@ def draw(
         label: of the setting.
         order: of values that are not numbers; others follow in the order of the alphabet.
         width_in, panel_height_in: width of the figure and height of a panel in inches.
-        names: how to write the ids of judges and datasets, and the values of the setting.
+        labels: of judges and datasets.
+        names: how to write the values of the setting.
 
     Source: after Xu et al. (2026), Figures 6 and 7.
     """
@@ -84,8 +87,10 @@ def draw(
                     x = line["x"].to_numpy() + apart * (place - (len(judges) - 1) / 2)
                     y = line["estimate"].to_numpy()
                     spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - y))
-                    axis.errorbar(x, y, yerr=spread, label=names.get(judge, judge), **style.look(place))
-        row[0].set_ylabel(f"{names.get(dataset, dataset)}\nCramér's V")
+                    axis.errorbar(
+                        x, y, yerr=spread, label=labels.judge(judge), **style.look(labels.place_of_judge(judge))
+                    )
+        row[0].set_ylabel(f"{labels.dataset(dataset)}\nCramér's V")
         if with_r:
             if table[table["dataset"] == dataset].empty:
                 row[1].set_visible(False)

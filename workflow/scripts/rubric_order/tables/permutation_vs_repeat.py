@@ -47,7 +47,7 @@ def table(
         difference = difference.assign(**ends)
     names = [f"{quantity}_{which}" for quantity in QUANTITIES for which in (strategy, baseline, "difference")]
     columns = [*KEYS, "quantity", "estimate", "ci_low", "ci_high"]
-    items = difference.groupby(KEYS)["n_items"].first().reset_index()
+    items = difference.groupby(KEYS, sort=False)["n_items"].first().reset_index()
     return items.merge(widen(pd.concat([pair[columns], difference[columns]]), KEYS, names), on=KEYS)
 
 

@@ -31,7 +31,7 @@ def table(
     chosen = chosen[chosen["strategy"].isin([strategy, other]) & chosen["other"].isin([strategy, other])]
     chosen = chosen.assign(quantity=chosen["comparison"] + "_" + chosen["quantity"])
     names = [f"{comparison}_{quantity}" for comparison in COMPARISONS for quantity in QUANTITIES]
-    counts = chosen.groupby(KEYS)[["n_prompts", "n_groups"]].first().reset_index()
+    counts = chosen.groupby(KEYS, sort=False)[["n_prompts", "n_groups"]].first().reset_index()
     return counts.merge(widen(chosen, KEYS, names), on=KEYS)
 
 

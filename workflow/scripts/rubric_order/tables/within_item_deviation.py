@@ -38,7 +38,7 @@ def table(
     spread = spread.assign(quantity=spread["quantity"] + "_" + spread["strategy"])
     deviations = widen(spread, KEYS, [f"{quantity}_{name}" for quantity in SPREAD for name in names])
     of_strategy = chosen[(chosen["strategy"] == strategy) & chosen["quantity"].isin(SPLIT)]
-    counts = of_strategy.groupby(KEYS)["n_items"].first().reset_index()
+    counts = of_strategy.groupby(KEYS, sort=False)["n_items"].first().reset_index()
     split = counts.merge(widen(of_strategy, KEYS, SPLIT), on=KEYS)
     return deviations.merge(split, on=KEYS, how="left").astype({"n_items": "Int64"})
 
