@@ -269,49 +269,54 @@ def estimate(
         InputError: two of our judges are one published judge, or one is a judge that the paper has not.
     """
     cells = published_cells(published)
-    for mine, target in judges.items():
-        theirs = set(cells["judge"]) | set(cells["judge"] + "/" + cells["profile"])
-        if target not in theirs:
-            known = ", ".join(sorted(set(cells["judge"])))
-            raise InputError(
-                f"config: statistics/replication/judges/{mine}: the paper has no judge {target!r}; it has {known}"
-            )
+    _check_judges(judges, cells)
     known = {name: part for name, part in OURS.items() if name in statistics}
-    parts = [estimates(statistics[name]) for name, (estimates, _) in known.items()]
-    ours = pd.concat([pd.DataFrame(columns=["study", *KEYS, "ours", "ci_low", "ci_high", "n_items"]), *parts])
-    ours = ours[ours["study"].isin(studies)]
-    ours = ours.sort_values(
-        "study", key=lambda column: column.map({s: i for i, s in enumerate(studies)}), kind="stable"
-    )
-    ours = _renamed(ours, judges).drop_duplicates(KEYS).drop(columns="study")
-    table = cells.merge(ours.astype({"n": int}), on=KEYS, how="left", validate="many_to_one")
+    ours = _ours({name: estimates(statistics[name]) for name, (estimates, _) in known.items()}, studies, judges)
+    table = cells.merge(ours, on=KEYS, how="left", validate="many_to_one")
     table["difference"] = table["ours"] - table["published"]
-    rounding = 0.5 * 10.0 ** -table["digits"] + 1e-12
-    above = table["ci_low"] <= table["published"] + rounding
-    below = table["published"] - rounding <= table["ci_high"]
-    whole = table[["ours", "ci_low", "ci_high"]].notna().all(axis=1)
-    table["contains"] = (above & below).astype("boolean").where(whole)
+    table["contains"] = _contains(table)
     computed = table["quantity"].isin({quantity for _, quantities in known.values() for quantity in quantities})
     table["status"] = np.select([table["ours"].notna(), computed], ["compared", "no estimate"], "not computed")
-    values = [
-        "our_judge",
-        "published",
-        "digits",
-        "ours",
-        "ci_low",
-        "ci_high",
-        "difference",
-        "contains",
-        "n_items",
-        "status",
-    ]
+    _log_counts(table)
+    values = ["our_judge", "published", "digits", "ours", "ci_low", "ci_high", "difference", "contains"]
+    return table.astype({"n_items": "Int64"})[["table", *KEYS, *values, "n_items", "status"]]
+
+
+def _log_counts(table: pd.DataFrame) -> None:
     counts, known = table["status"].value_counts(), table["contains"].dropna()
     log.info(
         "%d published numbers: %d compared (our interval contains %d of %d), %d without an estimate, %d not computed",
         *(len(table), counts.get("compared", 0), known.sum(), len(known)),
         *(counts.get("no estimate", 0), counts.get("not computed", 0)),
     )
-    return table.astype({"n_items": "Int64"})[["table", *KEYS, *values]]
+
+
+def _check_judges(judges: Mapping[str, str], cells: pd.DataFrame) -> None:
+    theirs = set(cells["judge"]) | set(cells["judge"] + "/" + cells["profile"])
+    for mine, target in judges.items():
+        if target not in theirs:
+            known = ", ".join(sorted(set(cells["judge"])))
+            raise InputError(
+                f"config: statistics/replication/judges/{mine}: the paper has no judge {target!r}; it has {known}"
+            )
+
+
+def _ours(parts: Mapping[str, pd.DataFrame], studies: Sequence[str], judges: Mapping[str, str]) -> pd.DataFrame:
+    """Our estimates, one of each quantity, under the published names of judges."""
+    columns = ["study", *KEYS, "ours", "ci_low", "ci_high", "n_items"]
+    ours = pd.concat([pd.DataFrame(columns=columns), *parts.values()])
+    ours = ours[ours["study"].isin(studies)]
+    ours = ours.sort_values("study", key=lambda column: column.map(list(studies).index), kind="stable")
+    return _renamed(ours, judges).drop_duplicates(KEYS).drop(columns="study").astype({"n": int})
+
+
+def _contains(table: pd.DataFrame) -> pd.Series:
+    """Whether our interval reaches the published number, up to its rounding; null where there is no interval."""
+    rounding = 0.5 * 10.0 ** -table["digits"] + 1e-12
+    above = table["ci_low"] <= table["published"] + rounding
+    below = table["published"] - rounding <= table["ci_high"]
+    whole = table[["ours", "ci_low", "ci_high"]].notna().all(axis=1)
+    return (above & below).astype("boolean").where(whole)
 
 
 def _renamed(ours: pd.DataFrame, judges: Mapping[str, str]) -> pd.DataFrame:
