@@ -18,6 +18,7 @@ PLANTED = {  # by module: an import that it must not have
     "statistics/power.py": "rubric_order.prompts",
     "tables/halo.py": "rubric_order.statistics.halo",
     "figures/power.py": "rubric_order.methods.uniformity",
+    "catalogue.py": "rubric_order.base.keys",
 }
 
 

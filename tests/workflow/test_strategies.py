@@ -130,7 +130,7 @@ def test_a_setting_makes_its_own_again(done: Project):
     ]
     assert planned(done, statistics=statistics) == [
         *("statistics/rank_reversal", "statistics/strategy_comparison"),
-        *("tables/rank_reversal", "tables/strategy_comparison"),
+        *("tables/permutation_vs_repeat", "tables/rank_reversal", "tables/strategy_comparison"),
     ]
     strict = planned(done, statistics={"direction": {"near_uniform": 0.1}})
     assert "statistics/human_agreement" not in strict
