@@ -90,7 +90,7 @@ def test_answers_depend_on_the_request_alone_not_on_order_or_company(monkeypatch
     shown = orderings.balanced(5).tolist()
     requests = [asked(k, ordering=shown[k % 10], item=f"g{k % 7}-c1") for k in range(200)]
     together = answers(judge, requests)
-    monkeypatch.setattr(simulated, "BATCH", 7)
+    monkeypatch.setattr(simulated, "BATCH_REQUESTS", 7)
     assert answers(judge, requests[::-1])[::-1] == together
     assert answers(judge, [requests[123]]) == [together[123]]
 

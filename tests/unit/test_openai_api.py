@@ -427,7 +427,7 @@ def test_an_endpoint_that_is_down_is_not_asked_everything(ask, caplog):
     failed = [response for response in responses if response.error.startswith("server_error")]
     rest = [response for response in responses if response.attempts == 0]
     assert len(failed) + len(rest) == 400
-    assert openai_api.GIVE_UP <= len(failed) < openai_api.GIVE_UP + 8
+    assert openai_api.MAX_FAILED_IN_A_ROW <= len(failed) < openai_api.MAX_FAILED_IN_A_ROW + 8
     assert len(calls) == 2 * len(failed)
     assert {response.error for response in rest} == {
         "stopped: 50 requests in a row failed, the last as server_error: 503 no"
@@ -481,14 +481,14 @@ def test_a_budget_of_money_is_not_exceeded(ask):
     responses, calls = ask(Reply(completion(usage=(200, 16))), 100, prices=prices, budget=budget)
     cost = sum(response.cost for response in responses)
     assert cost == pytest.approx(len(calls) * (200 + 160) / 1e6)
-    most = ((len("prompt 99") + openai_api.TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
+    most = ((len("prompt 99") + openai_api.MAX_TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
     assert 0.01 - most - 360e-6 <= cost <= 0.01
     assert {response.error.partition(":")[0] for response in responses if response.error} == {"budget"}
 
 
 def test_a_call_whose_cost_is_not_known_counts_in_full(ask):
     prices = {"prompt": 1.0, "completion": 10.0}
-    most = ((len("prompt 0") + openai_api.TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
+    most = ((len("prompt 0") + openai_api.MAX_TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
     (cut,), _ = ask(Reply(completion(), cut=40), prices=prices)
     assert cut.cost == pytest.approx(3 * most)
     (silent,), _ = ask(Reply(completion(usage=None)), prices=prices)
@@ -500,7 +500,7 @@ def test_a_call_whose_cost_is_not_known_counts_in_full(ask):
 
 def test_a_budget_of_tokens_holds_over_runs_whatever_became_of_the_calls(ask, tmp_path):
     store = Store(tmp_path)
-    budget = {"calls": None, "tokens": 5 * (len("prompt 0") + openai_api.TEMPLATE_TOKENS + 16), "cost": None}
+    budget = {"calls": None, "tokens": 5 * (len("prompt 0") + openai_api.MAX_TEMPLATE_TOKENS + 16), "cost": None}
     calls = 0
     for run in range(4):
         responses, sent = ask(Reply(completion(), cut=40), 3, budget=budget, spent=store.spent(), max_attempts=1)

@@ -11,7 +11,7 @@ from rubric_order.config import judges
 from rubric_order.planning import requests as planned
 from rubric_order.prompts import frames
 
-ROWS = 32_768  # rows that are written at once
+ROWS_PER_WRITE = 32_768  # rows that are in memory with their prompts
 
 
 def main(
@@ -39,8 +39,8 @@ def main(
         for dataset, block in requests.groupby("dataset", sort=False):
             known = map(pd.read_parquet, tables[dataset])
             prompted = planned.render_requests(block, *known, source, probe=probe)
-            for start in range(0, len(prompted), ROWS):
-                part = prompted.iloc[start : start + ROWS]
+            for start in range(0, len(prompted), ROWS_PER_WRITE):
+                part = prompted.iloc[start : start + ROWS_PER_WRITE]
                 yield pa.Table.from_pandas(part, schema=planned.SCHEMA, preserve_index=False)
 
     files.write_parquet(rendered(), output)

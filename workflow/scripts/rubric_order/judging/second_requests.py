@@ -1,7 +1,7 @@
-"""Second requests, for answers that choose nothing: the same prompt and answer, to be ended by a label alone.
+"""Second requests, for answers that choose nothing: prompt and answer again, and the judge can write only a label.
 
-The first answer stays what it was, with its log-probabilities. Those of a constrained answer are shared out among the
-labels: they no longer say how likely the judge was to write a label at all.
+The first answer and its log-probabilities are kept. The log-probabilities of a constrained answer add up to 1 over the
+labels, so they do not say how likely the judge was to write a label at all.
 """
 
 import hashlib
@@ -22,8 +22,8 @@ def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: M
         probe: that reads the answers.
 
     Returns:
-        The rows of `requests`, under names of their own and with `begun`: how the answer begins. A free feedback is
-        kept and its result asked for; an answer of format `score` begins anew. `first_id` names the first request.
+        Rows of `requests` with new request ids, `first_id` (id of the first request) and `begun` (beginning of the
+        answer). A free feedback is kept, and the judge adds its result. An answer of format `score` is begun again.
     """
     rows = zip(responses["text"], responses["error"], responses["finish_reason"], requests["questions"], strict=True)
     unread = [

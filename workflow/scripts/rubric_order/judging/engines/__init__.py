@@ -1,4 +1,4 @@
-"""Engines: what answers requests. One module a kind, behind one small interface."""
+"""Engines send requests to a model and return its responses. One module a kind, behind the protocol `Engine`."""
 
 import importlib
 from collections.abc import Iterable, Iterator
@@ -22,12 +22,12 @@ class Request:
     Attributes:
         request_id: hash of all that determines the answer.
         prompt: the user's message.
-        questions: what the answer must say, in the order in which the prompt asks it. Log-probabilities are read of
-            their labels: of one question in answer format `score`, of several always.
+        questions: what the answer must say, in the order of the prompt. The log-probabilities of their labels are read
+            where there are several questions, and where the answer format is `score`.
         repeat: 0 for the first read of a prompt, then 1, 2, ...
         profile: the judge's profile, see `judges.with_profile`.
-        begun: the beginning of an answer that is to be ended by a label and nothing else; None for a free answer.
-        dataset, unit_id, shown: what was asked. A real judge sees the prompt alone.
+        begun: beginning of an answer that the judge may only complete with a label; None for a free answer.
+        dataset, unit_id, shown: what the prompt is made of. A real judge sees the prompt alone.
     """
 
     request_id: str
@@ -82,11 +82,11 @@ class Engine(Protocol):
         """Versions and settings, for the metadata of the responses."""
 
     def close(self) -> None:
-        """Give back what the engine holds. Called once, also when answering failed."""
+        """Free what the engine holds. Called once, also after answering failed."""
 
 
 def gpus_to_claim(judge: dict, gpus: int) -> int:
-    """How many GPUs a job of a judge claims, of those that config gives it; see `vllm_offline.gpus_to_claim`."""
+    """Number of GPUs that a job of a judge claims, where config gives it `gpus`; see `vllm_offline.gpus_to_claim`."""
     if judge["engine"] != "vllm" and judge.get("serve") is None:
         return gpus
     return importlib.import_module("rubric_order.judging.engines.vllm_offline").gpus_to_claim(gpus)
@@ -97,7 +97,7 @@ def load(judge: dict, *, model_folder: Path | None = None) -> Engine:
 
     Args:
         judge: the judge's block of config.
-        model_folder: weights made by the workflow, to be used instead of the model's hub name.
+        model_folder: weights that the workflow converted; None for a model of the hub or a local folder.
     """
     module = importlib.import_module(f"rubric_order.judging.engines.{ENGINES[judge['engine']]}")
     return module.load(judge, model_folder=model_folder)

@@ -1,4 +1,4 @@
-"""Reading what an endpoint answers: tokens that it counted, and log-probabilities of labels."""
+"""Reading an endpoint's answers: numbers of tokens, and log-probabilities of labels."""
 
 import dataclasses
 import math
@@ -9,8 +9,8 @@ import numpy as np
 from rubric_order.judging.engines.vllm_offline import places_of_labels
 from rubric_order.probes import Question
 
-MOST = 2**31 - 1  # tokens; no model takes or writes so many
-NEGLIGIBLE = 1e-3  # share of the labels' probability that may be unknown
+MAX_TOKENS_COUNTED = 2**31 - 1  # a larger count of tokens is an error of the endpoint
+MAX_UNKNOWN_SHARE = 1e-3  # of the labels' probability; where more is unknown, none is reported
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Usage:
         details = usage.get("prompt_tokens_details")
         cached = details.get("cached_tokens") if isinstance(details, dict) else usage.get("prompt_cache_hit_tokens")
         counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-        if not all(type(count) is int and 0 <= count <= MOST for count in counts):
+        if not all(type(count) is int and 0 <= count <= MAX_TOKENS_COUNTED for count in counts):
             return None
         return cls(*counts, min(max(cached, 0), counts[0]) if type(cached) is int else None)
 
@@ -56,12 +56,12 @@ class LoggedToken:
 
 
 def _finite(logprob: float) -> float:
-    """A log-probability as a number; -9999 stands for minus infinity where JSON has to say it."""
+    """A log-probability. Endpoints write -9999 for minus infinity, which JSON does not have."""
     return -np.inf if logprob <= -9999 else float(logprob)
 
 
 def start_of_answer(tokens: list[LoggedToken], text: str, reasoned: bool) -> int:
-    """Index of the token at which the answer begins; what the judge thought can be listed before it."""
+    """Index of the token at which the answer begins. Tokens of the reasoning can be listed before it."""
     if not reasoned:
         return 0
     whole = "".join(token.text for token in tokens)
@@ -105,10 +105,9 @@ def read_several(
 def option_logprobs(listed: Mapping[str, float], variants: list[list[str]]) -> list[float] | None:
     """Log-probability of each label among the likeliest tokens of a place.
 
-    The tokens that write one label are summed, and what falls on others is not shared out. A label that is not listed
-    is at most as likely as the least likely token that is. Where all such labels together could have no more than
-    `NEGLIGIBLE` of the labels' probability they count as impossible; else nothing is known, since what is missing is
-    not zero.
+    The probabilities of tokens that write one label are summed. Those of other tokens are not distributed over labels.
+    A label that is not listed is at most as likely as the least likely listed token. If all such labels together can
+    have at most `MAX_UNKNOWN_SHARE` of the labels' probability, they count as impossible. Otherwise the result is None.
 
     Args:
         listed: log-probabilities of tokens.
@@ -117,6 +116,6 @@ def option_logprobs(listed: Mapping[str, float], variants: list[list[str]]) -> l
     known = [[listed[name] for name in label if name in listed] for label in variants]
     logprobs = [float(np.logaddexp.reduce(values)) if values else -math.inf for values in known]
     unlisted = sum(len(label) for label, values in zip(variants, known, strict=True) if not values)
-    if unlisted and unlisted * math.exp(min(listed.values())) > NEGLIGIBLE * np.exp(logprobs).sum():
+    if unlisted and unlisted * math.exp(min(listed.values())) > MAX_UNKNOWN_SHARE * np.exp(logprobs).sum():
         return None
     return logprobs

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint: many requests at once, within its limits and a budget, retried where that can help."""
+"""An OpenAI-compatible endpoint: many calls at once, within rate limits and a budget, with retries."""
 
 import asyncio
 import contextlib
@@ -25,10 +25,10 @@ from rubric_order.judging.engines.vllm_offline import lines_pattern
 
 log = logging.getLogger(__name__)
 
-REFUSED = 10  # so many requests refused in a row are a mistake in config, not in the requests
-GIVE_UP = 50  # so many requests in a row that failed, each after all its attempts: the endpoint is down
-AHEAD = 4096  # finished responses that wait to be taken, at most
-TEMPLATE_TOKENS = 256  # what a chat template adds to the messages, at most
+MAX_REFUSED_IN_A_ROW = 10  # after as many refused requests, the mistake is in config and not in the requests
+MAX_FAILED_IN_A_ROW = 50  # after as many failed requests, each with all its attempts, the endpoint is down
+MAX_WAITING_RESPONSES = 4096  # finished responses that the job has not taken yet
+MAX_TEMPLATE_TOKENS = 256  # tokens that a chat template adds to the messages
 TOKEN_ID = "token_id:"  # noqa: S105 - how vLLM's server names a token, if asked to
 
 Finished = queue.SimpleQueue[Response | BaseException | None]  # ends with None
@@ -53,7 +53,7 @@ def load(judge: dict, *, model_folder: Path | None) -> "OpenAiEngine":
 
 @dataclasses.dataclass
 class _Tally:
-    """What has been sent for one request, and what that used at most."""
+    """The calls sent for one request, and the most that they can have used."""
 
     attempts: int = 0
     tokens: int = 0
@@ -100,8 +100,8 @@ class OpenAiEngine:
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Answer requests, see `Engine.answer`.
 
-        Where the job is asked to end, what has come by then is still handed on, also the calls that were under way: as
-        failures that count for what they may have cost.
+        If the job is asked to end, all finished responses are still yielded. The calls that are under way are yielded
+        as failures, and count with what they may have cost.
         """
         finished: Finished = queue.SimpleQueue()
         loop = asyncio.new_event_loop()
@@ -146,21 +146,23 @@ class OpenAiEngine:
         for request in waiting:
             self._deliver(await self._answer(request, finished), finished)
             await asyncio.sleep(0)
-            while finished.qsize() > AHEAD:
+            while finished.qsize() > MAX_WAITING_RESPONSES:
                 await asyncio.sleep(0.05)
 
     def _deliver(self, response: Response, finished: Finished) -> None:
-        """Hand on a response, and notice when going on makes no sense.
+        """Pass a response on, and stop where too many requests in a row have failed.
 
         Raises:
-            InputError: all fail, for a reason that is in config.
+            InputError: all requests fail, for a reason that is in config.
         """
         reason = _reason(response)
         if reason in ("bad_request", "wrong_model"):
             # Held back until something is answered: the reason may be our settings, and not this prompt.
             self._refused.append(response)
-            if len(self._refused) >= REFUSED:
-                raise InputError(f"judge: {REFUSED} requests in a row failed, the last as {response.error}")
+            if len(self._refused) >= MAX_REFUSED_IN_A_ROW:
+                raise InputError(
+                    f"judge: {MAX_REFUSED_IN_A_ROW} requests in a row failed, the last as {response.error}"
+                )
             return
         if reason not in PASSING:
             for held in self._refused:
@@ -169,8 +171,8 @@ class OpenAiEngine:
             self._in_a_row = 0
         elif response.attempts:
             self._in_a_row += 1
-            if self._in_a_row == GIVE_UP:
-                self._stopped = f"{GIVE_UP} requests in a row failed, the last as {response.error}"
+            if self._in_a_row == MAX_FAILED_IN_A_ROW:
+                self._stopped = f"{MAX_FAILED_IN_A_ROW} requests in a row failed, the last as {response.error}"
                 log.warning("nothing more is asked: %s", self._stopped)
         finished.put(response)
 
@@ -206,7 +208,7 @@ class OpenAiEngine:
         settings = self._settings(request.profile)
         variants = await self._variants(request) if self._reads_options(request) else None
         body = self._body(request, settings, variants)
-        longest = _prompt_bytes(body) + TEMPLATE_TOKENS, settings["sampling"]["max_tokens"] or 0
+        longest = _prompt_bytes(body) + MAX_TEMPLATE_TOKENS, settings["sampling"]["max_tokens"] or 0
         most = Amount(1, sum(longest), self.prices.cost(*longest) if self.prices else 0.0)
         try:
             await self.budget.reserve(most)
@@ -317,10 +319,10 @@ class OpenAiEngine:
     def _response(
         self, request: Request, content: dict, usage: Usage | None, variants: list[list[str]] | None
     ) -> Response:
-        """What an answer says. What it lacks is told apart: a refusal, a filter, nothing at all.
+        """The response that an answer holds. An answer without text is a refusal, a filtered answer, or empty.
 
         Raises:
-            CallError: it is not what the protocol says.
+            CallError: the answer does not follow the protocol.
         """
         choices = content.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
@@ -363,7 +365,7 @@ class OpenAiEngine:
         )
 
     def _is_asked_model(self, model: str | None) -> bool:
-        """Whether who answered is who was asked: by the same name, or by that of a dated version of it."""
+        """Whether the model that answered is the one that was asked: by its name, or by that of a dated version."""
         if model is None or model in (self.model, *self.judge["accept_models"]):
             return True
         return re.fullmatch(re.escape(self.model) + r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})", model) is not None
@@ -404,7 +406,7 @@ def _prices(settings: Mapping | None) -> Prices | None:
 
 
 def _prompt_bytes(body: dict) -> int:
-    """The most tokens that the messages can have: a token stands for at least a byte."""
+    """An upper bound on the tokens of the messages: a token has at least one byte."""
     return sum(len(message["content"].encode()) for message in body["messages"])
 
 

@@ -14,7 +14,7 @@ from rubric_order.judging.engines import Request, Response
 from rubric_order.simulation import judge as simulation
 from rubric_order.simulation.judge import Selection, Simulation
 
-BATCH = 4096  # requests computed at once
+BATCH_REQUESTS = 4096  # requests that are computed together
 
 _PRAISE = (
     "The response falls short of the criterion in nearly every respect.",
@@ -61,7 +61,7 @@ class SimulatedEngine:
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         delay = self.simulation.seconds_per_request
         waiting = iter(requests)
-        while batch := list(itertools.islice(waiting, BATCH)):
+        while batch := list(itertools.islice(waiting, BATCH_REQUESTS)):
             # What is computed together has one shape and one temperature.
             batch.sort(key=_kind)
             for (*_, questions, profile), alike in itertools.groupby(batch, key=_kind):

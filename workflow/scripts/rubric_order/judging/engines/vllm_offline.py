@@ -1,4 +1,4 @@
-"""vLLM inside the job: one engine, fed continuously, answers taken as they finish."""
+"""vLLM in the process of the job: one engine that always has requests waiting; each answer is yielded at once."""
 
 import contextlib
 import dataclasses
@@ -20,7 +20,7 @@ from rubric_order.judging import chat, weights
 from rubric_order.judging.engines import Request, Response
 from rubric_order.probes import Question
 
-QUEUE = 4  # requests waiting per running one: enough that the scheduler never idles
+QUEUED_PER_RUNNING = 4  # requests in the queue for each running one, so that the scheduler never idles
 
 
 def load(judge: dict, *, model_folder: Path | None) -> "VllmEngine":
@@ -34,12 +34,12 @@ def load(judge: dict, *, model_folder: Path | None) -> "VllmEngine":
 
 
 def model_path(judge: dict, model_folder: Path | None) -> str:
-    """Where vLLM finds a judge's model: made by the workflow, in a local folder, or on the hub."""
+    """Where vLLM finds a judge's model: weights that the workflow converted, a local folder, or a name of the hub."""
     return str(model_folder or os.path.expanduser(judge["model"]))
 
 
 def environment(judge: dict) -> dict[str, str]:
-    """Settings of vLLM that it takes from the environment; what the user has set there stays."""
+    """Environment variables for vLLM. A variable that the user has set is kept."""
     ours = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1", "TQDM_DISABLE": "1"}
     if is_cpu_build():
         ours["VLLM_CPU_KVCACHE_SPACE"] = "4"
@@ -48,7 +48,7 @@ def environment(judge: dict) -> dict[str, str]:
 
 
 def installed() -> str | None:
-    """Name and version of the vLLM that is installed, which the CPU build has under a name of its own."""
+    """Name and version of the installed vLLM. The CPU build has a name of its own."""
     for name in ("vllm-cpu", "vllm"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             return f"{name} {importlib.metadata.version(name)}"
@@ -60,7 +60,7 @@ def is_cpu_build() -> bool:
 
 
 def gpus_to_claim(gpus: int) -> int:
-    """How many GPUs a job needs of those that config gives it: the CUDA build of vLLM computes on one at least.
+    """Number of GPUs that a job needs where config gives it `gpus`. The CUDA build of vLLM needs at least one.
 
     Raises:
         InputError: config gives it GPUs that the CPU build cannot use.
@@ -91,7 +91,7 @@ def engine_arguments(judge: dict, model: str) -> dict:
 
 
 def describe_model(arguments: dict) -> dict:
-    """The arguments without the path of a local model, its commit, and the hash of what lists its weights."""
+    """The arguments (without the path of a local model), the model's commit, and the hash of its list of weights."""
     model, revision = arguments["model"], arguments.get("revision")
     return {
         "engine_args": {**arguments, "model": Path(model).name if judges.is_local(model) else model},
@@ -120,7 +120,7 @@ class VllmEngine:
             raise InputError(f"judge: vLLM cannot load model {model!r}: {' '.join(str(error).split())}") from error
         self.tokenizer = self.engine.get_tokenizer()
         self.max_model_len = self.engine.vllm_config.model_config.max_model_len
-        self.queue = QUEUE * self.engine.vllm_config.scheduler_config.max_num_seqs
+        self.queue = QUEUED_PER_RUNNING * self.engine.vllm_config.scheduler_config.max_num_seqs
 
     def describe(self) -> dict:
         import vllm
@@ -149,7 +149,7 @@ class VllmEngine:
                         yield self._response(running.pop(output.request_id), output)
 
     def _start(self, request: Request) -> Response | None:
-        """Hand a request to the engine, or say why it cannot be answered."""
+        """Give a request to the engine. Returns a failure where the prompt is too long, else None."""
         # The prefix begins an answer to one question.
         begun = "" if request.names else request.begun
         tokens = self.encode(request.prompt, request.profile, begun=begun)
@@ -245,10 +245,10 @@ class VllmEngine:
 
 
 def tensor_parallel_size(judge: dict) -> int:
-    """Over how many GPUs each layer is spread: all that the job has, shared among copies and stages of a pipeline.
+    """Number of GPUs that share a layer: the job's GPUs, divided by copies of the model and stages of its pipeline.
 
     Raises:
-        InputError: these do not divide the GPUs.
+        InputError: the number of GPUs is not a multiple of these.
     """
     gpus, arguments = max(judge.get("gpu", 0), 1), judge["engine_args"]
     copies, stages = (arguments.get(f"{kind}_parallel_size", 1) for kind in ("data", "pipeline"))
@@ -259,10 +259,10 @@ def tensor_parallel_size(judge: dict) -> int:
 
 
 def split_reasoning(text: str, end: str, special_tokens: list[str]) -> tuple[str, str]:
-    """What a judge thought, and what it answered after the mark that ends the reasoning.
+    """A judge's reasoning, and its answer after the mark that ends the reasoning.
 
-    An answer without that mark has only been thought about: it is empty. Special tokens around the answer are taken
-    off; they were left in the text so that the mark can be seen.
+    Without that mark all of the text is reasoning, and the answer is empty. Special tokens are removed from the answer:
+    the text keeps them because the mark can be one of them.
     """
     reasoning, found, answer = text.partition(end)
     if not found:
@@ -281,8 +281,8 @@ def end_of(tokens: list[int], mark: list[int]) -> int | None:
 def read_options(token_ids: list[int], logprobs: list[dict], variants: list[list[int]]) -> tuple[list[float], int]:
     """Log-probability of each label at the place where the answer writes one.
 
-    That place is the first generated token that is a label, or the first token of all where none is. The tokens that
-    write one label are summed. The probability that is left over to other tokens is not shared out.
+    That place is the first generated token that is a label, or the first token where no token is. The probabilities of
+    tokens that write one label are summed. Those of other tokens are not distributed over labels.
 
     Args:
         token_ids: the generated tokens.
@@ -357,5 +357,5 @@ def places_of_labels(
 
 
 def option_logprobs(at: dict, variants: list[list[int]]) -> list[float]:
-    """Log-probability of each label at one token: those of the tokens that write it, summed."""
+    """Log-probability of each label at one token: that of the sum over the tokens that write it."""
     return [float(np.logaddexp.reduce([at[token].logprob for token in tokens])) for tokens in variants]
