@@ -24,8 +24,8 @@ CONFIG = {
     "datasets": {name: {"adapter": "simulated", "options": {"n_groups": 8}} for name in DATASETS},
     "judges": {"planted": JUDGE},
     "studies": {"position_bias": {"datasets": list(DATASETS), "judges": ["planted"], "scales": [5]}},
-    "statistics": {"bootstrap": {"resamples": 100}},
-    "tables": {"replication": {"judges": {"planted": "gemma_3_27b"}}},
+    "statistics": {"bootstrap": {"resamples": 100}, "replication": {"judges": {"planted": "gemma_3_27b"}}},
+    "tables": {"replication": {}},
 }
 
 
@@ -52,11 +52,12 @@ def test_published_numbers_stand_beside_those_of_a_run(project: Project):
     assert float(first["ours"]) > 0.2  # what was planted: this judge is none of the paper's
     for ending in ("md", "tex", "html"):
         assert "gemma_3_27b" in project.file(f"results/tables/replication.{ending}").read_text().replace("\\", "")
-    again = CONFIG | {"tables": {"replication": {"paper": "xu2026_v1", "judges": {"planted": "gpt_4_1"}}}}
+    published = {"paper": "xu2026_v1", "judges": {"planted": "gpt_4_1"}}
+    again = CONFIG | {"statistics": CONFIG["statistics"] | {"replication": published}}
     done = project.snakemake(*project.own(again))
     assert done.returncode == 0, done.stdout + done.stderr
-    (made,) = re.findall(r"^    output: (\S+)", done.stdout + done.stderr, re.MULTILINE)
-    assert made.startswith("results/tables/replication.csv")
+    made = re.findall(r"^    output: ([^,\s]+)", done.stdout + done.stderr, re.MULTILINE)
+    assert made == ["results/statistics/replication.parquet", "results/tables/replication.csv"]
     compared = pd.read_csv(project.file("results/tables/replication.csv")).query("status == 'compared'")
     assert set(compared["table"]) == {2, 3, 4, 5, 6}
 
@@ -66,16 +67,16 @@ def test_published_numbers_stand_beside_those_of_a_run(project: Project):
     [
         (
             {"studies": ["none"]},
-            "tables/replication/studies: 'none' is not defined under studies; defined: position_bias",
+            "statistics/replication/studies: 'none' is not defined under studies; defined: position_bias",
         ),
         (
             {"judges": {"x": "gpt_oss_20b"}},
-            "tables/replication/judges: 'x' is not defined under judges; defined: planted",
+            "statistics/replication/judges: 'x' is not defined under judges; defined: planted",
         ),
-        ({"paper": "xu2025"}, "tables/replication/paper: 'xu2025' is not one of 'xu2026', 'xu2026_v1'"),
+        ({"paper": "xu2025"}, "statistics/replication/paper: 'xu2025' is not one of 'xu2026', 'xu2026_v1'"),
     ],
 )
 def test_a_mistake_in_its_settings_is_one_clear_error(settings: dict, message: str):
     with pytest.raises(InputError) as error:
-        loading.complete(copy.deepcopy(CONFIG) | {"tables": {"replication": settings}}, folder=ROOT)
+        loading.complete(copy.deepcopy(CONFIG) | {"statistics": {"replication": settings}}, folder=ROOT)
     assert f"config: {message}" in str(error.value)

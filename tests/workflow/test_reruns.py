@@ -43,6 +43,28 @@ def test_editing_the_setting_of_a_figure_or_a_table_plans_it_alone(project: Proj
     ]
 
 
+def add_code(project: Project, *modules: str) -> None:
+    for module in modules:
+        source = project.file(f"workflow/scripts/rubric_order/{module}.py")
+        source.write_text(source.read_text() + "\n\nADDED = 1\n")
+
+
+def test_editing_a_module_plans_what_it_makes_alone(project: Project):
+    add_code(
+        project, "tables/halo", "figures/power", "statistics/carry_over", "datasets/hanna", "probes/criterion_order"
+    )
+    assert project.planned(config=SMALL) == []
+    add_code(project, "tables/position_selection")
+    assert project.planned(config=SMALL) == ["tables/position_selection"]
+    add_code(project, "figures/human_scores")
+    assert project.planned(config=SMALL) == ["figures/human_scores", "tables/position_selection"]
+
+
+def test_editing_a_probe_plans_the_studies_of_that_probe(project: Project):
+    add_code(project, "probes/score_order")
+    assert {"plan_reads", "collect_requests"} <= set(project.planned(config=SMALL))
+
+
 def test_editing_the_bootstrap_plans_statistics_and_what_shows_them(project: Project):
     config = changed(statistics={"bootstrap": {"resamples": 200}})
     assert project.planned(config=config) == [

@@ -1,0 +1,108 @@
+"""What a new statistic takes, with its table and its figure: three modules, and few lines elsewhere."""
+
+import json
+
+import pandas as pd
+
+from .conftest import SMALL, Project
+
+LIBRARY = "workflow/scripts/rubric_order"
+
+MODULES = {
+    "statistics/mean_score.py": '''"""Mean score of each judge."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+COLUMNS = {"scores": ["study", "judge", "dataset", "score"]}
+
+
+def estimate(scores: Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
+    """One row a study, judge and dataset."""
+    keys = ["study", "judge", "dataset"]
+    table = pd.concat(scores).astype({"score": float}).groupby(keys, as_index=False)["score"].mean()
+    return table.rename(columns={"score": "estimate"}).assign(confidence=confidence)
+''',
+    "tables/mean_score.py": '''"""Mean score of each judge."""
+
+import pandas as pd
+
+CAPTION = "Mean score in study {study}, with {bootstrap[confidence]:.0%} in mind."
+
+
+def table(mean_score: pd.DataFrame, *, study: str) -> pd.DataFrame:
+    return mean_score[mean_score["study"] == study]
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[["judge", "dataset"]].assign(mean=[f"{value:.2f}" for value in rows["estimate"]])
+''',
+    "figures/mean_score.py": '''"""Mean score of each judge."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from rubric_order.base.labels import Labels
+
+CAPTION = "Mean score of each judge in study {study}."
+
+
+def draw(mean_score: pd.DataFrame, *, study: str, labels: Labels) -> Figure:
+    rows = mean_score[mean_score["study"] == study]
+    figure, axis = plt.subplots()
+    axis.bar([labels.judge(name) for name in rows["judge"]], rows["estimate"])
+    return figure
+''',
+}
+BLOCK = '      mean_score: {<<: *keys, properties: {study: {$ref: "#/$defs/study"}}}\n'
+# Lines that are added to other files, each after the first line that ends with the text.
+GLUE = {
+    f"{LIBRARY}/catalogue.py": {
+        "STATISTICS = {": '    "mean_score": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",)),\n',
+        "TABLES = {": '    "mean_score": Shown(("mean_score",), "Scores", "Mean score, table"),\n',
+        "FIGURES = {": '    "mean_score": Shown(("mean_score",), "Scores", "Mean score, figure"),\n',
+    },
+    "workflow/schemas/config.schema.yaml": {
+        "    x-reruns: that table\n    properties:": BLOCK,
+        "    x-reruns: that figure\n    properties:": BLOCK,
+    },
+}
+
+
+def test_a_new_statistic_with_a_table_and_a_figure_is_three_modules_and_a_few_lines(project: Project):
+    for path, text in MODULES.items():
+        project.file(f"{LIBRARY}/{path}").write_text(text)
+    for path, added in GLUE.items():
+        text = project.file(path).read_text()
+        for after, lines in added.items():
+            assert text.count(f"{after}\n") == 1
+            text = text.replace(f"{after}\n", f"{after}\n{lines}")
+        project.file(path).write_text(text)
+    assert len(GLUE) <= 4
+    assert sum(lines.count("\n") for added in GLUE.values() for lines in added.values()) <= 30
+
+    config = SMALL | {"tables": {"mean_score": {}}, "figures": {"mean_score": {}}}
+    assert project.planned(config=config) == ["figures/mean_score", "statistics/mean_score", "tables/mean_score"]
+    run = project.snakemake(config=config)
+    assert run.returncode == 0, run.stdout + run.stderr
+    estimate = pd.read_parquet(project.file("results/statistics/mean_score.parquet"))["estimate"]
+    scores = pd.read_parquet(project.file("results/scores/position_bias/demo/planted.parquet"))["score"]
+    assert estimate.tolist() == [scores.astype(float).mean()]
+    assert pd.read_csv(project.file("results/tables/mean_score.csv"))["judge"].tolist() == ["planted"]
+    printed = project.file("results/tables/mean_score.md").read_text()
+    assert f"| Demo      | {estimate[0]:.2f}" in printed
+    for ending in ("tex", "html"):
+        text = project.file(f"results/tables/mean_score.{ending}").read_text().replace("\\", "")
+        assert "Mean score in study position_bias, with 95% in mind." in text
+    assert project.file("results/figures/mean_score.svg").read_text().startswith("<?xml")
+    assert project.planned(config=config) == []
+
+
+def test_a_report_says_of_each_result_what_its_module_says(project: Project):
+    run = project.snakemake("--report", "report.html", config=SMALL)
+    assert run.returncode == 0, run.stdout + run.stderr
+    page = project.file("report.html").read_text()
+    assert "Cramer's V with a 95% bootstrap interval" in page
+    assert json.dumps("Position selection, table") in page
