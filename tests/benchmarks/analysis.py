@@ -114,11 +114,11 @@ def _below(parent: psutil.Process) -> list[psutil.Process]:
 
 
 def seconds_of_rules(folder: Path) -> dict[str, tuple[float, float]]:
-    """Seconds and largest memory (MB) of each rule that makes statistics, figures or tables."""
+    """Seconds and largest memory (MB) of each statistic, figure and table."""
     found: dict[str, tuple[float, float]] = {}
     for path in (folder / "results/benchmarks").rglob("*.jsonl"):
-        rule = path.relative_to(folder / "results/benchmarks").parts[0].removesuffix(".jsonl")
-        if rule.startswith(("estimate", "count", "plot", "render", "describe", "choose")):
+        rule = path.relative_to(folder / "results/benchmarks").with_suffix("").as_posix()
+        if rule.startswith(("estimate_statistic/", "draw_figure/", "render_table/")):
             for line in path.read_text(encoding="utf-8").splitlines():
                 row = json.loads(line)
                 seconds, memory = found.get(rule, (0.0, 0.0))
@@ -137,7 +137,7 @@ def main() -> None:
     (folder / "config.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
 
     start = time.perf_counter()
-    finished(snakemake(folder, "--until", "parse_scores", "describe_datasets"))
+    finished(snakemake(folder, "--until", "parse_scores", "prepare_items"))
     print(f"scores: {time.perf_counter() - start:.0f} s")
 
     for name in MADE:
