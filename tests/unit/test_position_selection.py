@@ -248,7 +248,7 @@ def test_cluster_test_finds_a_planted_bias_and_more_so_with_more_items():
 
 
 def test_the_rotation_test_is_made_where_there_are_few_clusters(monkeypatch):
-    monkeypatch.setattr(uniformity, "ROTATED", 12)  # the table has 12 items in 3 groups
+    monkeypatch.setattr(uniformity, "ENOUGH_CLUSTERS", 12)  # the table has 12 items in 3 groups
     result = position_selection.estimate(random_scores(1), **BOOTSTRAP)
     tests = result[(result["quantity"] == "chi2") & (result["readout"] == "hard")].set_index("cluster")["p_rotation"]
     assert 0 < tests["group"] <= 1
