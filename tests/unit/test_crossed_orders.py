@@ -23,8 +23,8 @@ def crossed(n_texts, n_criteria, *, rng, n=5, first=0.0, place=0.0, together=0.0
         together: the same as `first`, but for the criterion in the first place alone.
     """
     rows = orderings.choose(strategy, n_criteria, rng=rng)
-    both = np.array([orderings.cross(rows, strategy, n, start=text, rng=rng) for text in range(n_texts)])
-    shown, levels = both[..., :n_criteria], both[..., n_criteria:]
+    shown = np.broadcast_to(rows, (n_texts, *rows.shape))
+    levels = np.array([orderings.levels_beside(strategy, len(rows), n, start=text, rng=rng) for text in range(n_texts)])
     position = permutations.positions_of(shown)
     leading = position == 1
     opinion = 3 + rng.normal(size=(n_texts, 1, n_criteria)) + 0.4 * rng.normal(size=shown.shape) + place * leading
