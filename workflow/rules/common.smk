@@ -286,13 +286,14 @@ def statistic_settings(wildcards):
     """Params function: the arguments of a statistic beside its files, as the catalogue says."""
     entry, chosen = catalogue.STATISTICS[wildcards.statistic], {}
     for path in entry.settings:
-        found = functools.reduce(lambda value, key: value[key], path.split("/"), config["statistics"])
-        chosen |= {path.rpartition("/")[2]: found} if "/" in path else found
+        block, slash, key = path.partition("/")
+        found = config["statistics"][block]
+        chosen |= {key: found[key]} if slash else found
     return as_json(chosen | {name: DERIVED[name](chosen) for name in entry.derived})
 
 
 class Results:
-    """Functions of the rule that makes tables, or figures: what the catalogue and config say of each.
+    """What the catalogue and config say of each table, or of each figure, as functions for its rule.
 
     Args:
         kind: `tables` or `figures`, as config and the library call them; the wildcard is that without its `s`.
