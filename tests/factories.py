@@ -18,7 +18,8 @@ from rubric_order.probes import Question, Shown
 from rubric_order.prompts import orderings
 
 ROOT = Path(__file__).resolve().parents[1]
-ABOUT = {"study": "s", "judge": "j", "profile": "default", "dataset": "d"}  # whose reads they are
+# Whose reads they are.
+ABOUT = {"study": "s", "judge": "j", "profile": "default", "condition": "baseline", "dataset": "d"}
 CRITERIA = ("wit", "plot", "style", "depth", "pace", "voice", "mood", "form", "aim")
 
 
@@ -277,13 +278,13 @@ def criteria_table(values, shown, *, human=None, groups=None, soft=None, levels=
             "score": pd.array([pd.NA if np.isnan(x) else int(x) for x in score], dtype="Int8"),
             "failure": [("no_score" if np.isnan(x) else None) for x in score],
             "expected_score": np.nan if soft is None else np.asarray(soft, dtype=float).ravel(),
-            "level_ordering": None,
+            "levels": [[]] * values.size,
             "position": pd.array([pd.NA] * len(score), dtype="Int8"),
         }
     )
     if levels is not None:
         rows = np.asarray(levels)[text, read].tolist()
-        reads["level_ordering"] = rows
+        reads["levels"] = rows
         reads["position"] = pd.array(
             [pd.NA if np.isnan(x) else row.index(int(x)) + 1 for x, row in zip(score, rows, strict=True)], dtype="Int8"
         )

@@ -99,7 +99,7 @@ def test_a_pull_of_the_first_level_on_the_first_criterion_alone_is_an_interactio
 def test_reads_without_levels_and_fixed_orders_are_left_out():
     rng = np.random.default_rng(4)
     reads = crossed(6, 3, rng=rng)
-    plain = reads.assign(level_ordering=None, judge="plain")
+    plain = reads.assign(levels=[[]] * len(reads), judge="plain")
     found = estimate(pd.concat([reads, plain, reads.assign(strategy="fixed")]))
     assert found["judge"].unique().tolist() == ["j"]
     assert found["strategy"].unique().tolist() == ["balanced"]

@@ -12,6 +12,7 @@ GRID = {"n": 5, "items": [50, 320], "budgets": [1, 10], "correlations": [0.0, 0.
 SETTINGS = {
     "study": "s",
     "profile": "default",
+    "condition": "baseline",
     "strategy": "balanced",
     "cluster": "item",
     "width_in": 6.5,

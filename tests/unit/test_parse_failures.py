@@ -41,7 +41,7 @@ def plain_failures(table):
 def test_parse_failures_of_a_hand_worked_case():
     result = parse_failures.estimate(score_table([[1, None], ["truncated", 2]], n=2, shown=[[1, 2], [2, 1]]))
     assert list(result.columns) == [*KEYS, "score", "position", "reason", "n_reads", "n_failed"]
-    assert list(result.iloc[:, 6:].itertuples(index=False, name=None)) == [
+    assert list(result.iloc[:, len(KEYS) :].itertuples(index=False, name=None)) == [
         ("1", "1", "all", 2, 1),
         ("1", "1", "truncated", 2, 1),
         ("1", "2", "all", 2, 1),

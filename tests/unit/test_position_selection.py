@@ -19,7 +19,7 @@ from rubric_order.statistics import position_selection
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FEW = settings(MANY, max_examples=6)
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
-KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
+KEYS = ["study", "judge", "profile", "condition", "dataset", "strategy", "n"]
 QUANTITIES = ["share", "chi2", "cramers_v", "cramers_v_corrected", "cramers_v_squared", "cramers_v_corrected_reads"]
 QUANTITIES += ["design_effect", "detectable_v", "direction"]
 COUNTS = (

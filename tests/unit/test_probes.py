@@ -8,13 +8,14 @@ import pytest
 
 from rubric_order import datasets, probes
 from rubric_order.base.errors import InputError
+from rubric_order.base.keys import BASELINE
 from rubric_order.config import judges
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.judging.engines.vllm_offline import lines_pattern, read_several
 from rubric_order.parsing.choices import numbers
 from rubric_order.planning import reads as planned
 from rubric_order.planning import requests as asked
-from rubric_order.probes import BASELINE, Question, Shown, criterion_order, score_order
+from rubric_order.probes import Question, Shown, criterion_order, score_order
 from rubric_order.prompts import frames, orderings
 from rubric_order.scoring.scores import score_reads
 

@@ -38,7 +38,7 @@ def published(root):
 
 def selection(judge="gpt_oss_20b", dataset="hanna", *, v=0.06, half=0.01, n=5, n_reads=5760, shares=None, **keys):
     """Statistics of positions as `position_selection.estimate` gives them, with intervals of a known width."""
-    keys = {"study": "position_bias", "profile": "default", "strategy": "balanced"} | keys
+    keys = {"study": "position_bias", "profile": "default", "condition": "baseline", "strategy": "balanced"} | keys
     common = keys | {"judge": judge, "dataset": dataset, "n": n, "readout": "hard", "n_items": n_reads // 10}
     common |= {"n_reads": n_reads, "n_failed": 0, "method": "", "confidence": 0.95, "seed": 1}
     rows = [{"quantity": "cramers_v", "estimate": v, "ci_low": v - half, "ci_high": v + half}]
@@ -170,6 +170,7 @@ def agreement_of(judge, profile="default"):
         "study": "position_bias",
         "judge": judge,
         "profile": profile,
+        "condition": "baseline",
         "dataset": "hanna",
         "strategy": "balanced",
         "n": 5,

@@ -6,6 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from rubric_order.base import command_line
+from rubric_order.base.conditions import of_condition
+from rubric_order.base.keys import BASELINE
 from rubric_order.base.labels import Labels, in_order
 from rubric_order.figures import output
 
@@ -23,7 +25,8 @@ def main(
     output.use_style(style)
     module = importlib.import_module(f"rubric_order.figures.{figure}")
     known = Labels(**labels)
-    read = {name: in_order(pd.read_parquet(path), known) for name, path in statistics.items()}
+    condition = settings.pop("condition", BASELINE)
+    read = {name: in_order(of_condition(pd.read_parquet(path), condition), known) for name, path in statistics.items()}
     output.save(module.draw(**read, **settings, labels=known), outputs)
 
 

@@ -7,6 +7,8 @@ import pandas as pd
 
 from rubric_order import tables
 from rubric_order.base import command_line
+from rubric_order.base.conditions import of_condition
+from rubric_order.base.keys import BASELINE
 from rubric_order.base.labels import Labels, in_order, with_labels
 
 
@@ -21,7 +23,8 @@ def main(table: str, statistics: dict[str, Path], settings: dict, labels: dict, 
     """
     module = importlib.import_module(f"rubric_order.tables.{table}")
     known = Labels(**labels)
-    read = {name: in_order(pd.read_parquet(path), known) for name, path in statistics.items()}
+    condition = settings.pop("condition", BASELINE)
+    read = {name: in_order(of_condition(pd.read_parquet(path), condition), known) for name, path in statistics.items()}
     rows = module.table(**read, **settings)
     tables.write(rows, with_labels(module.for_print(rows), known), output.with_suffix(""), caption)
 

@@ -1,7 +1,12 @@
-"""What an estimate is about: names and values that stages share. Constants only, so that it costs nothing to import."""
+"""What an estimate is about: names and values that stages share. It imports next to nothing and costs little."""
 
-# One group of reads: a study's reads of a dataset by a judge under a profile, one strategy and one number of levels.
-KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
+from collections.abc import Iterable
+
+BASELINE = "baseline"  # the condition of prompts in which nothing is varied but the order
+
+# One group of reads: a study's reads of a dataset by a judge under a profile and a condition, one strategy and one
+# number of levels.
+KEYS = ["study", "judge", "profile", "condition", "dataset", "strategy", "n"]
 
 # What resampling may draw: single items, or groups of items that share a prompt, an article or a story.
 CLUSTERS = ("group", "item")
@@ -21,3 +26,11 @@ MACRO = "macro"  # in place of a criterion: the mean over criteria
 NO_SCORES = "none"  # in place of who gave a dataset's scores: nobody
 HUMAN_SCORES = (1, 2, 3, 4, 5)  # of which a dataset's description gives the shares
 DEFAULT_PROFILE = "default"  # a judge as it stands, without the changes of a profile
+
+
+def stream(key: Iterable[object]) -> list[object]:
+    """What names the random numbers of a group of reads: its key, without the condition where that is the baseline.
+
+    Studies without conditions so draw the same numbers as before there were any.
+    """
+    return [part for part in key if part != BASELINE]

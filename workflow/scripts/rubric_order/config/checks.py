@@ -259,7 +259,7 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping, probes: 
         if dataset not in studies[settings["study"]]["datasets"]:
             yield f"{where}/datasets: {dataset!r} is not among the datasets of study {settings['study']!r}"
     named = {"n": "scales", "strategy": "strategies", "other": "strategies", "baseline": "strategies"}
-    named |= {"dataset": "datasets", "profile": "profiles"}
+    named |= {"dataset": "datasets", "profile": "profiles", "condition": "conditions"}
     for key in [key for key in named if key in settings]:
         value, among = settings[key], named[key]
         if not any(value in studies[name][among] for name in shown) and (key, value) != ("dataset", EVERY):

@@ -11,9 +11,10 @@ from jinja2 import Template
 from rubric_order import probes
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
+from rubric_order.base.keys import BASELINE
 from rubric_order.config import judges
 from rubric_order.planning import requests
-from rubric_order.probes import BASELINE, Probe, Shown, Unit
+from rubric_order.probes import Probe, Shown, Unit
 from rubric_order.prompts import orderings
 
 COLUMNS = ["study", "judge", "profile", "dataset", "unit_id", "group_id", "candidate", "criterion", "human_score"]

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
+from rubric_order.base.keys import BASELINE
 from rubric_order.parsing.choices import Choice
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from jinja2 import Template
-
-BASELINE = "baseline"  # the condition of a prompt in which nothing is varied but the order
 
 
 class Question(NamedTuple):

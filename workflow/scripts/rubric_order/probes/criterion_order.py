@@ -12,8 +12,9 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from rubric_order.base.errors import InputError
+from rubric_order.base.keys import BASELINE
 from rubric_order.parsing.choices import Choice, numbers
-from rubric_order.probes import BASELINE, Question, Shown, Unit
+from rubric_order.probes import Question, Shown, Unit
 
 if TYPE_CHECKING:
     import numpy as np

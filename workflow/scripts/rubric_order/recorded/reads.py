@@ -10,10 +10,9 @@ import pandas as pd
 import pyarrow as pa
 
 from rubric_order.base.errors import InputError
-from rubric_order.base.keys import DEFAULT_PROFILE
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.judging.store import SCHEMA
 from rubric_order.planning.reads import COLUMNS as PLAN_COLUMNS
-from rubric_order.probes import BASELINE
 from rubric_order.prompts import orderings
 from rubric_order.recorded import formats
 from rubric_order.recorded.discovery import SCALE, STRATEGY, title

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, KEYS
 from rubric_order.methods import uniformity
 from rubric_order.prompts import orderings
 from rubric_order.simulation.judge import Selection, Simulation, human_scores, joined, opinions, quality_of, select
@@ -130,7 +131,7 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
         number = np.arange(items)
         group = [f"g{place:05d}" for place in number // candidates]
         candidate = [f"c{place:02d}" for place in number % candidates]
-        names = {"study": "simulated", "judge": "simulated", "profile": "default", "dataset": "simulated"} | keys
+        names = dict.fromkeys(KEYS[:-2], "simulated") | {"profile": DEFAULT_PROFILE, "condition": BASELINE} | keys
         table = pd.DataFrame(
             names
             | {

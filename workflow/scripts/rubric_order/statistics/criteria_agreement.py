@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import CLUSTERS, KEYS, MACRO, STRATEGIES, VALUES
+from rubric_order.base.keys import CLUSTERS, KEYS, MACRO, STRATEGIES, VALUES, stream
 from rubric_order.methods import correlations, panels, resampling, tidy
 
 COLUMNS = {"scores": panels.COLUMNS}
@@ -91,7 +91,7 @@ def _setting(found: list, readout: str, *, resamples: int, confidence: float, se
         codes = np.arange(len(texts)) if cluster == "item" else pd.factorize(group_ids, sort=True)[0]
         n_clusters = int(codes.max()) + 1
         key = [value for name, value in found[0][0].items() if name != "strategy"]
-        rng = randomness.generator(seed, "criteria agreement", *key, readout, cluster)
+        rng = randomness.generator(seed, "criteria agreement", *stream(key), readout, cluster)
         drawn = resampling.bootstrap_weights(n_clusters, resamples, rng=rng)[:, codes].astype(float)
         if n_clusters == 1:  # resamples of one cluster say nothing
             drawn[:] = np.nan

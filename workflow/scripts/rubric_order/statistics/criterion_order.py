@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import KEYS, VALUES
+from rubric_order.base.keys import KEYS, VALUES, stream
 from rubric_order.methods import friedman, multiplicity, panels, resampling, tidy, uniformity
 from rubric_order.methods.panels import Panel
 from rubric_order.methods.resampling import sum_units
@@ -63,14 +63,14 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
     """
     cells = panels.cells(panel.values, panel.positions)
     level, shift = panels.position_effects(cells)
-    rng = randomness.generator(seed, "criterion order", *key)
+    rng = randomness.generator(seed, "criterion order", *stream(key))
     weights = resampling.bootstrap_weights(panel.n_groups, resamples, rng=rng)[:, panel.groups].astype(float)
     drawn_level, drawn_shift = panels.position_effects(cells, weights)
     if panel.n_groups == 1:
         drawn_shift = np.full_like(drawn_shift, np.nan)
     observed = gaps(shift)
     drawn = gaps(drawn_shift)
-    dealt = dealt_gaps(panel, resamples, rng=randomness.generator(seed, "no criterion order", *key))
+    dealt = dealt_gaps(panel, resamples, rng=randomness.generator(seed, "no criterion order", *stream(key)))
 
     rows = []
     for place, name in enumerate(panel.criteria):
@@ -149,7 +149,7 @@ def estimate(
             "confidence": confidence,
             "seed": seed,
         }
-        named = (*name.values(), readout)
+        named = (*stream(name.values()), readout)
         found = estimates(panel, resamples=resamples, confidence=confidence, seed=seed, key=named)
         rows += [common | row for row in found]
     columns = [*KEYS, "readout", "quantity", "criterion", "position", "estimate", "ci_low", "ci_high", "null", "excess"]

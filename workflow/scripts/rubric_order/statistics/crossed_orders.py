@@ -11,13 +11,11 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import CROSSED, KEYS
+from rubric_order.base.keys import CROSSED, KEYS, stream
 from rubric_order.methods import fixed_effects, rao_scott, resampling, tidy, uniformity
 from rubric_order.methods.resampling import sum_units
 
-COLUMNS = {
-    "scores": [*KEYS, "unit_id", "group_id", "criterion", "criterion_position", "level_ordering", "score", "position"]
-}
+COLUMNS = {"scores": [*KEYS, "unit_id", "group_id", "criterion", "criterion_position", "levels", "score", "position"]}
 EFFECTS = ("criterion_order", "level_order", "interaction")
 
 
@@ -30,7 +28,7 @@ def terms(reads: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
         products of a column of the one with one of the other.
     """
     place = reads["criterion_position"].to_numpy(dtype=int)
-    shown = np.array(reads["level_ordering"].tolist(), dtype=int).reshape(len(reads), n)
+    shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
     position = (place[:, None] == np.arange(1, place.max() + 1)).astype(float)
     levels = np.arange(1, n + 1)
     level = np.hstack([shown[:, [end]] == levels for end in (0, -1)]).astype(float)
@@ -79,7 +77,7 @@ def estimate(
     """
     rows = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        listed = table[table["level_ordering"].notna() & table["strategy"].isin(CROSSED)]
+        listed = table[(table["levels"].map(len) > 0) & table["strategy"].isin(CROSSED)]
         for key, reads in listed.groupby(KEYS):
             usable = reads[reads["score"].notna()]
             if usable.empty:
@@ -93,7 +91,7 @@ def estimate(
                 "confidence": confidence,
                 "seed": seed,
             }
-            rng = randomness.generator(seed, "crossed orders", *key)
+            rng = randomness.generator(seed, "crossed orders", *stream(key))
             found = [*_tests(usable, int(name["n"])), *_selections(usable, int(name["n"]), resamples, confidence, rng)]
             rows += [common | row for row in found]
     columns = [*KEYS, "quantity", "criterion_position", "position", "estimate", "ci_low", "ci_high", "p", "n_texts"]

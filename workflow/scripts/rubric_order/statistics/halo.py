@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import DEFAULT_PROFILE, KEYS, VALUES
+from rubric_order.base.keys import DEFAULT_PROFILE, KEYS, VALUES, stream
 from rubric_order.methods import panels, resampling, tidy
 
 BASES = ("mean", "read")
@@ -108,7 +108,7 @@ def estimate(
         separate = None
         if other is not None and other[VALUES[readout]].notna().any():
             separate = alone_values(other, panel, _item_ids(reads, panel), readout)
-        rng = randomness.generator(seed, "halo", *name.values(), readout)
+        rng = randomness.generator(seed, "halo", *stream(name.values()), readout)
         drawn = resampling.bootstrap_weights(panel.n_groups, resamples, rng=rng)[:, panel.groups]
         if panel.n_groups == 1:
             drawn = np.full(drawn.shape, np.nan)
@@ -135,7 +135,8 @@ def _same_alone(name: dict, alone_of: dict[tuple, pd.DataFrame]) -> pd.DataFrame
     """
     strategy = ALONE.get(name["strategy"], name["strategy"])
     keys = [
-        (name["judge"], profile, name["dataset"], strategy, name["n"]) for profile in (name["profile"], DEFAULT_PROFILE)
+        (name["judge"], profile, name["condition"], name["dataset"], strategy, name["n"])
+        for profile in (name["profile"], DEFAULT_PROFILE)
     ]
     return next((alone_of[key] for key in keys if key in alone_of), None)
 

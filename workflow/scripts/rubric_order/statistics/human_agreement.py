@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
+from rubric_order.base.keys import CLUSTERS, KEYS, VALUES, stream
 from rubric_order.methods import blocks, bounds, correlations, item_scores, tidy
 
 COLUMNS = {"scores": item_scores.COLUMNS}
@@ -91,7 +91,7 @@ def _correlations(
     for cluster in CLUSTERS:
         clusters = item_scores.clusters_of(means, cluster)
         pairs = correlations.Pairs(means["judge"].to_numpy(), means["human"].to_numpy(), clusters)
-        rng = randomness.generator(seed, "human agreement", *name.values(), cluster)
+        rng = randomness.generator(seed, "human agreement", *stream(name.values()), cluster)
         weights = pairs.resampled(resamples, rng=rng)
         about = name | sizes | {"cluster": cluster, "n_clusters": pairs.n_clusters}
         about["method"] = f"percentile and BCa bootstrap over {cluster}s, {resamples} resamples"

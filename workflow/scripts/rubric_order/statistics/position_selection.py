@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import CLUSTERS, KEYS
+from rubric_order.base.keys import CLUSTERS, KEYS, stream
 from rubric_order.methods import blocks, bounds, multiplicity, resampling, selections, tidy, uniformity
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *selections.READOUTS.values()]}
@@ -75,7 +75,7 @@ def _of_block(block: blocks.Block, seed: int, near: float, options: dict) -> Ite
         sizes = {"n_items": int(used.sum()), "n_reads": answered, "n_failed": len(block.table) - answered}
         for cluster in CLUSTERS:
             name = block.keys | {"readout": readout, "cluster": cluster}
-            rng = randomness.generator(seed, "position selection", *name.values())
+            rng = randomness.generator(seed, "position selection", *stream(name.values()))
             clusters = resampling.sum_units(counts[used], block.units(cluster, used))
             about = name | sizes | {"n_clusters": len(clusters), "label": "", "flag": ""}
             together = uniformity.simultaneous_intervals(clusters, options["confidence"])

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.errors import InputError
-from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, EVERY
 from rubric_order.methods import resampling
 
 log = logging.getLogger(__name__)
@@ -271,6 +271,7 @@ def estimate(
     cells = published_cells(published)
     _check_judges(judges, cells)
     known = {name: part for name, part in OURS.items() if name in statistics}
+    statistics = {name: table[table["condition"] == BASELINE] for name, table in statistics.items()}
     ours = _ours({name: estimates(statistics[name]) for name, (estimates, _) in known.items()}, studies, judges)
     table = cells.merge(ours, on=KEYS, how="left", validate="many_to_one")
     table["difference"] = table["ours"] - table["published"]

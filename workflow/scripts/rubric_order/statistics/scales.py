@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from rubric_order.base.keys import KEYS, MEAN
+from rubric_order.base.keys import BASELINE, KEYS, MEAN
 from rubric_order.methods import resampling
 
 COLUMNS = {
@@ -29,6 +29,7 @@ def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.
     Source: Xu et al. (2026), Table 4.
     """
     chosen = position_selection[position_selection["study"].isin(studies)]
+    chosen = chosen[chosen["condition"] == BASELINE]
     chosen = chosen[chosen["quantity"].isin(QUANTITIES)]
     chosen = chosen.sort_values("study", key=lambda column: column.map(list(studies).index), kind="stable")
     chosen = chosen.drop_duplicates([*SETTING, "dataset"])

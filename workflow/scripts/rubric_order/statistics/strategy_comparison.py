@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, STRATEGIES, VALUES
+from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, STRATEGIES, VALUES, stream
 from rubric_order.methods import blocks, distributions, item_scores, multiplicity, resampling, subsets, tidy
 
 COLUMNS = {"scores": item_scores.COLUMNS}
@@ -148,7 +148,7 @@ def _compared(name: dict, items: pd.DataFrame, *, resamples: int, confidence: fl
             clusters,
             resamples=resamples,
             confidence=confidence,
-            rng=randomness.generator(seed, "strategy comparison", *name.values(), cluster),
+            rng=randomness.generator(seed, "strategy comparison", *stream(name.values()), cluster),
         )
         sizes = {"n_items": len(items), "n_clusters": int(clusters.max()) + 1}
         method = f"paired percentile bootstrap over {cluster}s, {resamples} resamples"
