@@ -246,11 +246,6 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
             "datasets/demo/human_scale: expected the least score and then the greatest, found 5, 1",
         ),
         (
-            f"{STUDY}/conditions",
-            ["letters"],
-            f"{STUDY}/conditions: probe 'score_order' offers 'baseline', found 'letters'",
-        ),
-        (
             "datasets/demo/adapter",
             "csv",
             f"datasets/demo/adapter: 'csv' is not one of {', '.join(ADAPTERS)}",
@@ -287,6 +282,7 @@ def test_what_a_schema_cannot_say_is_one_line_with_the_path_of_the_key(config, s
     ("key", "value", "message"),
     [
         ("strategies", ["sorted"], "'all', 'balanced_williams', 'recorded', found 'sorted'"),
+        ("conditions", ["letters"], "probe 'score_order' offers 'baseline', found 'letters'"),
         ("probe", "order", "'order' is not one of 'criterion_order', 'score_order'"),
     ],
 )

@@ -12,7 +12,6 @@ GRID = {"n": 5, "items": [50, 320], "budgets": [1, 10], "correlations": [0.0, 0.
 SETTINGS = {
     "study": "s",
     "profile": "default",
-    "condition": "baseline",
     "strategy": "balanced",
     "cluster": "item",
     "width_in": 6.5,
@@ -25,7 +24,7 @@ def statistics():
     """Assumed studies, and three judges on one dataset each: one finds a bias, one is consistent, one is elsewhere."""
     rows = []
     for judge, study, deff, v in (("biased", "s", 4.0, 0.2), ("consistent", "s", 0.0, 0.0), ("other", "t", 1.0, 0.1)):
-        key = dict(zip(KEYS, (study, judge, "default", "d", "balanced", 5), strict=True))
+        key = dict(zip(KEYS, (study, judge, "default", "baseline", "d", "balanced", 5), strict=True))
         key |= {"readout": "hard", "cluster": "item", "n_items": 100, "n_reads": 1000}
         rows += [
             key | {"quantity": name, "estimate": value} for name, value in (("design_effect", deff), ("cramers_v", v))

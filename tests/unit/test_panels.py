@@ -54,8 +54,20 @@ def test_blocks_gives_each_group_by_each_readout_that_it_has():
 
 
 def test_estimates_have_the_same_types_with_and_without_rows():
-    columns = ["study", "judge", "profile", "dataset", "strategy", "n", "position", "n_texts", "estimate", "word"]
-    row = dict.fromkeys(columns[:5], "a") | {"n": 5, "n_texts": 3, "estimate": 1}
+    columns = [
+        "study",
+        "judge",
+        "profile",
+        "condition",
+        "dataset",
+        "strategy",
+        "n",
+        "position",
+        "n_texts",
+        "estimate",
+        "word",
+    ]
+    row = dict.fromkeys(columns[:6], "a") | {"n": 5, "n_texts": 3, "estimate": 1}
     empty, whole = (tidy.from_rows_with_gaps(rows, columns, ["word"]) for rows in ([], [row]))
     assert empty.dtypes.equals(whole.dtypes)
 

@@ -6,6 +6,7 @@ import pytest
 from factories import one_read_each, score_table
 
 from rubric_order import tables
+from rubric_order.base.conditions import of_condition
 from rubric_order.statistics import human_agreement as agreement
 from rubric_order.statistics import parse_failures as failures
 from rubric_order.statistics import position_selection as bias
@@ -45,7 +46,7 @@ def everything(scores):
     correlation = human_agreement.table(correlations, study="s", n=2)
     compared = strategy_comparison.table(correlations, differences, study="s", n=2)
     by_scale = scales.table(levels.estimate(positions, studies=["s"]))
-    failed = parse_failures.table(failures.estimate(scores), study="s")
+    failed = parse_failures.table(of_condition(failures.estimate(scores), "baseline"), study="s")
     return {
         "position_selection": (selection, position_selection.for_print(selection)),
         "human_agreement": (correlation, human_agreement.for_print(correlation)),
