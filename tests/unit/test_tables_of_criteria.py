@@ -117,16 +117,10 @@ def test_the_table_of_halo_leaves_out_what_was_not_judged_alone(reads):
 def test_the_table_of_crossed_orders_has_every_test():
     rng = np.random.default_rng(2)
     rows = orderings.balanced(3)
-<<<<<<< HEAD
     shown = np.broadcast_to(rows, (12, *rows.shape))
     levels = np.array([orderings.levels_beside("balanced", len(rows), 5, start=text, rng=rng) for text in range(12)])
     values = rng.integers(1, 6, (12, 6, 3)).astype(float)
     statistics = crossed_orders.estimate(criteria_table(values, shown, levels=levels), **OPTIONS)
-=======
-    levels = np.array([orderings.levels_beside("balanced", 6, 5, start=text, rng=rng) for text in range(12)])
-    values = rng.integers(1, 6, (12, 6, 3)).astype(float)
-    statistics = crossed_orders.estimate(criteria_table(values, np.tile(rows, (12, 1, 1)), levels=levels), **OPTIONS)
->>>>>>> a31f58a (Tests of conditions)
     found = crossed_orders_table.table(statistics, **SHOWN)
     by_name = statistics.set_index("quantity")["p"].to_dict()
     for name in crossed_orders_table.TESTS:
