@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order import datasets
+from rubric_order import datasets, probes
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges
 from rubric_order.planning import reads as planned
@@ -411,3 +411,44 @@ def test_the_demo_is_planned_with_19_requests_an_item_and_those_of_random(root, 
     assert len(reads) == 80 * 30
     without = reads[reads["strategy"] != "random"]
     assert without["request_id"].nunique() == 80 * 19
+
+
+# Names of the first stores: numbers of reads and of distinct requests, the first name, and a hash
+# of all names in order. A store that was paid for stays valid as long as these stay.
+RECORDED = {
+    ("score", "score_order", False): (1200, 980, "eb694ae2279d901797238814866ba4c3", "cc5d23137504665c"),
+    ("score", "criterion_order", False): (304, 198, "f640f9fc2bc497a6887ea6ee6ba4847e", "727ea473b2c79de5"),
+    ("score", "criterion_order", True): (304, 280, "0431828c7e7d87531fd7888e52ba09f2", "b766f4651991551a"),
+    ("feedback", "score_order", False): (600, 297, "3c1df5f0e5b2cb0ba8440d5cc8c58c5f", "c6e3d9666941ead9"),
+    ("feedback", "criterion_order", False): (152, 48, "6bfaa1b5461e78dbdc87f74298da87da", "ed7aca90df991563"),
+    ("feedback", "criterion_order", True): (152, 99, "8508658d7097a959a65a2ef098e6b9f8", "bd59b62c78806530"),
+}
+
+
+@pytest.mark.parametrize("key", RECORDED, ids=str)
+def test_the_names_of_a_whole_plan_are_those_that_were_recorded(judge, root, key):
+    answer_format, probe, crossed = key
+    settings = {
+        "score": {"profiles": {"warm": {"sampling": {"temperature": 0.6}}}},
+        "feedback": {"answer_prefix": "", "system_prompt": "Be fair.", "greedy_repeats": "reuse"},
+    }
+    judge |= {"answer_format": answer_format, "dtype": "bfloat16", **settings[answer_format]}
+    options = {"n_groups": 2, "n_candidates": 2, "criteria": ["plot", "style", "wit"]}
+    tables = datasets.prepare("sim", datasets.read("simulated", {}, options, dataset="sim"))
+    name = probes.load(probe).template(judge)
+    strategies = ["balanced", "random", "fixed", "single"]
+    reads = planned.plan_reads(
+        tables.items,
+        tables.rubrics,
+        tables.pairs,
+        study="s",
+        judge_id="j",
+        judge=judge,
+        template=frames.load_template(root / f"resources/templates/{name}.jinja"),
+        design=planned.Design(scales=[3, 5], strategies=strategies, seed=7, crossed=crossed),
+        probe=probe,
+        profiles=["default", *judge["profiles"]],
+    )
+    names = reads["request_id"].tolist()
+    digest = hashlib.blake2b("".join(names).encode(), digest_size=8).hexdigest()
+    assert (len(names), len(set(names)), names[0], digest) == RECORDED[key]
