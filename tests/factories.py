@@ -135,7 +135,7 @@ def score_table(
     table["position_probabilities"] = [
         None if each is None else np.array(each) for each in table["position_probabilities"]
     ]
-    return table.assign(**ABOUT | about)
+    return table.assign(unit_id=table["item_id"], question="", **ABOUT | about)
 
 
 def random_scores(seed, *, n_items=12, n_reads=None, n=5, failing=0.2, rated=True, **options):
@@ -266,6 +266,8 @@ def criteria_table(values, shown, *, human=None, groups=None, soft=None, levels=
         | about
         | {
             "unit_id": [f"t{number:04d}" for number in text],
+            "question": names[criterion],
+            "ordering": [row.tolist() for row in shown[text, read]],
             "group_id": [f"g{number:04d}" if groups is None else groups[number] for number in text],
             "item_id": [f"t{number:04d}-{names[name]}" for number, name in zip(text, criterion, strict=True)],
             "criterion": names[criterion],

@@ -40,7 +40,7 @@ def plain_failures(table):
 
 def test_parse_failures_of_a_hand_worked_case():
     result = parse_failures.estimate(score_table([[1, None], ["truncated", 2]], n=2, shown=[[1, 2], [2, 1]]))
-    assert list(result.columns) == [*KEYS, "score", "position", "reason", "n_reads", "n_failed"]
+    assert list(result.columns) == [*KEYS, "option", "position", "reason", "n_scores", "n_failed"]
     assert list(result.iloc[:, len(KEYS) :].itertuples(index=False, name=None)) == [
         ("1", "1", "all", 2, 1),
         ("1", "1", "truncated", 2, 1),
@@ -61,12 +61,12 @@ def test_parse_failures_of_a_hand_worked_case():
 def test_parse_failures_agree_with_a_plain_count_in_any_row_order(seed):
     table = pd.concat([random_table(seed), random_table(seed + 1, n=3, judge="another")], ignore_index=True)
     result = parse_failures.estimate(table)
-    counted = {(row.judge, row.n, row.score, row.position, row.reason): row.n_failed for row in result.itertuples()}
+    counted = {(row.judge, row.n, row.option, row.position, row.reason): row.n_failed for row in result.itertuples()}
     plain = plain_failures(table)
     assert counted == {key: failed for key, (_, failed) in plain.items() if failed or key[-1] == "all"}
     pooled = result[result["reason"] == "all"]
     for row in pooled.itertuples():
-        assert row.n_reads == plain[row.judge, row.n, row.score, row.position, "all"][0]
+        assert row.n_scores == plain[row.judge, row.n, row.option, row.position, "all"][0]
     pd.testing.assert_frame_equal(parse_failures.estimate(table.sample(frac=1, random_state=seed)), result)
     parts = [part for _, part in table.groupby("judge")]
     pd.testing.assert_frame_equal(parse_failures.estimate(iter(parts)), result)
@@ -77,7 +77,7 @@ def test_parse_failures_say_so_when_nothing_failed():
     assert set(result["reason"]) == {"all"}
     assert set(result["n_failed"]) == {0}
     assert len(result) == 25 + 1
-    assert result["n_reads"].tolist() == [8] * 25 + [40]
+    assert result["n_scores"].tolist() == [8] * 25 + [40]
 
 
 def test_recorded_reads_are_counted_by_position_only_where_orderings_vary():
@@ -90,7 +90,7 @@ def test_recorded_reads_are_counted_by_position_only_where_orderings_vary():
 def test_without_reads_there_is_an_empty_table():
     result = parse_failures.estimate(random_table(1).head(0))
     assert result.empty
-    assert list(result.columns) == [*KEYS, "score", "position", "reason", "n_reads", "n_failed"]
+    assert list(result.columns) == [*KEYS, "option", "position", "reason", "n_scores", "n_failed"]
 
 
 # Bounds of shares and V.

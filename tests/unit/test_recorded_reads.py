@@ -229,7 +229,10 @@ def test_comparisons_are_parsed_by_their_letters_and_have_no_human_score(tmp_pat
     assert scored["failure"].tolist()[1] == "no_score"
     assert scored["human_score"].isna().all()
     assert human_agreement.estimate(scored, resamples=100, confidence=0.95, seed=0).empty
-    assert parse_failures.estimate(scored).query("reason == 'all'")[["n_reads", "n_failed"]].values.tolist() == [[2, 1]]
+    failures = parse_failures.estimate(scored).query("reason == 'all'")
+    assert failures[["n_scores", "n_failed"]].values.tolist() == [[2, 1]]
+        [2, 1]
+    ]
 
 
 def test_a_record_belongs_to_the_dataset_of_its_format_or_benchmark(tmp_path):
@@ -281,7 +284,7 @@ def test_recorded_answers_reach_agreement_and_parse_failures(tmp_path):
 
     counted = parse_failures.estimate(table)
     pooled = counted.query("position == 'all' and reason == 'all'").iloc[0]
-    assert (pooled["n_reads"], pooled["n_failed"]) == (5, 1)
+    assert (pooled["n_scores"], pooled["n_failed"]) == (5, 1)
 
 
 def test_position_bias_planted_in_recorded_answers_is_seen_in_the_positions(tmp_path, small):

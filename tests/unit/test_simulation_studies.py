@@ -125,7 +125,7 @@ def test_reads_have_the_form_of_parsed_reads_and_the_values_that_were_selected()
     parsed = score_reads(*_as_responses(table), probe="score_order")
     columns = ["score", "position", "expected_score", "option_mass", "failure"]
     pd.testing.assert_frame_equal(parsed[columns], table[columns])
-    assert set(parsed.columns) - set(table.columns) == {"request_id", "pattern", "question"}
+    assert set(parsed.columns) - set(table.columns) == {"request_id", "pattern"}
     assert np.allclose(np.stack(parsed["position_probabilities"]), np.stack(table["position_probabilities"]))
     assert table.groupby("strategy").size().to_dict() == {"balanced": 72, "random": 48, "fixed": 48}
     assert table["judge"].unique().tolist() == ["planted"]

@@ -105,10 +105,10 @@ def test_items_or_groups_are_the_sample_as_asked(scores):
 def test_the_columns_of_parse_failures_have_counts_and_share(whole):
     table, printed = whole["parse_failures"]
     assert table.columns.tolist() == [
-        *("judge", "dataset", "strategy", "n", "score", "position", "reason", "n_reads", "n_failed", "share"),
+        *("judge", "dataset", "strategy", "n", "option", "position", "reason", "n_scores", "n_failed", "share"),
     ]
     pooled = table[(table["position"] == "all") & (table["reason"] == "all")].set_index("judge")
-    assert pooled.loc["fair", ["n_reads", "n_failed", "share"]].tolist() == [16, 2, 0.125]
+    assert pooled.loc["fair", ["n_scores", "n_failed", "share"]].tolist() == [16, 2, 0.125]
     assert pooled.loc["first_only", "n_failed"] == 0
     assert "position" not in printed
     assert "12.50 %" in printed["share"].tolist()
@@ -122,7 +122,7 @@ def write(table, printed, folder, caption="A caption."):
 def test_the_csv_has_every_digit(whole, tmp_path):
     for name, (table, printed) in whole.items():
         back = pd.read_csv(
-            io.StringIO(write(table, printed, tmp_path / name)["csv"]), dtype={"position": str, "score": str}
+            io.StringIO(write(table, printed, tmp_path / name)["csv"]), dtype={"position": str, "option": str}
         )
         pd.testing.assert_frame_equal(back, table, check_dtype=False, check_exact=True)
 

@@ -6,21 +6,22 @@ import pytest
 from factories import criteria_table, draw_criteria
 
 from rubric_order import tables
+from rubric_order.base.conditions import of_condition
 from rubric_order.prompts import orderings
 from rubric_order.statistics import (
     carry_over,
     criteria_agreement,
-    criteria_failures,
     criterion_order,
     crossed_orders,
     halo,
+    parse_failures,
 )
 from rubric_order.tables import carry_over as carry_over_table
 from rubric_order.tables import criteria_agreement as criteria_agreement_table
-from rubric_order.tables import criteria_failures as criteria_failures_table
 from rubric_order.tables import criterion_order as criterion_order_table
 from rubric_order.tables import crossed_orders as crossed_orders_table
 from rubric_order.tables import halo as halo_table
+from rubric_order.tables import parse_failures as parse_failures_table
 
 OPTIONS = {"resamples": 100, "confidence": 0.95, "seed": 1}
 SHOWN = {"study": "s", "n": 5}
@@ -131,10 +132,10 @@ def test_the_table_of_crossed_orders_has_every_test():
 
 
 def test_missing_scores_are_counted_by_criterion_position_and_reason(reads):
-    statistics = criteria_failures.estimate(reads)
+    statistics = parse_failures.estimate(reads)
     failed = reads["failure"].notna()
     for strategy, block in reads.groupby("strategy"):
-        own = statistics[statistics["strategy"] == strategy].set_index(["criterion", "criterion_position", "reason"])
+        own = statistics[statistics["strategy"] == strategy].set_index(["option", "position", "reason"])
         assert own.loc[("all", "all", "all"), ["n_scores", "n_failed"]].tolist() == [
             len(block),
             failed[block.index].sum(),
@@ -143,10 +144,10 @@ def test_missing_scores_are_counted_by_criterion_position_and_reason(reads):
         expected = [len(wit_first), wit_first["failure"].notna().sum()]
         assert own.loc[("wit", "1", "all"), ["n_scores", "n_failed"]].tolist() == expected
         assert own.loc[("all", "all", "no_score"), "n_failed"] == failed[block.index].sum()
-    found = criteria_failures_table.for_print(criteria_failures_table.table(statistics, study="s"))
+    found = parse_failures_table.for_print(parse_failures_table.table(of_condition(statistics, "baseline"), study="s"))
     assert found["reason"].tolist() == ["all", "no_score"] * 3
     assert found.loc[0, "share"] == f"{100 * failed[reads['strategy'] == 'balanced'].mean():.2f} %"
-    assert criteria_failures.estimate(reads.iloc[:0]).dtypes.equals(statistics.dtypes)
+    assert parse_failures.estimate(reads.iloc[:0]).dtypes.equals(statistics.dtypes)
 
 
 def test_every_table_can_be_written_also_without_a_row(reads, tmp_path):
@@ -164,8 +165,8 @@ def test_every_table_can_be_written_also_without_a_row(reads, tmp_path):
         (halo_table, halo_table.table(halo.estimate(nothing, [], **OPTIONS), **SHOWN)),
         (crossed_orders_table, crossed_orders_table.table(crossed_orders.estimate(nothing, **OPTIONS), **SHOWN)),
         (
-            criteria_failures_table,
-            criteria_failures_table.table(criteria_failures.estimate(nothing), study="s"),
+            parse_failures_table,
+            parse_failures_table.table(of_condition(parse_failures.estimate(nothing), "baseline"), study="s"),
         ),
     ):
         tables.write(rows, module.for_print(rows), tmp_path / module.__name__.rpartition(".")[2], "A caption.")

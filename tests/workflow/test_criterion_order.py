@@ -33,7 +33,7 @@ SEVERAL = {
 }
 CROSSED = SEVERAL | {"crossed": True, "strategies": ["balanced"], "judges": ["first"]}
 SHOWN = {"tables": {}, "figures": {"criterion_order": {"study": "several"}}}
-for each in ("criterion_order", "criteria_agreement", "carry_over", "halo", "criteria_failures"):
+for each in ("criterion_order", "criteria_agreement", "carry_over", "halo", "parse_failures"):
     SHOWN["tables"][each] = {"study": "several"}
 SHOWN["tables"]["crossed_orders"] = {"study": "crossed"}
 

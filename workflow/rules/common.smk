@@ -248,8 +248,9 @@ def published_tables():
 
 def compared(statistic, block):
     """Whether one of the studies that a block of config names, if it names any, is behind a statistic."""
-    probes = {config["studies"][study]["probe"] for study in block.get("studies", config["studies"])}
-    return not probes.isdisjoint(catalogue.probes([statistic]))
+    behind = catalogue.probes([statistic])
+    studies = block.get("studies", config["studies"])
+    return any(catalogue.fits(config["studies"][study]["probe"], behind) for study in studies)
 
 
 def inputs_of(statistic):
@@ -258,7 +259,7 @@ def inputs_of(statistic):
     found = {}
     if entry.probes:
         found["scores"] = score_files(
-            name for name, study in config["studies"].items() if study["probe"] in entry.probes
+            name for name, study in config["studies"].items() if catalogue.fits(study["probe"], entry.probes)
         )
     for name in entry.reads:
         if name in ("items", "pairs"):

@@ -3,6 +3,7 @@
 The name of a result is that of its module, of its file and of its block of config, where it has one.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 
@@ -10,7 +11,7 @@ class Statistic(NamedTuple):
     """A table of estimates, one row an estimate; `estimate(...)` of a module of `statistics/` makes it.
 
     Attributes:
-        probes: the probes whose studies' scores it reads (argument `scores`).
+        probes: the probes whose studies' scores it reads (argument `scores`); `ANY_PROBE` for all.
         reads: what it reads beside them, each an argument: `items` and `pairs` of datasets; `alone`, the scores of the
             studies that its block of config names so; `published`, the tables of a paper; or another statistic.
         settings: blocks of config under `statistics`, or single keys of them, that are its other arguments; of an
@@ -43,6 +44,8 @@ class Shown(NamedTuple):
 
 
 SCORE_ORDER, CRITERION_ORDER = ("score_order",), ("criterion_order",)
+ANY = "any"  # in place of the name of a probe: whatever there is
+ANY_PROBE = (ANY,)
 
 STATISTICS = {
     "position_selection": Statistic(SCORE_ORDER, settings=("bootstrap", "direction")),
@@ -50,7 +53,7 @@ STATISTICS = {
     "scales": Statistic(reads=("position_selection",), settings=("scales",)),
     "human_agreement": Statistic(SCORE_ORDER, derived=("human_scales",)),
     "strategy_comparison": Statistic(SCORE_ORDER, settings=("bootstrap", "paired")),
-    "parse_failures": Statistic(SCORE_ORDER, settings=()),
+    "parse_failures": Statistic(ANY_PROBE, settings=()),
     "budget_curve": Statistic(SCORE_ORDER, settings=("bootstrap", "budget_curve")),
     "rank_reversal": Statistic(SCORE_ORDER, settings=("bootstrap", "rank_reversal")),
     "within_item_deviation": Statistic(SCORE_ORDER),
@@ -63,7 +66,6 @@ STATISTICS = {
     "criteria_agreement": Statistic(CRITERION_ORDER, settings=("bootstrap", "paired")),
     "crossed_orders": Statistic(CRITERION_ORDER),
     "halo": Statistic(CRITERION_ORDER, reads=("alone",)),
-    "criteria_failures": Statistic(CRITERION_ORDER, settings=()),
     "replication": Statistic(
         reads=(
             "published",
@@ -90,7 +92,7 @@ TABLES = {
     "human_agreement": Shown(("human_agreement",), "Human agreement", "Agreement with human scores"),
     "strategy_comparison": Shown(COMPARED, "Human agreement", "Strategies compared, table"),
     "permutation_vs_repeat": Shown(COMPARED, "Human agreement", "Permutation against repeats, table"),
-    "parse_failures": Shown(("parse_failures",), "Reads without a score", "Parse failures"),
+    "parse_failures": Shown(("parse_failures",), "Answers without a score", "Parse failures"),
     "rank_reversal": Shown(("rank_reversal",), "Ranking", "Rank reversal"),
     "within_item_deviation": Shown(("within_item_deviation",), "Position bias", "Variation within items"),
     "canonical_rank": Shown(("canonical_rank",), "Human agreement", "Rank of the canonical ordering"),
@@ -103,7 +105,6 @@ TABLES = {
     "carry_over": Shown(("carry_over",), "Criterion order", "Carry-over"),
     "halo": Shown(("halo",), "Criterion order", "Halo"),
     "crossed_orders": Shown(("crossed_orders",), "Criterion order", "Crossed orders"),
-    "criteria_failures": Shown(("criteria_failures",), "Criterion order", "Missing scores"),
 }
 
 SWEPT = ("position_selection", "human_agreement")
@@ -131,3 +132,8 @@ def probes(statistics: tuple[str, ...]) -> set[str]:
         reads = tuple(other for other in STATISTICS[name].reads if other in STATISTICS)
         found |= {*STATISTICS[name].probes} | probes(reads)
     return found
+
+
+def fits(probe: str, among: Collection[str]) -> bool:
+    """Whether a probe is one of some, as `Statistic.probes` and `probes` have them."""
+    return ANY in among or probe in among

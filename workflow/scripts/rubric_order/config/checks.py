@@ -224,8 +224,9 @@ def _problems_of_statistics(config: Mapping) -> Iterator[str]:
     for study in config["statistics"]["halo"]["alone"]:
         if study not in studies:
             yield f"statistics/halo/alone: {study!r} is not defined under studies; defined: {', '.join(studies)}"
-        elif (probe := studies[study]["probe"]) != "score_order":
-            yield f"statistics/halo/alone: study {study!r} has probe {probe!r}; expected 'score_order'"
+        elif (probe := studies[study]["probe"]) not in catalogue.SCORE_ORDER:
+            expected = ", ".join(map(repr, catalogue.SCORE_ORDER))
+            yield f"statistics/halo/alone: study {study!r} has probe {probe!r}; expected {expected}"
 
 
 def _problems_of_replication(config: Mapping) -> Iterator[str]:
@@ -249,7 +250,7 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping, probes: 
         return
     name = where.partition("/")[2]
     for study in shown:
-        if (found := studies[study]["probe"]) not in probes:
+        if not catalogue.fits(found := studies[study]["probe"], probes):
             yield f"{where}: study {study!r} has probe {found!r}; expected {' or '.join(map(repr, sorted(probes)))}"
     if name == "crossed_orders" and not any(studies[study]["crossed"] for study in shown):
         yield f"{where}/study: study {shown[0]!r} does not cross the orders; expected one with crossed: true"

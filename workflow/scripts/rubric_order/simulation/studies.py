@@ -138,6 +138,7 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
                 "item_id": np.repeat([f"{g}-{c}" for g, c in zip(group, candidate, strict=True)], count),
                 "group_id": np.repeat(group, count),
                 "candidate": np.repeat(candidate, count),
+                "question": "",
                 "criterion": "quality",
                 "human_score": np.repeat(block.human, count),
                 "probe": "score_order",
