@@ -11,7 +11,7 @@ from rubric_order.prompts import orderings
 
 
 def row(item, index, ordering, score, *, group="g", human=3.0, **keys):
-    key = {"study": "s", "judge": "j", "profile": "default", "dataset": "d", "strategy": "balanced", "n": len(ordering)}
+    key = dict(zip(KEYS, ("s", "j", "default", "baseline", "d", "balanced", len(ordering)), strict=True))
     about = {"item_id": item, "group_id": group, "candidate": item, "criterion": "c", "human_score": human}
     read = {"read_index": index, "ordering": np.array(ordering), "score": score, "expected_score": np.nan}
     return key | keys | about | read
@@ -28,7 +28,7 @@ def table():
 
 def test_scores_stand_by_item_and_read(table):
     (block,) = blocks.blocks(table.sample(frac=1, random_state=1))
-    assert block.keys == dict(zip(KEYS, ("s", "j", "default", "d", "balanced", 2), strict=True))
+    assert block.keys == dict(zip(KEYS, ("s", "j", "default", "baseline", "d", "balanced", 2), strict=True))
     assert block.items["item_id"].tolist() == ["a", "b"]
     np.testing.assert_array_equal(block.matrix("score"), [[1, 2, np.nan, 2], [1, 1, 2, 2]])
     assert [readout for readout, _ in block.readouts()] == ["hard"]

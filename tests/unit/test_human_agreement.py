@@ -21,7 +21,7 @@ MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FEW = settings(MANY, max_examples=6)
 random_table = functools.partial(random_scores, n_items=15, n_reads=4, per_group=3, criteria=("coherence", "empathy"))
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
-KEYS = ["study", "judge", "profile", "dataset", "strategy", "n"]
+KEYS = ["study", "judge", "profile", "condition", "dataset", "strategy", "n"]
 # Scores as judges give them, with many ties.
 PAIRS = st.lists(st.tuples(st.integers(1, 5), st.integers(3, 15).map(lambda total: total / 3)), min_size=2, max_size=40)
 

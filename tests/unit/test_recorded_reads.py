@@ -231,8 +231,6 @@ def test_comparisons_are_parsed_by_their_letters_and_have_no_human_score(tmp_pat
     assert human_agreement.estimate(scored, resamples=100, confidence=0.95, seed=0).empty
     failures = parse_failures.estimate(scored).query("reason == 'all'")
     assert failures[["n_scores", "n_failed"]].values.tolist() == [[2, 1]]
-        [2, 1]
-    ]
 
 
 def test_a_record_belongs_to_the_dataset_of_its_format_or_benchmark(tmp_path):
