@@ -1,0 +1,85 @@
+"""What a new probe takes: one module, which brings its own labels and its own strategy."""
+
+import pandas as pd
+
+from .conftest import Project
+
+PROBE = '''"""The order of the score levels, which letters name: E is the lowest."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from rubric_order.probes import Question, Shown, Unit, score_order
+from rubric_order.probes.score_order import COLUMNS, CONDITIONS, CROSSED, IDENTITY, parse, problems, score, template
+
+STRATEGIES = ("mirrored",)
+
+
+def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
+    forward = np.arange(1, options + 1)
+    return np.stack([forward, forward[::-1]])
+
+
+def asked(n: int) -> tuple[Question, ...]:
+    return (Question("", tuple("EDCBA")[5 - n :], "option"),)
+
+
+def units(items, rubrics, pairs, *, n: int, template) -> Iterator[Unit]:
+    for unit in score_order.units(items, rubrics, pairs, n=n, template=template):
+        yield replace(unit, questions=lambda shown: asked(n), prompt=partial(lettered, unit.prompt, n))
+
+
+def lettered(prompt, n: int, shown: Shown) -> str:
+    text = prompt(shown)
+    for number, letter in enumerate(asked(n)[0].labels, start=1):
+        text = text.replace(f"Score {number}: ", f"Score {letter}: ")
+    return text
+
+
+def questions(reads) -> list[tuple[Question, ...]]:
+    return [asked(n) for n in reads["n"].tolist()]
+'''
+CONFIG = {
+    "datasets": {"sim": {"adapter": "simulated", "options": {"n_groups": 6, "n_candidates": 2}}},
+    "judges": {
+        "planted": {
+            "engine": "simulated",
+            "model": "planted",
+            "answer_format": "score",
+            "sampling": {"temperature": 1},
+            "simulation": {"preference": "first", "failure_rate": 0.2},
+        }
+    },
+    "studies": {
+        "letters": {"probe": "letter_order", "datasets": ["sim"], "judges": ["planted"], "strategies": ["mirrored"]}
+    },
+    "tables": {"parse_failures": {"study": "letters"}},
+}
+
+
+def test_a_new_probe_is_one_module_and_runs_to_a_table(fresh: Project):
+    fresh.file("workflow/scripts/rubric_order/probes/letter_order.py").write_text(PROBE)
+    run = fresh.snakemake("--replace-workflow-config", config=CONFIG)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+    requests = pd.read_parquet(fresh.file("results/requests/letters/planted.parquet"))
+    assert requests["prompt"].str.contains("Score E: ").all()
+    assert not requests["prompt"].str.contains("Score 1: ").any()
+    assert [list(asked[0]["labels"]) for asked in requests["questions"]] == [list("EDCBA")] * len(requests)
+
+    scores = pd.read_parquet(fresh.file("results/scores/letters/sim/planted.parquet"))
+    responses = pd.read_parquet(fresh.file("results/responses/letters/planted/1.parquet")).set_index("request_id")
+    assert len(scores) == 6 * 2 * 2
+    for row in scores[scores["score"].notna()].itertuples():
+        assert "EDCBA"[row.score - 1] == responses.loc[row.request_id, "text"]
+        assert row.ordering[row.position - 1] == row.score
+
+    failures = pd.read_csv(fresh.file("results/tables/parse_failures.csv"))
+    pooled = failures[(failures["option"] == "all") & (failures["reason"] == "all")]
+    assert pooled["strategy"].tolist() == ["mirrored"]
+    assert pooled["n_scores"].tolist() == [24]
+    assert pooled["n_failed"].tolist() == [scores["failure"].notna().sum()]
+    assert 0 < pooled["n_failed"].item() < 24
