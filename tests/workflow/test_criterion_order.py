@@ -68,8 +68,8 @@ def test_a_study_of_several_criteria_beside_setting_1(fresh, run):
     assert sorted(path.split("/")[2] for path in shards) == ["crossed", "several", "several"]
     assert "output: results/scores/alone" not in planned.stdout + planned.stderr
     # No statistic of one probe reads the scores of the other.
-    inputs = dict(re.findall(r"    input: (.*)\n    output: results/statistics/(\w+)", planned.stdout))
-    inputs = {statistic: files for files, statistic in inputs.items()}
+    jobs = re.findall(r"    input: (.*)\n    output: results/statistics/(\w+)", planned.stdout)
+    inputs = {statistic: files for files, statistic in jobs}
     assert "several" not in inputs["human_agreement"]
     assert "results/scores/alone" not in inputs["carry_over"]
 
