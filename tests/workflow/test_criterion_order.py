@@ -67,10 +67,12 @@ def test_a_study_of_several_criteria_beside_setting_1(fresh, run):
     # No job of Setting 1 asks a judge anything, and none of its scores is parsed again.
     assert sorted(path.split("/")[2] for path in shards) == ["crossed", "several", "several"]
     assert "output: results/scores/alone" not in planned.stdout + planned.stderr
-    # No statistic of one probe reads the scores of the other.
+    # No statistic of one probe reads the scores of the other: what is made of Setting 1 stays as it is.
     jobs = re.findall(r"    input: (.*)\n    output: results/statistics/(\w+)", planned.stdout)
     inputs = {statistic: files for files, statistic in jobs}
-    assert "several" not in inputs["human_agreement"]
+    assert fresh.file("results/statistics/human_agreement.parquet").exists()
+    assert "human_agreement" not in inputs
+    assert "results/scores/several" in inputs["carry_over"]
     assert "results/scores/alone" not in inputs["carry_over"]
 
     run(both)
@@ -82,7 +84,7 @@ def test_a_study_of_several_criteria_beside_setting_1(fresh, run):
     # Strategies share requests: every ordering of a text is asked once for each repeat.
     plan = pd.read_parquet(fresh.file("results/plan/several/sim/first.parquet"))
     assert plan["request_id"].nunique() == len(
-        set(zip(plan["item_id"], plan["ordering"].map(tuple), plan["repeat"], strict=True))
+        set(zip(plan["unit_id"], plan["ordering"].map(tuple), plan["repeat"], strict=True))
     )
     check_statistics(fresh)
     # A second run has nothing to do.
