@@ -58,19 +58,23 @@ def studied(root):
 
 @pytest.mark.parametrize("answer_format", ["feedback", "score"])
 def test_every_answer_is_parsed_as_what_the_judge_selected(studied, tmp_path, answer_format):
-    judge = judge_of(answer_format=answer_format, preference="first", item_positions=0.5)
+    judge = judge_of(
+        answer_format=answer_format, preference="first", item_positions=0.5, group_positions=0.4, group_error=0.3
+    )
     scores = studied(judge, tmp_path, scales=(2, 3, 5, 9))
     assert scores["failure"].isna().all()
     for n, block in scores.groupby("n"):
         shown = np.array(block["ordering"].tolist())
         item = simulation.keys(f"judge\x1fplanted\x1f0\x1fsim\x1f{item_id}" for item_id in block["item_id"])
+        group = simulation.keys(f"judge\x1fplanted\x1f0\x1fgroup\x1fsim\x1f{group}" for group in block["group_id"])
         quality = simulation.latent_quality("sim", block["item_id"].tolist())
         planted = Simulation.of(judge)
         expected = simulation.select(
             planted,
             shown,
-            opinion=simulation.opinions(planted, quality, item),
+            opinion=simulation.opinions(planted, quality, item=item, group=group),
             item=item,
+            group=group,
             read=simulation.keys(f"read\x1f0\x1f{name}" for name in block["request_id"]),
             temperature=1.0,
         )

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,14 +11,17 @@ from rubric_order.simulation.judge import Simulation
 FIVE = np.arange(1, 6)
 
 
-def selected(judge, *, items=2000, shown=None, temperature=1.0, reads=1, opinion=3.0, first_read=0):
+def selected(judge, *, items=2000, shown=None, temperature=1.0, reads=1, opinion=3.0, first_read=0, groups=None):
     """What a judge does with items, all in the same orderings, each of them read some times over."""
     shown = FIVE[None] if shown is None else np.asarray(shown)
-    item = np.repeat(simulation.keys(f"item {k}" for k in range(items)), len(shown) * reads)
+    item, group = (
+        np.repeat(simulation.keys(names), len(shown) * reads)
+        for names in ([f"item {k}" for k in range(items)], [f"group {k % (groups or items)}" for k in range(items)])
+    )
     tiled = np.tile(np.repeat(shown, reads, axis=0), (items, 1))
     read = simulation.joined(item, first_read + np.arange(len(item)))
     opinions = np.full(len(item), opinion)
-    return simulation.select(judge, tiled, opinion=opinions, item=item, read=read, temperature=temperature)
+    return simulation.select(judge, tiled, opinion=opinions, item=item, group=group, read=read, temperature=temperature)
 
 
 def test_a_neutral_judge_chooses_among_the_scores_by_their_distance_from_its_opinion():
@@ -145,8 +150,9 @@ def test_an_answer_depends_on_its_own_keys_alone():
         simulation.select(
             judge,
             shown[rows],
-            opinion=simulation.opinions(judge, quality[rows], item[rows]),
+            opinion=simulation.opinions(judge, quality[rows], item=item[rows], group=item[rows]),
             item=item[rows],
+            group=item[rows],
             read=read[rows],
             temperature=0.7,
         )
@@ -194,6 +200,53 @@ def test_people_give_whole_scores_that_follow_quality():
     noisy = simulation.human_scores(quality, key, raters=2, rater_noise=1.0)
     assert set(noisy.ravel()) == {1, 2, 3, 4, 5}
     assert 0.3 < np.corrcoef(noisy.T)[0, 1] < 0.55
+
+
+def log_odds(judge, **options):
+    """Log-odds of each position against the first, one row a read."""
+    weights = np.log(selected(judge, **options).probabilities)
+    return weights - weights[:, :1]
+
+
+def test_decisiveness_multiplies_what_belongs_to_scores_and_leaves_preferences_alone():
+    preference = [0.5, 0.0, 0.0, 0.0, -0.5]
+    planted = Simulation(preference=preference, item_scores=0.7)
+    both = log_odds(planted, opinion=3.4, items=20)
+    half = log_odds(dataclasses.replace(planted, decisiveness=0.5), opinion=3.4, items=20)
+    of_positions = np.subtract(preference, preference[0])
+    assert half == pytest.approx(of_positions + (both - of_positions) / 2)
+
+
+def test_usual_decisiveness_sharpens_the_usual_ordering_alone():
+    shown = [FIVE, FIVE[::-1]]
+    plain, sharp = (
+        log_odds(Simulation(preference="first", usual_decisiveness=sharpness), shown=shown, items=3, opinion=2.5)
+        for sharpness in (1, 2)
+    )
+    assert sharp[::2] == pytest.approx(2 * plain[::2])
+    assert sharp[1::2] == pytest.approx(plain[1::2])
+
+
+@pytest.mark.parametrize(("name", "follows"), [("group_positions", "position"), ("group_scores", "score")])
+def test_items_of_a_group_share_the_effects_of_their_group(name, follows):
+    found = log_odds(Simulation(**{name: 0.5}), shown=[FIVE, FIVE[::-1]], items=4000, groups=2000)
+    plain = log_odds(Simulation(), shown=[FIVE, FIVE[::-1]], items=1)
+    effect = (found.reshape(2, 2000, 2, 5) - plain).swapaxes(0, 1)  # groups, items, orderings, positions
+    assert effect[:, 0] == pytest.approx(effect[:, 1])
+    if follows == "score":
+        turned = effect[:, 0, 1, ::-1]
+        assert effect[:, 0, 0] == pytest.approx(turned - turned[:, :1])
+    else:
+        assert effect[:, 0, 0] == pytest.approx(effect[:, 0, 1])
+    assert effect[:, 0, 0, 1:].std() == pytest.approx(0.5 * np.sqrt(2), rel=0.05)
+
+
+def test_a_group_shares_its_error():
+    item, group = simulation.keys(map(str, range(6000))), simulation.keys(str(k // 2) for k in range(6000))
+    judge = Simulation(item_error=0.6, group_error=0.8, spread=2)
+    error = simulation.opinions(judge, np.zeros(6000), item=item, group=group).reshape(-1, 2) - 3
+    assert error.std() == pytest.approx(2.0, rel=0.03)
+    assert np.corrcoef(error.T)[0, 1] == pytest.approx(0.64, abs=0.04)
 
 
 def test_parameters_come_from_a_block_of_config():

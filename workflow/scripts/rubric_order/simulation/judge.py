@@ -2,10 +2,11 @@
 
 An item has a latent quality. The judge sees it with an error, and gives each option of the prompt a log-weight
 
-    -(v_s - m_i)^2 / (2 tolerance^2) + b_p + g_sp + item effects + prompt effect
+    decisiveness * (-(v_s - m_i)^2 / (2 tolerance^2) + effects of scores) + b_p + g_sp + other effects
 
 for score s at position p, where v_s is the value of the score (1 to 5, whatever the number of levels), m_i what the
-judge thinks of item i, b the preference for positions and g the interaction of score and position. The softmax of the
+judge thinks of item i, b the preference for positions and g the interaction of score and position. Effects are those
+that an item, its group, or one prompt has for scores and positions. The softmax of the
 weights gives the probabilities of the options. At temperature 0 the judge selects the most probable option, so that
 repeats of a prompt are one read; at temperature T it draws from the softmax of weight / T.
 
@@ -34,6 +35,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 # What the random numbers of a key are for.
 _GROUP, _TEXT, _CRITERION, _ERROR, _ITEM_SCORES, _ITEM_POSITIONS, _PROMPT, _SELECT, _FAIL, _RATERS = range(1, 11)
+_GROUP_ERROR, _GROUP_SCORES, _GROUP_POSITIONS = range(11, 14)
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,12 @@ class Simulation:
         spread: values a standard deviation of quality.
         item_error: standard deviation of the judge's error about an item's quality, in standard deviations of quality.
             All reads of an item share it.
+        group_error: the same of an error that all items of a group share.
         tolerance: how far from its opinion the judge's probabilities reach, in values.
+        decisiveness: what the log-weights that belong to scores are multiplied with. It leaves preferences for
+            positions as they are: the same preference moves an indecisive judge further.
+        usual_decisiveness: what all log-weights are multiplied with under the usual ordering (1 to n), besides. Other
+            than 1, the judge repeats itself more, or less, in that ordering than in others.
         preference: log-weight of each position, one of ``SHAPES`` or a list from the first to the last position. A list
             is interpolated where the scale has another length.
         preference_strength: what `preference` is multiplied with.
@@ -57,6 +64,7 @@ class Simulation:
             of lists has one row a score and one column a position.
         item_scores, item_positions: standard deviations of the log-weight that an item has for each score, and for each
             position: what the reads of one item share.
+        group_scores, group_positions: the same of log-weights that all items of a group share.
         prompts: standard deviation of the log-weight of each option of one prompt: what only its repeats share.
         criterion_position: what the place of a criterion among several adds to the opinion, in values: a list, or a
             number for the last place (0 for the first).
@@ -71,12 +79,17 @@ class Simulation:
     leniency: float = 0.0
     spread: float = 1.0
     item_error: float = 0.5
+    group_error: float = 0.0
     tolerance: float = 0.75
+    decisiveness: float = 1.0
+    usual_decisiveness: float = 1.0
     preference: str | Sequence[float] = "none"
     preference_strength: float = 1.0
     interaction: float | Sequence[Sequence[float]] = 0.0
     item_scores: float = 0.0
     item_positions: float = 0.0
+    group_scores: float = 0.0
+    group_positions: float = 0.0
     prompts: float = 0.0
     criterion_position: float | Sequence[float] = 0.0
     carry_over: float = 0.0
@@ -213,9 +226,16 @@ def human_scores(quality: np.ndarray, item: np.ndarray, *, raters: int, rater_no
     return np.clip(np.rint((LOW + HIGH) / 2 + opinion), LOW, HIGH)
 
 
-def opinions(simulation: Simulation, quality: np.ndarray, item: np.ndarray) -> np.ndarray:
-    """What the judge thinks of items, in values. Shape (items,)."""
+def opinions(simulation: Simulation, quality: np.ndarray, *, item: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """What the judge thinks of items, in values. Shape (items,).
+
+    Args:
+        quality: of each item, shape (items,).
+        item, group: keys of the items and of their groups, shape (items,).
+    """
     seen = quality + simulation.item_error * normals(item, _ERROR, 1)[:, 0]
+    if simulation.group_error:
+        seen = seen + simulation.group_error * normals(group, _GROUP_ERROR, 1)[:, 0]
     return (LOW + HIGH) / 2 + simulation.leniency + simulation.spread * seen
 
 
@@ -225,6 +245,7 @@ def select(
     *,
     opinion: np.ndarray,
     item: np.ndarray,
+    group: np.ndarray,
     read: np.ndarray,
     temperature: float,
 ) -> Selection:
@@ -233,22 +254,12 @@ def select(
     Args:
         shown: the score at each position, shape (reads, n).
         opinion: what the judge thinks of the item, shape (reads,); see `opinions`.
-        item, read: keys of the item and of the read, shape (reads,). A prompt is an item and an ordering.
+        item, group, read: keys of the item, of its group and of the read, shape (reads,). A prompt is an item and an
+            ordering.
         temperature: 0 selects the most probable option.
     """
     n = shown.shape[1]
-    scores = shown - 1
-    weights = -((values(n)[scores] - opinion[:, None]) ** 2) / (2 * simulation.tolerance**2)
-    weights += simulation.position_weights(n) + simulation.interaction_weights(n)[scores, np.arange(n)]
-    at_scale = joined(item, np.full(len(item), n)) if simulation.item_scores or simulation.item_positions else item
-    if simulation.item_scores:
-        effect = normals(at_scale, _ITEM_SCORES, n)
-        weights += simulation.item_scores * np.take_along_axis(effect, scores, axis=1)
-    if simulation.item_positions:
-        weights += simulation.item_positions * normals(at_scale, _ITEM_POSITIONS, n)
-    if simulation.prompts:
-        prompt = joined(item, shown @ 10 ** np.arange(n))
-        weights += simulation.prompts * normals(prompt, _PROMPT, n)
+    weights = _weights(simulation, shown, opinion, item, group)
     weights -= weights.max(axis=1, keepdims=True)
     probabilities = _shares(np.exp(weights))
     if temperature == 0:
@@ -259,6 +270,40 @@ def select(
     rates = simulation.failure_rates(n)
     failed = uniforms(read, _FAIL, 1)[:, 0] < rates[selected]
     return Selection(selected + 1, failed, probabilities * (1 - rates))
+
+
+def _weights(
+    simulation: Simulation, shown: np.ndarray, opinion: np.ndarray, item: np.ndarray, group: np.ndarray
+) -> np.ndarray:
+    """Log-weight of the option at each position of each read, shape (reads, n); see the module."""
+    n = shown.shape[1]
+    scores = shown - 1
+
+    def of(key: np.ndarray, purpose: int) -> np.ndarray:
+        """Effects of keys on each of n scores or positions; other ones on each scale."""
+        return normals(joined(key, np.full(len(key), n)), purpose, n)
+
+    weights = -((values(n)[scores] - opinion[:, None]) ** 2) / (2 * simulation.tolerance**2)
+    for size, key, purpose in (
+        (simulation.item_scores, item, _ITEM_SCORES),
+        (simulation.group_scores, group, _GROUP_SCORES),
+    ):
+        if size:
+            weights += size * np.take_along_axis(of(key, purpose), scores, axis=1)
+    weights *= simulation.decisiveness
+    weights += simulation.position_weights(n) + simulation.interaction_weights(n)[scores, np.arange(n)]
+    for size, key, purpose in (
+        (simulation.item_positions, item, _ITEM_POSITIONS),
+        (simulation.group_positions, group, _GROUP_POSITIONS),
+    ):
+        if size:
+            weights += size * of(key, purpose)
+    if simulation.prompts:
+        prompt = joined(item, shown @ 10 ** np.arange(n))
+        weights += simulation.prompts * normals(prompt, _PROMPT, n)
+    if simulation.usual_decisiveness != 1:
+        weights[(shown == np.arange(1, n + 1)).all(axis=1)] *= simulation.usual_decisiveness
+    return weights
 
 
 def _shares(weights: np.ndarray) -> np.ndarray:

@@ -88,7 +88,7 @@ def read_items(
     item = _new_keys(rng, len(group))
     quality = quality_of(group, item, item)
     human = human_scores(quality, item, raters=raters, rater_noise=rater_noise).mean(axis=1)
-    opinion = opinions(judge, quality, item)
+    opinion = opinions(judge, quality, item=item, group=group)
     reads = {}
     for strategy in strategies:
         if strategy == "random":
@@ -102,7 +102,13 @@ def read_items(
         prompt = joined(asked, rows @ 10 ** np.arange(n))
         read = joined(prompt, _repeats(prompt.reshape(shown.shape[:2])).ravel())
         selection = select(
-            judge, rows, opinion=np.repeat(opinion, shown.shape[1]), item=asked, read=read, temperature=temperature
+            judge,
+            rows,
+            opinion=np.repeat(opinion, shown.shape[1]),
+            item=asked,
+            group=np.repeat(group, shown.shape[1]),
+            read=read,
+            temperature=temperature,
         )
         reads[strategy] = Reads(shown, selection, human)
     return reads

@@ -104,7 +104,8 @@ class SimulatedEngine:
         crossed = bool(requests[0].shown.levels)
         order = [request.shown.levels or range(1, n + 1) for request in requests]
         shown = np.array(order, dtype=int).reshape(len(requests), n)
-        listed = {} if crossed else {"preference": "none", "interaction": 0.0, "item_positions": 0.0}
+        of_places = {"preference": "none", "interaction": 0.0, "item_positions": 0.0, "group_positions": 0.0}
+        listed = {} if crossed else of_places
         judge = dataclasses.replace(self.simulation, **listed)
         lines: list[list[str]] = [[] for _ in requests]
         logprobs = []
@@ -144,17 +145,20 @@ class SimulatedEngine:
         of_item = np.array([index[item] for item in items])
         head = f"judge\x1f{self.judge['model']}\x1f{self.simulation.seed}"
         item_keys = simulation.keys(f"{head}\x1f{dataset}\x1f{item_id}" for dataset, item_id in index)
+        groups = ((dataset, item_id.partition("-")[0]) for dataset, item_id in index)
+        group_keys = simulation.keys(f"{head}\x1fgroup\x1f{dataset}\x1f{group}" for dataset, group in groups)
         quality = np.zeros(len(index))
         for dataset in {dataset for dataset, _ in index}:
             rows = [number for (name, _), number in index.items() if name == dataset]
             quality[rows] = simulation.latent_quality(dataset, [item for name, item in index if name == dataset])
         read_keys = simulation.keys(f"read\x1f{place}\x1f{request.request_id}" for request in requests)
-        opinion = simulation.opinions(judge, quality, item_keys)[of_item] + shift
+        opinion = simulation.opinions(judge, quality, item=item_keys, group=group_keys)[of_item] + shift
         return simulation.select(
             judge,
             shown,
             opinion=opinion,
             item=item_keys[of_item],
+            group=group_keys[of_item],
             read=read_keys,
             temperature=temperature,
         )
