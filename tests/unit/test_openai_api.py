@@ -188,6 +188,28 @@ def test_nothing_that_describes_the_engine_holds_the_key(settings, monkeypatch):
     assert KEY not in json.dumps(described)
 
 
+@pytest.mark.parametrize("number", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(ask, monkeypatch, number):
+    monkeypatch.setenv("TENANT", "tenant-7654321")
+    with running(lambda call: Reply(completion())) as elsewhere:
+        reply = status(number, headers={"Location": f"{elsewhere.base_url}/chat/completions?tenant-7654321"})
+        with pytest.raises(InputError) as error:
+            ask(reply, extra_headers={"X-Tenant": "$TENANT"})
+        assert elsewhere.calls == []
+    start, _, rest = str(error.value).partition(f" redirects ({number}) to {elsewhere.base_url}/chat/completions?***; ")
+    assert start.startswith("judge: base_url: http://127.0.0.1:")
+    assert rest.endswith("name the final address")
+
+
+def test_a_redirect_in_a_circle_is_one_call_that_counts(settings):
+    reply = status(307, headers={"Location": "/v1/chat/completions"})
+    with running(lambda call: reply) as endpoint:
+        engine = engines.load({**settings, "base_url": endpoint.base_url})
+        with pytest.raises(InputError, match="redirects"):
+            list(engine.answer(_requests(1)))
+        assert len(endpoint.calls) == engine.budget.spent.calls == 1
+
+
 # --- what comes back
 
 

@@ -111,8 +111,9 @@ class Connection:
             base_url=self.base_url,
             max_retries=0,
             timeout=None,  # ours is for the whole call
-            # A proxy is not asked for a server on this machine.
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=self.server is None),
+            # A proxy is not asked for a server on this machine. A redirect would take the prompt and the secret headers
+            # to an address that config does not name.
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=self.server is None, follow_redirects=False),
         )
         return self
 
@@ -168,6 +169,12 @@ class Connection:
 
     def _error(self, status: int, code: str, message: str, headers: Mapping[str, str]) -> CallError:
         """What a status other than 200 means."""
+        if 300 <= status < 400:
+            target = self.plain(headers.get("location", "no address"))
+            raise InputError(
+                f"judge: base_url: {self.base_url} redirects ({status}) to {target}; redirects are not followed, since"
+                " they would take the key and the prompts along: name the final address"
+            )
         details = self.plain(f"{status} {message}")
         if status in MISTAKES:
             shown = f"{status}" if status == 401 else details  # a message about a key may show parts of it
