@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 REQUIREMENTS := requirements/$(if $(shell command -v nvidia-smi),cuda,cpu).txt
 INSTALLED := $(VENV)/.installed
 # Some processes, each with whole files of tests: what a file makes once is made once. Each computes on one core.
-TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
+TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help env demo plan-cost judge-status test test-all test-cluster lint config-reference rule-graph clean

@@ -1,5 +1,6 @@
 """Weights that a Python package ships as a GGUF file, made loadable for vLLM."""
 
+import functools
 import hashlib
 import importlib.util
 import json
@@ -48,10 +49,14 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
         raise InputError(f"gguf: {name} of package {package!r} has SHA-256 {found}, expected {sha256}")
 
     os.environ.setdefault("TQDM_DISABLE", "1")
+    import gguf
     import torch
     import transformers
 
     transformers.utils.logging.set_verbosity_error()
+    # transformers reads the file three times, and makes the table of names anew for each module: half of the time.
+    gguf.GGUFReader = functools.cache(gguf.GGUFReader)
+    gguf.get_tensor_name_map = functools.cache(gguf.get_tensor_name_map)
     tokenizer = transformers.AutoTokenizer.from_pretrained(source.parent, gguf_file=name)
     model = transformers.AutoModelForCausalLM.from_pretrained(
         source.parent, gguf_file=name, dtype=getattr(torch, dtype)
