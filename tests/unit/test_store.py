@@ -1,15 +1,16 @@
 import errno
-import logging
+import multiprocessing
 import os
-import threading
 from dataclasses import fields
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rubric_order.base import locks
 from rubric_order.base.errors import InputError
 from rubric_order.judging import store as store_module
 from rubric_order.judging.engines import Response
@@ -222,33 +223,95 @@ def test_an_answer_that_was_given_twice_is_read_once(tmp_path):
     assert table["text"][0] == Store(tmp_path).read(["a"])["text"][0]
 
 
-def test_many_jobs_that_write_read_and_join_at_once_lose_nothing(tmp_path, caplog):
-    caplog.set_level(logging.WARNING)
-    failures = []
+# Jobs are processes: the lock of those who join files is one of processes.
+processes = multiprocessing.get_context("fork")
 
-    def job(number):
-        try:
-            store = Store(tmp_path)
-            for chunk in range(6):
-                names = [f"{number}-{chunk}-{row}" for row in range(3)]
-                store.append([answer(name) for name in names])
-                assert store.read(names)["request_id"].tolist() == names
-                if (number + chunk) % 2:
-                    store.compact()
-            store.compact()
-        except Exception as error:
-            failures.append(error)
 
-    threads = [threading.Thread(target=job, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
-    Store(tmp_path).compact()
-    assert rows(tmp_path) == sorted(f"{n}-{chunk}-{row}" for n in range(6) for chunk in range(6) for row in range(3))
-    assert len(list(tmp_path.iterdir())) == 1
+def run_job(folder, number, chunks, begin):
+    """A judge job of 40 answers a chunk, which another job also gives some of, and which joins files as it goes."""
+    store = Store(folder)
+    names = [[f"{number}-{chunk}-{row}" for row in range(40)] for chunk in range(chunks)]
+    begin.wait()
+    for chunk in names:
+        store.append([answer(name, "text " * 40) for name in [*chunk, "shared-1", "shared-2"]], engine="e" * 300)
+        assert store.read(chunk)["request_id"].tolist() == chunk
+    store.compact([name for chunk in names for name in chunk])
+
+
+def test_jobs_that_write_read_and_join_at_the_same_moments_lose_nothing_and_leave_nothing_double(tmp_path, caplog):
+    jobs, chunks = 6, 8
+    begin = processes.Barrier(jobs)
+    started = [processes.Process(target=run_job, args=(tmp_path, number, chunks, begin)) for number in range(jobs)]
+    for job in started:
+        job.start()
+    for job in started:
+        job.join()
+        assert job.exitcode == 0
+    found = rows(tmp_path)
+    distinct = {f"{n}-{chunk}-{row}" for n in range(jobs) for chunk in range(chunks) for row in range(40)}
+    assert set(found) == distinct | {"shared-1", "shared-2"}
+    assert len(found) <= 1.1 * len(distinct)
+    assert len(list(tmp_path.iterdir())) <= jobs
     assert caplog.messages == []
+
+
+def test_files_that_hold_nothing_of_a_job_are_left_to_others(tmp_path):
+    store = Store(tmp_path)
+    for name in "abcd":
+        store.append([answer(name)])
+    store.compact(["a", "c", "unknown"])
+    assert sorted(map(sorted, (pq.read_table(path)["request_id"].to_pylist() for path in tmp_path.iterdir()))) == [
+        ["a", "c"],
+        ["b"],
+        ["d"],
+    ]
+
+
+def test_only_one_job_joins_files_at_a_time_and_others_leave_theirs(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "SECONDS_TO_WAIT", 0)
+    store, other = Store(tmp_path), Store(tmp_path)
+    store.append([answer("a")])
+    store.append([answer("b")])
+    kept = sorted(tmp_path.iterdir())
+    with locks.only_writer(tmp_path / "compaction"):
+        other.compact()
+        assert sorted(tmp_path.glob("[!.]*")) == kept
+    other.compact()
+    assert rows(tmp_path) == ["a", "b"]
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_copies_in_large_files_are_removed_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "FULL_FILE_ROWS", 3)
+    store = Store(tmp_path)
+    store.append([answer(name) for name in "abc"])
+    store.append([answer(name) for name in "cde"])
+    store.append([answer(name) for name in "xyz"])
+    store.compact(["c"])
+    assert rows(tmp_path) == list("abcdexyz")
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_joined_rows_are_read_by_row_groups_and_stay_in_the_order_in_which_they_were_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "GROUP_ROWS", 4)
+    store = Store(tmp_path)
+    names = [f"{number:02d}" for number in range(23)]
+    for start in range(0, 23, 5):
+        store.append([answer(name) for name in names[start : start + 5]], engine=f"engine {start % 2}")
+    store.compact()
+    (path,) = tmp_path.iterdir()
+    file = pq.ParquetFile(path)
+    assert file.read(["request_id"])["request_id"].to_pylist() == names
+    assert 1 < file.num_row_groups <= 10
+    read, groups = pq.ParquetFile.read_row_group, []
+    monkeypatch.setattr(
+        pq.ParquetFile, "read_row_group", lambda self, group, *rest: groups.append(group) or read(self, group, *rest)
+    )
+    found = store.read(["07", "06", "22", "none"])
+    assert found["request_id"].tolist() == ["07", "06", "22"]
+    assert found["text"].tolist() == ["answer 07", "answer 06", "answer 22"]
+    assert found["engine"].tolist() == ["engine 1", "engine 1", "engine 0"]
+    assert len(groups) == 2
 
 
 def test_what_another_job_joins_while_the_folder_is_read_is_not_missed(tmp_path, monkeypatch):
@@ -265,24 +328,6 @@ def test_what_another_job_joins_while_the_folder_is_read_is_not_missed(tmp_path,
 
     monkeypatch.setattr(reader, "_load", load_after_the_other_has_joined)
     assert reader.read(["a", "b"])["request_id"].tolist() == ["a", "b"]
-
-
-def test_what_another_job_joins_while_this_one_joins_is_not_missed(tmp_path, monkeypatch):
-    other, mine = Store(tmp_path), Store(tmp_path)
-    for name in "abc":
-        other.append([answer(name)])
-    paths, joined = mine._paths, []
-
-    def paths_before_the_other_has_joined():
-        found = paths()
-        joined.append(other.compact())
-        other.append([answer("d")])
-        return found
-
-    monkeypatch.setattr(mine, "_paths", paths_before_the_other_has_joined)
-    mine.compact()
-    assert joined
-    assert rows(tmp_path) == list("abcd")
 
 
 @pytest.mark.parametrize("reason", [errno.ENOENT, errno.ESTALE])
@@ -375,3 +420,18 @@ def test_a_torn_file_is_left_aside_with_a_warning_and_the_rest_is_read(tmp_path,
     store.compact()
     assert torn.exists()
     assert Store(tmp_path).read(["a", "c", "d"])["request_id"].tolist() == ["a", "c", "d"]
+
+
+def test_whatever_bit_of_a_file_flips_no_wrong_answer_is_read(tmp_path):
+    store = Store(tmp_path)
+    store.append([answer(f"{number:02d}", prompt_tokens=number) for number in range(40)], engine="e")
+    names, before = [f"{number:02d}" for number in range(40)], store.read()
+    (path,) = tmp_path.iterdir()
+    raw = path.read_bytes()
+    for bit in np.random.default_rng(1).integers(0, 8 * len(raw), 150).tolist():
+        flipped = bytearray(raw)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        assert store.read(names).empty
+    path.write_bytes(raw)
+    pd.testing.assert_frame_equal(store.read(names), before)

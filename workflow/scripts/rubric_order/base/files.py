@@ -8,7 +8,7 @@ import itertools
 import json
 import os
 import tempfile
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -24,8 +24,13 @@ MAX_DEPTH = 50
 
 
 @contextlib.contextmanager
-def atomic(path: str | Path) -> Iterator[Path]:
-    """A temporary path beside `path`. It replaces `path` when the block ends, and is removed if the block fails."""
+def atomic(path: str | Path, *, rename: Callable[[Path], Path] | None = None) -> Iterator[Path]:
+    """A temporary path beside `path`. It replaces `path` when the block ends, and is removed if the block fails.
+
+    Args:
+        path: the output.
+        rename: gives the output's path from what was written, where that decides; in the same folder.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
@@ -36,7 +41,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
         yield temporary
         with open(temporary, "rb") as file:
             os.fsync(file)  # after a power cut there is the old file or the new one, never an empty one
-        os.replace(temporary, path)
+        os.replace(temporary, rename(temporary) if rename else path)
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)  # from here on, it is the new file
@@ -59,13 +64,42 @@ def write_parquet(table: pd.DataFrame | pa.Table | Iterable[pa.Table], path: str
     """
     if isinstance(table, pd.DataFrame):
         table = pa.Table.from_pandas(table, preserve_index=False)
-    parts = iter([table] if isinstance(table, pa.Table) else table)
+    with atomic(path) as temporary:
+        _write_parts([table] if isinstance(table, pa.Table) else table, temporary, metadata)
+
+
+def write_by_content(tables: Iterable[pa.Table], folder: str | Path) -> Path:
+    """Write tables into one file of a folder, see `write_parquet`. The file is named by its `content_hash`.
+
+    Returns:
+        Its path.
+    """
+    written = Path(folder, "new.parquet")
+
+    def by_content(temporary: Path) -> Path:
+        nonlocal written
+        written = written.with_stem(content_hash(temporary))
+        return written
+
+    with atomic(written, rename=by_content) as temporary:
+        _write_parts(tables, temporary, {})
+    return written
+
+
+def content_hash(path: str | Path) -> str:
+    """Hash of the bytes of a file, as 32 hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def _write_parts(tables: Iterable[pa.Table], path: Path, metadata: dict) -> None:
+    parts = iter(tables)
     first = next(parts)
     provenance = {"schema_version": SCHEMA_VERSION, "rubric_order": __version__, **metadata}
     kept = first.schema.metadata or {}  # column types, as pandas writes them
     schema = first.schema.with_metadata({**kept, "rubric_order": json.dumps(provenance, sort_keys=True)})
     options = {"compression": "zstd", "write_page_checksum": True}
-    with atomic(path) as temporary, pq.ParquetWriter(temporary, schema, **options) as writer:
+    with pq.ParquetWriter(path, schema, **options) as writer:
         for part in itertools.chain([first], parts):
             writer.write_table(part.replace_schema_metadata(schema.metadata))
 

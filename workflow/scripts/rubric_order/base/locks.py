@@ -17,6 +17,7 @@ import errno
 import fcntl
 import json
 import logging
+import math
 import os
 import shutil
 import subprocess
@@ -31,27 +32,37 @@ POLL_SECONDS = 2.0  # time between two tries
 
 
 @contextlib.contextmanager
-def only_writer(output: Path) -> Iterator[None]:
+def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
     """Be the only job that makes an output; wait while another job makes it.
 
     The lock file is ``.NAME.lock`` beside the output. It exists while the block runs.
+
+    Args:
+        output: what is made.
+        patience: longest time to wait, in seconds.
+
+    Yields:
+        Whether this job makes it. False where another job still does when patience has ended.
     """
     path = output.with_name(f".{output.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
-    told = None
+    told, begun = None, time.monotonic()
     while True:
         file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - open as long as the lock is held
         locked, holder = _lock(file, path), _read_holder(file)
         if locked and not alive(holder):
             break
         file.close()
+        if time.monotonic() - begun >= patience:
+            yield False
+            return
         if told != holder:
             log.info("waiting for %s, which makes %s", _name(holder), output)
             told = holder
         time.sleep(POLL_SECONDS)
     try:
         _write_holder(file)
-        yield
+        yield True
     finally:
         path.unlink(missing_ok=True)
         file.close()

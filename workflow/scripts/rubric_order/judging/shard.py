@@ -21,8 +21,8 @@ from rubric_order.probes import Question, Shown
 
 log = logging.getLogger(__name__)
 
-CHUNK_REQUESTS = 256  # most finished requests in one file of the store
-CHUNK_SECONDS = 30.0  # longest time that a finished request waits to be written
+CHUNK_SECONDS = 20.0  # longest time that a finished request waits to be written
+CHUNK_REQUESTS = 16_384  # most finished requests that wait: so many come in that time from a very fast judge only
 
 # These columns say how an answer was obtained. The store keeps them. Responses leave them out, so that an interrupted
 # job and an undisturbed one write the same file.
@@ -59,14 +59,19 @@ def judge(
     with contextlib.ExitStack() as started:
         engine = functools.cache(lambda: _start(start_engine, started))
         ask = functools.partial(_ask, store=store, engine=engine, retry_failed=retry_failed)
-        done = ask(requests)
-        errors = done["error"]
+        ask(requests)
+        second = None
         if second_requests is not None:
-            second = second_requests(requests, done)
-            ended = ask(second)
-            texts = dict(zip(second["first_id"], ended["text"], strict=True))
-            done["constrained_text"] = done["request_id"].map(texts)
-            errors = pd.concat([errors, ended["error"]], ignore_index=True)
+            second = second_requests(requests, store.read(requests["request_id"], ["text", "finish_reason"]))
+            ask(second)
+    # The engine has ended: what it held is free while results are read.
+    done = _answers(requests, store)
+    errors = done["error"]
+    if second is not None:
+        ended = _answers(second, store, ["text"])
+        texts = dict(zip(second["first_id"], ended["text"], strict=True))
+        done["constrained_text"] = done["request_id"].map(texts)
+        errors = pd.concat([errors, ended["error"]], ignore_index=True)
     passing = errors[may_pass(errors)]
     if len(passing) and not accept_failures:
         reasons = passing.str.partition(":")[0].value_counts()
@@ -86,8 +91,8 @@ def _start(start_engine: Callable[[], Engine], started: contextlib.ExitStack) ->
     return engine
 
 
-def _ask(requests: pd.DataFrame, *, store: Store, engine: Callable[[], Engine], retry_failed: bool) -> pd.DataFrame:
-    """Responses to requests, in their order. The engine is asked for those that the store lacks."""
+def _ask(requests: pd.DataFrame, *, store: Store, engine: Callable[[], Engine], retry_failed: bool) -> None:
+    """Ask the engine for the responses that the store lacks."""
     done = store.read(requests["request_id"], ["request_id"])
     again = asked_again(done["error"], retry_failed=retry_failed)
     missing = requests[~is_among(requests["request_id"], done["request_id"][~again])]
@@ -97,8 +102,12 @@ def _ask(requests: pd.DataFrame, *, store: Store, engine: Callable[[], Engine], 
         engine_used = json.dumps(engine().describe(), sort_keys=True)
         noted = measured(progress(source, len(missing)), lambda run: store.note({**run, "engine": engine_used}))
         keep(noted, store, engine_used, source=source)
-        store.compact()
-    done = store.read(requests["request_id"])
+        store.compact(requests["request_id"])
+
+
+def _answers(requests: pd.DataFrame, store: Store, columns: list[str] | None = None) -> pd.DataFrame:
+    """What the store has of each request, in their order."""
+    done = store.read(requests["request_id"], columns)
     if len(done) != len(requests):
         raise RuntimeError(f"{len(requests) - len(done)} requests were not answered")
     return done

@@ -1,17 +1,20 @@
 """The response store: a judge's finished requests, on disk.
 
-A store is a folder of Parquet files. Each file is named by the hash of its content and never changes. Several jobs can
+A store is a folder of Parquet files. Each file is named by the hash of its bytes and never changes. Several jobs can
 write to a store, and join its files, at the same time. A file is removed only after another file on disk holds all of
 its rows.
+
+What reading costs grows with the requests that are read: of the other answers only the ids are looked at, a file at a
+time, and then those row groups are read that hold the requests.
 """
 
-import contextlib
 import errno
 import hashlib
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,13 +22,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rubric_order.base import files
+from rubric_order.base import files, locks
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import PASSING, Response
 
 log = logging.getLogger(__name__)
 
 FULL_FILE_ROWS = 16_384  # a file of this many rows or more is not joined with others
+GROUP_ROWS = 2048  # rows of a file that are read together
+SECONDS_TO_WAIT = 60.0  # for another job that joins files; after that, this job leaves its own as they are
 
 SCHEMA = pa.schema(
     {
@@ -44,9 +49,25 @@ SCHEMA = pa.schema(
         "tokens": pa.int64(),  # that these calls used, at most
         "cost": pa.float64(),  # in the currency of the judge's prices
         "model": pa.string(),  # who says to have answered
-        "engine": pa.string(),  # what gave the answer: versions and arguments, as JSON
+        # What gave the answer: versions and arguments, as JSON. Of equal texts there is one, in memory too.
+        "engine": pa.dictionary(pa.int32(), pa.string()),
     }
 )
+KEYS = ["request_id", "error"]  # which request a row is about, and how good it is
+
+
+class _Found(NamedTuple):
+    """The best rows of some requests.
+
+    Attributes:
+        paths: the files that hold any.
+        file: index in `paths` of each request's file, shape (n_found,).
+        row: index of its row in that file, shape (n_found,).
+    """
+
+    paths: list[Path]
+    file: np.ndarray
+    row: np.ndarray
 
 
 class Store:
@@ -59,7 +80,7 @@ class Store:
         """Write finished requests, with the description of the engine. They are on disk when this returns."""
         if responses:
             rows = [{k: _storable(v) for k, v in vars(response).items()} | {"engine": engine} for response in responses]
-            self._write(pa.Table.from_pylist(rows, schema=SCHEMA))
+            self._write(_groups(pa.Table.from_pylist(rows, schema=SCHEMA)))
 
     def read(self, request_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pd.DataFrame:
         """Results of requests: one row a request, in the order of `request_ids`. Unknown requests have no row.
@@ -71,50 +92,77 @@ class Store:
             request_ids: the requests; None for all in the store.
             columns: columns of `SCHEMA`; None for all. `request_id` and `error` are always there.
         """
-        names = [name for name in SCHEMA.names if columns is None or name in {*columns, "request_id", "error"}]
-        parts = self._load_all(names)
+        names = [name for name in SCHEMA.names if columns is None or name in {*columns, *KEYS}]
         wanted = None if request_ids is None else pa.array(request_ids, pa.string(), from_pandas=True)
-        if wanted is not None:
-            parts = [table.filter(pc.is_in(table["request_id"], wanted)) for table in parts]
-        table = pa.concat_tables([SCHEMA.empty_table().select(names), *parts])
-        rows = _best_rows(table, table["request_id"].unique() if wanted is None else wanted)
-        # Filtering goes part by part: texts of all answers in one array can be more than it holds.
-        found = table.filter(np.isin(np.arange(len(table)), rows)).to_pandas()
-        return found.iloc[np.searchsorted(np.sort(rows), rows)].reset_index(drop=True)
+
+        def best() -> pd.DataFrame:
+            found = self._find(wanted)
+            order = np.lexsort((found.row, found.file))
+            of_file = np.searchsorted(found.file[order], np.arange(len(found.paths) + 1))
+            parts = [_empty(names)]
+            for path, first, last in zip(found.paths, of_file, of_file[1:], strict=False):
+                parts += _rows(path, found.row[order[first:last]], names)
+            table = pa.concat_tables(parts).unify_dictionaries().to_pandas()
+            return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+        table = self._whatever_is_joined(best)
+        if "engine" in table:  # in an order that does not depend on files
+            table["engine"] = table["engine"].cat.set_categories(sorted(table["engine"].cat.categories))
+        return table
 
     def spent(self) -> dict[str, float]:
         """What all calls have used of the judge's budget, failed ones included: ``calls``, ``tokens`` and ``cost``.
 
         A call with an unknown number of tokens counts with the most that it can have used.
         """
-        names = ["request_id", "error", "prompt_tokens", "completion_tokens", "attempts", "tokens", "cost", "engine"]
-        rows = pa.concat_tables([SCHEMA.empty_table().select(names), *self._load_all(names)]).to_pandas()
+        names = [*KEYS, "prompt_tokens", "completion_tokens", "attempts", "tokens", "cost", "engine"]
+
+        def paid() -> pd.DataFrame:
+            parts = (self._load(path, names) for path in self._paths())
+            table = pa.concat_tables([_empty(names), *(part for part in parts if part is not None)])
+            return table.unify_dictionaries().to_pandas()
+
         # A job that was killed while it joined files leaves rows twice.
-        rows = rows.drop_duplicates()
+        rows = self._whatever_is_joined(paid).drop_duplicates()
         tokens = rows["tokens"].fillna(rows["prompt_tokens"].fillna(0) + rows["completion_tokens"].fillna(0))
         return {"calls": int(rows["attempts"].sum()), "tokens": int(tokens.sum()), "cost": float(rows["cost"].sum())}
 
-    def compact(self) -> None:
-        """Join the small files of this store into one file, with one row a request.
+    def compact(self, request_ids: Iterable[str] | None = None) -> None:
+        """Join the small files that hold some requests into one file, with one row a request.
 
-        Files that killed jobs left behind are joined too. Other jobs may write and compact at the same time. A failed
-        call that was paid for keeps its row beside the answer that came later.
+        Files that killed jobs left behind are joined too. Other jobs may write and read meanwhile. One job at a time
+        joins files: two that join the same ones would both keep all rows. A failed call that was paid for keeps its row
+        beside the answer that came later.
+
+        Args:
+            request_ids: those of one job: files that hold none of them are left to other jobs. None for all.
         """
-        small = {}
+        wanted = None if request_ids is None else pa.array(request_ids, pa.string(), from_pandas=True)
+        with locks.only_writer(self.folder / "compaction", patience=SECONDS_TO_WAIT) as alone:
+            paths = self._to_join(wanted) if alone else []
+            if len(paths) > 1:
+                joined = self._write(_without_copies(paths))
+                for path in paths:
+                    if path != joined:
+                        path.unlink(missing_ok=True)
+
+    def _to_join(self, wanted: pa.Array | None) -> list[Path]:
+        """The sound files that hold any of some requests and are small, or share one of them with another file.
+
+        In the order in which they were written: neighbours in a file of requests stay neighbours.
+        """
+        held = {}
         for path in self._paths():
-            # Another job may have joined this file since the folder was listed: its rows are in that job's file. A
-            # file that is damaged stays where it is.
-            with contextlib.suppress(pa.ArrowInvalid, OSError):
-                if pq.read_metadata(path).num_rows < FULL_FILE_ROWS:
-                    small[path] = _read(path, SCHEMA.names)
-        if len(small) > 1:
-            table = pa.concat_tables(small.values())
-            keys = table.select(["request_id", "error", "completion_tokens", "attempts", "cost", "engine"]).to_pandas()
-            best = np.isin(np.arange(len(table)), _best_rows(table, table["request_id"].unique()))
-            paid = (keys["attempts"].notna() & ~keys.duplicated()).to_numpy()
-            joined = self._write(table.filter(best | paid))
-            for path in small.keys() - {joined}:
-                path.unlink(missing_ok=True)
+            table = self._load(path, ["request_id"])
+            ids = pa.array([], pa.string()) if table is None else table["request_id"].combine_chunks()
+            if wanted is not None:
+                ids = ids.filter(pc.is_in(ids, wanted))
+            if len(ids) and self._is_sound(path):
+                held[path] = ids.unique(), len(table) < FULL_FILE_ROWS
+        counts = pa.chunked_array([ids for ids, _ in held.values()], pa.string()).value_counts()
+        shared = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+        chosen = (path for path, (ids, small) in held.items() if small or pc.any(pc.is_in(ids, shared)).as_py())
+        return sorted(chosen, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
     def note(self, run: dict) -> None:
         """Write a note on a run: its counts of requests and tokens, and its time."""
@@ -132,37 +180,64 @@ class Store:
                 log.warning("%s cannot be read and is ignored: %s", path, " ".join(str(error).split()))
         return sorted(notes, key=lambda run: run["ended"])
 
-    def _write(self, table: pa.Table) -> Path:
-        digest = hashlib.blake2b(digest_size=16)
-        for batch in table.to_batches():
-            digest.update(batch.serialize())
-        path = self.folder / f"{digest.hexdigest()}.parquet"
-        files.write_parquet(table, path)
-        return path
+    def _write(self, groups: Iterable[pa.Table]) -> Path:
+        return files.write_by_content(groups, self.folder)
 
     def _paths(self) -> list[Path]:
         # A name that begins with a dot is that of a file that is being written.
         return sorted(path for path in self.folder.glob("*.parquet") if path.is_file() and path.name[0] != ".")
 
-    def _load_all(self, columns: list[str]) -> list[pa.Table]:
+    def _whatever_is_joined(self, read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """What a function reads. It begins anew where another job has joined, and removed, a file meanwhile."""
         while True:
-            paths = self._paths()
             try:
-                return [table for path in paths if (table := self._load(path, columns)) is not None]
+                return read()
             except OSError as error:
-                if _has_gone(error):
+                if not _has_gone(error):
+                    raise InputError(f"{self.folder}: a file of the response store cannot be read: {error}") from error
+
+    def _find(self, wanted: pa.Array | None) -> _Found:
+        """Where the best row of each request is, in the order of `wanted`; None for all requests."""
+        paths, keys, places = [], [_empty(KEYS)], []
+        for path in self._paths():
+            table = self._load(path, KEYS)
+            if table is None:
+                continue
+            rows = np.arange(len(table))
+            if wanted is not None:
+                rows = np.flatnonzero(pc.is_in(table["request_id"], wanted).to_numpy())
+                if not len(rows) or not self._is_sound(path):
                     continue
-                raise InputError(f"{self.folder}: a file of the response store cannot be read: {error}") from error
+                table = table.take(rows)
+            paths.append(path)
+            keys.append(table)
+            places.append(rows)
+        table = pa.concat_tables(keys)
+        best = _best_rows(table, table["request_id"].unique() if wanted is None else wanted)
+        file = np.repeat(np.arange(len(paths)), [len(rows) for rows in places])
+        return _Found(paths, file[best], np.concatenate([np.array([], int), *places])[best])
 
     def _load(self, path: Path, columns: list[str]) -> pa.Table | None:
+        """Columns of a file; None where it is damaged, as by a power cut. Its requests are then asked again."""
         try:
             return _read(path, columns)
-        except (pa.ArrowInvalid, OSError) as error:
-            if isinstance(error, OSError) and (_has_gone(error) or error.errno is not None):  # the file may be whole
+        except Exception as error:
+            # A damaged file raises whatever its bytes make pyarrow do. Otherwise the file may be whole.
+            if (isinstance(error, OSError) and error.errno is not None) or files.content_hash(path) == path.stem:
                 raise
-            # The file is damaged, as by a power cut: its requests are asked again.
-            log.warning("%s cannot be read and is ignored: %s", path, " ".join(str(error).split()))
+            _ignored(path, error)
             return None
+
+    def _is_sound(self, path: Path) -> bool:
+        """Whether a file holds what was written into it: its name is the hash of its bytes."""
+        if files.content_hash(path) == path.stem:
+            return True
+        _ignored(path, "its content is not what was written")
+        return False
+
+
+def _ignored(path: Path, reason: object) -> None:
+    log.warning("%s cannot be read and is ignored: %s", path, " ".join(str(reason).split()))
 
 
 def _has_gone(error: OSError) -> bool:
@@ -177,9 +252,70 @@ def _storable(value: object) -> object:
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def _opened(path: Path) -> pq.ParquetFile:
+    return pq.ParquetFile(path, read_dictionary=["engine"], page_checksum_verification=True)
+
+
 def _read(path: Path, columns: list[str]) -> pa.Table:
-    # Files of earlier versions lack some columns; these are null.
-    return pq.read_table(path, schema=SCHEMA, columns=columns, page_checksum_verification=True)
+    with _opened(path) as file:
+        return _aligned(file.read(_there(file, columns)), columns)
+
+
+def _there(file: pq.ParquetFile, columns: list[str]) -> list[str]:
+    return [name for name in columns if name in file.schema_arrow.names]
+
+
+def _aligned(table: pa.Table, columns: list[str]) -> pa.Table:
+    """Columns of a table as `SCHEMA` has them. Those that files of earlier versions lack are null."""
+    schema = _empty(columns).schema
+    there = {name: table[name].cast(schema.field(name).type) for name in table.column_names}
+    nulls = (pa.nulls(len(table), schema.field(name).type) for name in columns)
+    return pa.table([there.get(name, none) for name, none in zip(columns, nulls, strict=True)], schema=schema)
+
+
+def _empty(columns: list[str]) -> pa.Table:
+    return SCHEMA.empty_table().select(columns)
+
+
+def _rows(path: Path, rows: np.ndarray, columns: list[str]) -> Iterator[pa.Table]:
+    """Some rows of a file, in the order of the file, a table a row group. Groups without any are not read.
+
+    Args:
+        path: the file.
+        rows: their indices, ascending.
+        columns: columns of `SCHEMA`.
+    """
+    with _opened(path) as file:
+        names = _there(file, columns)
+        ends = np.cumsum([0, *(file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))])
+        bounds = np.searchsorted(rows, ends)
+        for group in np.flatnonzero(np.diff(bounds)).tolist():
+            inside = rows[bounds[group] : bounds[group + 1]] - ends[group]
+            yield _aligned(file.read_row_group(group, names), columns).take(inside)
+
+
+def _without_copies(paths: list[Path]) -> Iterator[pa.Table]:
+    """The rows of some files in row groups: the best row of each request, and each failed call that was paid for."""
+    parts = [_read(path, [*KEYS, "completion_tokens", "attempts", "cost", "engine"]) for path in paths]
+    keys = pa.concat_tables(parts).unify_dictionaries()
+    known = keys.to_pandas()
+    best = np.isin(np.arange(len(keys)), _best_rows(keys, keys["request_id"].unique()))
+    kept = best | (known["attempts"].notna() & ~known.duplicated()).to_numpy()
+    held: list[pa.Table] = []
+    for path, part in zip(paths, np.split(kept, np.cumsum([len(part) for part in parts])[:-1]), strict=True):
+        for table in _rows(path, np.flatnonzero(part), SCHEMA.names):
+            held.append(table)
+            if sum(map(len, held)) >= GROUP_ROWS:
+                yield from _groups(pa.concat_tables(held))
+                held = []
+    if held:
+        yield from _groups(pa.concat_tables(held))
+
+
+def _groups(table: pa.Table) -> Iterator[pa.Table]:
+    """A table as row groups of a file."""
+    table = table.unify_dictionaries().combine_chunks()
+    return (table.slice(start, GROUP_ROWS) for start in range(0, len(table), GROUP_ROWS))
 
 
 def _best_rows(table: pa.Table, request_ids: pa.Array) -> np.ndarray:
