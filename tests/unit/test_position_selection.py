@@ -265,6 +265,13 @@ def test_item_counts_are_in_the_order_of_ids_with_zeros_where_nothing_is_usable(
         assert counts_of(table, readout).tolist() == [[1, 1], [0, 0], [0, 1]]
 
 
+def test_an_item_of_which_one_read_has_a_score_counts():
+    one = [5] + [None] * 9
+    found = position_selection.estimate(score_table([one, [5] * 10, [None] * 10], soft=False), **BOOTSTRAP)
+    (row,) = rows_of(found, "chi2").itertuples()
+    assert (row.n_items, row.n_clusters, row.n_reads, row.n_failed) == (2, 2, 11, 19)
+
+
 def test_soft_counts_are_summed_probabilities_of_positions():
     table = score_table([[1, 2]], n=2, shown=[[1, 2], [2, 1]], probabilities=[[[0.9, 0.1], [0.3, 0.7]]])
     assert counts_of(table, "soft") == pytest.approx(np.array([[0.9 + 0.7, 0.1 + 0.3]]))
