@@ -174,6 +174,19 @@ def test_weighted_statistics_of_hand_worked_cases():
     assert one_weight(correlations.weighted_kappa, x, y, weights) == pytest.approx(1 - (2 / 3) / (12 / 9))
 
 
+@pytest.mark.parametrize(("n_x", "n_y"), [(1, 5), (2, 2), (5, 9), (5, 5000), (3000, 7), (5000, 5000)])
+def test_weighted_kendall_is_scipys_tau_b_of_all_copies_however_many_values_there_are(n_x, n_y):
+    rng = np.random.default_rng(n_x + n_y)
+    x = rng.integers(0, n_x, 300).astype(float)
+    y = rng.integers(0, n_y, 300) + (x if n_x > 1 else 0.0)
+    weights = rng.poisson(1.0, (70, 300)).astype(float)
+    found = correlations.weighted_kendall(x, y, weights)
+    copies = [(np.repeat(x, row.astype(int)), np.repeat(y, row.astype(int))) for row in weights]
+    expected = [stats.kendalltau(*pair).statistic for pair in copies]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert correlations.weighted_kendall(x, y, weights[0]) == pytest.approx(expected[0], nan_ok=True)
+
+
 @pytest.mark.parametrize("constant", [3, 3.3, 4.1, 7 / 3, 17 / 7])
 def test_a_constant_has_no_weighted_correlation_however_its_mean_is_rounded(constant):
     y = np.random.default_rng(2).integers(1, 6, 1600).astype(float)

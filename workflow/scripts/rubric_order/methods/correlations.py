@@ -4,14 +4,14 @@ Functions take pairs (x, y), shape (n,) each, and weights, shape (..., n): how o
 row of weights, so that all resamples are one table, and what is the same in all of them is computed once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from rubric_order.methods import resampling
 
 MAX_LEFT_OUT = 200  # parts of a jackknife
-COLUMNS_AT_ONCE = 1024  # of the order of all pairs, which is too large for memory
 COUNTED_ONE_BY_ONE = 128  # distinct values; more are sorted first
 ROWS_AT_ONCE = 64  # of weights, which then stay in the processor's cache
 Statistic = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -55,19 +55,81 @@ def _spearman(x: "_Values", y: "_Values", weights: np.ndarray) -> np.ndarray:
 
 
 def weighted_kendall(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Kendall's tau-b of weighted pairs, see `weighted_pearson`."""
-    x, y = _Values(x), _Values(y)
-    total = weights.sum(axis=-1)
-    single = weights.astype(np.float32)  # exact for whole numbers up to 2^24, and twice as fast
-    excess = np.zeros(total.shape)  # concordant less discordant pairs, each counted twice
-    for start in range(0, len(x.code), COLUMNS_AT_ONCE):
-        part = slice(start, start + COLUMNS_AT_ONCE)
-        order = x.order(part) * y.order(part)
-        excess += np.einsum("...i,...i->...", single @ order, single[..., part], dtype=float)
-    untied = [total**2 - values.squares(weights) for values in (x, y)]
+    """Kendall's tau-b of weighted pairs, see `weighted_pearson`.
+
+    Time grows with n log k, where k is the number of distinct values of the score that has fewer.
+    """
+    rows, values = weights.reshape(-1, len(x)), [_Values(x), _Values(y)]
+    few, many = sorted(values, key=lambda each: each.n_values)
+    levels = list(_halvings(few.code, many.code))
+    parts = [
+        _kendall(levels, values, rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)
+    ]
+    return np.concatenate(parts).reshape(weights.shape[:-1])
+
+
+class _Halving(NamedTuple):
+    """Pairs in groups of values of one score, where each group is about to be split into a lower and an upper half.
+
+    Attributes:
+        order: of the pairs, by group, in a group by the other score, and of equal ones the lower half first.
+        cells: where the pairs of one group, other score and half begin in this order.
+        runs: where those of one group and other score begin, as indices of cells.
+        groups: where groups begin, as indices of runs.
+        group: the group of each run.
+        upper: whether each cell is of an upper half.
+    """
+
+    order: np.ndarray
+    cells: np.ndarray
+    runs: np.ndarray
+    groups: np.ndarray
+    group: np.ndarray
+    upper: np.ndarray
+
+
+def _halvings(few: np.ndarray, many: np.ndarray) -> Iterator[_Halving]:
+    """The steps by which the values of a score are split into halves, down to single values.
+
+    Two pairs that differ in this score come into different halves in exactly one step.
+    """
+    for bit in reversed(range(int(few.max(initial=0)).bit_length())):
+        group, half = few >> (bit + 1), few >> bit & 1
+        order = np.lexsort((half, many, group))
+        group, other, half = group[order], many[order], half[order]
+        first = np.ones(len(order), dtype=bool)
+        new_group, new_run, new_cell = first.copy(), first.copy(), first.copy()
+        new_group[1:] = group[1:] != group[:-1]
+        new_run[1:] = new_group[1:] | (other[1:] != other[:-1])
+        new_cell[1:] = new_run[1:] | (half[1:] != half[:-1])
+        cells, runs = np.flatnonzero(new_cell), np.flatnonzero(new_run)
+        groups = np.searchsorted(runs, np.flatnonzero(new_group))
+        of_run = np.cumsum(new_group)[runs] - 1
+        yield _Halving(order, cells, np.searchsorted(cells, runs), groups, of_run, half[cells] == 1)
+
+
+def _kendall(levels: list[_Halving], values: list["_Values"], weights: np.ndarray) -> np.ndarray:
+    excess = np.zeros(len(weights))  # concordant less discordant pairs
+    by_pair = np.ascontiguousarray(weights.T, dtype=np.float32)  # exact for whole numbers up to 2^24
+    for level in levels:
+        copies = _sums(by_pair[level.order], level.cells)
+        upper = _sums(copies * level.upper[:, None], level.runs)
+        lower = _sums(copies * ~level.upper[:, None], level.runs)
+        # Lower halves with a smaller other score are concordant with an upper one, those with a greater discordant.
+        until = np.cumsum(lower, axis=0)
+        total = np.add.reduceat(lower, level.groups, axis=0)
+        outside = total + 2 * (np.cumsum(total, axis=0) - total)
+        excess += np.einsum("ij,ij->j", upper, 2 * until - lower - outside[level.group], dtype=float)
+    total = weights.sum(axis=1)
+    untied = [total**2 - each.squares(weights) for each in values]
     with np.errstate(invalid="ignore", divide="ignore"):
-        tau = excess / np.sqrt(untied[0] * untied[1])
+        tau = 2 * excess / np.sqrt(untied[0] * untied[1])
         return np.where((untied[0] > 1e-9) & (untied[1] > 1e-9), np.clip(tau, -1, 1), np.nan)
+
+
+def _sums(table: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """Sums of neighbouring rows of a table, from each of `begins` to the next."""
+    return table if len(begins) == len(table) else np.add.reduceat(table, begins, axis=0)
 
 
 class _Values:
@@ -75,30 +137,27 @@ class _Values:
 
     Attributes:
         code: number of each pair's value, shape (n,).
+        n_values: number of distinct values.
     """
 
     def __init__(self, values: np.ndarray) -> None:
         distinct, code = np.unique(values, return_inverse=True)
         self.code = code.astype(np.int32)
-        self._n = len(distinct)
+        self.n_values = len(distinct)
         self._order = np.argsort(self.code, kind="stable")
-        self._first = np.searchsorted(self.code[self._order], np.arange(self._n))
+        self._first = np.searchsorted(self.code[self._order], np.arange(self.n_values))
 
     def copies(self, weights: np.ndarray) -> np.ndarray:
         """How often each value is there, shape (..., n) -> (..., n_values)."""
-        if self._n <= COUNTED_ONE_BY_ONE:
-            return weights @ (self.code[:, None] == np.arange(self._n)).astype(weights.dtype)
+        if self.n_values <= COUNTED_ONE_BY_ONE:
+            return weights @ (self.code[:, None] == np.arange(self.n_values)).astype(weights.dtype)
         ordered = weights[..., self._order]
-        return ordered if self._n == len(self.code) else np.add.reduceat(ordered, self._first, axis=-1)
+        return ordered if self.n_values == len(self.code) else np.add.reduceat(ordered, self._first, axis=-1)
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
         """Sum over values of how often each is there, squared, shape (..., n) -> (...)."""
-        copies = weights if self._n == len(self.code) else self.copies(weights)
+        copies = weights if self.n_values == len(self.code) else self.copies(weights)
         return np.einsum("...i,...i->...", copies, copies)
-
-    def order(self, part: slice) -> np.ndarray:
-        """1 where a pair's value (rows) is above that of one of some others (columns), -1 where below, else 0."""
-        return np.sign(self.code[:, None] - self.code[part], dtype=np.float32, casting="unsafe")
 
 
 def weighted_kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
