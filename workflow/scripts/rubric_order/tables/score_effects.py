@@ -3,7 +3,6 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.statistics.score_effects import CONTRASTS
 from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
@@ -19,6 +18,7 @@ CAPTION = (
     "alone, on the positions of levels. All datasets together; the CSV file has each."
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
+CONTRASTS = ["usual_minus_balanced", "ascending_minus_descending"]
 COUNTS = ["n_items", "n_clusters", "n_reads", "n_failed"]
 TESTS = ["p_holm", "p_bh", "n_tests"]
 
@@ -31,7 +31,7 @@ def table(score_effects: pd.DataFrame, *, study: str, cluster: str = "group") ->
         cluster: ``item`` or ``group``: what counts as the sample.
     """
     chosen = score_effects.query("study == @study and cluster == @cluster")
-    found = widen(chosen, KEYS, list(CONTRASTS)).set_index(KEYS)
+    found = widen(chosen, KEYS, CONTRASTS).set_index(KEYS)
     test = chosen[chosen["quantity"] == "order_test"].set_index(KEYS)
     gap = chosen[chosen["quantity"] == "largest_gap"].set_index(KEYS)
     found["p_order"] = test["p_order"]
