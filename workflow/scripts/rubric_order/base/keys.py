@@ -15,7 +15,7 @@ CLUSTERS = ("group", "item")
 STRATEGIES = ("balanced", "balanced_williams", "all", "random", "fixed", "single")
 
 # Strategies that show every score, or criterion, in every position.
-CROSSED = ("balanced", "random", "all", "balanced_williams")
+EVERY_POSITION = ("balanced", "random", "all", "balanced_williams")
 
 # The score of a read by readout: as it was selected, and as its probabilities expect it.
 VALUES = {"hard": "score", "soft": "expected_score"}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import permutations
-from rubric_order.base.keys import CROSSED, KEYS, VALUES
+from rubric_order.base.keys import EVERY_POSITION, KEYS, VALUES
 
 ITEM_COLUMNS = ["item_id", "group_id", "candidate", "criterion", "human_score"]
 COLUMNS = [*KEYS, *ITEM_COLUMNS, "read_index", "ordering", "score", "expected_score"]
@@ -76,7 +76,7 @@ class Block:
         Of recorded reads their orderings tell: each score at each position at least half as often as on average.
         """
         if self.keys["strategy"] != "recorded":
-            return self.keys["strategy"] in CROSSED
+            return self.keys["strategy"] in EVERY_POSITION
         cells = (permutations.positions_of(self.shown) - 1) + self.n * np.arange(self.n)
         return bool(2 * np.bincount(cells.ravel(), minlength=self.n**2).min() >= len(self.shown) / self.n)
 

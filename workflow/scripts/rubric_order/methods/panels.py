@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rubric_order.base.keys import CROSSED, KEYS, VALUES
+from rubric_order.base.keys import EVERY_POSITION, KEYS, VALUES
 
 COLUMNS = [*KEYS, "unit_id", "group_id", "criterion", "human_score", "read_index", "criterion_position", "predecessor"]
 COLUMNS += list(VALUES.values())
@@ -82,7 +82,7 @@ def blocks(
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, reads in table.groupby(KEYS):
             name = dict(zip(KEYS, key, strict=True))
-            if crossed and name["strategy"] not in CROSSED:
+            if crossed and name["strategy"] not in EVERY_POSITION:
                 continue
             for readout, column in VALUES.items():
                 if reads[column].notna().any():

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import CROSSED, KEYS, stream
+from rubric_order.base.keys import EVERY_POSITION, KEYS, stream
 from rubric_order.methods import fixed_effects, rao_scott, resampling, tidy, uniformity
 from rubric_order.methods.resampling import sum_units
 
@@ -77,7 +77,7 @@ def estimate(
     """
     rows = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        listed = table[(table["levels"].map(len) > 0) & table["strategy"].isin(CROSSED)]
+        listed = table[(table["levels"].map(len) > 0) & table["strategy"].isin(EVERY_POSITION)]
         for key, reads in listed.groupby(KEYS):
             usable = reads[reads["score"].notna()]
             if usable.empty:
