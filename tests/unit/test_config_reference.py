@@ -114,12 +114,12 @@ def test_a_bar_does_not_end_a_cell_of_the_table():
 
 def test_every_setting_that_the_code_sorts_is_a_key(shape):
     known = schema.part_of(shape["properties"]["judges"], "any")["properties"]
-    sorted_ = {*judges.IDENTITY, *judges.FORMATS, *judges.RUN_SETTINGS, *judges.ENDPOINT_SETTINGS}
+    sorted_ = {*judges.IDENTITY, *judges.FORMATS, *judges.WIRE, *judges.RUN_SETTINGS, *judges.ENDPOINT_SETTINGS}
     assert sorted_ <= set(known)
 
 
 def test_what_the_page_says_of_new_requests_is_what_names_a_request(shape):
-    judge = {"engine": "openai", "model": "m", "serve": {}, "simulation": {}}
+    judge = {"engine": "openai", "model": "m", "simulation": {}, "answer_format": "score"}
     schema.fill_defaults(judge, schema.part_of(shape["properties"]["judges"], "any"))
 
     def identity(**change):

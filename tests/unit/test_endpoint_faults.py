@@ -123,7 +123,16 @@ def job(pytestconfig, tmp_path_factory):
         command = [
             *(sys.executable, pytestconfig.rootpath / "workflow/scripts/judge_shard.py"),
             *("--requests", folder / "requests.parquet", "--shard", "1", "--shards", "1", "--probe", "score_order"),
-            *("--judge", json.dumps(judge), "--endpoint", json.dumps(how), "--model-folder", "--gpus", "0"),
+            *(
+                "--judge",
+                json.dumps(judge),
+                "--endpoint",
+                json.dumps(how),
+                "--model-folder",
+                "--weights",
+                "--gpus",
+                "0",
+            ),
             *("--store", folder / "store", "--output", folder / "responses.parquet"),
         ]
         runs, seen = [], []

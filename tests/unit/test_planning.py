@@ -1,5 +1,6 @@
 import copy
 import hashlib
+import json
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,10 @@ from hypothesis import strategies as st
 from rubric_order import datasets, probes
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges
+from rubric_order.judging.second_requests import second_id
 from rubric_order.planning import reads as planned
 from rubric_order.planning import requests as asked
-from rubric_order.probes import score_order
+from rubric_order.probes import criterion_order, score_order
 from rubric_order.prompts import frames
 
 DESIGN = {"scales": [5], "strategies": ["balanced", "random", "fixed"], "budget": None, "seed": 1}
@@ -190,7 +192,7 @@ ENDPOINT = {"engine": "openai", "model": "a/b/c", "base_url": "https://example.o
         {"extra_headers": {"X-Tenant": "$TENANT"}},
         {"concurrency": 3, "timeout": 5, "max_attempts": 1, "requests_per_minute": 5, "tokens_per_minute": 5},
         {"budget": {"calls": 1}, "prices": {"prompt": 1, "completion": 1}},
-        {"accept_models": ["b"], "max_tokens_name": "max_completion_tokens", "top_logprobs": 5, "dialect": "vllm"},
+        {"accept_models": ["b"]},
         {"extra_body": {}},
     ],
     ids=str,
@@ -212,13 +214,75 @@ def test_request_ids_change_with_what_an_endpoint_is_asked(judge):
 
 def test_a_server_of_our_own_is_the_offline_engine_but_for_the_kind_of_engine(judge):
     served = {**judge, "engine": "openai", "serve": {}, "model": "/scratch/llama"}
-    assert identity(served) == identity({**judge, "model": "./llama"}) | {"engine": "openai"}
+    wire = {"dialect": "vllm", "max_tokens_name": "max_tokens", "serve": {"arguments": {}}}
+    assert identity(served) == identity({**judge, "model": "./llama"}) | {"engine": "openai"} | wire
 
 
-@pytest.mark.parametrize("path", ["/scratch/a/llama", "/home/b/models/llama", "./llama", "../llama/"])
-def test_a_local_model_is_known_by_the_name_of_its_folder(judge, path):
-    assert identity({**judge, "model": path})["model"] == "llama"
+@pytest.mark.parametrize("path", ["/scratch/a/llama", "/home/b/models/llama", "./other", "../llama/"])
+def test_a_local_model_is_known_by_its_weights_and_not_by_its_folder(judge, path):
+    known = identity({**judge, "model": path, "weights": "abc"})
+    assert known["weights"] == "abc"
+    assert "model" not in known
     assert identity({**judge, "model": "org/llama"})["model"] == "org/llama"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"model": "./llama", "weights": "abc"},
+        {"engine_args": {"max_num_seqs": 2, "kv_cache_dtype": "fp8"}},
+        {"engine": "openai", "serve": {"arguments": {"reasoning_parser": "qwen3"}, "ready_timeout": 3}},
+        {"engine": "openai", "base_url": "https://example.org/v1", "extra_body": {"a": 1}},
+        {"engine": "openai", "answer_format": "feedback", "dialect": "vllm"},
+    ],
+    ids=str,
+)
+def test_the_identity_of_an_identity_is_itself(judge, settings):
+    """Jobs are given an identity, and name requests by the identity of that."""
+    once = identity(judge | settings)
+    assert identity(once) == once
+    assert json.loads(json.dumps(once)) == once
+
+
+ENDPOINT_20 = {"engine": "openai", "base_url": "https://example.org/v1", "top_logprobs": 20}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"model": "run1/checkpoint", "weights": "a" * 64}, {"model": "run2/checkpoint", "weights": "b" * 64}),
+        ({"engine_args": {"load_format": "dummy"}}, {}),
+        (ENDPOINT_20, {**ENDPOINT_20, "top_logprobs": 0}),
+        (ENDPOINT_20, {**ENDPOINT_20, "dialect": "vllm"}),
+        (ENDPOINT_20, {**ENDPOINT_20, "max_tokens_name": "max_completion_tokens"}),
+        ({"engine": "openai", "serve": {}}, {"engine": "openai", "serve": {"arguments": {"reasoning_parser": "x"}}}),
+        ({"answer_prefix": "Score: "}, {"answer_prefix": '{"score": '}),
+        ({"revision": "a" * 40}, {"revision": "b" * 40}),
+    ],
+    ids=str,
+)
+def test_settings_that_can_change_an_answer_have_different_names(judge, one, other):
+    """Through the settings that jobs are given, as in the workflow."""
+    names = {request_ids(identity(judge | settings), ["prompt"], [0], 5)[0] for settings in (one, other)}
+    assert len(names) == 2
+
+
+def test_log_probabilities_that_are_not_read_name_nothing(judge):
+    feedback = judge | ENDPOINT_20 | {"answer_format": "feedback"}
+    assert identity(feedback) == identity(feedback | {"top_logprobs": 0})
+    several = [judges.identity(feedback | {"top_logprobs": n}, criterion_order.IDENTITY) for n in (0, 20)]
+    assert several[0] != several[1]
+
+
+def test_weights_are_open_where_config_does_not_say_which_they_are(judge):
+    pinned = {"revision": "a" * 40}
+    gguf = {"gguf": {"package": "p", "file": "f", "sha256": "0" * 64}}
+    open_ = [{}, {"revision": "main"}, {"model": "./llama"}, pinned | {"model": "./llama"}]
+    named = [pinned, gguf, {"engine": "simulated"}, {"engine": "openai", "base_url": "https://example.org/v1"}]
+    assert all(judges.has_open_weights(judge | settings) for settings in open_)
+    assert not any(judges.has_open_weights(judge | settings) for settings in named)
+    assert judges.has_open_weights(judge | {"engine": "openai", "serve": {}})
 
 
 @given(
@@ -234,7 +298,8 @@ def test_different_messages_repeats_and_scales_have_different_names(triples):
 def test_request_ids_are_what_they_were():
     # A change here makes every stored answer useless: it is meant to hurt.
     judge = {"engine": "vllm", "model": "/x/m", "dtype": "bfloat16", "sampling": {"temperature": 0.5, "seed": 3}}
-    head = '[{"dtype": "bfloat16", "engine": "vllm", "model": "m", "sampling": {"seed": 3, "temperature": 0.5}}, 5]'
+    sampling = '"sampling": {"seed": 3, "temperature": 0.5}'
+    head = f'[{{"dtype": "bfloat16", "engine": "vllm", "model": "m", {sampling}, "version": 2}}, 5]'
     expected = hashlib.blake2b(f"{head}2\x1fhé".encode(), digest_size=16).hexdigest()
     assert request_ids(judge, ["hé"], [2], 5) == [expected]
 
@@ -413,15 +478,15 @@ def test_the_demo_is_planned_with_19_requests_an_item_and_those_of_random(root, 
     assert without["request_id"].nunique() == 80 * 19
 
 
-# Names of the first stores: numbers of reads and of distinct requests, the first name, and a hash
-# of all names in order. A store that was paid for stays valid as long as these stay.
+# Names of version 2: numbers of reads and of distinct requests, the first name, and a hash of all names in order. A
+# store that was paid for stays valid as long as these stay: never change them again.
 RECORDED = {
-    ("score", "score_order", False): (1200, 980, "eb694ae2279d901797238814866ba4c3", "cc5d23137504665c"),
-    ("score", "criterion_order", False): (304, 198, "f640f9fc2bc497a6887ea6ee6ba4847e", "727ea473b2c79de5"),
-    ("score", "criterion_order", True): (304, 280, "0431828c7e7d87531fd7888e52ba09f2", "b766f4651991551a"),
-    ("feedback", "score_order", False): (600, 297, "3c1df5f0e5b2cb0ba8440d5cc8c58c5f", "c6e3d9666941ead9"),
-    ("feedback", "criterion_order", False): (152, 48, "6bfaa1b5461e78dbdc87f74298da87da", "ed7aca90df991563"),
-    ("feedback", "criterion_order", True): (152, 99, "8508658d7097a959a65a2ef098e6b9f8", "bd59b62c78806530"),
+    ("score", "score_order", False): (1200, 980, "8a9770f2c047afbedb824ba02e3a4f96", "fa78275b351f1fe6"),
+    ("score", "criterion_order", False): (304, 198, "40b2e79c5df0d161f6875fdea259494f", "473b665242364e38"),
+    ("score", "criterion_order", True): (304, 280, "1431696221fbd36de0301d36547e1069", "7a182f81e8393c45"),
+    ("feedback", "score_order", False): (600, 297, "044fcbd6e2b8d02c9c3a7c38dbbf72df", "d51f208942545f21"),
+    ("feedback", "criterion_order", False): (152, 48, "9400c5eadfab765629121fe89397ddef", "356e3bbd49600064"),
+    ("feedback", "criterion_order", True): (152, 99, "84e8f9169bb1d3d2477209b28ea55e6c", "d07cd66e044f59aa"),
 }
 
 
@@ -452,3 +517,31 @@ def test_the_names_of_a_whole_plan_are_those_that_were_recorded(judge, root, key
     names = reads["request_id"].tolist()
     digest = hashlib.blake2b("".join(names).encode(), digest_size=8).hexdigest()
     assert (len(names), len(set(names)), names[0], digest) == RECORDED[key]
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"engine": "openai", "base_url": "https://example.org/v1"}, "646ea1e7ddff1dd22e772e274db46704"),
+        (
+            {"engine": "openai", "base_url": "https://example.org/v1", "answer_format": "feedback"},
+            "80855b214aaf09afe037996df10031a0",
+        ),
+        (
+            {"engine": "openai", "serve": {"arguments": {"reasoning_parser": "qwen3"}}, "revision": "a" * 40},
+            "886d6013e41c81818a745d927d694c4e",
+        ),
+        ({"model": "run1/checkpoint", "weights": "b" * 64}, "afa70df33cf4d716d0a0174b8ad08bce"),
+        ({"engine": "simulated", "simulation": {"preference": "first"}}, "f0a5c1bd4411ec744f37f74530e0ae1d"),
+    ],
+    ids=str,
+)
+def test_names_of_each_kind_of_judge_are_those_that_were_recorded(judge, settings, expected):
+    # Never change them again, see above.
+    judge |= settings | {"dtype": "bfloat16"}
+    assert request_ids(identity(judge), ["a prompt"], [1], 5) == [expected]
+
+
+def test_the_name_of_a_second_request_is_the_one_that_was_recorded():
+    # Never change it again, see above.
+    assert second_id("0123456789abcdef", "Score: ") == "6e00eaa197d21b166d4271fd82abb1c9"

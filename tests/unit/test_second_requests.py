@@ -50,7 +50,7 @@ def run(tmp_path, judge):
 
 def test_only_answers_without_a_score_are_followed_by_a_second_request(run):
     table, engine = run()
-    second = [(second_id(name), "Score: ") for name in ("b", "c", "d")]
+    second = [(second_id(name, "Score: "), "Score: ") for name in ("b", "c", "d")]
     assert engine.asked == [(name, None) for name in ANSWERS] + second
     assert table["constrained_text"].fillna("none").tolist() == ["none", "2", "2", "2"]
     assert table["text"].tolist() == list(ANSWERS.values())
@@ -58,7 +58,7 @@ def test_only_answers_without_a_score_are_followed_by_a_second_request(run):
 
 def test_a_feedback_is_kept_and_its_result_is_asked_for(run):
     _, engine = run(answer_format="feedback", answer_prefix="")
-    assert (second_id("b"), "a fine answer\n[RESULT] ") in engine.asked
+    assert (second_id("b", "a fine answer\n[RESULT] "), "a fine answer\n[RESULT] ") in engine.asked
 
 
 def test_second_requests_are_not_repeated(run):

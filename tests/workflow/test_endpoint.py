@@ -65,7 +65,7 @@ def test_the_responses_have_one_schema_and_the_prompts_are_the_same_tokens(both:
     assert (served["model"] == "SmolLM2-135M-Instruct").all()
     described = json.loads(served["engine"][0])
     assert (described["engine"], described["server"]) == ("openai", "vllm")
-    weights = {json.loads(text)["weights_index"] for text in [*offline["engine"], *served["engine"]]}
+    weights = {json.loads(text)["weights"] for text in [*offline["engine"], *served["engine"]]}
     assert len(weights) == 1
 
 

@@ -112,7 +112,7 @@ def test_an_answer_without_a_score_gets_a_second_request_and_a_prompt_that_is_to
     assert set(responses["constrained_text"][asked]) <= set("12345")
     answered = responses["error"].isna()
     assert responses["option_logprobs"][answered].notna().all()
-    weights = {json.loads(engine)["weights_index"] for engine in responses["engine"][answered]}
+    weights = {json.loads(engine)["weights"] for engine in responses["engine"][answered]}
     assert len(weights) == 1
     assert len(weights.pop()) == 64
 

@@ -16,6 +16,7 @@ from rubric_order import catalogue, probes
 from rubric_order.base.code_hash import code_version, constant
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges, loading
+from rubric_order.judging import weights
 from rubric_order.judging.engines import ENGINES
 
 # Commands find the Python that runs Snakemake, also where its environment is not activated; with --sdm conda the
@@ -425,6 +426,19 @@ def model_folder(wildcards):
     """Weights that the workflow makes itself, if the judge's weights come as a GGUF file."""
     judge = config["judges"][wildcards.judge]
     return [f"results/models/{judges.folder_name(judge)}"] if judge["gguf"] else []
+
+
+def weights_file(wildcards):
+    """What names a judge's weights, where config does not."""
+    open_ = judges.has_open_weights(config["judges"][wildcards.judge])
+    return [f"results/weights/{wildcards.judge}.json"] if open_ else []
+
+
+def model_source(wildcards):
+    """Where a judge's weights are, as JSON; of local ones with their sizes and times, so that they are read once."""
+    judge = config["judges"][wildcards.judge]
+    found = {"model": judge["model"], "revision": judge["revision"]}
+    return as_json(found | ({"files": weights.state(judge["model"])} if judges.is_local(judge["model"]) else {}))
 
 
 def judge_environment(wildcards):

@@ -7,6 +7,7 @@ rule judge_shard:
     input:
         requests="results/requests/{study}/{judge}.parquet",
         model=model_folder,
+        weights=weights_file,
     output:
         responses="results/responses/{study}/{judge}/{shard}.parquet",
     log:
@@ -33,5 +34,6 @@ rule judge_shard:
     shell:
         "python {params.entry:q} --requests {input.requests:q} --shard {wildcards.shard} --shards {params.shards}"
         " --probe {params.probe} --judge {params.judge:q} --endpoint {params.endpoint:q} --model-folder {input.model:q}"
+        " --weights {input.weights:q}"
         " --gpus {resources.gpu} --store {params.store:q}"
         " --output {output.responses:q} 2> >(tee {log:q} >&2)"

@@ -1,4 +1,25 @@
-"""Judges whose weights a Python package ships as a GGUF file."""
+"""Weights of judges: which they are, and those that a Python package ships as a GGUF file."""
+
+
+# Requests are named by it. The hub is asked once: the answer stays until the file is removed.
+rule describe_weights:
+    output:
+        weights="results/weights/{judge}.json",
+    log:
+        "results/logs/describe_weights/{judge}.log",
+    benchmark:
+        "results/benchmarks/describe_weights/{judge}.jsonl"
+    wildcard_constraints:
+        judge=one_of(LIVE),
+    localrule: True
+    conda:
+        judge_environment
+    params:
+        code=code("describe_weights.py"),
+        entry=entry("describe_weights.py"),
+        model=model_source,
+    shell:
+        "python {params.entry:q} --model {params.model:q} --output {output.weights:q} 2> >(tee {log:q} >&2)"
 
 
 rule convert_gguf:

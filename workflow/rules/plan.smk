@@ -7,6 +7,7 @@ rule plan_reads:
         rubric_table="results/rubrics/{dataset}.parquet",
         pair_table="results/pairs/{dataset}.parquet",
         template=template,
+        weights=weights_file,
     output:
         plan="results/plan/{study}/{dataset}/{judge}.parquet",
     log:
@@ -27,6 +28,7 @@ rule plan_reads:
     shell:
         "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q} --pairs {input.pair_table:q}"
         " --template {input.template:q} --study {wildcards.study} --judge-id {wildcards.judge} --judge {params.judge:q}"
+        " --weights {input.weights:q}"
         " --probe {params.probe} --profiles {params.profiles} --design {params.design:q}"
         " --output {output.plan:q} 2> >(tee {log:q} >&2)"
 

@@ -27,12 +27,14 @@ def main(
     judge: dict,
     endpoint: dict,
     model_folder: Path | None,
+    weights: Path | None,
     gpus: int,
     store: Path,
     output: Path,
 ) -> None:
     """Ask what the store does not know, then write the responses of the shard in the order of its requests."""
     kept = Store(store)
+    judge |= files.read_json(weights) if weights else {}
     with locks.only_writer(output), contextlib.ExitStack() as claimed:
 
         def start_engine() -> engines.Engine:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from rubric_order.base.keys import DEFAULT_PROFILE
 
+# Version of what names a request. Another one makes every stored answer useless, so it is never changed again.
+IDENTITY_VERSION = 2
+
 # Settings of a judge that determine its answers.
 IDENTITY = (
     "engine",
@@ -24,6 +27,9 @@ IDENTITY = (
     "simulation",
 )
 
+# What an endpoint is sent beside the prompt; how likely labels are is asked for where it is read.
+WIRE = ("dialect", "max_tokens_name", "top_logprobs")
+
 # Settings that say how answers are asked for. Each probe names those that its requests depend on.
 FORMATS = ("answer_format", "answer_prefix", "criteria_format")
 
@@ -33,11 +39,8 @@ RUN_SETTINGS = ("gpu", "throughput", "shards", "mem", "runtime", "greedy_repeats
 ENDPOINT_SETTINGS = (
     "base_url",
     "api_key_env",
-    "dialect",
     "extra_headers",
     "accept_models",
-    "max_tokens_name",
-    "top_logprobs",
     "concurrency",
     "requests_per_minute",
     "tokens_per_minute",
@@ -66,7 +69,6 @@ SPEED = {
     "gpu_memory_utilization",
     "kv_cache_memory_bytes",
     "language_model_only",  # no prompt holds an image
-    "load_format",
     "max_num_batched_tokens",
     "max_num_seqs",
     "max_parallel_loading_workers",
@@ -94,11 +96,13 @@ def identity(judge: Mapping, formats: Collection[str]) -> dict:
         judge: the judge's settings.
         formats: those of `FORMATS` that the probe's requests depend on.
 
-    A local model is known by the name of its folder: the path itself is not part of any request. A number is the same
-    however it is written, so that temperature 0 and 0.0 are one setting.
+    A local model is known by the content of its weights, see `weights.describe`; neither its path nor its name is part
+    of any request. A number is the same however it is written, so that temperature 0 and 0.0 are one setting. The
+    identity of an identity is itself.
     """
     settings = [*IDENTITY, *formats]
     kept = {key: _plain(judge[key]) for key in settings if judge.get(key) is not None and judge[key] is not False}
+    kept["version"] = IDENTITY_VERSION
     other = {key: _plain(value) for key, value in judge.get("engine_args", {}).items() if key not in SPEED}
     if other:
         kept["engine_args"] = other
@@ -106,10 +110,34 @@ def identity(judge: Mapping, formats: Collection[str]) -> dict:
         kept["simulation"] = {k: v for k, v in kept["simulation"].items() if k != "seconds_per_request"}
     if judge.get("extra_body"):
         kept["extra_body"] = _plain(judge["extra_body"])
-    if (judge.get("serve") or {}).get("arguments"):
-        kept["server_args"] = _plain(judge["serve"]["arguments"])
-    kept["model"] = shown_name(judge)
+    if judge.get("serve") is not None:
+        kept["serve"] = {"arguments": _plain(judge["serve"].get("arguments", {}))}
+    if judge["engine"] == "openai":
+        kept |= _wire(judge, formats)
+    if judge.get("weights"):
+        kept["weights"] = judge["weights"]
+        kept.pop("model", None)
+    else:
+        kept["model"] = shown_name(judge)
     return kept
+
+
+def _wire(judge: Mapping, formats: Collection[str]) -> dict:
+    """Those of `WIRE` that the answers of an endpoint to the prompts of a probe depend on."""
+    kept = {name: judge[name] for name in WIRE if name in judge}
+    if judge.get("serve") is not None:
+        kept["dialect"] = "vllm"
+    reads_options = "criteria_format" in formats or judge.get("answer_format") == "score"
+    if kept.get("dialect") == "vllm" or not reads_options:  # a server of vLLM is asked for the labels themselves
+        kept.pop("top_logprobs", None)
+    return kept
+
+
+def has_open_weights(judge: Mapping) -> bool:
+    """Whether config does not say which weights answer: they lie in a folder, or their revision can move."""
+    runs = judge["engine"] == "vllm" or judge.get("serve") is not None
+    pinned = re.fullmatch("[0-9a-f]{40}", judge.get("revision") or "") is not None
+    return runs and not judge.get("gguf") and (is_local(judge["model"]) or not pinned)
 
 
 def is_endpoint(judge: Mapping) -> bool:

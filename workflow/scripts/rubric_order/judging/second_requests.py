@@ -36,7 +36,8 @@ def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: M
     texts = responses.set_index("request_id")["text"].reindex(second["first_id"])
     feedback = judge["answer_format"] == "feedback"
     begun = [f"{text.rstrip()}\n[RESULT] " if feedback else judge["answer_prefix"] for text in texts.fillna("")]
-    return second.assign(request_id=[second_id(name) for name in second["first_id"]], begun=begun)
+    names = [second_id(name, start) for name, start in zip(second["first_id"], begun, strict=True)]
+    return second.assign(request_id=names, begun=begun)
 
 
 def _chooses(text: object, finish_reason: object, records: list[Mapping], prefix: str, probe: Probe) -> bool:
@@ -54,6 +55,6 @@ def completed(text: object, prefix: str) -> str:
     return prefix + answer if answer.strip() else ""
 
 
-def second_id(first_id: str) -> str:
-    """Name of the second request of a first one."""
-    return hashlib.blake2b(f"constrained\x1f{first_id}".encode(), digest_size=16).hexdigest()
+def second_id(first_id: str, begun: str) -> str:
+    """Name of the second request of a first one: by the beginning of the answer, too."""
+    return hashlib.blake2b(f"constrained\x1f{first_id}\x1f{begun}".encode(), digest_size=16).hexdigest()

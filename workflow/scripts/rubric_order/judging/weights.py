@@ -6,14 +6,20 @@ import importlib.util
 import json
 import logging
 import os
+import re
 import shutil
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
+from rubric_order.config import judges
 
 log = logging.getLogger(__name__)
+
+# What lies beside weights and changes no answer.
+BESIDE = re.compile(r".*\.md$|LICENSE|(optimizer|scheduler|scaler|rng_state|trainer_state|training_args)\b|rng_state_")
 
 
 def packaged_file(package: str, name: str) -> Path:
@@ -80,22 +86,63 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
     log.info("%s: %.0f million parameters as %s", output, model.num_parameters() / 1e6, dtype)
 
 
-def weights_index(model: str, revision: str | None = None) -> str | None:
-    """SHA-256 of the list of a model's weights: of its index file, or of the header of its only weights file.
+def describe(model: str, revision: str | None) -> dict[str, str]:
+    """What names a model's weights, beyond doubt.
 
     Args:
-        model: a folder, or the id of a model that the hub's cache holds.
+        model: a folder or a file, or the id of a model on the hub.
+        revision: a branch or a tag on the hub; None for its main branch.
 
     Returns:
-        None where there are no safetensors weights.
+        ``weights``, a digest of the content of all local files; or ``revision``, the commit on the hub.
+
+    Raises:
+        InputError: there are no such files, or neither the hub nor its cache knows the commit.
     """
-    index, single = (_model_file(model, revision, f"model.safetensors{end}") for end in (".index.json", ""))
-    if index is not None:
-        return files.sha256(index)
-    if single is None:
-        return None
-    with single.open("rb") as weights:  # 8 bytes say how long the header is
-        return hashlib.sha256(weights.read(int.from_bytes(weights.read(8), "little"))).hexdigest()
+    if not judges.is_local(model):
+        return {"revision": _resolve(model, revision)}
+    folder = Path(model).expanduser()
+    if not (found := local_files(model)):
+        raise InputError(f"judge: model: {model}: no such folder or file, or it is empty")
+    with ThreadPoolExecutor(4) as pool:
+        digests = list(pool.map(files.sha256, found))
+    names = [path.relative_to(folder).as_posix() if path != folder else "" for path in found]
+    return {"weights": hashlib.sha256(json.dumps([*zip(names, digests, strict=True)]).encode()).hexdigest()}
+
+
+def local_files(model: str) -> list[Path]:
+    """The files of a local model, sorted; without hidden ones and what a training run leaves beside the weights."""
+    folder = Path(model).expanduser()
+    if folder.is_file():
+        return [folder]
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(
+        path
+        for path in found
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts) and not BESIDE.match(path.name)
+    )
+
+
+def state(model: str) -> list[list]:
+    """Names, sizes and times (ns) of the files of a local model: as long as these stay, so does their digest."""
+    return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in local_files(model)]
+
+
+def _resolve(model: str, revision: str | None) -> str:
+    import httpx
+    import huggingface_hub
+
+    try:
+        return huggingface_hub.HfApi().model_info(model, revision=revision, timeout=30).sha
+    except (OSError, ValueError, httpx.HTTPError) as error:
+        if (known := commit(model, revision)) is not None:
+            log.warning("%s: the hub cannot be asked; taking commit %s from its cache", model, known)
+            return known
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"judge: revision: which commit of {model} is {revision or 'the newest'} cannot be found, neither on the"
+            f" hub nor in its cache; name the commit ({reason})"
+        ) from None
 
 
 def commit(model: str, revision: str | None = None) -> str | None:

@@ -40,7 +40,8 @@ COLUMNS = SCHEMA.names[:-2]
 def namer(judge: Mapping, n: int, probe: Probe) -> Callable[[bytes, int], str]:
     """A function that names the requests of one judge, scale and probe.
 
-    Names are hashes over the judge's identity, the number of levels, the repeat index and the message.
+    Names are hashes over the judge's identity, the number of levels, the repeat index and the message. What a name
+    depends on is never changed again: each stored answer is found by its name alone.
     """
     known = [judges.identity(judge, probe.IDENTITY), n]
     head = hashlib.blake2b(json.dumps(known, sort_keys=True).encode(), digest_size=16)

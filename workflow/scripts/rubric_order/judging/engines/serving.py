@@ -60,6 +60,7 @@ class Server:
         with socket.socket() as probe:
             probe.bind((HOST, 0))
             port = probe.getsockname()[1]
+        self.judge = judge
         self.base_url = f"http://{HOST}:{port}/v1"
         self.key = secrets.token_urlsafe(32)
         self.arguments = server_arguments(judge, model_folder)
@@ -82,7 +83,11 @@ class Server:
         self._reader.start()
 
     def describe(self) -> dict:
-        return {"server": "vllm", "server_version": _vllm_version(), **vllm_offline.describe_model(self.arguments)}
+        return {
+            "server": "vllm",
+            "server_version": _vllm_version(),
+            **vllm_offline.describe_model(self.judge, self.arguments),
+        }
 
     def wait_until_ready(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds

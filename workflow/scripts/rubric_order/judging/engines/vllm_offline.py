@@ -90,13 +90,13 @@ def engine_arguments(judge: dict, model: str) -> dict:
     return {key: value for key, value in arguments.items() if value is not None}
 
 
-def describe_model(arguments: dict) -> dict:
-    """The arguments (without the path of a local model), the model's commit, and the hash of its list of weights."""
+def describe_model(judge: dict, arguments: dict) -> dict:
+    """The arguments (without the path of a local model), the model's commit, and the digest of its weights."""
     model, revision = arguments["model"], arguments.get("revision")
     return {
         "engine_args": {**arguments, "model": Path(model).name if judges.is_local(model) else model},
         "model_revision": weights.commit(model, revision),
-        "weights_index": weights.weights_index(model, revision),
+        "weights": judge.get("weights") or (judge["gguf"] or {}).get("sha256"),
     }
 
 
@@ -125,7 +125,7 @@ class VllmEngine:
     def describe(self) -> dict:
         import vllm
 
-        return {"engine": "vllm", "engine_version": vllm.__version__, **describe_model(self.arguments)}
+        return {"engine": "vllm", "engine_version": vllm.__version__, **describe_model(self.judge, self.arguments)}
 
     def close(self) -> None:
         """Nothing to do: the engine ends with the job."""

@@ -1,0 +1,18 @@
+"""Say which weights a judge has: a digest of local files, or the commit on the hub."""
+
+import json
+from pathlib import Path
+
+from rubric_order.base import command_line, files
+from rubric_order.judging import weights
+
+
+def main(model: dict, output: Path) -> None:
+    """Write what names the weights."""
+    found = weights.describe(model["model"], model["revision"])
+    files.write_text(json.dumps(found) + "\n", output)
+    command_line.log.info("%s: %s", model["model"], ", ".join(f"{kind} {name}" for kind, name in found.items()))
+
+
+if __name__ == "__main__":
+    command_line.run(main)
