@@ -93,6 +93,19 @@ def test_fewer_than_two_options_have_no_williams_design(n):
         orderings.balanced_williams(n)
 
 
+@given(ns, st.integers(2, 4))
+def test_repeated_rotations_read_each_rotation_equally_often(n, times):
+    rows = orderings.choose("repeated_rotations", n, budget=times * n)
+    assert rows.tolist() == orderings.rotations(n).tolist() * times
+    assert orderings.choose("repeated_rotations", n).shape == (2 * n, n)
+
+
+@pytest.mark.parametrize("budget", [5, 8, 11])
+def test_rotations_that_cannot_be_repeated_equally_often_are_refused(budget):
+    with pytest.raises(ValueError, match="at least 10, in steps of 5; got"):
+        orderings.choose("repeated_rotations", 5, budget=budget)
+
+
 @given(ns)
 def test_rotations_are_an_integer_square_in_which_each_row_is_the_last_one_turned_by_one(n):
     rows = orderings.rotations(n)
@@ -176,5 +189,5 @@ def test_an_unknown_strategy_is_named_with_those_that_there_are():
 
 @pytest.mark.parametrize("strategy", orderings.STRATEGIES)
 def test_every_strategy_gives_permutations(strategy):
-    chosen = orderings.choose(strategy, 4, budget=6, rng=np.random.default_rng(0))
+    chosen = orderings.choose(strategy, 4, budget=8, rng=np.random.default_rng(0))
     assert {tuple(row) for row in np.sort(chosen, axis=1).tolist()} == {(1, 2, 3, 4)}

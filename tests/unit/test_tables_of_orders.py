@@ -102,13 +102,21 @@ def test_within_item_deviation_has_the_columns_of_table_3_and_the_split(statisti
     rows, printed = made("within_item_deviation", statistics)
     assert printed.columns.tolist() == [
         *("judge", "dataset", "readout", "items", "sd balanced", "sd random", "sd fixed"),
-        *("variance: shift", "variance: interaction", "variance: repetition", "ordering %"),
+        *("variance: shift", "variance: interaction", "variance: repetition", "unsplit", "ordering %"),
+        "repetition from",
     ]
+    # One read of each ordering does not tell what repetition is.
+    assert rows["ordering_share"].isna().all()
+    assert set(printed["ordering %"]) == {"not known"}
+    assert printed["unsplit"].tolist() == [f"{value:.3f}" for value in rows["rest"]]
+    random, _ = made("within_item_deviation", statistics, strategy="random")
+    assert random.empty or random["shift"].isna().all()
+    reads = simulated_reads(groups=10, judge="judge_a", strategies=["repeated_rotations"])
+    repeated = {"within_item_deviation": within_item.estimate(reads, **BOOTSTRAP)}
+    rows, printed = made("within_item_deviation", repeated, strategy="repeated_rotations")
     assert rows["ordering"].to_numpy() == pytest.approx((rows["shift"] + rows["interaction"]).to_numpy())
-    random, text = made("within_item_deviation", statistics, strategy="random")
-    assert random["shift"].isna().all()
-    assert set(text["variance: shift"]) == {"undefined"}
-    assert (text["variance: repetition"] != "undefined").all()
+    assert printed["repetition from"].tolist() == ["repeats"]
+    assert printed["ordering %"].str.fullmatch(r"-?\d+ \[-?\d+, -?\d+\]").all()
 
 
 def test_canonical_rank_has_the_columns_of_table_4(statistics):

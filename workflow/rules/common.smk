@@ -116,6 +116,19 @@ def human_scales(block):
     return {name: config["datasets"][name]["human_scale"] for name in judged}
 
 
+def temperatures(block):
+    """Of judges whose scores are draws from their option probabilities the temperature, by judge and profile."""
+    found = {}
+    for study in config["studies"].values():
+        for name in study["judges"]:
+            judge = config["judges"][name]
+            for profile in study["profiles"]:
+                if profile == judges.DEFAULT_PROFILE or profile in judge["profiles"]:
+                    under = judges.with_profile(judge, profile)
+                    found.setdefault(name, {})[profile] = judges.draws_at(under)
+    return found
+
+
 def used_profiles(wildcards):
     """The profiles of a study that a judge has."""
     known = config["judges"][wildcards.judge]["profiles"]
@@ -184,7 +197,7 @@ def setting_values(block):
 
 
 # What the catalogue calls derived: arguments of a result, made from its block of config and the rest of it.
-DERIVED = {"human_scales": human_scales, "setting": setting_values}
+DERIVED = {"human_scales": human_scales, "setting": setting_values, "temperatures": temperatures}
 
 
 def one_of(names):

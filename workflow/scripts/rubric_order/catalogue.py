@@ -56,7 +56,7 @@ STATISTICS = {
     "parse_failures": Statistic(ANY_PROBE, settings=()),
     "budget_curve": Statistic(SCORE_ORDER, settings=("bootstrap", "budget_curve")),
     "rank_reversal": Statistic(SCORE_ORDER, settings=("bootstrap", "rank_reversal")),
-    "within_item_deviation": Statistic(SCORE_ORDER),
+    "within_item_deviation": Statistic(SCORE_ORDER, derived=("temperatures",)),
     "canonical_rank": Statistic(SCORE_ORDER),
     "score_position": Statistic(SCORE_ORDER),
     "bias_cost": Statistic(SCORE_ORDER, settings=("bootstrap", "bias_cost")),

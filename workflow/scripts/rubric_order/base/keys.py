@@ -12,10 +12,10 @@ KEYS = ["study", "judge", "profile", "condition", "dataset", "strategy", "n"]
 CLUSTERS = ("group", "item")
 
 # Strategies, in the order in which they are compared and shown: an earlier one with each later one.
-STRATEGIES = ("balanced", "balanced_williams", "all", "random", "fixed", "single")
+STRATEGIES = ("balanced", "balanced_williams", "all", "repeated_rotations", "random", "fixed", "single")
 
 # Strategies that show every score, or criterion, in every position.
-EVERY_POSITION = ("balanced", "random", "all", "balanced_williams")
+EVERY_POSITION = ("balanced", "random", "all", "balanced_williams", "repeated_rotations")
 
 # The score of a read by readout: as it was selected, and as its probabilities expect it.
 VALUES = {"hard": "score", "soft": "expected_score"}

@@ -191,6 +191,21 @@ def reuses_greedy(judge: Mapping) -> bool:
     return judge.get("greedy_repeats") == "reuse" and judge["sampling"]["temperature"] == 0
 
 
+def draws_at(judge: Mapping) -> float | None:
+    """The temperature at which a judge's score is one draw from its option probabilities.
+
+    Returns:
+        None where it is not known, or where an answer is more than such a draw: text before the score differs between
+        repeats, and an endpoint or nucleus sampling changes the probabilities.
+    """
+    sampling = judge.get("sampling") or {}
+    thinks = judge.get("reasoning_end") or (judge.get("chat_template_kwargs") or {}).get("enable_thinking")
+    direct = judge["engine"] != "recorded" and judge.get("answer_format") == "score" and not thinks
+    if not direct or sampling.get("top_p") != 1 or judge.get("extra_body"):
+        return None
+    return sampling.get("temperature")
+
+
 def greedy_profiles(judge: Mapping, profiles: Iterable[str]) -> set[str]:
     """The profiles under which repeats are declared equal."""
     return {profile for profile in profiles if reuses_greedy(with_profile(judge, profile))}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rubric_order.prompts.frames import Frame
 
 # `recorded`: answers that exist already, in whatever orderings.
-STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams", "recorded")
+STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams", "repeated_rotations", "recorded")
 CONDITIONS = (BASELINE,)
 IDENTITY = ("answer_format", "answer_prefix")
 CROSSED = False
@@ -49,6 +49,10 @@ def problems(study: Mapping) -> Iterator[str]:
             limits.check_all(n)
         except ValueError as error:
             yield f"/strategies: {error}"
+    for n in study["scales"] if "repeated_rotations" in study["strategies"] and study["budget"] else ():
+        if (budget := study["budget"]) % n or budget < 2 * n:
+            wanted = f"at least {2 * n} reads of {n} levels, in steps of {n}"
+            yield f"/budget: strategy 'repeated_rotations' expects {wanted}, found {budget}"
 
 
 def units(

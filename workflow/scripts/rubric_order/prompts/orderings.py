@@ -10,7 +10,7 @@ import numpy as np
 
 from rubric_order.prompts import limits
 
-STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams")
+STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams", "repeated_rotations")
 
 
 def rotations(n: int) -> np.ndarray:
@@ -69,6 +69,22 @@ def fixed(n: int, reads: int) -> np.ndarray:
     return np.tile(np.arange(1, n + 1), (reads, 1))
 
 
+def repeated_rotations(n: int, reads: int) -> np.ndarray:
+    """Each rotation of the canonical ordering, over and over.
+
+    Returns:
+        Shape (reads, n): every option stands equally often in every position, and each ordering has ``reads / n``
+        repeats, so that what repetition does is seen under every ordering.
+
+    Raises:
+        ValueError: not every rotation can be read equally often, and at least twice.
+    """
+    if reads % n or reads < 2 * n:
+        wanted = f"at least {2 * n}, in steps of {n}"
+        raise ValueError(f"strategy repeated_rotations reads {n} options in {n} orderings: {wanted}; got {reads}")
+    return np.tile(rotations(n), (reads // n, 1))
+
+
 def all_orderings(n: int) -> np.ndarray:
     """Every permutation in lexicographic order. Shape (n!, n).
 
@@ -85,8 +101,8 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
     Args:
         strategy: one of ``STRATEGIES``.
         n: number of options, 2 to 9.
-        budget: reads per item of `random` and `fixed`; by default 2n, the budget of `balanced`. The other strategies
-            set their own.
+        budget: reads per item of `random`, `fixed` and `repeated_rotations`; by default 2n, the budget of `balanced`.
+            The other strategies set their own.
         rng: generator that `random` draws from.
 
     Returns:
@@ -106,6 +122,8 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
             return all_orderings(n)
         case "balanced_williams":
             return balanced_williams(n)
+        case "repeated_rotations":
+            return repeated_rotations(n, reads)
     raise ValueError(f"unknown strategy {strategy!r}; expected one of {', '.join(STRATEGIES)}")
 
 

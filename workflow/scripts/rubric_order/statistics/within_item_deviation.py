@@ -2,22 +2,23 @@
 
 A read of item i under ordering o is taken as
 
-    score = item_i + ordering_o + (item by ordering)_io + repetition,
+    score = item_i + ordering_o + (item by ordering)_io + repetition_io,
 
-with repetitions independent of each other and of one variance. Reads of one ordering differ by repetition alone; reads
-of different orderings differ by all but the first term.
+with repetitions independent of each other. How much they vary may depend on the item and on the ordering: a judge can
+be surer of itself in one ordering than in another. Reads of different orderings differ by all but the first term; what
+of it is repetition is known where each ordering tells for itself, see `methods.repetition`. Elsewhere interaction and
+repetition are not told apart.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
-from rubric_order.methods import blocks, resampling, tidy
+from rubric_order.methods import blocks, repetition, resampling, tidy
 
-COLUMNS = {"scores": blocks.COLUMNS}
-BASELINE = "fixed"  # the strategy whose reads differ by repetition alone
+COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 
 
 def item_moments(values: np.ndarray) -> np.ndarray:
@@ -37,89 +38,122 @@ def item_moments(values: np.ndarray) -> np.ndarray:
     return np.column_stack([count, variance, np.sqrt(variance)])
 
 
-def parts(reads: np.ndarray, repeated: np.ndarray, *, repeats: int = 1) -> np.ndarray:
-    """What the split of the variance within items depends on, item by item; sums of rows over items give the split.
+def parts(reads: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """What the split of the variance within items depends on, item by item.
 
     Args:
-        reads: scores under different orderings, shape (m, D): each ordering's mean over its repeats where `repeats` is
-            more than one. NaN for a read without a score.
-        repeated: scores of repeated reads of one ordering, shape (m, R), NaN likewise; two an item at least.
+        reads: scores under different orderings, shape (m, D): each ordering's mean over its repeats where it has some.
+            NaN for a read without a score.
+        noise: variance of one read by repetition alone, the mean over the item's orderings, shape (m,); NaN where it is
+            not known.
 
     Returns:
-        Shape (m, 3 + D): 1, the variance of the item's first reads, the variance due to repetition alone in each of
-        them, and each read's deviation from their mean.
+        Shape (m, 3 + D): 1, the variance of the item's reads, `noise`, and each read's deviation from their mean.
     """
     deviation = np.nan_to_num(reads - np.nanmean(reads, axis=1, keepdims=True))
-    noise = item_moments(repeated)[:, 1]
-    return np.column_stack([np.ones(len(reads)), item_moments(reads)[:, 1], noise / repeats, deviation])
+    return np.column_stack([np.ones(len(reads)), item_moments(reads)[:, 1], noise, deviation])
 
 
-def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True) -> dict[str, np.ndarray]:
-    """Components of the variance of a read whose ordering is drawn at random, by the method of moments.
-
-    None is cut off at 0: estimates are unbiased, and so can be negative where a component is small.
+def unit_parts(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Parts of the items of each unit of resampling; sums of rows over units give the split.
 
     Args:
-        sums: of `parts` over items, shape (..., 3 + D).
-        repeats: as for `parts`.
-        crossed: whether all items were read in the same D orderings, from which one is drawn; otherwise each item's
-            reads are draws themselves.
+        table: of `parts`, a row an item.
+        unit: see `blocks.Block.units`.
 
     Returns:
-        Each of shape (...). ``repetition``: variance of reads of one ordering. ``ordering``: variance over orderings of
-        what repetition does not explain. ``ordering_share``: its share of the sum of both. For crossed reads, the parts
-        of ``ordering``: ``shift``, which all items have in common, and ``interaction``, by which one ordering is good
-        for one item and bad for another.
+        Shape (n_units, 5 + 2D): 1, the sums of `parts`, and what the variance of the orderings' means depends on: the
+        squared number of items, the sum of squares of the deviations' sums, and those sums times the number of items.
+    """
+    sums = resampling.sum_units(table, unit)
+    count, deviation = sums[:, :1], sums[:, 3:]
+    squares = (deviation**2).sum(axis=1, keepdims=True)
+    return np.column_stack([np.ones(len(sums)), sums, count**2, squares, count * deviation])
+
+
+def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bool = True) -> dict[str, np.ndarray]:
+    """Components of the variance of a read whose ordering is drawn at random, by the method of moments.
+
+    None is cut off at 0, so that one can be negative where a component is small.
+
+    Args:
+        sums: of `unit_parts` over units, shape (..., 5 + 2D).
+        repeats: reads of an item under each ordering, of which `parts` has the means.
+        crossed: whether all items were read in the same D orderings, from which one is drawn; otherwise each item's
+            reads are draws themselves.
+        known: whether the variance of repetition is.
+
+    Returns:
+        Each of shape (...). ``repetition``: variance of reads of one ordering, the mean over items and orderings.
+        ``ordering``: variance over orderings of what repetition does not explain. ``ordering_share``: its share of the
+        sum of both. For crossed reads, the parts of ``ordering``: ``shift``, which all items have in common, and
+        ``interaction``, by which one ordering is good for one item and bad for another.
+
+        Where repetition is not known: ``shift``, and ``rest``, the residual mean square: repetition and D / (D - 1)
+        times interaction; nothing for reads that are not crossed.
 
     Source: two-way analysis of variance with fixed orderings and random items (Searle, Casella and McCulloch, 1992,
-    Chapter 4), with the variance of repetition from reads of its own.
+    Chapter 4). What chance adds to the variance of the orderings' means is that of a mean over units, so that items of
+    one unit may share effects.
     """
-    count, d = sums[..., 0], sums.shape[-1] - 3
+    d = (sums.shape[-1] - 5) // 2
+    units, count = sums[..., 0], sums[..., 1]
     divisor = (d - 1) / d if crossed else 1  # from the variance of a sample to that of all D orderings
+    found = {}
     with np.errstate(invalid="ignore", divide="ignore"):
-        total, noise = sums[..., 1] / count, sums[..., 2] / count
-        ordering, repetition = divisor * (total - noise), noise * repeats
-        share = np.where(ordering + repetition > 0, ordering / (ordering + repetition), np.nan)
-        found = {"repetition": repetition, "ordering": ordering, "ordering_share": share}
-        if not crossed:
-            return found
-        means = sums[..., 3:] / count[..., None]
-        of_means = (means**2).sum(axis=-1) / (d - 1)
-        # Means over items vary by interaction and repetition too, as the variance about them tells.
-        shift = divisor * (of_means - (total - of_means) / (count - 1))
-    return found | {"shift": shift, "interaction": ordering - shift}
+        total, noise = sums[..., 2] / count, sums[..., 3] / count
+        if crossed:
+            means = sums[..., 4 : 4 + d] / count[..., None]
+            counts, squares, products = sums[..., 4 + d], sums[..., 5 + d], sums[..., 6 + d :]
+            away = squares - 2 * (means * products).sum(axis=-1) + (means**2).sum(axis=-1) * counts
+            by_chance = np.where(units > 1, units / (units - 1), np.nan) * away / count**2 / (d - 1)
+            between = (means**2).sum(axis=-1) / (d - 1) - by_chance
+            found["shift"] = divisor * between
+            if not known:
+                return found | {"rest": total - between}
+        if known:
+            ordering = divisor * (total - noise / repeats)
+            share = np.where(ordering + noise > 0, ordering / (ordering + noise), np.nan)
+            found |= {"repetition": noise, "ordering": ordering, "ordering_share": share}
+            if crossed:
+                found["interaction"] = ordering - found["shift"]
+    return found
 
 
 def estimate(
-    scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+    temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> pd.DataFrame:
     """Variation of an item's scores from read to read, and its split into ordering and repetition.
 
     Args:
-        scores: see `blocks.blocks`; the strategies of a setting lie in one table.
+        scores: see `blocks.blocks`.
         resamples, confidence, seed: see the package.
+        temperatures: by judge and profile, of those whose scores are draws from their option probabilities, see
+            `repetition.variances`.
 
     Returns:
         One row a group of `KEYS`, `readout`, `cluster` and `quantity`. ``mean_sd`` is the mean over items of the
         standard deviation of an item's scores (divisor one less than their number), as in the paper; ``variance`` that
-        of its square. For strategies of several orderings, where the study has strategy `fixed` as well, the split of
-        the latter, see `split`: ``repetition`` is the variance in `fixed`, taken to be the same in every ordering;
-        ``shift`` and ``interaction`` are there where all items were read in the same orderings. `n_items` have at least
-        two scores; for the split, in `fixed` as well, and for shift and interaction a score from every read.
+        of its square. For strategies of several orderings the parts of the variance, see `split`: where the variance of
+        repetition is known under each ordering, ``repetition``, ``ordering``, ``ordering_share``, ``shift`` and
+        ``interaction``, the last two where all items were read in the same orderings; elsewhere, for items in the same
+        orderings, ``shift`` and ``rest``. `repetition_from` says what repetition is known from, empty where it is not.
+        `n_items` have at least two scores; for shift, interaction and rest a score from every read.
 
     Source: the earlier version of Xu et al., Table 3; the split is ours.
     """
     options = {"resamples": resamples, "confidence": confidence, "seed": seed}
     parts = []
-    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        baselines: dict[tuple, pd.DataFrame] = {}
-        for block in sorted(blocks.blocks(table), key=lambda block: block.keys["strategy"] != BASELINE):
-            setting = tuple(value for key, value in block.keys.items() if key != "strategy")
-            for readout, values in block.readouts():
-                parts += _of_readout(block, readout, values, baselines.get((*setting, readout)), **options)
-                if block.keys["strategy"] == BASELINE:
-                    baselines[*setting, readout] = pd.DataFrame(values, index=block.items["item_id"])
-    columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
+    for block in blocks.blocks(scores):
+        temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
+        for readout, values in block.readouts():
+            parts += _of_readout(block, readout, values, temperature, **options)
+    columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "repetition_from"]
     found = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
     found = found.sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
     return found.assign(confidence=confidence, seed=seed)
@@ -129,60 +163,61 @@ def _of_readout(
     block: blocks.Block,
     readout: str,
     values: np.ndarray,
-    baseline: pd.DataFrame | None,
+    temperature: float | None,
     *,
     resamples: int,
     confidence: float,
     seed: int,
 ) -> Iterator[tuple[dict, dict]]:
-    """All quantities of a block's scores; see `tidy.from_parts`.
-
-    Args:
-        values: scores, items by reads.
-        baseline: those of repeated reads of one ordering, with the items' ids as index, where there are any.
-    """
+    """All quantities of a block's scores (items by reads); see `tidy.from_parts`."""
     spread = item_moments(values)[:, 1:]
-    found = [(_spread, ~np.isnan(spread[:, 0]), np.column_stack([np.ones(len(spread)), spread]))]
-    if baseline is not None:
-        found.append(_split_of_block(block, values, baseline.reindex(block.items["item_id"]).to_numpy()))
-    for statistic, usable, per_item in found:
+    found = [(_spread, ~np.isnan(spread[:, 0]), np.column_stack([np.ones(len(spread)), spread]), "")]
+    if len(block.orderings[0]) > 1:
+        found.append(_split_of_block(block, readout, values, temperature))
+    for statistic, usable, per_item, source in found:
         for cluster in CLUSTERS if usable.any() else ():
             unit = block.units(cluster, usable)
+            per_unit = unit_parts(per_item[usable], unit)
             drawing = {"resamples": resamples, "seed": seed, "name": "within item"}
-            estimates = statistic(resampling.resampled_sums(per_item[usable], unit, **drawing))
+            estimates = statistic(resampling.resampled_sums(per_unit, np.arange(len(per_unit)), **drawing))
+            if not estimates:
+                continue
             low, high = resampling.percentile_interval(np.stack(list(estimates.values()), 1)[1:], confidence)
             rows = {"quantity": np.array(list(estimates), dtype=object), "ci_low": low, "ci_high": high}
             rows["estimate"] = np.array([drawn[0] for drawn in estimates.values()])
             method = f"method of moments; percentile bootstrap over {cluster}s, {resamples} resamples"
             about = block.keys | {"readout": readout, "n_items": int(usable.sum()), "cluster": cluster}
-            yield about | {"n_clusters": unit.max() + 1, "method": method}, rows
+            yield about | {"n_clusters": len(per_unit), "method": method, "repetition_from": source}, rows
 
 
 def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
-    """Mean standard deviation and variance of an item's scores."""
-    return {"mean_sd": sums[:, 2] / sums[:, 0], "variance": sums[:, 1] / sums[:, 0]}
+    """Mean standard deviation and variance of an item's scores, from sums of `unit_parts`."""
+    return {"mean_sd": sums[:, 3] / sums[:, 1], "variance": sums[:, 2] / sums[:, 1]}
 
 
 def _split_of_block(
-    block: blocks.Block, values: np.ndarray, repeated: np.ndarray
-) -> tuple[Callable[[np.ndarray], dict[str, np.ndarray]], np.ndarray, np.ndarray]:
-    """How to split the variance of a block's reads, the items that can be used for it, and their `parts`."""
-    shown, number = block.orderings
-    per_cell = np.bincount(block.item * len(shown) + number, minlength=len(block.items) * len(shown))
-    repeats = int(per_cell[0])
-    same = repeats > 0 and bool((per_cell == repeats).all()) and len(shown) > 1
-    read = block.by_ordering(values) if same else values
+    block: blocks.Block, readout: str, values: np.ndarray, temperature: float | None
+) -> tuple[Callable[[np.ndarray], dict[str, np.ndarray]], np.ndarray, np.ndarray, str]:
+    """How to split the variance of a block's reads, the usable items, their `parts`, and what repetition is from."""
+    repeats = repetition.repeats_of(block)
+    crossed = repeats is not None
+    read = block.by_ordering(values) if crossed else values
     scored = ~np.isnan(read)
-    usable = (scored.all(axis=1) if same else scored.sum(axis=1) > 1) & ((~np.isnan(repeated)).sum(axis=1) > 1)
+    usable = scored.all(axis=1) if crossed else scored.sum(axis=1) > 1
+    noise, source = np.full(len(usable), np.nan), ""
+    known = repetition.variances(block, readout, values, temperature)
+    if known is not None:
+        usable &= ~np.isnan(known[0]).all(axis=1)
+        noise[usable], source = np.nanmean(known[0][usable], axis=1), known[1]
 
     def statistic(sums: np.ndarray) -> dict[str, np.ndarray]:
-        found = split(sums, repeats=repeats if same else 1, crossed=same)
-        for name in {"shift", "interaction"} & set(found):
+        found = split(sums, repeats=repeats or 1, crossed=crossed, known=known is not None)
+        for name in {"shift", "interaction", "rest"} & set(found):
             # Means of a resample vary by sampling twice: once in the data, and again. The interval is moved back.
             found[name][1:] += found[name][0] - found[name][1:].mean()
         return found
 
     table = np.full((len(usable), 3 + read.shape[1]), np.nan)
     if usable.any():
-        table[usable] = parts(read[usable], repeated[usable], repeats=repeats if same else 1)
-    return statistic, usable, table
+        table[usable] = parts(read[usable], noise[usable])
+    return statistic, usable, table, source

@@ -7,13 +7,18 @@ from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 CAPTION = (
     "Standard deviation of an item's scores over its reads, mean over items, as in Table 3 of the earlier version of "
     "Xu et al., with {bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s; and the variance of a read under "
-    "{strategy} in three parts: what the order of the options does to all items alike (shift), what it does to each "
-    "item in its own way (interaction), and repetition (the variance under fixed). Ordering %: the share of the first "
-    "two. Estimates are unbiased and not cut off, so those of small parts can be negative."
+    "{strategy} in parts: what the order of the options does to all items alike (shift), what it does to each item in "
+    "its own way (interaction), and repetition, under every ordering by itself: from the option probabilities of a "
+    "judge whose score is one draw from them, or from repeats of several orderings (strategy repeated_rotations). "
+    "Ordering %: the share of the first two. Without either, repeats of the usual ordering say nothing of the others: "
+    "interaction and repetition are then one number (unsplit: the residual mean square), and there is no share. Parts "
+    "are not cut off at 0, so those of small ones can be negative. Option probabilities at temperature 0 give no "
+    "repetition."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 SPREAD = ["mean_sd", "variance"]
-SPLIT = ["ordering", "shift", "interaction", "repetition", "ordering_share"]
+SPLIT = ["ordering", "shift", "interaction", "repetition", "ordering_share", "rest"]
+UNSPLIT = "not known"
 
 
 def table(
@@ -34,17 +39,22 @@ def table(
     """
     chosen = within_item_deviation.query("study == @study and profile == @profile and n == @n and cluster == @cluster")
     spread = chosen[chosen["quantity"].isin(SPREAD)]
-    names = [name for name in ("balanced", "random", "all", "fixed") if (spread["strategy"] == name).any()]
+    names = [
+        name
+        for name in ("balanced", "random", "all", "repeated_rotations", "fixed")
+        if (spread["strategy"] == name).any()
+    ]
     spread = spread.assign(quantity=spread["quantity"] + "_" + spread["strategy"])
     deviations = widen(spread, KEYS, [f"{quantity}_{name}" for quantity in SPREAD for name in names])
     of_strategy = chosen[(chosen["strategy"] == strategy) & chosen["quantity"].isin(SPLIT)]
-    counts = of_strategy.groupby(KEYS, sort=False)["n_items"].first().reset_index()
+    counts = of_strategy.groupby(KEYS, sort=False)[["n_items", "repetition_from"]].first().reset_index()
+    counts["repetition_from"] = counts["repetition_from"].replace("", None)
     split = counts.merge(widen(of_strategy, KEYS, SPLIT), on=KEYS)
     return deviations.merge(split, on=KEYS, how="left").astype({"n_items": "Int64"})
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of the earlier version of Xu et al., Table 3, and the split of the variance."""
+    """The columns of the earlier version of Xu et al., Table 3, and the parts of the variance."""
     printed = rows[["judge", "dataset"]].copy()
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["items"] = rows["n_items"]
@@ -52,5 +62,13 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     for name in [name for name in names if not name.endswith(("_low", "_high"))]:
         printed[f"sd {name}"] = intervals(rows, f"mean_sd_{name}")
     for name in ("shift", "interaction", "repetition"):
-        printed[f"variance: {name}"] = numbers(rows[name])
-    return printed.assign(**{"ordering %": intervals(rows, "ordering_share", form=".0f", times=100)})
+        printed[f"variance: {name}"] = _known(numbers(rows[name]), rows[name])
+    printed["unsplit"] = ["" if pd.isna(value) else f"{value:.3f}" for value in rows["rest"]]
+    share = intervals(rows, "ordering_share", form=".0f", times=100)
+    # Where nothing varies a share is not defined, though all is known.
+    printed["ordering %"] = _known(share, rows["repetition"])
+    return printed.assign(**{"repetition from": rows["repetition_from"].fillna("")})
+
+
+def _known(texts: list[str], values: pd.Series) -> list[str]:
+    return [UNSPLIT if pd.isna(value) else text for text, value in zip(texts, values, strict=True)]
