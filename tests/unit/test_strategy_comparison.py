@@ -7,6 +7,8 @@ from factories import one_read_each
 from scipy import stats
 
 from rubric_order.base.keys import KEYS
+from rubric_order.simulation import studies
+from rubric_order.simulation.judge import Simulation
 from rubric_order.statistics import strategy_comparison
 
 BOOTSTRAP = {"resamples": 200, "confidence": 0.95, "seed": 1}
@@ -159,7 +161,7 @@ def test_strategy_comparison_has_the_documented_columns_and_rows():
     result = strategy_comparison.estimate(random_table(1), **BOOTSTRAP)
     assert list(result.columns) == [
         *(*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"),
-        *("n_items", "n_clusters", "method", "confidence", "seed", "p_holm", "p_bh", "n_tests"),
+        *("same_repeats", "flag", "n_items", "n_clusters", "method", "confidence", "seed", "p_holm", "p_bh", "n_tests"),
     ]
     assert not result.duplicated([*KEYS, "baseline", "criterion", "readout", "cluster", "quantity"]).any()
     pairs = set(zip(result["strategy"], result["baseline"], strict=True))
@@ -203,3 +205,101 @@ def test_tables_one_after_another_in_any_row_order_give_the_same():
 def test_one_strategy_or_no_human_scores_have_nothing_to_compare():
     assert strategy_comparison.estimate(random_table(1, strategies=("balanced",)), **BOOTSTRAP).empty
     assert strategy_comparison.estimate(random_table(1).assign(human_score=np.nan), **BOOTSTRAP).empty
+
+
+# What of a difference is the order, and what is averaging.
+
+
+def studied(judge, seed, *, temperature, groups=80, candidates=4):
+    """Reads of a study under `balanced` and `fixed`, and the groups of its items."""
+    study = {"strategies": ["balanced", "fixed"], "groups": groups, "candidates": candidates, "seed": seed}
+    reads = studies.read_items(judge, n=5, temperature=temperature, **study)
+    return reads["balanced"], reads["fixed"], np.arange(groups * candidates) // candidates
+
+
+def parts_of(balanced, fixed, clusters):
+    return dict(strategy_comparison.paired_parts(balanced.scores, fixed.scores, fixed.human, clusters, confidence=0.95))
+
+
+def test_the_parts_of_a_difference_by_plain_correlations():
+    rng = np.random.default_rng(3)
+    human = rng.normal(size=240)
+    first, second = (human[:, None] + rng.normal(size=(240, k)) for k in (4, 3))
+    first[0, 1] = second[5, 2] = np.nan
+
+    def plain(values):
+        known = ~np.isnan(values)
+        return stats.pearsonr(values[known], human[known]).statistic
+
+    singles = [np.mean([plain(column) for column in table.T]) for table in (first, second)]
+    means = [plain(np.nanmean(table, axis=1)) for table in (first, second)]
+    found = dict(strategy_comparison.paired_parts(first, second, human, np.arange(240), confidence=0.95))
+    assert found["order"]["estimate"] == pytest.approx(singles[0] - singles[1])
+    assert found["averaging"]["estimate"] == pytest.approx(means[0] - singles[0])
+    assert found["averaging_baseline"]["estimate"] == pytest.approx(means[1] - singles[1])
+    # The error is that of a jackknife that leaves out one item after another.
+    left_out = []
+    for item in range(240):
+        rest = np.arange(240) != item
+        known = strategy_comparison.paired_parts(
+            first[rest], second[rest], human[rest], np.arange(239), confidence=0.95
+        )
+        left_out.append(dict(known)["order"]["estimate"])
+    error = np.sqrt(239 / 240 * ((np.array(left_out) - np.mean(left_out)) ** 2).sum())
+    half = (found["order"]["ci_high"] - found["order"]["ci_low"]) / 2
+    assert half == pytest.approx(stats.t.ppf(0.975, 239) * error, rel=0.05)
+
+
+@pytest.mark.parametrize(("groups", "candidates", "effects"), [(80, 4, 0.0), (18, 8, 0.5)])
+def test_a_greedy_judge_without_preference_gains_by_averaging_and_not_by_the_order(groups, candidates, effects):
+    judge = Simulation(prompts=1.5, item_scores=0.5, group_positions=effects, group_scores=effects)
+    gains, orders = [], []
+    for seed in range(200):
+        balanced, fixed, clusters = studied(judge, seed, temperature=0, groups=groups, candidates=candidates)
+        found = parts_of(balanced, fixed, clusters)
+        orders.append([found["order"]["estimate"], found["order"]["p"]])
+        gains.append(found["averaging"]["estimate"])
+        assert found["averaging_baseline"]["estimate"] == 0
+        if seed < 10:
+            scores = (reads.scores.mean(axis=1) for reads in (balanced, fixed))
+            gain = difference(*scores, fixed.human, clusters, resamples=300)
+            assert gain["p"] < 0.05  # the difference alone would credit the orderings with it
+            assert gain["estimate"] == pytest.approx(found["order"]["estimate"] + found["averaging"]["estimate"])
+    estimates, p = np.array(orders).T
+    assert np.mean(gains) > 0.08
+    assert abs(estimates.mean()) < 3 * estimates.std() / np.sqrt(200)
+    low, high = stats.binom.ppf([1e-3, 1 - 1e-3], 200, 0.05) / 200
+    assert low <= (p < 0.05).mean() <= high
+
+
+def test_an_order_that_the_usual_ordering_profits_from_is_found():
+    judge = Simulation(preference="first", preference_strength=2.5, leniency=-0.5)
+    balanced, fixed, clusters = studied(judge, 1, temperature=0)
+    assert parts_of(balanced, fixed, clusters)["order"]["ci_high"] < 0  # single orderings agree less than the usual one
+
+
+def test_parts_are_there_for_single_orderings_and_nearly_equal_repeats_are_marked():
+    judge = Simulation(prompts=1.0)
+    strategies = ["balanced", "random", "fixed", "single"]
+    tables = {}
+    for temperature in (0, 1):
+        reads = studies.read_items(judge, n=3, strategies=strategies, groups=12, seed=1, temperature=temperature)
+        tables[temperature] = strategy_comparison.estimate(studies.as_scores(reads), **BOOTSTRAP)
+    greedy = tables[0].query("readout == 'hard' and cluster == 'group'")
+    parts = greedy[greedy["quantity"].isin(["order", "averaging", "averaging_baseline"])]
+    assert set(zip(parts["strategy"], parts["baseline"], strict=True)) == {
+        ("balanced", "fixed"),
+        ("balanced", "single"),
+    }
+    flags = greedy.groupby("baseline")["flag"].agg(set)
+    assert flags.to_dict() == {"fixed": {"repeats nearly identical"}, "single": {"one read"}, "random": {""}}
+    drawn = tables[1].query("readout == 'hard' and baseline == 'fixed'")
+    assert set(drawn["flag"]) == {""}
+    assert drawn["same_repeats"].between(0, 0.9).all()
+    for found in tables.values():
+        wide = found.query("strategy == 'balanced' and baseline == 'fixed'").set_index(
+            ["readout", "cluster", "quantity"]
+        )
+        wide = wide["estimate"].unstack("quantity")
+        whole = wide["order"] + wide["averaging"] - wide["averaging_baseline"]
+        np.testing.assert_allclose(wide["pearson"], whole)

@@ -201,9 +201,13 @@ def test_the_strategy_comparison_has_r_of_each_strategy_and_differences_from_one
     )
     assert list(printed) == [
         *("judge", "dataset", "readout", "balanced r", "random r", "fixed r", "less random r", "less fixed r"),
+        *("less fixed r: order", "less fixed r: averaging"),
     ]
     assert printed["less fixed r"].startswith(f"+{row['delta_fixed']:.3f} [+")
-    assert printed["less fixed r"].endswith("**")
+    assert printed["less fixed r"].endswith("**†")  # one read is no mean
+    assert row["delta_fixed_flag"] == "one read"
+    assert row["delta_fixed_order"] == pytest.approx(row["delta_fixed"])
+    assert row["delta_fixed_averaging"] == row["delta_fixed_averaging_baseline"] == 0
 
 
 @pytest.mark.parametrize(

@@ -179,14 +179,23 @@ def test_permutation_vs_repeat_has_the_columns_of_table_2(scores):
     printed = permutation_vs_repeat.for_print(rows)
     assert printed.columns.tolist() == [
         *("judge", "dataset", "readout", "items", "balanced Pearson r", "fixed Pearson r", "difference Pearson r"),
+        *("of it order", "of it averaging"),
         *("balanced Spearman rho", "fixed Spearman rho", "difference Spearman rho"),
     ]
     assert printed["difference Pearson r"].str.match(r"[+-]0\.\d{3} \[").all()
+    made_of = rows["order"] + rows["averaging"] - rows["averaging_baseline"]
+    assert rows["pearson_difference"].to_numpy() == pytest.approx(made_of.to_numpy())
+    assert rows["flag"].isna().all()
     # The statistics have each pair once: `random` against `fixed`, and not the other way round.
     turned = permutation_vs_repeat.table(*statistics, study="s", n=5, strategy="fixed", baseline="random")
     there = permutation_vs_repeat.table(*statistics, study="s", n=5, strategy="random", baseline="fixed")
     for end, other in (("", ""), ("_low", "_high"), ("_high", "_low")):
         assert turned[f"pearson_difference{end}"].to_numpy() == pytest.approx(-there[f"pearson_difference{other}"])
+    back = permutation_vs_repeat.table(*statistics, study="s", n=5, strategy="fixed", baseline="balanced")
+    for part, other, sign in (("order", "order", -1), ("averaging", "averaging_baseline", 1)):
+        assert back[part].to_numpy() == pytest.approx(sign * rows[other].to_numpy())
+        ends = ("low", "high") if sign > 0 else ("high", "low")
+        assert back[f"{part}_low"].to_numpy() == pytest.approx(sign * rows[f"{other}_{ends[0]}"].to_numpy())
     assert permutation_vs_repeat.for_print(permutation_vs_repeat.table(*statistics, study="none", n=5)).empty
 
 

@@ -12,8 +12,9 @@ from rubric_order.figures import style
 CAPTION = (
     "How well each strategy's mean scores agree with human scores, with {bootstrap[confidence]:.0%} bootstrap "
     "intervals over {cluster}s. One panel a dataset, one row a judge. Strategies read the same items, so their "
-    "difference is known better than these intervals say: see table Strategies compared. After Xu et al. (2026), "
-    "Figure 8."
+    "difference is known better than these intervals say. It is one of averaging too: repeats of one prompt that are "
+    "all the same gain nothing from it. Table Strategies compared has the differences, and what of them is the order. "
+    "After Xu et al. (2026), Figure 8."
 )
 QUANTITIES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b", "kappa": "Weighted κ"}
 READOUTS = {"hard": "", "soft": ", option probabilities"}

@@ -1,18 +1,29 @@
-"""Whether one strategy agrees better with people than another: paired differences of correlations."""
+"""Whether one strategy agrees better with people than another: paired differences of correlations.
+
+The mean of K reads agrees better with people than one read does, whatever is varied between them. Repeats of one prompt
+at temperature 0 are one read. A strategy of several orderings so gains on `fixed` also where no order matters; the
+difference is told apart into what single reads gain and what averaging adds to either strategy.
+"""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, STRATEGIES, VALUES, stream
-from rubric_order.methods import blocks, distributions, item_scores, multiplicity, resampling, subsets, tidy
+from rubric_order.methods import averaging, blocks, distributions, item_scores, multiplicity, resampling, subsets, tidy
 
 COLUMNS = {"scores": item_scores.COLUMNS}
+# Strategies whose k-th read of every item is in one ordering: single reads of theirs are read in single orderings.
+ONE_ORDERING_A_READ = ("balanced", "balanced_williams", "all", "repeated_rotations")
+ONE_ORDERING = ("fixed", "single")  # strategies of the usual ordering alone
+NEARLY_ALL = 0.95  # share of items whose repeats are the same, from which on repeats are nearly one read
+SAME, ONE_READ = "repeats nearly identical", "one read"
 # p-values are adjusted within one of these: all judges, profiles, datasets and scales, of pooled or of single criteria.
 FAMILY = ["study", "strategy", "baseline", "readout", "cluster", "quantity", "pooled"]
+ROUNDING = 1e-12  # of a correlation
 LEAST_IN_TAIL = 10  # resamples; the share of fewer is not known well
 
 
@@ -69,7 +80,40 @@ def paired_rank_difference(
     """
     (one, influence), (two, other) = (subsets.spearman_influence(scores, human) for scores in (first, second))
     change = resampling.sum_units((influence - other)[:, None], clusters)[:, 0] / len(human)
-    difference, error = one - two, resampling.jackknife_error(change)
+    return _by_jackknife(one - two, change, confidence)
+
+
+def paired_parts(
+    first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
+) -> Iterator[tuple[str, dict]]:
+    """What a difference of two mean scores' correlations is made of.
+
+    Args:
+        first, second: scores of each item in each of its reads, shapes (n_items, K) and (n_items, L), NaN for a read
+            without one; the reads of a column are in one ordering.
+        human, clusters: see `paired_difference`.
+
+    Yields:
+        Name, and `estimate`, `ci_low`, `ci_high` and `p` as of `paired_rank_difference`: ``order``, mean r of single
+        reads of the first less that of the second; ``averaging``, r of the first's mean score less the mean r of its
+        single reads; ``averaging_baseline``, the same of the second. The difference is order + averaging -
+        averaging_baseline.
+    """
+    one, two = (averaging.agreement(values, human) for values in (first, second))
+    parts = {
+        "order": (one.single - two.single, one.of_single - two.of_single),
+        "averaging": (one.mean - one.single, one.of_mean - one.of_single),
+        "averaging_baseline": (two.mean - two.single, two.of_mean - two.of_single),
+    }
+    for name, (value, influence) in parts.items():
+        yield name, _by_jackknife(value, resampling.sum_units(influence[:, None], clusters)[:, 0], confidence)
+
+
+def _by_jackknife(difference: float, change: np.ndarray, confidence: float) -> dict:
+    """A difference with its interval and p-value from what each cluster adds to it, shape (n_clusters,)."""
+    if abs(difference) < ROUNDING and np.abs(change).max() < ROUNDING:  # the same reads, averaged
+        difference, change = 0.0, np.zeros_like(change)
+    error = resampling.jackknife_error(change)
     low, high = resampling.jackknife_interval(difference, change, confidence)
     with np.errstate(invalid="ignore", divide="ignore"):  # equal scores differ by 0 without an error
         away = np.where(difference == 0, 0 * error, np.abs(difference) / error)
@@ -110,39 +154,67 @@ def estimate(
     Returns:
         One row a study, judge, profile, dataset, scale, criterion (``all``: pooled), readout, `cluster`, `strategy`,
         `baseline` and `quantity`: ``pearson``, with `paired_difference` of the strategy from the baseline over the
-        `n_items` items that both have scored, or ``spearman``, with `paired_rank_difference`. `p` respects clusters;
+        `n_items` items that both have scored, or ``spearman``, with `paired_rank_difference`. Where the baseline is of
+        `ONE_ORDERING` and the strategy of `ONE_ORDERING_A_READ`, also the parts of Pearson's difference, see
+        `paired_parts`: ``order`` is the mean r of single orderings less that of the usual one. `p` respects clusters;
         `p_holm` and `p_bh` are adjusted for the `n_tests` of its family.
+
+        `same_repeats` is the share of items whose reads under the baseline all have the same score, where that is a
+        strategy of `ONE_ORDERING` (up to 0.005 points). `flag` says `SAME` from `NEARLY_ALL` on, and `ONE_READ` where
+        there is one read an item: the baseline's mean is then one read, and the difference is one of averaging too.
     """
     by = [key for key in KEYS if key != "strategy"]
-    found: dict[tuple, dict[str, pd.DataFrame]] = {}
+    found: dict[tuple, dict[str, tuple[pd.DataFrame, pd.DataFrame]]] = {}
     for block in blocks.blocks(scores):
         for readout in VALUES:
             means = item_scores.means(item_scores.totals(block, readout))
             if len(means):
                 key = (*(block.keys[name] for name in by), readout)
-                found.setdefault(key, {})[block.keys["strategy"]] = means
+                reads = pd.DataFrame(block.matrix(VALUES[readout]), index=block.items["item_id"])
+                found.setdefault(key, {})[block.keys["strategy"]] = means, reads
     rows = []
-    for key, means in found.items():
+    for key, of_strategy in found.items():
         about = dict(zip([*by, "readout"], key, strict=True))
-        present = [strategy for strategy in STRATEGIES if strategy in means]
+        present = [strategy for strategy in STRATEGIES if strategy in of_strategy]
         for strategy, baseline in itertools.combinations(present, 2):
-            both = means[strategy].join(means[baseline]["judge"].rename("baseline"), how="inner")
+            (first, *_), (second, *_) = of_strategy[strategy], of_strategy[baseline]
+            both = first.join(second["judge"].rename("baseline"), how="inner")
             for criterion, items in item_scores.by_criterion(both):
                 name = about | {"strategy": strategy, "baseline": baseline, "criterion": criterion}
-                rows += _compared(name, items, resamples=resamples, confidence=confidence, seed=seed)
+                reads = [of_strategy[each][1].loc[items.index].to_numpy() for each in (strategy, baseline)]
+                rows += _compared(name, items, *reads, resamples=resamples, confidence=confidence, seed=seed)
     columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
-    words = ["baseline", "criterion", "readout", "cluster", "quantity", "method"]
-    table = tidy.from_rows(rows, [*columns, "n_items", "n_clusters", "method"], words)
+    columns += ["same_repeats", "flag", "n_items", "n_clusters", "method"]
+    words = ["baseline", "criterion", "readout", "cluster", "quantity", "flag", "method"]
+    table = tidy.from_rows(rows, columns, words)
     table = table.assign(confidence=confidence, seed=seed, pooled=table["criterion"] == EVERY)
     return multiplicity.adjust(table, "p", FAMILY).drop(columns="pooled")
 
 
-def _compared(name: dict, items: pd.DataFrame, *, resamples: int, confidence: float, seed: int) -> list[dict]:
-    """Rows of one comparison, a row a kind of cluster and correlation."""
-    rows = []
-    for cluster in CLUSTERS if len(items) else ():
+def _compared(
+    name: dict,
+    items: pd.DataFrame,
+    reads: np.ndarray,
+    repeated: np.ndarray,
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> Iterator[dict]:
+    """Rows of one comparison, a row a kind of cluster and quantity.
+
+    Args:
+        items: see `item_scores.means`, with the scores under the baseline as `baseline`.
+        reads, repeated: scores of these items in each read under the strategy and under the baseline.
+    """
+    if items.empty:
+        return
+    apart = name["strategy"] in ONE_ORDERING_A_READ and name["baseline"] in ONE_ORDERING
+    common = name | {"n_items": len(items)} | _repeats(name["baseline"], repeated)
+    scores = [items[column].to_numpy(dtype=float) for column in ("judge", "baseline", "human")]
+    for cluster in CLUSTERS:
         clusters = item_scores.clusters_of(items, cluster)
-        scores = [items[column].to_numpy(dtype=float) for column in ("judge", "baseline", "human")]
+        about = common | {"cluster": cluster, "n_clusters": int(clusters.max()) + 1}
         difference = paired_difference(
             *scores,
             clusters,
@@ -150,11 +222,20 @@ def _compared(name: dict, items: pd.DataFrame, *, resamples: int, confidence: fl
             confidence=confidence,
             rng=randomness.generator(seed, "strategy comparison", *stream(name.values()), cluster),
         )
-        sizes = {"n_items": len(items), "n_clusters": int(clusters.max()) + 1}
         method = f"paired percentile bootstrap over {cluster}s, {resamples} resamples"
-        about = name | {"cluster": cluster} | sizes
-        rows.append(about | {"quantity": "pearson", "method": method} | difference)
-        difference = paired_rank_difference(*scores, clusters, confidence=confidence)
-        method = f"infinitesimal jackknife over {cluster}s"
-        rows.append(about | {"quantity": "spearman", "method": method} | difference)
-    return rows
+        yield about | {"quantity": "pearson", "method": method} | difference
+        jackknife = about | {"method": f"infinitesimal jackknife over {cluster}s"}
+        yield jackknife | {"quantity": "spearman"} | paired_rank_difference(*scores, clusters, confidence=confidence)
+        if apart:
+            for part, found in paired_parts(reads, repeated, scores[2], clusters, confidence=confidence):
+                yield jackknife | {"quantity": part} | found
+
+
+def _repeats(baseline: str, repeated: np.ndarray) -> dict:
+    """How alike the reads of a baseline of one ordering are; nothing of another one."""
+    if baseline not in ONE_ORDERING:
+        return {"same_repeats": np.nan, "flag": ""}
+    if repeated.shape[1] == 1:
+        return {"same_repeats": np.nan, "flag": ONE_READ}
+    same = averaging.nearly_same(repeated)
+    return {"same_repeats": same, "flag": SAME if same >= NEARLY_ALL else ""}

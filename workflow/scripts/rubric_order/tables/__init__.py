@@ -7,6 +7,7 @@ import html
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from rubric_order.base import files
@@ -55,6 +56,35 @@ def widen(estimates: pd.DataFrame, keys: list[str], quantities: list[str]) -> pd
         for end, column in ends.items():
             found[f"{quantity}{end}"] = of_quantity[column].astype(float)
     return found.reset_index()
+
+
+# Parts of a difference between strategies, see `strategy_comparison.paired_parts`; each with the other side's name.
+PARTS = {"order": "order", "averaging": "averaging_baseline", "averaging_baseline": "averaging"}
+
+
+def from_strategy(differences: pd.DataFrame, strategy: str) -> pd.DataFrame:
+    """Differences of a strategy from others, of which the statistics have each pair once, in either order.
+
+    Args:
+        differences: rows of `strategy_comparison.estimate`.
+
+    Returns:
+        The rows about it, with `strategy` the first: where it was the baseline, estimates are turned round.
+    """
+    turned = differences[differences["baseline"] == strategy]
+    sign = np.where(turned["quantity"].isin(["averaging", "averaging_baseline"]), 1, -1)
+    low, high = (
+        np.where(sign > 0, *(turned[end] for end in ends)) for ends in (("ci_low", "ci_high"), ("ci_high", "ci_low"))
+    )
+    turned = turned.assign(
+        strategy=strategy,
+        baseline=turned["strategy"],
+        quantity=turned["quantity"].replace(PARTS),
+        estimate=sign * turned["estimate"],
+        ci_low=sign * low,
+        ci_high=sign * high,
+    )
+    return pd.concat([differences[differences["strategy"] == strategy], turned], ignore_index=True)
 
 
 def count(number: float) -> str:

@@ -3,14 +3,17 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
+from rubric_order.tables import PARTS, READOUT_NAMES, from_strategy, intervals, numbers, widen
 
 CAPTION = (
     "Correlation of each item's mean score with its human score when it is read in several orderings ({strategy}) and "
     "in one ({baseline}), as in Table 2 of the earlier version of Xu et al., and the difference over the items that "
-    "both have scored, with {bootstrap[confidence]:.0%} intervals over {cluster}s: a paired bootstrap for Pearson's r, "
-    "an infinitesimal jackknife for Spearman's rho. At temperature 0, repeats of one prompt are nearly one read, so "
-    "the difference is also one of averaging."
+    "both have scored, with {bootstrap[confidence]:.0%} intervals over {cluster}s: a paired bootstrap for Pearson's "
+    "r, an infinitesimal jackknife for Spearman's rho. A mean of several reads agrees better than one read, whatever "
+    "is varied between them. Of Pearson's difference, order is the mean r of single orderings less that of the usual "
+    "ordering, one read an item each: what the order alone makes; averaging is what averaging adds to r under "
+    "{strategy} less what it adds under {baseline}. † repeats are one read in 95% of the items or more (as at "
+    "temperature 0), so that they cannot gain by averaging."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 QUANTITIES = {"pearson": "Pearson r", "spearman": "Spearman rho"}
@@ -38,16 +41,15 @@ def table(
     reads = f"study == @study and profile == @profile and n == @n and cluster == @cluster and criterion == '{EVERY}'"
     pair = human_agreement.query(f"{reads} and strategy in [@strategy, @baseline]")
     pair = pair.assign(quantity=pair["quantity"] + "_" + pair["strategy"])
-    difference = strategy_comparison.query(
-        f"{reads} and strategy in [@strategy, @baseline] and baseline in [@strategy, @baseline]"
+    difference = from_strategy(strategy_comparison.query(reads), strategy).query("baseline == @baseline")
+    difference = difference.assign(
+        quantity=difference["quantity"].replace({quantity: f"{quantity}_difference" for quantity in QUANTITIES})
     )
-    difference = difference.assign(quantity=difference["quantity"] + "_difference")
-    if (difference["strategy"] != strategy).any():
-        ends = {"estimate": -difference["estimate"], "ci_low": -difference["ci_high"], "ci_high": -difference["ci_low"]}
-        difference = difference.assign(**ends)
     names = [f"{quantity}_{which}" for quantity in QUANTITIES for which in (strategy, baseline, "difference")]
+    names += [part for part in PARTS if (difference["quantity"] == part).any()]
     columns = [*KEYS, "quantity", "estimate", "ci_low", "ci_high"]
-    items = difference.groupby(KEYS, sort=False)["n_items"].first().reset_index()
+    items = difference.groupby(KEYS, sort=False)[["n_items", "same_repeats", "flag"]].first().reset_index()
+    items["flag"] = items["flag"].replace("", None)
     return items.merge(widen(pd.concat([pair[columns], difference[columns]]), KEYS, names), on=KEYS)
 
 
@@ -62,4 +64,9 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         for strategy in strategies:
             printed[f"{strategy} {title}"] = numbers(rows[f"{quantity}_{strategy}"])
         printed[f"difference {title}"] = intervals(rows, f"{quantity}_difference", form="+.3f")
+        if quantity == "pearson" and "order" in rows:
+            marks = ["" if pd.isna(flag) else "†" for flag in rows["flag"]]
+            printed[f"difference {title}"] += marks
+            printed["of it order"] = intervals(rows, "order", form="+.3f")
+            printed["of it averaging"] = numbers(rows["averaging"] - rows["averaging_baseline"], form="+.3f")
     return printed

@@ -3,17 +3,22 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, STRATEGIES
-from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, intervals, with_interval
+from rubric_order.tables import PARTS, READOUT_NAMES, SIGNIFICANT, from_strategy, intervals, numbers, with_interval
 
 CAPTION = (
     "Pearson's r with human scores under each strategy, with {bootstrap[confidence]:.0%} bootstrap intervals over "
     "{cluster}s, and the difference from {strategy} to each other strategy over the items that both have scored, with "
-    "intervals of a paired bootstrap ({paired[resamples]} resamples), as in Xu et al. (2026), Table 3. * the interval "
-    "does not hold 0; ** p < 0.05 also after Holm's adjustment for all judges, profiles, datasets and scales of the "
-    "study."
+    "intervals of a paired bootstrap ({paired[resamples]} resamples), as in Xu et al. (2026), Table 3. A mean of "
+    "several reads agrees better than one read, whatever is varied between them, so that a difference from repeats of "
+    "the usual ordering is not one of the order alone. Order: what is: the mean r of single orderings less that of "
+    "the usual ordering, one read an item each (jackknife intervals). Averaging: what averaging adds to r of "
+    "{strategy}, less what it adds to r of the repeats; the difference is the sum of both. † repeats of the usual "
+    "ordering are one read in 95% of the items or more, so that they cannot gain by averaging. * the interval does "
+    "not hold 0; ** p < 0.05 also after Holm's adjustment for all judges, profiles, datasets and scales of the study."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 DIFFERENCE = {"": "estimate", "_low": "ci_low", "_high": "ci_high", "_p": "p", "_p_holm": "p_holm", "_p_bh": "p_bh"}
+REPEATS = ("same_repeats", "flag")  # how alike the reads of the other strategy are
 
 
 def table(
@@ -26,7 +31,7 @@ def table(
     profile: str = "default",
     cluster: str = "group",
 ) -> pd.DataFrame:
-    """One row a judge, dataset and readout: r of each strategy, and how much higher it is under `strategy`.
+    """One row a judge, dataset and readout: r of each strategy, how much higher it is under `strategy`, and by what.
 
     Args:
         human_agreement: see `human_agreement.estimate`.
@@ -38,8 +43,7 @@ def table(
     pearson = human_agreement.query(f"{reads} and quantity == 'pearson'")
     names = [name for name in STRATEGIES if (pearson["strategy"] == name).any()]
     others = [name for name in names if name != strategy]
-    pairs = "quantity == 'pearson' and (strategy == @strategy or baseline == @strategy)"
-    differences = strategy_comparison.query(f"{reads} and {pairs}")
+    differences = from_strategy(strategy_comparison.query(f"{reads} and quantity != 'spearman'"), strategy)
     rows = []
     for key, block in pearson.groupby(KEYS, sort=False):
         row = dict(zip(KEYS, key, strict=True)) | {"n": n}
@@ -47,18 +51,21 @@ def table(
             row |= {f"r_{found.strategy}": found.estimate, f"items_{found.strategy}": found.n_items}
             row |= {f"r_{found.strategy}_low": found.ci_low, f"r_{found.strategy}_high": found.ci_high}
         for found in differences[(differences[KEYS] == list(key)).all(axis=1)].to_dict("records"):
-            if found["strategy"] != strategy:  # the statistics have each pair once
-                found |= {"strategy": strategy, "baseline": found["strategy"], "estimate": -found["estimate"]}
-                found |= {"ci_low": -found["ci_high"], "ci_high": -found["ci_low"]}
             name = f"delta_{found['baseline']}"
+            if found["quantity"] == "pearson":
+                row |= {f"{name}_{column}": found[column] for column in REPEATS} | {f"{name}_items": found["n_items"]}
+            else:
+                name = f"{name}_{found['quantity']}"
             row |= {f"{name}{end}": found[column] for end, column in DIFFERENCE.items()}
-            row[f"{name}_items"] = found["n_items"]
         rows.append(row)
     columns = [*KEYS, "n"]
     for name in names:
         columns += [f"r_{name}", f"r_{name}_low", f"r_{name}_high", f"items_{name}"]
     for name in others:
         columns += [*(f"delta_{name}{end}" for end in DIFFERENCE), f"delta_{name}_items"]
+        if any(f"delta_{name}_order" in row for row in rows):
+            columns += [f"delta_{name}_{part}{end}" for part in PARTS for end in DIFFERENCE]
+            columns += [f"delta_{name}_{column}" for column in REPEATS]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -70,7 +77,13 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         printed[f"{name} r"] = intervals(rows, f"r_{name}")
     for name in [column[6:-6] for column in rows if column.startswith("delta_") and column.endswith("_items")]:
         values = rows[[f"delta_{name}{end}" for end in ("", "_low", "_high", "_p_holm")]]
-        printed[f"less {name} r"] = [_difference(*row) for row in values.itertuples(index=False)]
+        flags = rows.get(f"delta_{name}_flag", pd.Series("", index=rows.index)).fillna("")
+        texts = [_difference(*row) for row in values.itertuples(index=False)]
+        printed[f"less {name} r"] = [text + "†" * bool(flag) for text, flag in zip(texts, flags, strict=True)]
+        if (part := f"delta_{name}_order") in rows:
+            printed[f"less {name} r: order"] = intervals(rows, part, form="+.3f")
+            added = rows[f"delta_{name}_averaging"] - rows[f"delta_{name}_averaging_baseline"]
+            printed[f"less {name} r: averaging"] = numbers(added, form="+.3f")
     return printed
 
 
