@@ -1,0 +1,153 @@
+"""By how many points the order moves scores: worked by hand, against another least squares, and laid out."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from tests.factories import random_scores, score_table, simulated_reads
+
+from rubric_order.base.labels import Labels
+from rubric_order.figures import score_effects as figure
+from rubric_order.methods import additive
+from rubric_order.prompts import orderings
+from rubric_order.statistics import score_effects
+from rubric_order.tables import score_effects as tables
+
+SETTINGS = {"confidence": 0.95, "seed": 1, "sign_changes": 200}
+BOTH = [[1, 2], [2, 1]]
+
+
+def one(found, quantity, **keys):
+    rows = found[(found["quantity"] == quantity)]
+    for name, value in ({"dataset": "d", "readout": "hard", "cluster": "group"} | keys).items():
+        rows = rows[rows[name] == value]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def test_two_orderings_by_hand():
+    table = score_table([[2, 1], [2, 2], [1, 1], [2, 1]], n=2, shown=BOTH, per_group=1)
+    found = score_effects.estimate(table, **SETTINGS)
+    # Means 1.75 and 1.25. Of the items' differences 1, 0, 0, 1 the standard error is 0.5774 / 2, and t(3) is 3.1824.
+    rising = one(found, "ascending_minus_descending")
+    assert rising["estimate"] == pytest.approx(0.5)
+    assert rising["ci_low"] == pytest.approx(0.5 - 3.1824 * 0.28868, abs=1e-4)
+    usual = one(found, "usual_minus_balanced")
+    assert usual["estimate"] == pytest.approx(0.25)
+    assert usual["ci_high"] == pytest.approx(0.25 + 3.1824 * 0.14434, abs=1e-4)
+    assert one(found, "order_test")["mean_score"] == pytest.approx(1.5)
+    assert one(found, "largest_gap")["estimate"] == pytest.approx(0.5)
+    assert one(found, "ordering", ordering="12")["mean_score"] == pytest.approx(1.75)
+    assert one(found, "level_position", score=2, position=1)["mean_score"] == pytest.approx(1.25)
+    # Signs of two items count: both alike (1 of 2 draws) is as far as observed. Away from their mean, the items'
+    # differences are 1/2 each: the signs of four make gaps of 1/2 (in 2 of 16), 1/4 (8) and 0.
+    assert one(found, "order_test")["p_order"] == pytest.approx(0.5, abs=0.1)
+    assert one(found, "largest_gap")["chance"] == pytest.approx(np.sqrt(4 / 3) * 0.1875, abs=0.03)
+
+
+def test_reads_without_a_score_are_dummies_of_another_least_squares():
+    table = random_scores(3, n_items=20, failing=0.3, soft=False)
+    found = score_effects.estimate(table, **SETTINGS)
+    scored = table[table["score"].notna()].reset_index(drop=True)
+    names = scored["ordering"].map(lambda row: "".join(map(str, row)))
+    x = pd.concat([pd.get_dummies(scored["item_id"]), pd.get_dummies(names)], axis=1).to_numpy(dtype=float)
+    solved = np.linalg.lstsq(x, scored["score"].to_numpy(dtype=float), rcond=None)[0][20:]
+    expected = dict(zip(sorted(names.unique()), solved - solved.mean(), strict=True))
+    rows = found.query("quantity == 'ordering' and cluster == 'item' and dataset == 'd'").set_index("ordering")
+    for name, shift in expected.items():
+        assert rows.at[name, "estimate"] == pytest.approx(shift)
+    assert (rows["n_failed"] == table["score"].isna().sum()).all()
+
+
+def test_intervals_without_gaps_are_those_of_a_mean():
+    table = random_scores(5, n_items=24, failing=0, soft=False, per_group=4)
+    found = one(score_effects.estimate(table, **SETTINGS), "usual_minus_balanced")
+    reads = table.pivot(index="item_id", columns="read_index", values="score").to_numpy(dtype=float)
+    groups = (reads[:, 0] - reads.mean(axis=1)).reshape(6, 4).mean(axis=1)
+    error = groups.std(ddof=1) / np.sqrt(6)
+    assert found["estimate"] == pytest.approx(groups.mean())
+    assert found["ci_high"] - found["estimate"] == pytest.approx(2.5706 * error, rel=1e-4)
+
+
+def test_all_datasets_are_one_table_of_items():
+    first, second = (random_scores(seed, dataset=name, soft=False) for seed, name in ((1, "d"), (2, "e")))
+    found = score_effects.estimate(iter([first, second]), **SETTINGS)
+    renamed = second.assign(dataset="d", item_id="x" + second["item_id"], group_id="x" + second["group_id"])
+    pooled = score_effects.estimate(pd.concat([first, renamed]), **SETTINGS)
+    for quantity in ("usual_minus_balanced", "largest_gap", "order_test"):
+        here, there = one(found, quantity, dataset="all"), one(pooled, quantity)
+        assert here["estimate"] == pytest.approx(there["estimate"])
+        assert here["n_clusters"] == there["n_clusters"] == 6
+    assert one(found, "order_test", dataset="all")["p_order"] == one(pooled, "order_test")["p_order"]
+    shuffled = pd.concat([first, second]).sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(score_effects.estimate(shuffled, **SETTINGS), found)
+
+
+def test_orderings_of_their_own_have_the_test_and_positions_of_levels_alone():
+    table = simulated_reads(groups=12, strategies=["random", "fixed", "single"], preference=[2, 0, 0, 0, 0])
+    found = score_effects.estimate(table, **SETTINGS)
+    assert set(found["strategy"]) == {"random"}
+    assert set(found["quantity"]) == {"order_test", "level_position"}
+    assert (one(found, "order_test")[["p_order", "estimate"]] < [0.01, 1]).all()
+    first, last = (one(found, "level_position", score=score, position=1)["estimate"] for score in (1, 5))
+    assert first < -0.3 < 0.3 < last
+    rows = tables.table(found, study="s")
+    assert rows["usual_minus_balanced"].isna().all()
+    assert (tables.for_print(rows)["usual less balanced"] == "").all()
+
+
+def test_a_judge_that_gives_one_score_is_saturated_and_has_no_interval():
+    found = score_effects.estimate(score_table([[5] * 10] * 12), **SETTINGS)
+    assert set(found["flag"]) == {"saturated, no variation, few clusters", "no variation, few clusters"}
+    assert found["ci_low"].isna().all()
+    assert one(found, "order_test")["p_order"] == 1
+    nearly = [[5] * 10] * 20
+    nearly[3] = [5] * 9 + [1]
+    found = score_effects.estimate(score_table(nearly), **SETTINGS)
+    assert one(found, "order_test")["flag"] == "saturated, few clusters"
+    assert one(found, "order_test")["commonest"] == pytest.approx(199 / 200)
+
+
+def test_one_group_has_no_test():
+    found = score_effects.estimate(random_scores(1, n_items=4), **SETTINGS)
+    row = one(found, "order_test")
+    assert np.isnan(row["p_order"])
+    assert np.isnan(one(found, "usual_minus_balanced")["ci_low"])
+
+
+def test_a_rare_p_value_has_no_floor():
+    rng = np.random.default_rng(0)
+    away = rng.normal(size=(200, 5)) + np.array([1, 0, 0, 0, -1])
+    assert additive.no_shift(away, draws=200, seed=0) < 1e-6
+    assert additive.no_shift(away - away.mean(axis=0), draws=200, seed=0) > 0.9
+
+
+def test_treatments_that_no_item_connects_have_no_shifts():
+    total = np.array([[1.0, 2, 0, 0], [0, 0, 3, 4]])
+    assert additive.shifts(additive.Cells(total, (total > 0).astype(float)), np.array([0, 1])) is None
+
+
+def test_the_table_has_the_columns_that_others_rely_on():
+    table = simulated_reads(groups=8, strategies=["balanced", "random"], soft=True, preference=[1, 0, 0, 0, 0])
+    rows = tables.table(score_effects.estimate(table, **SETTINGS), study="s")
+    contrasts = ["usual_minus_balanced", "ascending_minus_descending"]
+    ends = [f"{name}{end}" for name in contrasts for end in ("", "_low", "_high")]
+    assert rows.columns[:13].tolist() == ["judge", "profile", "dataset", "strategy", "n", "readout", *ends, "p_order"]
+    assert set(rows["dataset"]) == {"d", "all"}
+    printed = tables.for_print(rows)
+    assert len(printed) == 4
+    assert "‡" not in "".join(printed["p"])
+
+
+def test_the_figure_shows_every_ordering_and_says_when_there_is_none():
+    table = simulated_reads(groups=8, strategies=["balanced", "random"], soft=True)
+    found = score_effects.estimate(table, **SETTINGS)
+    keys = {"study": "s", "n": 5, "dataset": "all", "readouts": ["hard", "soft"], "labels": Labels({"j": "J"}, {})}
+    size = {"width_in": 6.5, "row_height_in": 0.2, "columns": 3}
+    drawn = figure.draw(found, strategy="balanced", **keys, **size)
+    names = [text.get_text() for text in drawn.axes[0].get_yticklabels()]
+    assert names == [" ".join(map(str, row)) for row in orderings.balanced(5)]
+    assert drawn.axes[0].get_title() == "J"
+    empty = figure.draw(found, strategy="all", **keys, **size)
+    assert "all" in empty.texts[0].get_text()
+    plt.close("all")

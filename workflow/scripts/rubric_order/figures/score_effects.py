@@ -1,0 +1,102 @@
+"""By how many points each ordering moves the mean score."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rubric_order.base.labels import Labels
+from rubric_order.figures import style
+
+CAPTION = (
+    "Mean score of the same items under each ordering of the score levels, less the mean over all orderings of "
+    "strategy {strategy}, in points, with {bootstrap[confidence]:.0%} intervals by Student's t over {cluster}s. The "
+    "usual ordering is filled. Orderings are written as they stand in the prompt, first level first. Without an effect "
+    "of the order one interval in twenty misses 0; the test of all orderings together is in table Effect on scores. A "
+    "saturated judge gives one score nearly always: that its points lie at 0 says nothing about the order."
+)
+MOST_NAMES = 24  # orderings that can be written at the axis
+LOOKS = {"hard": "selected option", "soft": "option probabilities"}
+
+
+def draw(
+    score_effects: pd.DataFrame,
+    *,
+    study: str,
+    strategy: str,
+    n: int,
+    dataset: str,
+    readouts: list[str],
+    width_in: float,
+    row_height_in: float,
+    columns: int,
+    labels: Labels,
+    profile: str = "default",
+    cluster: str = "group",
+) -> Figure:
+    """Shift of the mean score under each ordering: one panel a judge, one row an ordering.
+
+    Args:
+        score_effects: see `score_effects.estimate`.
+        study, strategy, n, dataset, readouts, profile, cluster: which rows to draw; dataset ``all`` is all of them.
+        width_in, row_height_in: width of the figure and height of a row in inches.
+        columns: panels a row, at most.
+        labels: of judges and datasets.
+    """
+    chosen = score_effects.query(
+        "study == @study and profile == @profile and strategy == @strategy and n == @n and dataset == @dataset"
+        " and readout in @readouts and cluster == @cluster and quantity == 'ordering'"
+    )
+    if chosen.empty:
+        reason = f"No items of which all are read in the same orderings (strategy: {strategy})"
+        return style.nothing(reason, width_in=width_in, height_in=1.0)
+    judges, orderings = list(chosen["judge"].unique()), list(chosen["ordering"].unique())
+    columns = min(columns, len(judges))
+    rows = -(-len(judges) // columns)
+    row_height = min(row_height_in, row_height_in * MOST_NAMES / len(orderings))
+    figure, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(width_in, (row_height * len(orderings) + 0.4) * rows + 0.7),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for axis in axes.flat[len(judges) :]:
+        axis.set_visible(False)
+    for axis, judge in zip(axes.flat, judges, strict=False):
+        of_judge = chosen[chosen["judge"] == judge]
+        _draw_panel(axis, of_judge, orderings, readouts)
+        axis.set_title(
+            labels.judge(judge) + (" (saturated)" if of_judge["flag"].str.contains("saturated").any() else "")
+        )
+    first = axes[0, 0]
+    first.set_ylim(len(orderings) - 0.4, -0.6)
+    names = orderings if len(orderings) <= MOST_NAMES else []
+    first.set_yticks(range(len(names)), [" ".join(name) for name in names])
+    for axis in axes.flat[max(len(judges) - columns, 0) : len(judges)]:
+        axis.tick_params(axis="x", labelbottom=True)
+    figure.supxlabel("Mean score under the ordering less the mean over orderings (points)")
+    entries = style.legend_entries(list(axes.flat[: len(judges)]))
+    if len(entries) > 1:
+        figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=len(entries))
+    return figure
+
+
+def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts: list[str]) -> None:
+    present = [readout for readout in readouts if (shifts["readout"] == readout).any()]
+    for place, readout in enumerate(present):
+        line = shifts[shifts["readout"] == readout]
+        y = np.array([orderings.index(name) for name in line["ordering"]]) + 0.3 * (place - (len(present) - 1) / 2)
+        x = line["estimate"].to_numpy()
+        spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - x))
+        look = style.look(place) | {"linestyle": "none", "markersize": 3.5, "markerfacecolor": "white"}
+        axis.errorbar(x, y, xerr=spread, label=LOOKS[readout], **look)
+        usual = np.array([list(name) == sorted(name) for name in line["ordering"]])
+        axis.plot(x[usual], y[usual], linestyle="none", marker=style.marker(place), color=style.colour(place), zorder=4)
+    axis.axvline(0, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=0)
+    axis.grid(visible=True, axis="x")
+    axis.grid(visible=False, axis="y")
+    axis.tick_params(axis="y", length=0)
