@@ -51,24 +51,17 @@ def draw(
         "study == @study and profile == @profile and n == @n and strategy in @strategies and readout == @readout"
         " and statistic == @measure and cluster == @cluster and quantity == 'r'"
     )
-    datasets, judges = (list(chosen[key].unique()) for key in ("dataset", "judge"))
-    columns = min(columns, max(len(judges), 1))
-    cells, rows = {}, 0
-    for dataset in datasets:
-        has = [judge for judge in judges if ((chosen["dataset"] == dataset) & (chosen["judge"] == judge)).any()]
-        cells |= {(rows + place // columns, place % columns): (judge, dataset) for place, judge in enumerate(has)}
-        rows += -(-len(has) // columns)
-    rows = max(rows, 1)
+    if chosen.empty:
+        reason = f"No items of study {study} with human scores and several reads"
+        return style.nothing(reason, width_in=width_in, height_in=1.0)
+    columns = min(columns, chosen["judge"].nunique())
+    cells = _cells(chosen, columns)
+    rows = 1 + max(row for row, _ in cells)
     # One row needs room beside its panels for the name of the vertical axis.
     size = (width_in, max(panel_height_in * rows, 2.4))
     figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
     for cell, axis in np.ndenumerate(axes):
         axis.set_visible(cell in cells)
-    if not cells:
-        axes[0, 0].set_visible(True)
-        axes[0, 0].set_axis_off()
-        figure.text(0.5, 0.5, "No items with human scores and several reads", ha="center")
-        return figure
     last = int(chosen["k"].max())
     for cell, (judge, dataset) in cells.items():
         block = chosen[(chosen["judge"] == judge) & (chosen["dataset"] == dataset)]
@@ -76,21 +69,39 @@ def draw(
         items = style.count_range(block["n_items"])
         axes[cell].set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({items} items)")
         axes[cell].set_xlim(0.5, last + 0.5 + 0.06 * last * len(strategies))
-        axes[cell].set_xticks(
-            [k for k in range(1, last + 1) if k == 1 or last < 8 or k % (2 if last <= 12 else 4) == 0]
-        )
+        axes[cell].set_xticks(_ticks(last))
         axes[cell].tick_params(labelbottom=(cell[0] + 1, cell[1]) not in cells)
-    for dataset in datasets:  # one scale a dataset
-        of_dataset = [axes[cell] for cell, (_, other) in cells.items() if other == dataset]
-        low, high = (end([axis.get_ylim()[side] for axis in of_dataset]) for side, end in ((0, min), (1, max)))
-        for axis in of_dataset:
-            axis.set_ylim(low, high)
-            axis.tick_params(labelleft=axis.get_subplotspec().is_first_col())
+    for dataset in chosen["dataset"].unique():
+        _on_one_scale([axes[cell] for cell, (_, other) in cells.items() if other == dataset])
     figure.supylabel(f"{MEASURES[measure]} with human scores")
     figure.supxlabel("Number of reads averaged, k")
-    handles = dict(pair for axis in axes.flat for pair in zip(*axis.get_legend_handles_labels()[::-1], strict=True))
-    figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=len(handles))
+    style.legend_above(figure)
     return figure
+
+
+def _cells(curves: pd.DataFrame, columns: int) -> dict[tuple[int, int], tuple[str, str]]:
+    """Judge and dataset at each row and column; each dataset starts a row."""
+    cells, rows = {}, 0
+    for dataset in curves["dataset"].unique():
+        of_dataset = set(curves.loc[curves["dataset"] == dataset, "judge"])
+        has = [judge for judge in curves["judge"].unique() if judge in of_dataset]
+        cells |= {(rows + place // columns, place % columns): (judge, dataset) for place, judge in enumerate(has)}
+        rows += -(-len(has) // columns)
+    return cells
+
+
+def _ticks(last: int) -> list[int]:
+    """Numbers of reads that are written: 1, and every one, every second or every fourth."""
+    step = 1 if last < 8 else 2 if last <= 12 else 4
+    return [k for k in range(1, last + 1) if k == 1 or k % step == 0]
+
+
+def _on_one_scale(axes: list[Axes]) -> None:
+    """Give panels the same vertical axis, labelled in the first column."""
+    low, high = (end([axis.get_ylim()[side] for axis in axes]) for side, end in ((0, min), (1, max)))
+    for axis in axes:
+        axis.set_ylim(low, high)
+        axis.tick_params(labelleft=axis.get_subplotspec().is_first_col())
 
 
 def _draw_panel(axis: Axes, block: pd.DataFrame, strategies: list[str]) -> None:

@@ -7,6 +7,7 @@ from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 
 from rubric_order.base.labels import Labels
+from rubric_order.figures import style
 
 CAPTION = (
     "Shift of each criterion's mean score by its position in the prompt against its mean over positions, in points of "
@@ -61,34 +62,20 @@ def draw(
         for judge, block in of_dataset.groupby("judge", sort=False)
     ]
     if not panels:
-        figure = plt.figure(figsize=(width_in, 1.5), layout="constrained")
-        figure.text(0.5, 0.5, f"No reads in which every criterion meets every position ({strategy})", ha="center")
-        return figure
+        reason = f"No reads of study {study} in which every criterion meets every position (strategy: {strategy})"
+        return style.nothing(reason, width_in=width_in, height_in=1.0)
     columns = min(columns, len(panels))
-    # Each dataset starts a row of panels: their criteria differ in number.
-    cells, heights = {}, []
-    for dataset in dict.fromkeys(dataset for _, dataset, _ in panels):
-        of_dataset = [panel for panel in panels if panel[1] == dataset]
-        first = len(heights)
-        tallest = max(panel[2]["criterion"].nunique() for panel in of_dataset)
-        heights += [tallest] * -(-len(of_dataset) // columns)
-        cells |= {(first + place // columns, place % columns): panel for place, panel in enumerate(of_dataset)}
+    cells, heights = _cells(panels, columns)
     margin = 2.2  # titles and labels, in rows of cells
-    figure, axes = plt.subplots(
-        len(heights),
-        columns,
-        figsize=(width_in, row_height_in * (sum(heights) + margin * len(heights))),
-        squeeze=False,
-        layout="constrained",
-        height_ratios=heights,
-    )
-    shifts = chosen.loc[chosen["quantity"] == "shift", "estimate"]
-    reach = max(float(np.nanmax(np.abs(shifts), initial=0)), 0.01)
+    size = (width_in, row_height_in * (sum(heights) + margin * len(heights)))
+    shape = {"squeeze": False, "layout": "constrained", "height_ratios": heights}
+    figure, axes = plt.subplots(len(heights), columns, figsize=size, **shape)
+    reach = max(chosen.loc[chosen["quantity"] == "shift", "estimate"].abs().max(), 0.01)
     norm = TwoSlopeNorm(0, -reach, reach)
     for place, axis in np.ndenumerate(axes):
         axis.set_visible(place in cells)
         if place in cells:
-            image = _draw_panel(axis, cells[place], norm, labels, names, first=place[1] == 0)
+            image = _draw_panel(axis, cells[place], norm, labels, names)
     bar = figure.colorbar(image, ax=axes, shrink=min(1.0, 1.6 / figure.get_figheight()), aspect=12, pad=0.02)
     bar.set_label("Shift of the\nmean score (points)")
     bar.outline.set_linewidth(0.5)
@@ -96,7 +83,22 @@ def draw(
     return figure
 
 
-def _draw_panel(axis, panel: tuple, norm, labels: Labels, names: dict[str, str], *, first: bool):
+def _cells(panels: list[tuple], columns: int) -> tuple[dict[tuple[int, int], tuple], list[int]]:
+    """The panel at each row and column, and the height of each row in criteria.
+
+    Each dataset starts a row of panels: their criteria differ in number.
+    """
+    cells, heights = {}, []
+    for dataset in dict.fromkeys(dataset for _, dataset, _ in panels):
+        of_dataset = [panel for panel in panels if panel[1] == dataset]
+        first = len(heights)
+        tallest = max(panel[2]["criterion"].nunique() for panel in of_dataset)
+        heights += [tallest] * -(-len(of_dataset) // columns)
+        cells |= {(first + place // columns, place % columns): panel for place, panel in enumerate(of_dataset)}
+    return cells, heights
+
+
+def _draw_panel(axis, panel: tuple, norm, labels: Labels, names: dict[str, str]):
     """One judge and dataset."""
     judge, dataset, block = panel
     shift = block[block["quantity"] == "shift"]

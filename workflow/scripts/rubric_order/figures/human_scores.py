@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY, HUMAN_SCORES, NO_SCORES
@@ -66,24 +67,27 @@ def draw(
     axes[0, 0].set_ylim(0, top)
     axes[0, 0].set_yticks([tick for tick in range(0, 101, 20) if tick < top])
     for (row, column), panel in cells.items():
-        axis = axes[row, column]
-        shares = [100 * getattr(panel, f"share_{score}") for score in HUMAN_SCORES]
-        bars = axis.bar(HUMAN_SCORES, shares, width=0.78, color=COLOURS[panel.source], edgecolor="0.15", linewidth=0.5)
-        axis.bar_label(
-            bars, ["<1" if 0 < share < 0.5 else f"{share:.0f}" for share in shares], padding=1, fontsize="x-small"
-        )
-        axis.set_title(_title(panel, labels, names))
-        note = f"mean {panel.score_mean:.2f}, n = {panel.n_scores}"
-        if panel.share_other > 0:
-            note += f"\n{100 * panel.share_other:.1f}% other scores, not drawn"
-        axis.text(0.03, 0.98, note, transform=axis.transAxes, va="top", fontsize="small")
-        axis.grid(False)  # the bars say their height, and lines would cross the text
-        axis.set_xticks(HUMAN_SCORES)
-        axis.tick_params(axis="x", length=0, labelbottom=(row + 1, column) not in cells)
+        _draw_panel(axes[row, column], panel)
+        axes[row, column].set_title(_title(panel, labels, names))
+        axes[row, column].tick_params(axis="x", length=0, labelbottom=(row + 1, column) not in cells)
     for axis in axes[:, 0]:
         axis.set_ylabel("Share of scores (%)")
     figure.supxlabel("Score")
     return figure
+
+
+def _draw_panel(axis: Axes, panel: tuple) -> None:
+    """The bars of one dataset, source and criterion, with what they say in numbers."""
+    shares = [100 * getattr(panel, f"share_{score}") for score in HUMAN_SCORES]
+    bars = axis.bar(HUMAN_SCORES, shares, width=0.78, color=COLOURS[panel.source], edgecolor="0.15", linewidth=0.5)
+    texts = ["<1" if 0 < share < 0.5 else f"{share:.0f}" for share in shares]
+    axis.bar_label(bars, texts, padding=1, fontsize="x-small")
+    note = f"mean {panel.score_mean:.2f}, n = {panel.n_scores}"
+    if panel.share_other > 0:
+        note += f"\n{100 * panel.share_other:.1f}% other scores, not drawn"
+    axis.text(0.03, 0.98, note, transform=axis.transAxes, va="top", fontsize="small")
+    axis.grid(False)  # the bars say their height, and lines would cross the text
+    axis.set_xticks(HUMAN_SCORES)
 
 
 def _title(panel: tuple, labels: Labels, names: dict[str, str]) -> str:

@@ -1,7 +1,5 @@
 """Which positions each judge selects."""
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -53,42 +51,20 @@ def draw(
         reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"
         return style.nothing(reason, width_in=width_in, height_in=1.0)
     datasets = list(chosen["dataset"].unique())
-    columns = min(columns, len(panels))
-    rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(width_in, panel_height_in * rows),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    for axis in axes.flat[len(panels) :]:
-        axis.set_visible(False)
-    for axis, (judge, readout) in zip(axes.flat, panels, strict=False):
-        uniform = f"no position bias ({100 / n:.3g}%)"
-        axis.axhline(100 / n, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=1, label=uniform)
+    figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=panel_height_in)
+    for axis, (judge, readout) in zip(shown, panels, strict=True):
+        style.uniform_line(axis, n)
         for place, dataset in enumerate(datasets):
             line = chosen.query("judge == @judge and readout == @readout and dataset == @dataset")
             if line.empty:
                 continue
-            # Lines are set a little apart, so that their intervals do not hide each other.
-            x = line["position"].to_numpy(dtype=float) + 0.07 * (place - (len(datasets) - 1) / 2)
-            y = 100 * line["estimate"].to_numpy()
-            spread = 100 * np.abs(line[["ci_low", "ci_high"]].to_numpy().T - line["estimate"].to_numpy())
-            label = labels.dataset(dataset)
-            axis.errorbar(
-                x, y, yerr=spread, label=label, zorder=2 + place, **style.look(labels.place_of_dataset(dataset))
-            )
+            look = style.look(labels.place_of_dataset(dataset)) | {"label": labels.dataset(dataset)}
+            style.share_line(axis, line, aside=0.07 * (place - (len(datasets) - 1) / 2), zorder=2 + place, **look)
         title = labels.judge(judge)
         axis.set_title(f"{title}\n{READOUTS[readout]}" if len(readouts) > 1 else title)
-        axis.set_xticks(range(1, n + 1))
     for axis in axes[:, 0]:
         axis.set_ylabel("Share of each position (%)" if len(readouts) > 1 else YLABEL[readouts[0]])
     figure.supxlabel("Position of the score option in the prompt")
-    low, high = axes[0, 0].get_ylim()
-    axes[0, 0].set_ylim(max(min(low, 100 / n - 5), 0), max(high, 100 / n + 5))
-    entries = style.legend_entries(list(axes.flat))
-    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(len(entries), 5))
+    style.room_about_uniform(axes[0, 0], n)
+    style.legend_above(figure, 5)
     return figure

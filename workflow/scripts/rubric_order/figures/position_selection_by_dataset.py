@@ -1,7 +1,5 @@
 """Which positions the judges select in each dataset."""
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -45,52 +43,24 @@ def draw(
         " and cluster == @cluster and quantity == 'share'"
     )
     datasets, judges = (list(chosen[key].unique()) for key in ("dataset", "judge"))
-    columns = min(columns, max(len(datasets), 1))
-    rows = -(-max(len(datasets), 1) // columns)
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(width_in, panel_height_in * rows),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    for axis in axes.flat[len(datasets) :]:
-        axis.set_visible(False)
     if not datasets:
-        axes[0, 0].set_visible(True)
-        axes[0, 0].set_axis_off()
-        figure.text(0.5, 0.5, f"No reads in which every score meets every position (strategy: {strategy})", ha="center")
-        return figure
-    for axis, dataset in zip(axes.flat, datasets, strict=False):
-        uniform = f"no position bias ({100 / n:.3g}%)"
-        axis.axhline(100 / n, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=1, label=uniform)
+        reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"
+        return style.nothing(reason, width_in=width_in, height_in=1.0)
+    figure, axes, shown = style.panels(len(datasets), columns, width_in=width_in, panel_height_in=panel_height_in)
+    for axis, dataset in zip(shown, datasets, strict=True):
+        style.uniform_line(axis, n)
         for place, judge in enumerate(judges):
             line = chosen[(chosen["dataset"] == dataset) & (chosen["judge"] == judge)]
             if line.empty:
                 continue
-            # Lines are set a little apart, so that their intervals do not hide each other.
-            x = line["position"].to_numpy(dtype=float) + 0.5 * ((place + 0.5) / len(judges) - 0.5)
-            y = 100 * line["estimate"].to_numpy()
-            spread = 100 * np.abs(line[["ci_low", "ci_high"]].to_numpy().T - line["estimate"].to_numpy())
-            axis.errorbar(
-                *(x, y),
-                yerr=spread,
-                linewidth=0.9,
-                capsize=1.5,
-                label=labels.judge(judge),
-                zorder=2 + place,
-                **style.look(labels.place_of_judge(judge)),
-            )
+            look = style.look(labels.place_of_judge(judge)) | {"linewidth": 0.9, "capsize": 1.5}
+            aside = 0.5 * ((place + 0.5) / len(judges) - 0.5)
+            style.share_line(axis, line, aside=aside, label=labels.judge(judge), zorder=2 + place, **look)
         axis.set_title(labels.dataset(dataset))
-        axis.set_xticks(range(1, n + 1))
-        axis.tick_params(labelbottom=dataset in datasets[-columns:])
+        axis.tick_params(labelbottom=dataset in datasets[-axes.shape[1] :])
     for axis in axes[:, 0]:
         axis.set_ylabel("Share of each position (%)")
     figure.supxlabel("Position of the score option in the prompt")
-    low, high = axes[0, 0].get_ylim()
-    axes[0, 0].set_ylim(max(min(low, 100 / n - 5), 0), max(high, 100 / n + 5))
-    handles = dict(pair for axis in axes.flat for pair in zip(*axis.get_legend_handles_labels()[::-1], strict=True))
-    figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=min(len(handles), 4))
+    style.room_about_uniform(axes[0, 0], n)
+    style.legend_above(figure, 4)
     return figure

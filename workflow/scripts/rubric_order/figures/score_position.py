@@ -1,11 +1,13 @@
 """Which scores are selected where."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
 from rubric_order.base.labels import Labels
+from rubric_order.figures import style
 
 CAPTION = (
     "Of the selections of each score, the percentage at each position, under strategy {strategy}. Colours show how far "
@@ -50,49 +52,15 @@ def draw(
         " and readout == @readout and cluster == @cluster and quantity == 'share'"
     )
     judges = list(chosen["judge"].unique())
-    columns = min(columns, max(len(judges), 1))
-    rows = -(-max(len(judges), 1) // columns)
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(width_in, panel_height_in * rows),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    for axis in axes.flat[len(judges) :]:
-        axis.set_visible(False)
     if not judges:
-        axes[0, 0].set_visible(True)
-        axes[0, 0].set_axis_off()
-        figure.text(0.5, 0.5, f"No reads in which every score meets every position (strategy: {strategy})", ha="center")
-        return figure
+        reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"
+        return style.nothing(reason, width_in=width_in, height_in=1.0)
+    figure, axes, shown = style.panels(len(judges), columns, width_in=width_in, panel_height_in=panel_height_in)
     furthest = max(100 * (chosen["estimate"] - 1 / n).abs().max(), 1)
-    for axis, judge in zip(axes.flat, judges, strict=False):
-        of_judge = chosen[chosen["judge"] == judge]
-        share, low, high = (
-            100 * of_judge.pivot(index="score", columns="position", values=column).to_numpy()
-            for column in ("estimate", "ci_low", "ci_high")
-        )
-        image = axis.imshow(share - 100 / n, cmap=COLOURS, vmin=-furthest, vmax=furthest, origin="lower", aspect="auto")
-        for (row, column), value in np.ndenumerate(share):
-            off = low[row, column] > 100 / n or high[row, column] < 100 / n
-            dark = np.array(image.to_rgba(value - 100 / n)[:3]) @ LIGHTNESS < 0.5
-            axis.text(
-                *(column, row, "–" if np.isnan(value) else f"{value:.0f}" if n > 5 else f"{value:.1f}"),
-                ha="center",
-                va="center",
-                fontsize="small" if n > 5 else "medium",
-                fontweight="bold" if off else "normal",
-                color="white" if dark else "black",
-            )
+    for axis, judge in zip(shown, judges, strict=True):
+        image = _draw_panel(axis, chosen[chosen["judge"] == judge], n, furthest)
         axis.set_title(labels.judge(judge))
-        axis.grid(False)
-        axis.set_xticks(range(n), range(1, n + 1))
-        axis.set_yticks(range(n), range(1, n + 1))
-        axis.tick_params(length=0, labelbottom=judge in judges[-columns:])
-        axis.spines[:].set_visible(False)
+        axis.tick_params(length=0, labelbottom=judge in judges[-axes.shape[1] :])
     for axis in axes[:, 0]:
         axis.set_ylabel("Score")
     figure.supxlabel("Position of the score in the prompt")
@@ -100,3 +68,32 @@ def draw(
     bar.set_label(f"Share less {100 / n:.3g}% (points)")
     bar.outline.set_visible(False)
     return figure
+
+
+def _draw_panel(axis: Axes, shares: pd.DataFrame, n: int, furthest: float) -> AxesImage:
+    """The shares of one judge.
+
+    Args:
+        furthest: from the equal share, of all judges; in points.
+    """
+    share, low, high = (
+        100 * shares.pivot(index="score", columns="position", values=column).to_numpy()
+        for column in ("estimate", "ci_low", "ci_high")
+    )
+    image = axis.imshow(share - 100 / n, cmap=COLOURS, vmin=-furthest, vmax=furthest, origin="lower", aspect="auto")
+    for (row, column), value in np.ndenumerate(share):
+        off = low[row, column] > 100 / n or high[row, column] < 100 / n
+        dark = np.array(image.to_rgba(value - 100 / n)[:3]) @ LIGHTNESS < 0.5
+        axis.text(
+            *(column, row, "–" if np.isnan(value) else f"{value:.0f}" if n > 5 else f"{value:.1f}"),
+            ha="center",
+            va="center",
+            fontsize="small" if n > 5 else "medium",
+            fontweight="bold" if off else "normal",
+            color="white" if dark else "black",
+        )
+    axis.grid(False)
+    axis.set_xticks(range(n), range(1, n + 1))
+    axis.set_yticks(range(n), range(1, n + 1))
+    axis.spines[:].set_visible(False)
+    return image

@@ -1,8 +1,8 @@
 """How well each strategy agrees with people: r with its interval, a row a judge."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY, STRATEGIES
@@ -50,62 +50,55 @@ def draw(
 
     Source: after Xu et al. (2026), Figure 8.
     """
-    reads = "study == @study and profile == @profile and n == @n and cluster == @cluster"
     chosen = human_agreement.query(
-        f"{reads} and quantity == @quantity and criterion == '{EVERY}' and readout in @readouts"
+        "study == @study and profile == @profile and n == @n and cluster == @cluster and quantity == @quantity"
+        f" and criterion == '{EVERY}' and readout in @readouts and estimate.notna()"
     )
-    chosen = chosen[chosen["estimate"].notna()]
     if chosen.empty:
         reason = f"No human scores to agree with in study {study}, profile {profile}, n = {n}"
         return style.nothing(reason, width_in=width_in, height_in=1.0)
     judges = list(chosen["judge"].unique())
-    present = [name for name in STRATEGIES if (chosen["strategy"] == name).any()]
-    present += sorted(set(chosen["strategy"]) - set(present))
+    known = [*STRATEGIES, *sorted(set(chosen["strategy"]) - set(STRATEGIES))]
+    present = [name for name in known if (chosen["strategy"] == name).any()]
     panels = [(d, r) for r in readouts for d in chosen["dataset"].unique() if len(_of(chosen, d, r))]
-    columns = min(columns, len(panels))
-    rows = -(-len(panels) // columns)
-    panel_height = row_height_in * len(judges) + 0.35
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(width_in, panel_height * rows + 0.55),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
+    height = row_height_in * len(judges) + 0.35
+    figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=height)
+    figure.set_figheight(figure.get_figheight() + 0.55)
     ends = {"percentile": ("ci_low", "ci_high"), "bca": ("bca_low", "bca_high")}[interval]
-    step = 0.62 / max(len(present), 1)
-    for axis in axes.flat[len(panels) :]:
-        axis.set_visible(False)
-    for axis, (dataset, readout) in zip(axes.flat, panels, strict=False):
+    for axis, (dataset, readout) in zip(shown, panels, strict=True):
         block = _of(chosen, dataset, readout)
-        for place, strategy in enumerate(present):
-            line = block[block["strategy"] == strategy]
-            y = np.array([judges.index(judge) for judge in line["judge"]]) + step * (place - (len(present) - 1) / 2)
-            x = line["estimate"].to_numpy()
-            spread = np.nan_to_num(np.abs(line[[*ends]].to_numpy().T - x))
-            look = style.STRATEGIES[strategy] | {"linestyle": "none", "elinewidth": 1}
-            axis.errorbar(x, y, xerr=spread, label=strategy, **look)
-        for edge in range(1, len(judges)):
-            axis.axhline(edge - 0.5, color="0.9", linewidth=0.6, zorder=0)
-        count = style.count_range(block["n_items"])
-        axis.set_title(f"{labels.dataset(dataset)}{READOUTS[readout]} ({count} items)")
-        axis.grid(visible=True, axis="x")
-        axis.grid(visible=False, axis="y")
-        axis.tick_params(axis="y", length=0)
+        _draw_panel(axis, block, present, judges, ends)
+        axis.set_title(f"{labels.dataset(dataset)}{READOUTS[readout]} ({style.count_range(block['n_items'])} items)")
     axes[0, 0].set_ylim(len(judges) - 0.5, -0.5)  # the first judge stands at the top
     axes[0, 0].set_yticks(range(len(judges)), [labels.judge(judge) for judge in judges])
     low, high = axes[0, 0].get_xlim()
     if low < 0 < high:
-        for axis in axes.flat[: len(panels)]:
+        for axis in shown:
             axis.axvline(0, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=0)
-    for axis in axes.flat[max(len(panels) - columns, 0) : len(panels)]:
+    for axis in shown[-axes.shape[1] :]:
         axis.tick_params(axis="x", labelbottom=True)
     figure.supxlabel(f"{QUANTITIES[quantity]} with human scores")
-    entries = style.legend_entries(list(axes.flat[: len(panels)]))
-    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=len(entries))
+    style.legend_above(figure)
     return figure
+
+
+def _draw_panel(
+    axis: Axes, block: pd.DataFrame, strategies: list[str], judges: list[str], ends: tuple[str, str]
+) -> None:
+    """The strategies of one dataset and readout beneath each other, judge by judge."""
+    step = 0.62 / max(len(strategies), 1)
+    for place, strategy in enumerate(strategies):
+        line = block[block["strategy"] == strategy]
+        y = np.array([judges.index(judge) for judge in line["judge"]]) + step * (place - (len(strategies) - 1) / 2)
+        x = line["estimate"].to_numpy()
+        spread = np.nan_to_num(np.abs(line[[*ends]].to_numpy().T - x))
+        look = style.STRATEGIES[strategy] | {"linestyle": "none", "elinewidth": 1}
+        axis.errorbar(x, y, xerr=spread, label=strategy, **look)
+    for edge in range(1, len(judges)):
+        axis.axhline(edge - 0.5, color="0.9", linewidth=0.6, zorder=0)
+    axis.grid(visible=True, axis="x")
+    axis.grid(visible=False, axis="y")
+    axis.tick_params(axis="y", length=0)
 
 
 def _of(chosen: pd.DataFrame, dataset: str, readout: str) -> pd.DataFrame:

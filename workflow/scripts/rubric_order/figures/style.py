@@ -1,6 +1,7 @@
 """How several things are told apart in one figure, and a figure that has nothing to show."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -45,10 +46,69 @@ def count_range(counts: pd.Series) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def legend_entries(axes: list[Axes]) -> dict:
-    """Label and handle of everything in some panels, each once: no panel need have all."""
-    pairs = (zip(*axis.get_legend_handles_labels()[::-1], strict=True) for axis in axes)
-    return dict(pair for panel in pairs for pair in panel)
+def legend_above(figure: Figure, columns: int | None = None) -> None:
+    """A legend of everything in the panels of a figure, each once: no panel need have all.
+
+    Args:
+        columns: entries a row, at most; all by default.
+    """
+    pairs = (zip(*axis.get_legend_handles_labels()[::-1], strict=True) for axis in figure.axes if axis.get_visible())
+    entries = dict(pair for panel in pairs for pair in panel)
+    columns = min(len(entries), columns or len(entries))
+    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns)
+
+
+def panels(count: int, columns: int, *, width_in: float, panel_height_in: float) -> tuple[Figure, np.ndarray, list]:
+    """A figure of panels on common axes, row by row.
+
+    Args:
+        count: how many panels, at least one.
+        columns: panels a row, at most.
+        width_in, panel_height_in: width of the figure and height of a panel in inches.
+
+    Returns:
+        The figure; all its axes, rows by columns, of which those after the last panel are not shown; and the panels.
+    """
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    figure, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(width_in, panel_height_in * rows),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for axis in axes.flat[count:]:
+        axis.set_visible(False)
+    return figure, axes, list(axes.flat[:count])
+
+
+def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: object) -> None:
+    """Shares of positions in per cent with their intervals.
+
+    Args:
+        line: rows of `position_selection` with one share a position.
+        aside: how far to the right of their positions they are drawn, so that several lines do not hide each other.
+        look: keywords of the line.
+    """
+    share = line["estimate"].to_numpy()
+    spread = 100 * np.abs(line[["ci_low", "ci_high"]].to_numpy().T - share)
+    axis.errorbar(line["position"].to_numpy(dtype=float) + aside, 100 * share, yerr=spread, **look)
+
+
+def uniform_line(axis: Axes, n: int) -> None:
+    """Where the shares of n positions are without bias."""
+    label = f"no position bias ({100 / n:.3g}%)"
+    axis.axhline(100 / n, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=1, label=label)
+    axis.set_xticks(range(1, n + 1))
+
+
+def room_about_uniform(axis: Axes, n: int) -> None:
+    """Show at least 5 points of share on both sides of uniform."""
+    low, high = axis.get_ylim()
+    axis.set_ylim(max(min(low, 100 / n - 5), 0), max(high, 100 / n + 5))
 
 
 def nothing(reason: str, *, width_in: float, height_in: float) -> Figure:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY
@@ -55,55 +56,53 @@ def draw(
     reads = "study == @study and strategy == @strategy and n == @n and readout == @readout and cluster == @cluster"
     v = position_selection.query(f"{reads} and quantity == 'cramers_v'")
     r = human_agreement.query(f"{reads} and quantity == 'pearson' and criterion == '{EVERY}'")
-    known = [(judge, profile, value) for judge, profiles in setting.items() for profile, value in profiles.items()]
-    varied = pd.DataFrame(known, columns=["judge", "profile", "value"])
-    v, r = (table.merge(varied, on=["judge", "profile"]) for table in (v, r))
+    v, r = (_with_values(table, setting) for table in (v, r))
     place_of, ticks = _places(v["value"], order)
-    datasets = list(v["dataset"].unique())
-    # A line needs two points: judges that do not vary the setting are not part of the sweep.
-    points = v.assign(place=v["value"].map(place_of)).groupby("judge")["place"].nunique()
-    judges = [judge for judge in v["judge"].unique() if points[judge] > 1]
+    datasets, judges = v["dataset"].unique(), _swept(v, place_of)
     if not judges:
         reason = f"No judge of study {study} has profiles with several values of {label.lower()}"
         return style.nothing(reason, width_in=width_in, height_in=1.0)
     with_r = not r[r["judge"].isin(judges)]["estimate"].isna().all()
-    figure, axes = plt.subplots(
-        len(datasets),
-        1 + with_r,
-        figsize=(width_in, panel_height_in * len(datasets) + 0.5),
-        sharex=True,
-        sharey="col",
-        squeeze=False,
-        layout="constrained",
-    )
-    distances = np.diff(sorted(ticks))
-    apart = 0.03 * (min(distances) if len(distances) else 1)  # so that intervals of judges do not hide each other
+    size = (width_in, panel_height_in * len(datasets) + 0.5)
+    shared = {"sharex": True, "sharey": "col", "squeeze": False, "layout": "constrained"}
+    figure, axes = plt.subplots(len(datasets), 1 + with_r, figsize=size, **shared)
+    apart = 0.03 * min(np.diff(sorted(ticks)), default=1)  # so that intervals of judges do not hide each other
     for row, dataset in zip(axes, datasets, strict=True):
         for axis, table in zip(row, (v, r), strict=False):
-            for place, judge in enumerate(judges):
-                line = table[(table["judge"] == judge) & (table["dataset"] == dataset)]
-                line = line.assign(x=line["value"].map(place_of)).drop_duplicates("x").sort_values("x")
-                if line["estimate"].notna().any():
-                    x = line["x"].to_numpy() + apart * (place - (len(judges) - 1) / 2)
-                    y = line["estimate"].to_numpy()
-                    spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - y))
-                    axis.errorbar(
-                        x, y, yerr=spread, label=labels.judge(judge), **style.look(labels.place_of_judge(judge))
-                    )
+            of_dataset = table[table["dataset"] == dataset]
+            axis.set_visible(not of_dataset.empty)
+            _draw_panel(axis, of_dataset.assign(x=of_dataset["value"].map(place_of)), judges, apart, labels)
+            axis.set_ylabel("Pearson's r")
         row[0].set_ylabel(f"{labels.dataset(dataset)}\nCramér's V")
-        if with_r:
-            if table[table["dataset"] == dataset].empty:
-                row[1].set_visible(False)
-            row[1].set_ylabel("Pearson's r")
     axes[0, 0].set_ylim(0, None)
     axes[-1, 0].set_xticks(list(ticks), [names.get(str(text), str(text)) for text in ticks.values()])
     for column in axes.T:
-        lowest = [axis for axis in column if axis.get_visible()][-1]
-        lowest.tick_params(axis="x", labelbottom=True)
+        [axis for axis in column if axis.get_visible()][-1].tick_params(axis="x", labelbottom=True)
     figure.supxlabel(label)
-    entries = style.legend_entries(list(axes.flat))
-    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(len(entries), 4))
+    style.legend_above(figure, 4)
     return figure
+
+
+def _draw_panel(axis: Axes, estimates: pd.DataFrame, judges: list[str], apart: float, labels: Labels) -> None:
+    """Estimates of one dataset at the values of the setting (`x`), a line a judge, a little apart."""
+    for place, judge in enumerate(judges):
+        line = estimates[estimates["judge"] == judge].drop_duplicates("x").sort_values("x")
+        if line["estimate"].notna().any():
+            x, y = line["x"].to_numpy() + apart * (place - (len(judges) - 1) / 2), line["estimate"].to_numpy()
+            spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - y))
+            axis.errorbar(x, y, yerr=spread, label=labels.judge(judge), **style.look(labels.place_of_judge(judge)))
+
+
+def _with_values(estimates: pd.DataFrame, setting: Mapping[str, Mapping[str, float | str | bool]]) -> pd.DataFrame:
+    """The estimates of judges and profiles that have a value of the setting, with the value."""
+    known = [(judge, profile, value) for judge, profiles in setting.items() for profile, value in profiles.items()]
+    return estimates.merge(pd.DataFrame(known, columns=["judge", "profile", "value"]), on=["judge", "profile"])
+
+
+def _swept(estimates: pd.DataFrame, place_of: Mapping) -> list[str]:
+    """The judges that vary the setting: a line needs two points."""
+    points = estimates.assign(place=estimates["value"].map(place_of)).groupby("judge")["place"].nunique()
+    return [judge for judge in estimates["judge"].unique() if points[judge] > 1]
 
 
 def _places(values: pd.Series, order: list[str]) -> tuple[dict, dict[float, object]]:

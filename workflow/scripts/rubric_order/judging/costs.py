@@ -82,16 +82,20 @@ def judge_costs(
                 "output_tokens_from": source,
             }
         )
-    table = pd.DataFrame(rows)
+    table = _with_sum(pd.DataFrame(rows))
+    table["prompt_tokens_from"] = "characters" if encode is None else "tokenizer"
+    return _with_prices(table, judge, throughput(judge, store))
+
+
+def _with_sum(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of single studies, and that of all of them."""
     sources = table["output_tokens_from"][table["to_ask"] > 0]
     whole = {
         "study": EVERY,
         **table.drop(columns=["study", "output_tokens_from"]).sum().to_dict(),
         "output_tokens_from": "max_tokens" if "max_tokens" in set(sources) else "answers",
     }
-    table = pd.concat([table, pd.DataFrame([whole])], ignore_index=True)
-    table["prompt_tokens_from"] = "characters" if encode is None else "tokenizer"
-    return _with_prices(table, judge, throughput(judge, store))
+    return pd.concat([table, pd.DataFrame([whole])], ignore_index=True)
 
 
 def _with_prices(table: pd.DataFrame, judge: Mapping, speed: float | None) -> pd.DataFrame:
