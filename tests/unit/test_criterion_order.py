@@ -91,7 +91,8 @@ def test_the_number_of_tests_is_that_of_texts_also_where_one_group_is_no_sample(
     values, shown = draw_criteria(15, 3, rng=np.random.default_rng(6), position=[0.4, 0, 0])
     found = one(estimate(criteria_table(values, shown, groups=["g"] * 15)), "position_test")
     assert found["p_cluster"].isna().all()
-    assert found["n_tests"].tolist() == [3] * 3
+    assert found["n_tests_texts"].tolist() == [3] * 3
+    assert found["n_tests"].isna().all()
 
 
 @pytest.mark.parametrize("column", ["p", "p_cluster"])
@@ -124,20 +125,66 @@ def test_means_and_shifts_of_a_hand_worked_case():
     assert one(statistics, "shift")["n_scores"].tolist() == [2] * 4
 
 
-def test_the_gap_expected_under_no_bias_is_that_of_all_deals():
-    # One text: wit scores 4 and 2, plot 3 and 1. Dealing the two answers anew changes no gap: 2, and p is 1.
+def test_the_gap_by_chance_is_that_of_random_signs_of_groups():
+    # One text is no sample.
     statistics = estimate(criteria_table(np.array([[[4, 3], [2, 1]]], dtype=float), [[1, 2], [2, 1]]))
     gaps = one(statistics, "gap")
-    assert gaps["null"].tolist() == pytest.approx([2, 2])
-    assert gaps["excess"].tolist() == pytest.approx([0, 0])
-    assert gaps["p"].tolist() == [1, 1]
-    assert gaps[["ci_low", "ci_high"]].isna().all(axis=None)
-    # Two texts with opposite answers: the gap is 0, and 2 in half of the deals.
+    assert gaps["estimate"].tolist() == pytest.approx([2, 2])
+    assert gaps[["ci_low", "ci_high", "null", "excess", "p_cluster"]].isna().all(axis=None)
+    # Two texts with opposite answers: the gap is 0, and 2 with half of the signs.
     values = np.array([[[4, 3], [2, 3]], [[2, 3], [4, 3]]], dtype=float)
-    found = one(estimate(criteria_table(values, [[1, 2], [2, 1]]), resamples=2000), "gap", criterion="wit")
+    reads = criteria_table(values, [[1, 2], [2, 1]], groups=["a", "b"])
+    found = one(estimate(reads, resamples=2000), "gap", criterion="wit")
     assert found["estimate"].item() == pytest.approx(0)
     assert found["null"].item() == pytest.approx(1, abs=0.07)
-    assert found["p"].item() == 1
+    assert found["p_cluster"].item() == 1
+
+
+def of_groups(n_groups, *, effect, rng, mean=0.0, per=8, n_criteria=4):
+    """Reads of texts in groups, each of which has an effect of every position of its own; `mean` of them on average."""
+    shown = orderings.choose("balanced", n_criteria, rng=rng)
+    group = np.repeat(np.arange(n_groups), per)
+    shift = mean + np.repeat(effect * rng.normal(size=(n_groups, n_criteria)), per, axis=0)
+    opinion = 3 + 0.5 * (rng.normal(size=(len(group), 1, 1)) + rng.normal(size=(len(group), 1, n_criteria)))
+    noise = 0.5 * rng.normal(size=(len(group), len(shown), n_criteria))
+    values = opinion + shift[:, permutations.positions_of(shown) - 1] + noise
+    positions = np.broadcast_to(permutations.positions_of(shown), values.shape)
+    values, human = np.clip(np.round(values), 1, 5), np.full((len(group), n_criteria), np.nan)
+    return panels.Panel(
+        CRITERIA[:n_criteria], np.arange(len(group)), group, group, values, positions, 0 * positions, human
+    )
+
+
+def rejections(n_groups, *, studies, seed, **options):
+    """Share of studies in which each test of the first criterion rejects at 5%."""
+    rng = np.random.default_rng(seed)
+    rejected = []
+    for _ in range(studies):
+        panel = of_groups(n_groups, rng=rng, **options)
+        cells = panels.cells(panel.values, panel.positions)
+        gap = criterion_order.gaps(panels.position_effects(cells)[1][:1])
+        chance = criterion_order.gaps(panels.flipped_shifts(panel, 199, rng=rng)[:, :1])
+        test = criterion_order.position_tests(cells, panel.groups)[0]
+        found = criterion_order._gap("gap", gap[0], gap, chance[:, 0], 0.95)["p_cluster"], test["p"], test["p_cluster"]
+        rejected.append(np.array(found) <= 0.05)
+    return dict(zip(("gap", "texts", "groups"), np.mean(rejected, axis=0), strict=True))
+
+
+def test_order_effects_of_single_groups_make_only_the_test_of_texts_reject():
+    rates = rejections(18, studies=150, seed=1, effect=0.3)
+    assert rates["texts"] > 0.3
+    assert rates["gap"] < 0.12
+    assert rates["groups"] < 0.12
+    assert rejections(18, studies=40, seed=2, effect=0.3, mean=np.array([0.5, 0, 0, -0.5]))["gap"] > 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_groups", [18, 40, 96])
+@pytest.mark.parametrize("effect", [0.0, 0.3])
+def test_tests_of_groups_keep_their_level_under_order_effects_of_groups(n_groups, effect):
+    rates = rejections(n_groups, studies=1500, seed=3, effect=effect)
+    assert 0.035 <= rates["gap"] <= 0.065
+    assert 0.03 <= rates["groups"] <= 0.065
 
 
 @pytest.mark.slow
@@ -147,20 +194,20 @@ def test_without_an_effect_gaps_are_what_chance_gives_and_their_p_values_uniform
     for seed in range(40):
         values, shown = draw_criteria(30, 4, rng=rng)
         found = estimate(criteria_table(values, shown), resamples=100, seed=seed)
-        p_values.append(one(found, "max_gap")["p"].item())
+        p_values.append(one(found, "max_gap")["p_cluster"].item())
         excess.append(one(found, "mean_gap")["excess"].item())
         assert one(found, "mean_gap")["estimate"].item() > 0.05  # the best less the worst of four is never 0
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
     assert abs(np.mean(excess)) < 3 * np.std(excess) / math.sqrt(40)
 
 
-def test_what_one_answer_has_in_common_is_kept_when_answers_are_dealt():
+def test_what_one_answer_has_in_common_does_not_pass_for_an_effect():
     # Every answer is lenient or strict as a whole: gaps of criteria go together, and so does the largest of them.
     rng = np.random.default_rng(8)
     shown = orderings.balanced(4)
     values = 3 + np.repeat(rng.integers(-1, 2, (30, 8, 1)), 4, axis=2).astype(float)
     found = estimate(criteria_table(values, shown))
-    assert one(found, "max_gap")["p"].item() > 0.01
+    assert one(found, "max_gap")["p_cluster"].item() > 0.01
 
 
 def test_planted_position_effects_come_back():
@@ -177,7 +224,7 @@ def test_planted_position_effects_come_back():
     assert inside.mean() > 0.7
     assert one(statistics, "mean_gap", readout="soft")["estimate"].item() == pytest.approx(1.1, abs=0.1)
     assert (one(statistics, "position_test")["p_cluster_holm"] < 1e-6).all()
-    assert (one(statistics, "gap")["p"] < 0.01).all()
+    assert (one(statistics, "gap")["p_cluster"] < 0.01).all()
 
 
 @pytest.mark.slow

@@ -67,3 +67,22 @@ def test_a_table_is_adjusted_within_each_family():
     assert found["n_tests"].tolist()[:4] == [2, 2, 2, 2]
     assert found[["p_holm", "p_bh", "n_tests"]].iloc[4].isna().all()
     assert multiplicity.adjust(table.head(0), "p", ["family"])["p_holm"].empty
+
+
+def test_a_family_is_one_question_asked_of_all_judges_datasets_and_scales():
+    table = pd.DataFrame(
+        [
+            ("a", "x", "balanced", "pearson", "all", 0.01),
+            ("b", "x", "balanced", "pearson", "all", 0.02),
+            ("b", "y", "balanced", "pearson", "all", 0.04),
+            ("a", "x", "balanced", "pearson", "wit", 0.01),  # criteria one by one
+            ("a", "x", "random", "pearson", "all", 0.01),  # another strategy
+            ("a", "x", "balanced", "spearman", "all", 0.01),  # another quantity
+        ],
+        columns=["judge", "dataset", "strategy", "quantity", "criterion", "p"],
+    )
+    found = multiplicity.adjust(table.assign(study="s", condition="baseline"))
+    assert found["n_tests"].tolist() == [3, 3, 3, 1, 1, 1]
+    assert found["p_holm"].tolist() == pytest.approx([0.03, 0.04, 0.04, 0.01, 0.01, 0.01])
+    renamed = multiplicity.adjust(table.rename(columns={"p": "p_cluster"}), "p_cluster", name="p_cluster")
+    assert renamed["p_cluster_bh"].tolist()[:3] == pytest.approx([0.03, 0.03, 0.04])

@@ -1,4 +1,4 @@
-"""Reads laid out as arrays, position effects fitted with text levels, and answers dealt anew."""
+"""Reads laid out as arrays, position effects fitted with text levels, and groups with random signs."""
 
 import numpy as np
 import pandas as pd
@@ -35,9 +35,9 @@ def test_texts_may_lack_criteria_and_reads():
     assert (found.positions[1, :, 1] == 0).all()
     assert np.isnan(found.values[1, :, 1]).all()
     assert (found.positions[2, 4:] == 0).all()
-    dealt = panels.deals(found, 20, rng=np.random.default_rng(2))
-    assert np.isnan(dealt[:, 2, 4:]).all()
-    assert not np.isnan(dealt[:, 2, :4]).any()
+    flipped = panels.flipped_shifts(found, 20, rng=np.random.default_rng(2))
+    assert flipped.shape == (20, 3, 3)
+    assert not np.isnan(flipped).any()
 
 
 def test_blocks_gives_each_group_by_each_readout_that_it_has():
@@ -132,24 +132,28 @@ def test_positions_that_no_text_connects_have_no_shift():
     assert np.isnan(panels.position_effects(panels.cells(np.ones((2, 1, 1)), one))[1]).all()
 
 
-# Deals.
+# Random signs of groups.
 
 
-def test_a_deal_keeps_every_answer_of_a_text_whole():
-    values, shown = draw_criteria(5, 3, rng=np.random.default_rng(3), failing=0.2)
-    panel = panels.panel(criteria_table(values, shown), "hard")
-    dealt = panels.deals(panel, 30, rng=np.random.default_rng(4))
-    assert dealt.shape == (30, *values.shape)
-    for each in dealt:
-        for text in range(5):
-            before, after = (sorted(map(str, rows.tolist())) for rows in (panel.values[text], each[text]))
-            assert before == after
+def test_a_group_changes_its_sign_as_a_whole():
+    # Two groups of two texts: their shifts are a and b, so that all there can be are plus or minus (a + b) / 2 or half
+    # their difference, for both criteria at once.
+    values, shown = draw_criteria(4, 2, rng=np.random.default_rng(3), rounded=False)
+    panel = panels.panel(criteria_table(values, shown, groups=["a", "a", "b", "b"], soft=values), "soft")
+    one, two = (
+        panels.position_effects(panels.cells(panel.values[rows], panel.positions[rows]))[1]
+        for rows in (slice(2), slice(2, 4))
+    )
+    found = panels.flipped_shifts(panel, 200, rng=np.random.default_rng(4))
+    possible = np.array([(s * one + t * two) / 2 for s in (-1, 1) for t in (-1, 1)])
+    nearest = np.abs(found[:, None] - possible).max(axis=(2, 3)).argmin(axis=1)
+    assert found == pytest.approx(possible[nearest])
+    assert np.bincount(nearest, minlength=4) == pytest.approx(50, abs=22)
 
 
-def test_deals_put_each_answer_under_each_ordering_equally_often():
-    values = np.arange(6.0).reshape(1, 6, 1)
-    text = (np.array(["t"]), np.zeros(1, int), np.array(["g"]))
-    panel = panels.Panel(("a",), *text, values, np.ones((1, 6, 1), int), before=None, human=None)
-    dealt = panels.deals(panel, 6000, rng=np.random.default_rng(5))[:, 0, :, 0]
-    counts = np.array([np.bincount(column.astype(int), minlength=6) for column in dealt.T])
-    assert counts / 1000 == pytest.approx(1, abs=0.15)
+def test_random_signs_leave_unknown_positions_unknown():
+    values = np.array([[[5.0], [4.0]], [[1.0], [2.0]]])
+    positions = np.array([[[1], [2]], [[3], [4]]])
+    text = (np.array(["t", "u"]), np.arange(2), np.array(["g", "h"]))
+    panel = panels.Panel(("a",), *text, values, positions, before=None, human=None)
+    assert np.isnan(panels.flipped_shifts(panel, 5, rng=np.random.default_rng(5))).all()

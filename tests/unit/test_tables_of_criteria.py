@@ -54,12 +54,17 @@ def test_the_table_of_gaps_has_the_columns_of_the_paper_and_what_chance_gives(re
     assert row["mean_gap"] == own.loc["mean_gap", "estimate"]
     assert row["max_gap_null"] == own.loc["max_gap", "null"]
     assert row["n_criteria"] == row["n_significant_p"] == 3
-    macro = agreed.query("criterion == 'macro' and cluster == 'item' and quantity == 'pearson' and readout == 'hard'")
+    macro = agreed.query("criterion == 'macro' and cluster == 'group' and quantity == 'pearson' and readout == 'hard'")
     assert row["pearson"] == macro.set_index("strategy").loc["balanced", "estimate"]
     printed = criterion_order_table.for_print(rows)
-    assert cell(printed, "Sig.") == cell(printed, "Sig., Holm") == "3/3"
+    assert cell(printed, "Sig., texts") == cell(printed, "Sig., groups") == "3/3"
     assert cell(printed, "Mean gap") == f"{row['mean_gap']:.2f}"
     assert cell(printed, "chance, mean") == f"{row['mean_gap_null']:.2f}"
+    assert (
+        cell(printed, "p, mean") == f"< {1 / 101:.2g}*"
+        if row["mean_gap_p_cluster"] < 0.01
+        else f"{row['mean_gap_p_cluster']:.3g}*"
+    )
     assert cell(printed, "Avg r") == f"{row['pearson']:.3f}"
     both = criterion_order_table.table(statistics, agreed, strategy="balanced", **SHOWN)
     assert both["readout"].tolist() == ["hard", "soft"]
@@ -69,7 +74,17 @@ def test_the_table_of_strategies_has_a_column_each_and_differences_with_balanced
     statistics = criteria_agreement.estimate(reads, **OPTIONS)
     rows = criteria_agreement_table.table(statistics, readouts=["hard"], **SHOWN)
     printed = criteria_agreement_table.for_print(rows)
-    assert printed.columns.tolist() == ["judge", "dataset", "readout", "Bal", "Rnd", "Fix", "Bal - Rnd", "Bal - Fix"]
+    assert printed.columns.tolist() == [
+        "judge",
+        "dataset",
+        "readout",
+        "Bal",
+        "Rnd",
+        "Fix",
+        "Bal - Rnd",
+        "Bal - Fix",
+        "flag",
+    ]
     assert cell(printed, "Bal") == f"{rows['pearson_balanced'].item():.3f}"
     difference = rows["difference_fixed"].item()
     assert difference == pytest.approx(rows["pearson_balanced"].item() - rows["pearson_fixed"].item(), abs=0.05)
@@ -80,7 +95,8 @@ def test_without_balanced_the_first_strategy_is_compared_with_the_others(reads):
     statistics = criteria_agreement.estimate(reads[reads["strategy"] != "balanced"], **OPTIONS)
     rows = criteria_agreement_table.table(statistics, readouts=["hard"], **SHOWN)
     printed = criteria_agreement_table.for_print(rows)
-    assert printed.columns.tolist() == ["judge", "dataset", "readout", "Rnd", "Fix", "Rnd - Fix"]
+    assert printed.columns.tolist() == ["judge", "dataset", "readout", "Rnd", "Fix", "Rnd - Fix", "flag"]
+    assert printed["flag"].tolist() == ["few clusters"]
     assert rows["first"].tolist() == ["random"]
 
 
@@ -88,7 +104,9 @@ def test_without_balanced_the_first_strategy_is_compared_with_the_others(reads):
 def test_a_star_says_that_the_interval_excludes_0(reads, low, high, starred):
     rows = criteria_agreement_table.table(criteria_agreement.estimate(reads, **OPTIONS), readouts=["hard"], **SHOWN)
     rows = rows.assign(difference_fixed_low=low, difference_fixed_high=high)
-    assert cell(criteria_agreement_table.for_print(rows), "Bal - Fix").endswith("*") == starred
+    for holm, mark in ((0.01, "]**"), (0.2, "]*")):
+        printed = criteria_agreement_table.for_print(rows.assign(difference_fixed_p_holm=holm))
+        assert cell(printed, "Bal - Fix").endswith(mark if starred else "]")
 
 
 def test_the_table_of_carry_over_counts_criteria_alone_and_given_the_slope(reads):
@@ -100,7 +118,7 @@ def test_the_table_of_carry_over_counts_criteria_alone_and_given_the_slope(reads
     slope = balanced[balanced["quantity"] == "carry_over"].iloc[0]
     assert rows.loc[0, ["slope", "slope_low", "slope_p"]].tolist() == slope[["estimate", "ci_low", "p"]].tolist()
     single = balanced.query("quantity == 'any_position' and model == 'position' and criterion.notna()")
-    assert rows.loc[0, "position_criteria"] == (single["p"] < 0.05).sum() == 3
+    assert rows.loc[0, "position_criteria"] == (single["p_holm"] < 0.05).sum() == 3
     printed = carry_over_table.for_print(rows)
     assert printed.loc[0, "criteria"] == "3/3"
     assert printed.loc[0, "slope"].startswith(f"{slope['estimate']:.3f} [")

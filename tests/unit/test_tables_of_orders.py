@@ -24,8 +24,15 @@ from rubric_order.tables import (
 )
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
+
+
+def _rankings(scores, *, resamples, **options):
+    """It has no resamples."""
+    return ranking.estimate(scores, **options)
+
+
 TABLES = {
-    "rank_reversal": (rank_reversal, ranking.estimate, {"strategy": "balanced", "other": "fixed"}),
+    "rank_reversal": (rank_reversal, _rankings, {"strategy": "balanced", "other": "fixed"}),
     "within_item_deviation": (within_item_deviation, within_item.estimate, {"strategy": "balanced"}),
     "canonical_rank": (canonical_rank, ranks.estimate, {"strategy": "balanced"}),
     "score_position": (score_position, positions.estimate, {"strategy": "balanced"}),
@@ -84,15 +91,16 @@ def test_every_form_is_written_with_every_digit_in_the_csv(name, statistics, tmp
 def test_rank_reversal_has_the_columns_of_table_7_and_the_noise(statistics):
     rows, printed = made("rank_reversal", statistics)
     assert printed.columns.tolist() == [
-        *("judge", "dataset", "readout", "prompts", "tau", "flips %"),
-        *("noise: tau", "noise: flips %", "excess: tau", "excess: flips %"),
+        *("judge", "dataset", "readout", "prompts", "tau", "flips %", "ties %"),
+        *("noise: tau", "noise: flips %", "excess: tau", "excess: flips %", "flag"),
     ]
     row, text = rows.iloc[0], printed.iloc[0]
-    assert text["tau"].startswith(f"{row['between_kendall_tau']:.2f} [{row['between_kendall_tau_low']:.2f}, ")
+    assert text["tau"].startswith(f"{row['between_kendall_tau_b']:.2f} [{row['between_kendall_tau_b_low']:.2f}, ")
     assert text["flips %"].startswith(f"{100 * row['between_top1_flip']:.1f} [")
     noise = (row["within_strategy_top1_flip"] + row["within_other_top1_flip"]) / 2
     assert text["noise: flips %"] == f"{100 * noise:.1f}"
     assert text["excess: flips %"][0] in "+-"
+    assert text["flag"] == "few clusters, excess at least"
     # The statistics have each pair once, whichever is named first.
     turned, _ = made("rank_reversal", statistics, strategy="fixed", other="balanced")
     pd.testing.assert_frame_equal(turned, rows)

@@ -56,7 +56,7 @@ STATISTICS = {
     "strategy_comparison": Statistic(SCORE_ORDER, settings=("bootstrap", "paired")),
     "parse_failures": Statistic(ANY_PROBE, settings=()),
     "budget_curve": Statistic(SCORE_ORDER, settings=("bootstrap", "budget_curve")),
-    "rank_reversal": Statistic(SCORE_ORDER, settings=("bootstrap", "rank_reversal")),
+    "rank_reversal": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")),
     "within_item_deviation": Statistic(SCORE_ORDER, derived=("temperatures",)),
     "canonical_rank": Statistic(SCORE_ORDER),
     "score_position": Statistic(SCORE_ORDER),

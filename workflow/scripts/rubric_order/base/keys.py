@@ -20,6 +20,8 @@ EVERY_POSITION = ("balanced", "random", "all", "balanced_williams", "repeated_ro
 # The score of a read by readout: as it was selected, and as its probabilities expect it.
 VALUES = {"hard": "score", "soft": "expected_score"}
 
+FEW_CLUSTERS = 30  # with fewer, intervals of clustered reads are known to be somewhat too short
+
 EVERY = "all"  # in place of a study, dataset, criterion, position or reason: all of them together
 MEAN = "mean"  # in place of a dataset: the mean over datasets
 MACRO = "macro"  # in place of a criterion: the mean over criteria

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY_POSITION, KEYS, VALUES
+from rubric_order.methods.resampling import sum_units
 
 COLUMNS = [*KEYS, "unit_id", "group_id", "criterion", "human_score", "read_index", "criterion_position", "predecessor"]
 COLUMNS += list(VALUES.values())
@@ -129,6 +130,45 @@ def cells(values: np.ndarray, positions: np.ndarray) -> Cells:
     return Cells(total, np.einsum("...urc,urcp->...ucp", scored.astype(float), at))
 
 
+class Equations(NamedTuple):
+    """Normal equations of the effects of positions, each text's own level being taken out; sums of them fit many texts.
+
+    Attributes:
+        left: shape (..., C, P, P). right: shape (..., C, P).
+        count: numbers of scores, shape (..., C, P).
+    """
+
+    left: np.ndarray
+    right: np.ndarray
+    count: np.ndarray
+
+
+def equations(of: Cells) -> Equations:
+    """The equations of each text, shapes (..., U, C, ...)."""
+    total, count = of
+    size = count.sum(axis=-1)  # (..., U, C)
+    share = count / np.where(size > 0, size, 1)[..., None]
+    left = -share[..., :, None] * count[..., None, :]
+    diagonal = np.arange(count.shape[-1])
+    left[..., diagonal, diagonal] += count
+    return Equations(left, total - share * total.sum(axis=-1, keepdims=True), count)
+
+
+def solved(summed: Equations) -> np.ndarray:
+    """Shift of each position, which sum to 0 over the positions that have scores, shape (..., C, P).
+
+    NaN where a position has no scores or cannot be compared with the others.
+    """
+    eigenvalues, vectors = np.linalg.eigh(summed.left)
+    kept = eigenvalues > 1e-9 * np.maximum(summed.count.max(axis=-1), 1)[..., None]
+    scaled = np.einsum("...pk,...p->...k", vectors, summed.right) * kept / np.where(kept, eigenvalues, 1)
+    shift = np.einsum("...pk,...k->...p", vectors, scaled)
+    # Positions that texts connect are known but for what they have in common.
+    present = summed.count > 0
+    known = present & ((kept.sum(axis=-1) == present.sum(axis=-1) - 1) & kept.any(axis=-1))[..., None]
+    return np.where(known, shift, np.nan)
+
+
 def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Level of each criterion, and by how much each position shifts it, fitted with a level for each text.
 
@@ -141,30 +181,21 @@ def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.n
         weights: how often each text counts, shape (..., U); once by default.
 
     Returns:
-        Level (mean over texts of their level at an average position), shape (..., C), and shifts, which sum to 0 over
-        the positions that have scores, shape (..., C, P). NaN where a position has no scores or cannot be compared with
-        the others.
+        Level (mean over texts of their level at an average position), shape (..., C), and shifts, see `solved`, shape
+        (..., C, P).
     """
     total, count = of
-    size = count.sum(axis=-1)  # (..., U, C)
-    share = count / np.where(size > 0, size, 1)[..., None]
-    between = -share[..., :, None] * count[..., None, :]
-    diagonal = np.arange(count.shape[-1])
-    between[..., diagonal, diagonal] += count
-    right = total - share * total.sum(axis=-1, keepdims=True)
     if weights is None:
         weights = np.ones(count.shape[-3])
-    normal = np.einsum("...u,...ucpq->...cpq", weights, between)
-    right = np.einsum("...u,...ucp->...cp", weights, right)
-    scores = np.einsum("...u,...ucp->...cp", weights, count)
-    eigenvalues, vectors = np.linalg.eigh(normal)
-    kept = eigenvalues > 1e-9 * np.maximum(scores.max(axis=-1), 1)[..., None]
-    scaled = np.einsum("...pk,...p->...k", vectors, right) * kept / np.where(kept, eigenvalues, 1)
-    shift = np.einsum("...pk,...k->...p", vectors, scaled)
-    # Positions that texts connect are known but for what they have in common.
-    present = scores > 0
-    known = present & ((kept.sum(axis=-1) == present.sum(axis=-1) - 1) & kept.any(axis=-1))[..., None]
-    shift = np.where(known, shift, np.nan)
+    of_texts = equations(of)
+    shift = solved(
+        Equations(
+            np.einsum("...u,...ucpq->...cpq", weights, of_texts.left),
+            np.einsum("...u,...ucp->...cp", weights, of_texts.right),
+            np.einsum("...u,...ucp->...cp", weights, count),
+        )
+    )
+    size = count.sum(axis=-1)
     used = np.einsum("...u,...uc->...c", weights, (size > 0).astype(float))
     moved = np.einsum("...ucp,...cp->...uc", count, np.nan_to_num(shift))
     own = (total.sum(axis=-1) - moved) / np.where(size > 0, size, 1)
@@ -172,15 +203,24 @@ def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.n
     return level, shift
 
 
-def deals(panel: Panel, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
-    """Answers dealt anew among the orderings in which a text was read, at random.
+def flipped_shifts(panel: Panel, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Shifts when what the order does in each group counts with a random sign.
 
-    An answer stays whole: what its scores under several criteria have in common is kept. If the order of the criteria
-    makes no difference, every such deal is as likely as what was seen.
+    All texts of a group, all criteria and all positions change their sign together. So what they have in common is
+    kept: an effect that the order has on one group and not on others as well. If the order has no effect on average
+    over groups, and what it does to single groups is as likely to be its opposite, every such change is as likely as
+    what was seen. Of many groups the second condition does not matter. With G groups there are 2^(G - 1) different
+    sizes of shifts.
 
     Returns:
-        Values, shape (resamples, U, R, C).
+        Shape (resamples, C, P), see `solved`.
+
+    Source: the sign-flipping test of a mean, as of clusters by Canay, Romano and Shaikh (2017), Randomization tests
+    under an approximate symmetry assumption.
     """
-    key = rng.random((resamples, *panel.values.shape[:2]))
-    key[:, (panel.positions == 0).all(axis=2)] = np.inf  # texts that are read less often have no such reads
-    return np.take_along_axis(panel.values[None], np.argsort(key, axis=2)[..., None], axis=2)
+    of_texts = equations(cells(panel.values, panel.positions))
+    left, count = of_texts.left.sum(axis=0), of_texts.count.sum(axis=0)
+    right = sum_units(of_texts.right.reshape(len(panel.texts), -1), panel.groups)
+    signs = rng.choice([-1.0, 1.0], size=(resamples, panel.n_groups))
+    right = (signs @ right).reshape(resamples, *count.shape)
+    return solved(Equations(left[None], right, count[None]))

@@ -1,6 +1,8 @@
 """The bootstrap and the jackknife: draws, sums of draws, and intervals."""
 
 import functools
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -9,6 +11,8 @@ from rubric_order.base import randomness
 from rubric_order.methods import distributions
 
 _DRAWS_IN_CACHE = 32_768  # a quarter of a megabyte
+LEAST_IN_TAIL = 10  # resamples; the share of fewer is not known well
+MAX_LEFT_OUT = 200  # parts of a jackknife
 MAX_UNDEFINED = 0.05  # an interval is withheld when more than this share of its resamples has no value
 
 
@@ -86,6 +90,86 @@ def jackknife_error(influence: np.ndarray) -> np.ndarray:
     if units < 2:
         return np.full(influence.shape[1:], np.nan)
     return np.sqrt((influence**2).sum(axis=0) * units / (units - 1))
+
+
+def two_sided_p(values: np.ndarray) -> float:
+    """Two-sided p-value of 0 from a statistic in each resample, shape (resamples,).
+
+    Twice the smaller share of resamples in which it is not positive, or not negative. Where that is less than
+    `LEAST_IN_TAIL` resamples, p is that of a normal distribution with the mean and variance of the resamples, so that
+    many tests can be adjusted for without resamples by the million. NaN where more than ``MAX_UNDEFINED`` of the
+    resamples are undefined.
+    """
+    known = values[~np.isnan(values)]
+    if len(known) == 0 or len(known) < (1 - MAX_UNDEFINED) * len(values):
+        return np.nan
+    smaller = min((known <= 0).sum(), (known >= 0).sum())
+    if smaller >= LEAST_IN_TAIL or np.ptp(known) == 0:
+        return float(min(2 * (smaller + 1) / (len(known) + 1), 1))
+    return float(2 * distributions.normal_tail(abs(known.mean()) / known.std()))
+
+
+class Jackknife(NamedTuple):
+    """What a jackknife says of an estimate; each of the estimate's shape, NaN where there are less than two parts.
+
+    Attributes:
+        low, high: ends of the interval.
+        error: standard error, on the scale that the interval comes from.
+        p: of the estimate being 0, two-sided.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    error: np.ndarray
+    p: np.ndarray
+
+
+def left_out_sums(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Sums over items, as they are and without each part of the units, for `jackknife_t`.
+
+    A unit is a part; of more than `MAX_LEFT_OUT` units as many parts are left out, each of units at equal distances.
+
+    Args:
+        table: a row an item, shape (m, q). unit: see `blocks.Block.units`.
+
+    Returns:
+        Shape (1 + n_parts, q).
+    """
+    of_part = sum_units(table, unit % MAX_LEFT_OUT)
+    total = of_part.sum(axis=0, keepdims=True)
+    return np.concatenate([total, total - of_part])
+
+
+def jackknife_t(
+    values: np.ndarray,
+    confidence: float,
+    *,
+    scale: Callable[[np.ndarray], np.ndarray] | None = None,
+    back: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> Jackknife:
+    """Interval from an estimate without each part of the sample, with Student's t, for few units as well.
+
+    Args:
+        values: the estimate, and what it is without each part, shape (1 + n_parts, ...).
+        scale, back: to the scale on which the estimate is nearest to normal, and back from it; `np.arctanh` and
+            `np.tanh` for a correlation. An estimate without an interval there, such as a correlation of 1, has none.
+
+    Source: the delete-a-group jackknife, Kott (2001); Student's t with one degree of freedom less than parts, Tukey.
+    """
+    parts = len(values) - 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = values if scale is None else scale(values)
+        if parts < 2:
+            nothing = np.full(values.shape[1:], np.nan)
+            return Jackknife(nothing, nothing, nothing, nothing)
+        left_out = values[1:]
+        error = np.sqrt((parts - 1) / parts * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+        error = np.where(np.isfinite(values[0]), error, np.nan)
+        width = distributions.t_quantile((1 + confidence) / 2, parts - 1) * error
+        away = np.where(values[0] == 0, 0 * error, np.abs(values[0]) / error)
+        p = np.where(np.isnan(away), np.nan, 2 * distributions.t_tail(np.nan_to_num(away, posinf=1e9), parts - 1))
+    ends = [end if back is None else back(end) for end in (values[0] - width, values[0] + width)]
+    return Jackknife(*ends, error, p)
 
 
 def bca_interval(values: np.ndarray, estimate: float, jackknife: np.ndarray, confidence: float) -> tuple[float, float]:

@@ -17,7 +17,6 @@ POWER = 0.8  # of the smallest effect that counts as detectable
 NEAR_UNIFORM = 0.2  # shares within this fraction of the uniform share are near uniform
 ROTATIONS = 1999
 ENOUGH_CLUSTERS = 100  # with fewer, the rotation test is made too
-FEW_CLUSTERS = 30  # with fewer, intervals of clustered reads are known to be somewhat too short
 
 
 def cramers_v(counts: np.ndarray) -> np.ndarray:

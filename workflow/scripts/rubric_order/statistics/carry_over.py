@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import fixed_effects, panels, tidy
+from rubric_order.methods import fixed_effects, multiplicity, panels, tidy
 from rubric_order.methods.panels import Panel
 
 COLUMNS = {"scores": panels.COLUMNS}
@@ -158,7 +158,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         leads, on its other scores; ``carry_over``, points a point by which the text scores higher under the criterion
         right before than under an average one. ``any_position``, ``any_predecessor`` and ``any_leader`` have only a
         p-value, of no such effect; with a `criterion`, for its scores alone. Intervals are Student's, from the sandwich
-        over groups; all p-values take groups as the sample. NaN where the design does not tell an effect from others.
+        over groups; all p-values take groups as the sample, and are
+        adjusted as `multiplicity` says. NaN where the design does not tell an effect from others.
         In the first position nothing comes before: what a judge does there because of that is an effect of the
         position.
     """
@@ -186,4 +187,5 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         "p",
     ]
     columns += ["n_texts", "n_groups", "n_scores", "method", "confidence"]
-    return tidy.from_rows_with_gaps(rows, columns, ["readout", "model", "quantity", "criterion", "method"])
+    words = ["readout", "model", "quantity", "criterion", "method"]
+    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns, words))

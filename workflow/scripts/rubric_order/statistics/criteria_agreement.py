@@ -8,7 +8,7 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, KEYS, MACRO, STRATEGIES, VALUES, stream
-from rubric_order.methods import correlations, panels, resampling, tidy
+from rubric_order.methods import correlations, multiplicity, panels, resampling, tidy
 
 COLUMNS = {"scores": panels.COLUMNS}
 SETTING = [key for key in KEYS if key != "strategy"]
@@ -51,8 +51,8 @@ def estimate(
         One row a group of `KEYS`, readout, `cluster` (what is drawn: single texts, called ``item``, or groups of them)
         and `criterion` (``macro``: the mean over criteria): ``pearson`` of the texts' mean scores with their human
         scores, or with `other`, a second strategy, ``pearson_difference``, that of `strategy` less that of `other` over
-        the texts and criteria that both have scores for. `p` is twice the share of resamples in which the difference
-        has the other sign, or is 0.
+        the texts and criteria that both have scores for, with `p` of no difference (`resampling.two_sided_p`), adjusted
+        as `multiplicity` says.
 
     Source: Xu et al. (2026), Section 5.5, Table 6.
     """
@@ -68,7 +68,8 @@ def estimate(
                     rows += _setting(found, readout, resamples=resamples, confidence=confidence, seed=seed)
     columns = [*KEYS, "other", "readout", "cluster", "criterion", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["n_texts", "n_clusters", "n_criteria", "method", "confidence", "seed"]
-    return tidy.from_rows_with_gaps(rows, columns, ["other", "readout", "cluster", "criterion", "quantity", "method"])
+    words = ["other", "readout", "cluster", "criterion", "quantity", "method"]
+    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns, words))
 
 
 def _setting(found: list, readout: str, *, resamples: int, confidence: float, seed: int) -> list[dict]:
@@ -108,11 +109,7 @@ def _setting(found: list, readout: str, *, resamples: int, confidence: float, se
         def add(name: dict, values: np.ndarray, known: np.ndarray, common: dict = common) -> None:
             low, high = resampling.percentile_interval(values[1:], confidence)
             for place, criterion in enumerate((*first.criteria, MACRO)):
-                draws = values[1:, place]
-                draws = draws[~np.isnan(draws)]
-                p = np.nan
-                if "other" in name and not np.isnan(low[place]):  # as many resamples as an interval needs
-                    p = min(1.0, 2 * (1 + min((draws <= 0).sum(), (draws >= 0).sum())) / (1 + len(draws)))
+                p = resampling.two_sided_p(values[1:, place]) if "other" in name else np.nan
                 row = {"criterion": criterion, "estimate": values[0, place], "ci_low": low[place], "p": p}
                 used = known.any(axis=1) if criterion == MACRO else known[:, place]
                 n_criteria = int((~np.isnan(values[0, :-1])).sum()) if criterion == MACRO else 1

@@ -12,10 +12,7 @@ from rubric_order.methods.panels import Panel
 from rubric_order.methods.resampling import sum_units
 
 COLUMNS = {"scores": panels.COLUMNS}
-# p-values are adjusted for the number of tests within one of these: all judges, datasets and criteria.
-FAMILY = ["study", "profile", "strategy", "n", "readout"]
 ACROSS = {"mean_gap": np.mean, "max_gap": np.max}
-DEALS_AT_ONCE = 100  # so that they fit into memory
 
 
 def gaps(shifts: np.ndarray) -> np.ndarray:
@@ -23,15 +20,6 @@ def gaps(shifts: np.ndarray) -> np.ndarray:
     known = (~np.isnan(shifts)).sum(axis=-1) > 1
     filled = np.where(known[..., None], shifts, 0.0)
     return np.where(known, np.nanmax(filled, axis=-1) - np.nanmin(filled, axis=-1), np.nan)
-
-
-def dealt_gaps(panel: Panel, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
-    """Gaps that there are without any effect of the order, see `panels.deals`. Shape (resamples, C)."""
-    parts = []
-    for start in range(0, resamples, DEALS_AT_ONCE):
-        values = panels.deals(panel, min(DEALS_AT_ONCE, resamples - start), rng=rng)
-        parts.append(gaps(panels.position_effects(panels.cells(values, panel.positions))[1]))
-    return np.concatenate(parts)
 
 
 def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[dict]:
@@ -70,7 +58,10 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
         drawn_shift = np.full_like(drawn_shift, np.nan)
     observed = gaps(shift)
     drawn = gaps(drawn_shift)
-    dealt = dealt_gaps(panel, resamples, rng=randomness.generator(seed, "no criterion order", *stream(key)))
+    chance = np.full_like(drawn, np.nan)  # one group is no sample
+    if panel.n_groups > 1:
+        rng = randomness.generator(seed, "no criterion order", *stream(key))
+        chance = gaps(panels.flipped_shifts(panel, resamples, rng=rng))
 
     rows = []
     for place, name in enumerate(panel.criteria):
@@ -84,28 +75,34 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
                 about = {"quantity": quantity, "criterion": name, "position": position + 1}
                 found = {"estimate": estimate[position], "n_scores": int(cells.count[:, place, position].sum())}
                 rows.append(about | found | {"ci_low": low[position], "ci_high": high[position]})
-        found = _gap("gap", observed[place], drawn[:, place], dealt[:, place], confidence)
+        found = _gap("gap", observed[place], drawn[:, place], chance[:, place], confidence)
         rows.append(found | {"criterion": name} | counts)
     known = ~np.isnan(observed)
     for quantity, across in ACROSS.items():
         if known.any():
-            values = (across(each[..., known], axis=-1) for each in (observed, drawn, dealt))
+            values = (across(each[..., known], axis=-1) for each in (observed, drawn, chance))
             rows.append(_gap(quantity, *values, confidence))
     for name, row in zip(panel.criteria, position_tests(cells, panel.groups), strict=True):
         rows.append({"quantity": "position_test", "criterion": name} | row)
     return rows
 
 
-def _gap(quantity: str, observed: float, drawn: np.ndarray, dealt: np.ndarray, confidence: float) -> dict:
-    """A gap beside those that there are without any effect of the order."""
+def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> dict:
+    """A gap beside those that there are without any effect of the order on average over groups."""
     low, high = resampling.percentile_interval(drawn, confidence)
-    known = dealt[~np.isnan(dealt)]
-    null, p = np.nan, np.nan
+    known = chance[~np.isnan(chance)]
+    null, p, least = np.nan, np.nan, np.nan
     if len(known) and not np.isnan(observed):
         null = known.mean()
-        p = (1 + (known >= observed - 1e-9).sum()) / (1 + len(known))
+        least = 1 / (1 + len(known))
+        p = least * (1 + (known >= observed - 1e-9).sum())
     ends = {"ci_low": float(low), "ci_high": float(high)}
-    return {"quantity": quantity, "estimate": observed} | ends | {"null": null, "excess": observed - null, "p": p}
+    return (
+        {"quantity": quantity, "estimate": observed}
+        | ends
+        | {"null": null, "excess": observed - null}
+        | {"p_cluster": p, "p_least": least}
+    )
 
 
 def estimate(
@@ -115,8 +112,8 @@ def estimate(
 
     Args:
         scores: see `panels.blocks`; strategies in which criteria keep their positions are left out.
-        resamples, confidence, seed: of the percentile bootstrap, which draws groups of texts, and of the deals of
-            answers that show what chance does.
+        resamples, confidence, seed: of the percentile bootstrap, which draws groups of texts, and of the random signs
+            of groups that show what chance does.
 
     Returns:
         One row an estimate of a `readout`:
@@ -124,13 +121,16 @@ def estimate(
         - ``mean``, the score of a `criterion` in a `position`, fitted with a level for each text
           (`panels.position_effects`); ``shift``, the same less the mean over positions;
         - ``gap``, the best less the worst position of a criterion, and ``mean_gap``, ``max_gap`` over criteria, with
-          `null`, what the gap is on average when answers are dealt anew among the orderings of a text, `excess` over
-          it, and `p`, the share of such deals with a gap as large. Gaps are never negative, so their intervals cannot
+          `null`, what the gap is on average when whole groups count with random signs (`panels.flipped_shifts`),
+          `excess` over it, and `p_cluster`, the share of such cases with a gap as large, which is `p_least` at least.
+          All of them take groups as the sample; one group has none. Gaps are never negative, so their intervals cannot
           reach 0 and are biased upwards near it; and so is `excess` biased downwards where the gap is large;
         - ``position_test``, Kendall's W as `estimate`, with `statistic`, `df` and `p` of Friedman's test, or of
           Skillings and Mack's where texts lack positions (`test` says which), and `p_cluster`, which takes groups of
-          texts as the sample. `p_holm`, `p_bh`, `p_cluster_holm` and `p_cluster_bh` are adjusted for all tests of
-          all judges, datasets and criteria (`n_tests` of them have a `p`).
+          texts as the sample.
+
+        `p_holm`, `p_bh`, `p_cluster_holm` and `p_cluster_bh` are adjusted as `multiplicity` says; `n_tests` is the size
+        of a family of tests of groups, `n_tests_texts` that of tests of texts.
 
         `n_failed` counts the scores that are missing from the group of reads.
 
@@ -145,7 +145,7 @@ def estimate(
             "n_groups": panel.n_groups,
             "n_scores": int(scored.sum()),
             "n_failed": int((~scored).sum()),
-            "method": f"percentile bootstrap over groups and deals of answers, {resamples} each",
+            "method": f"percentile bootstrap over groups and random signs of groups, {resamples} each",
             "confidence": confidence,
             "seed": seed,
         }
@@ -153,18 +153,20 @@ def estimate(
         found = estimates(panel, resamples=resamples, confidence=confidence, seed=seed, key=named)
         rows += [common | row for row in found]
     columns = [*KEYS, "readout", "quantity", "criterion", "position", "estimate", "ci_low", "ci_high", "null", "excess"]
-    columns += ["statistic", "df", "p", "p_cluster", "n_texts", "n_groups", "n_scores", "n_failed", "n_blocks"]
+    columns += [
+        "statistic",
+        "df",
+        "p",
+        "p_cluster",
+        "p_least",
+        "n_texts",
+        "n_groups",
+        "n_scores",
+        "n_failed",
+        "n_blocks",
+    ]
     columns += ["n_incomplete", "test", "method", "confidence", "seed"]
     words = ["readout", "quantity", "criterion", "test", "method"]
-    return with_adjusted(tidy.from_rows_with_gaps(rows, columns, words))
-
-
-def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with the p-values of its position tests adjusted within each of `FAMILY`."""
-    tests = table["quantity"] == "position_test"
-    sizes = {}
-    for column in ("p", "p_cluster"):
-        adjusted = multiplicity.adjust(table[tests], column, FAMILY)
-        table = table.assign(**{f"{column}_{how}": adjusted[f"p_{how}"].reindex(table.index) for how in ("holm", "bh")})
-        sizes[column] = adjusted["n_tests"].reindex(table.index)
-    return table.assign(n_tests=sizes["p"])
+    table = tidy.from_rows_with_gaps(rows, columns, words)
+    by_text = multiplicity.adjust(table)
+    return multiplicity.adjust(by_text.rename(columns={"n_tests": "n_tests_texts"}), "p_cluster", name="p_cluster")

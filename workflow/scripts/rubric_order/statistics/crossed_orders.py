@@ -12,7 +12,7 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import EVERY_POSITION, KEYS, stream
-from rubric_order.methods import fixed_effects, rao_scott, resampling, tidy, uniformity
+from rubric_order.methods import fixed_effects, multiplicity, rao_scott, resampling, tidy, uniformity
 from rubric_order.methods.resampling import sum_units
 
 COLUMNS = {"scores": [*KEYS, "unit_id", "group_id", "criterion", "criterion_position", "levels", "score", "position"]}
@@ -73,7 +73,8 @@ def estimate(
         the score, each axis given the other and the interaction given both, with a level for each text and criterion.
         ``same_selection``: `p` of the shares of level positions not depending on the criterion's place. ``share`` of a
         `position` among the selected levels where the criterion stands in `criterion_position`, and ``cramers_v`` of
-        these shares against uniform, with their intervals. All p-values take groups as the sample.
+        these shares against uniform, with their intervals. All p-values take groups as the
+        sample, and are adjusted as `multiplicity` says.
     """
     rows = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
@@ -96,7 +97,7 @@ def estimate(
             rows += [common | row for row in found]
     columns = [*KEYS, "quantity", "criterion_position", "position", "estimate", "ci_low", "ci_high", "p", "n_texts"]
     columns += ["n_groups", "n_scores", "n_failed", "method", "confidence", "seed"]
-    return tidy.from_rows_with_gaps(rows, columns, ["quantity", "method"])
+    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns, ["quantity", "method"]))
 
 
 def _tests(reads: pd.DataFrame, n: int) -> list[dict]:

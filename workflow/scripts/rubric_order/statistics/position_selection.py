@@ -11,12 +11,10 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import CLUSTERS, KEYS, stream
+from rubric_order.base.keys import CLUSTERS, FEW_CLUSTERS, KEYS, stream
 from rubric_order.methods import blocks, bounds, multiplicity, resampling, selections, tidy, uniformity
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *selections.READOUTS.values()]}
-# p-values are adjusted for the number of tests within one of these: all judges, profiles, datasets and scales.
-FAMILY = ["study", "strategy", "readout", "cluster"]
 SIDES = ("low", "high")
 BERGSMA = "Bergsma's correction, reads independent"
 
@@ -41,11 +39,11 @@ def estimate(
         - ``share`` of a `position`, with its percentile interval, its simultaneous interval (`sim_low`, `sim_high`, see
           `uniformity.simultaneous_intervals`) and worst-case bounds over failed reads (`bound_low`, `bound_high`);
         - ``chi2`` against uniform: `p` takes reads as independent, `p_cluster` clusters (`uniformity.cluster_test`);
-          `p_holm` and `p_bh` are `p_cluster` adjusted for the `n_tests` of its `FAMILY`; `p_rotation` is a check of
+          `p_holm` and `p_bh` are `p_cluster` adjusted as `multiplicity` says; `p_rotation` is a check of
           `p_cluster` by `uniformity.rotation_test`, missing from `uniformity.ENOUGH_CLUSTERS` clusters on;
         - ``cramers_v`` with the interval of `uniformity.v_interval`, and worst-case bounds. `flag` says ``reaches 0``
           where the interval does (its upper end is then all that the data say), and ``few clusters`` where there are
-          less than `uniformity.FEW_CLUSTERS`;
+          less than `FEW_CLUSTERS`;
         - ``cramers_v_corrected``, with the same interval, and ``cramers_v_squared``: without what chance adds, see
           `uniformity.corrected_v`; ``cramers_v_corrected_reads``: the same if reads were independent;
         - ``design_effect``, and ``detectable_v``: the smallest V that would have been found, see `uniformity`;
@@ -61,7 +59,7 @@ def estimate(
     columns += ["n_items", "n_clusters", "n_reads", "n_failed", "method"]
     table = tidy.from_rows(rows, columns, words=["readout", "cluster", "quantity", "label", "flag", "method"])
     table = table.astype({"position": "Int8"}).assign(confidence=confidence, seed=seed)
-    return multiplicity.adjust(table, "p_cluster", FAMILY)
+    return multiplicity.adjust(table, "p_cluster")
 
 
 def _of_block(block: blocks.Block, seed: int, near: float, options: dict) -> Iterable[dict]:
@@ -129,7 +127,7 @@ def _distance(counts: np.ndarray, drawn: np.ndarray, n_failed: int, cluster: str
     total, confidence = counts.sum(axis=0), options["confidence"]
     interval = dict(zip(("ci_low", "ci_high"), uniformity.v_interval(counts, drawn, confidence), strict=True))
     bound = dict(zip(("bound_low", "bound_high"), bounds.v_bounds(total, n_failed), strict=True))
-    flags = ["few clusters"] if len(counts) < uniformity.FEW_CLUSTERS else []
+    flags = ["few clusters"] if len(counts) < FEW_CLUSTERS else []
     flags += ["reaches 0"] if interval["ci_low"] == 0 else []
     deff, level = uniformity.design_effect(counts), 1 - confidence
     smallest = uniformity.detectable_v(total.sum(), len(total), deff=deff, level=level)

@@ -13,33 +13,36 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import blocks, resampling, tidy
+from rubric_order.methods import blocks, multiplicity, resampling, tidy
 
 COLUMNS = {"scores": blocks.COLUMNS}
-# Both are expectations when ties are broken at random, anew in each ranking.
-EXPECTED = ("kendall_tau", "top1_flip")
-# What is common elsewhere: tau-b leaves out prompts in which all candidates tie; the first of several best is the best.
-CUSTOMARY = ("kendall_tau_b", "top1_flip_first")
-QUANTITIES = (*EXPECTED, *CUSTOMARY)
+QUANTITIES = ("kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_pairs")
 # A reversal is less agreement, but more flips.
-_REVERSAL = {"kendall_tau": -1, "top1_flip": 1, "kendall_tau_b": -1, "top1_flip_first": 1}
+_REVERSAL = {"kendall_tau_b": -1}
+_LEAST = {"kendall_tau_b": -1.0}  # of what can be; else 0
 
 
 class Rankings(NamedTuple):
     """How far two rankings of each prompt's candidates agree, each of shape (..., n_prompts); NaN where undefined.
 
+    A tie is no reversal. What is due to ties stands by itself.
+
     Attributes:
-        kendall_tau: concordant less discordant pairs, as a share of all pairs: tau-a, the expectation of Kendall's tau
-            when ties are broken at random. NaN with fewer than two candidates.
-        top1_flip: probability that the best candidates differ when ties are broken at random. NaN without candidates.
-        kendall_tau_b: tau-b, as `scipy.stats.kendalltau` gives it; NaN where either ranking is one tie.
-        top1_flip_first: whether the best candidates differ when the first of several is taken, as `numpy.argmax` does.
+        kendall_tau_b: tau-b, as `scipy.stats.kendalltau` gives it: 1 for two equal rankings, ties included. NaN where
+            either ranking is one tie.
+        top1_flip: whether no candidate is among the best of both rankings. NaN without candidates.
+        top1_tie: by how much the probability of another best candidate is higher when ties are broken at random, anew
+            in each ranking: what ties add to the flips.
+        reversed_pairs: share of the pairs of candidates that the two rankings put in opposite orders. NaN with fewer
+            than two candidates.
+        tied_pairs: share of the pairs that either ranking ties. NaN likewise.
     """
 
-    kendall_tau: np.ndarray
-    top1_flip: np.ndarray
     kendall_tau_b: np.ndarray
-    top1_flip_first: np.ndarray
+    top1_flip: np.ndarray
+    top1_tie: np.ndarray
+    reversed_pairs: np.ndarray
+    tied_pairs: np.ndarray
 
 
 def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
@@ -59,15 +62,15 @@ def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
         y = np.sign(other[..., first] - other[..., second])
         pairs = ~(missing[..., first] | missing[..., second])
         x, y = np.where(pairs, x, 0), np.where(pairs, y, 0)
-        balance = (x * y).sum(axis=-1)
-        tau = balance / pairs.sum(axis=-1)
-        tau_b = balance / np.sqrt((x != 0).sum(axis=-1) * (y != 0).sum(axis=-1))
+        product, n_pairs = x * y, pairs.sum(axis=-1)
+        tau_b = product.sum(axis=-1) / np.sqrt((x != 0).sum(axis=-1) * (y != 0).sum(axis=-1))
+        opposite, tied = (product < 0).sum(axis=-1) / n_pairs, 1 - (product != 0).sum(axis=-1) / n_pairs
     scores, other = np.where(missing, -np.inf, scores), np.where(missing, -np.inf, other)
     best = [_share_of_best(ranking, missing) for ranking in (scores, other)]
     empty = missing.all(axis=-1)
-    flip = np.where(empty, np.nan, 1 - (best[0] * best[1]).sum(axis=-1))
-    first_flip = np.where(empty, np.nan, scores.argmax(axis=-1) != other.argmax(axis=-1))
-    return Rankings(tau, flip, tau_b, first_flip)
+    both = (best[0] * best[1]).sum(axis=-1)
+    flip = np.where(empty, np.nan, both == 0)
+    return Rankings(tau_b, flip, np.where(empty, np.nan, 1 - both) - flip, opposite, tied)
 
 
 def _share_of_best(scores: np.ndarray, missing: np.ndarray) -> np.ndarray:
@@ -76,14 +79,51 @@ def _share_of_best(scores: np.ndarray, missing: np.ndarray) -> np.ndarray:
     return best / np.maximum(best.sum(axis=-1, keepdims=True), 1)
 
 
-def halves(k: int, size: int, count: int, *, rng: np.random.Generator) -> np.ndarray:
+def halves(
+    k: int, size: int, count: int, *, ordering: np.ndarray | None = None, rng: np.random.Generator
+) -> np.ndarray:
     """Random pairs of disjoint subsets of k reads, each of `size` reads.
+
+    Args:
+        size: `largest_half` at most.
+        count: pairs.
+        ordering: which ordering each read has, shape (k,), where it is the same for all items. If there are several and
+            all are repeated (`repeated`), the reads of each are first dealt to the two sides in equal numbers, so that
+            the one subset says nothing of which orderings are in the other.
 
     Returns:
         Shape (2, count, k), 1 where a read is in the subset.
     """
-    rank = rng.permuted(np.tile(np.arange(k), (count, 1)), axis=1)
-    return np.stack([rank < size, (rank >= size) & (rank < 2 * size)]).astype(float)
+    key = rng.random((count, k))
+    if not repeated(ordering):
+        rank = key.argsort(axis=1).argsort(axis=1)
+        return np.stack([rank < size, (rank >= size) & (rank < 2 * size)]).astype(float)
+    same = ordering[:, None] == ordering
+    place, each = (same & (key[:, None, :] < key[:, :, None])).sum(axis=2), same.sum(axis=1) // 2
+    sides = np.stack([place < each, (place >= each) & (place < 2 * each)])
+    of_side = np.where(sides, rng.random((2, count, k)), np.inf).argsort(axis=2).argsort(axis=2)
+    return (of_side < size).astype(float)
+
+
+def largest_half(k: int, ordering: np.ndarray | None) -> int:
+    """How many of k reads can be in each of two subsets, see `halves`."""
+    return int((np.unique(ordering, return_counts=True)[1] // 2).sum()) if repeated(ordering) else k // 2
+
+
+def repeated(ordering: np.ndarray | None) -> bool:
+    """Whether several orderings are there, each of them more than once; see `halves`."""
+    if ordering is None:
+        return False
+    counts = np.unique(ordering, return_counts=True)[1]
+    return bool(len(counts) > 1 and counts.min() > 1)
+
+
+def shared_ordering(block: blocks.Block) -> np.ndarray | None:
+    """Which ordering each read has, shape (K,), where it is the same for all items of a block."""
+    _, number = block.orderings
+    of_read = np.full(int(block.column.max()) + 1, -1)
+    of_read[block.column] = number
+    return of_read if (of_read[block.column] == number).all() else None
 
 
 def mean_scores(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -123,7 +163,7 @@ def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def estimate(
-    scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int, halvings: int = 50
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int, halvings: int = 50
 ) -> pd.DataFrame:
     """How much the ranking of candidates changes from one strategy to another, beside how much it changes by itself.
 
@@ -133,26 +173,26 @@ def estimate(
 
     Args:
         scores: see `blocks.blocks`; the strategies of a setting lie in one table.
-        resamples, confidence, seed: see the package. Groups are drawn: competing candidates cannot be drawn apart, and
-            prompts of one group (an article's criteria) depend on each other.
-        halvings: random halvings that are averaged over.
+        confidence: see the package. Groups are the sample: competing candidates cannot be told apart, and prompts of
+            one group (an article's criteria) depend on each other.
+        seed: of the halvings. halvings: random halvings that are averaged over.
 
     Returns:
         One row a judge, dataset, scale, readout, pair of strategies (`strategy`, `other`), `comparison` and `quantity`
-        of `QUANTITIES`, averaged over those of `n_prompts` prompts with at least two candidates for which it is
-        defined (`n_defined`). `comparison` is ``between``, all reads of the two strategies (`k`, `k_other`), as in the
-        paper; ``between_halves``, ``within_strategy`` and ``within_other``, halves of `k` reads; or ``excess``: the
-        reversal between halves of the two strategies less the mean of those within each.
+        of `Rankings`, averaged over those of `n_prompts` prompts with at least two candidates for which it is defined
+        (`n_defined`). `comparison` is ``between``, all reads of the two strategies (`k`, `k_other`), as in the paper;
+        ``between_halves``, ``within_strategy`` and ``within_other``, halves of `k` reads; or ``excess``: the reversal
+        between halves of the two strategies less the mean of those within each. `p` is that of no excess, adjusted as
+        `multiplicity` says. Intervals and p are those of a jackknife over groups.
 
-        The expectation of the excess is 0 where the strategies' reads have the same distribution. For independent reads
-        and `EXPECTED` quantities it is half the mean squared distance between the strategies' expected rankings, so
-        it is at least 0. Two things make it too small rather than too large: halves of `balanced` have no ordering in
-        common, and so differ more than independent ones; and strategies can share an answer, such as that to the
-        canonical ordering.
+        The expectation of the excess is 0 where the strategies' reads have the same distribution. `independent` says
+        whether the halves of a strategy are: those of reads of one ordering or of drawn ones, and those of orderings
+        that are all repeated. Halves of `balanced` with one read an ordering are not: they have no ordering in common,
+        so that they differ more than two independent ones. The noise is then too large, and the excess too small.
+        Strategies can also share an answer, such as that to the canonical ordering, which makes it too small as well.
 
     Source: Xu et al. (2026), Sections 4.4 and 5.6, Table 7; the halves, and all intervals, are ours.
     """
-    sampling = {"resamples": resamples, "confidence": confidence, "seed": seed, "halvings": halvings}
     parts = []
     shared = [key for key in KEYS if key != "strategy"]
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
@@ -163,20 +203,24 @@ def estimate(
             for one, two in itertools.combinations(strategies, 2):
                 about = dict(zip(shared, setting, strict=True))
                 about |= {"strategy": one.keys["strategy"], "other": two.keys["strategy"]}
-                parts += [(about | extra, rows) for extra, rows in _compare_blocks(one, two, **sampling)]
+                found = _compare_blocks(one, two, confidence=confidence, seed=seed, halvings=halvings)
+                parts += [(about | extra, rows) for extra, rows in found]
     columns = [*shared[:-1], "strategy", "other", "n", "readout", "comparison", "quantity", "estimate", "ci_low"]
-    columns += ["ci_high", "k", "k_other", "n_defined", "n_prompts", "n_groups"]
+    columns += ["ci_high", "p", "k", "k_other", "independent", "n_defined", "n_prompts", "n_groups"]
     table = tidy.from_parts(parts, columns)
     table = table.sort_values([*shared[:-1], "strategy", "other", "n", "readout"], kind="stable", ignore_index=True)
-    method = f"percentile bootstrap over groups, {resamples} resamples; {halvings} halvings"
-    return table.assign(method=method, confidence=confidence, seed=seed)
+    method = f"jackknife over groups, Student's t; {halvings} halvings"
+    return multiplicity.adjust(table.assign(method=method, confidence=confidence, seed=seed))
 
 
 def _compare_blocks(
-    one: blocks.Block, two: blocks.Block, *, resamples: int, confidence: float, seed: int, halvings: int
+    one: blocks.Block, two: blocks.Block, *, confidence: float, seed: int, halvings: int
 ) -> Iterator[tuple[dict, dict]]:
     """Every comparison of two strategies' reads, by each readout that both have; see `tidy.from_parts`."""
     known = dict(two.readouts())
+    dealt = [shared_ordering(block) for block in (one, two)]
+    # Reads of one ordering, of drawn ones, and repeats of each of several: their halves are independent.
+    independent = [ordering is None or not np.ptp(ordering) or repeated(ordering) for ordering in dealt]
     for readout, values in one.readouts():
         if readout not in known:
             continue
@@ -184,42 +228,40 @@ def _compare_blocks(
         groups, places = prompts(items)
         if groups.empty:
             continue
-        size = min(left.shape[1], right.shape[1]) // 2
         rng = randomness.generator(seed, "halvings", left.shape[1], right.shape[1])
-        compared = _compare(left, right, places, size, halvings, rng)
+        compared, size = _compare(left, right, places, dealt, halvings, rng)
         unit = pd.factorize(groups["group_id"], sort=True)[0]
         about = {"readout": readout, "n_prompts": len(groups), "n_groups": int(unit.max()) + 1}
-        for comparison, rows in _rows(compared, unit, resamples=resamples, confidence=confidence, seed=seed):
-            k = left.shape[1], right.shape[1]
-            k = {"k": k[0], "k_other": k[1]} if comparison == "between" else {"k": size, "k_other": size}
-            yield about | {"comparison": comparison} | k, rows
+        for comparison, rows in _rows(compared, unit, confidence=confidence):
+            of_both = {"between": True, "between_halves": True, "excess": all(independent)}
+            of_one = {"within_strategy": independent[0], "within_other": independent[1]}
+            sizes = (left.shape[1], right.shape[1]) if comparison == "between" else (size, size)
+            named = {"comparison": comparison, "independent": (of_both | of_one)[comparison]}
+            yield about | named | dict(zip(("k", "k_other"), sizes, strict=True)), rows
 
 
-def _rows(
-    compared: dict[str, np.ndarray], unit: np.ndarray, *, resamples: int, confidence: float, seed: int
-) -> Iterator[tuple[str, dict]]:
+def _rows(compared: dict[str, np.ndarray], unit: np.ndarray, *, confidence: float) -> Iterator[tuple[str, dict]]:
     """Means over prompts of each comparison, with intervals over groups."""
     means = {}
     for comparison, table in compared.items():
         known = ~np.isnan(table)
-        sums = resampling.resampled_sums(
-            np.column_stack([np.where(known, table, 0), known]),
-            unit,
-            resamples=resamples,
-            seed=seed,
-            name="rank reversal",
-        )
+        sums = resampling.left_out_sums(np.column_stack([np.where(known, table, 0), known]), unit)
         with np.errstate(invalid="ignore"):
             means[comparison] = sums[:, : len(QUANTITIES)] / sums[:, len(QUANTITIES) :]
     defined = {comparison: (~np.isnan(table)).sum(axis=0) for comparison, table in compared.items()}
+    least = np.array([_LEAST.get(name, 0.0) for name in QUANTITIES])
     if "between_halves" in compared:
         within = (means["within_strategy"] + means["within_other"]) / 2
-        means["excess"] = (means["between_halves"] - within) * [_REVERSAL[name] for name in QUANTITIES]
+        means["excess"] = (means["between_halves"] - within) * [_REVERSAL.get(name, 1) for name in QUANTITIES]
         defined["excess"] = np.min([defined[name] for name in compared if name != "between"], axis=0)
     for comparison, values in means.items():
-        low, high = resampling.percentile_interval(values[1:], confidence)
-        rows = {"quantity": np.array(QUANTITIES, dtype=object), "estimate": values[0], "ci_low": low, "ci_high": high}
-        yield comparison, rows | {"n_defined": defined[comparison]}
+        found = resampling.jackknife_t(values, confidence)
+        least_here = -np.inf if comparison == "excess" else least
+        ends = {"ci_low": np.maximum(found.low, least_here)}
+        ends["ci_high"] = found.high if comparison == "excess" else np.minimum(found.high, 1.0)
+        rows = {"quantity": np.array(QUANTITIES, dtype=object), "estimate": values[0]} | ends
+        p = found.p if comparison == "excess" else np.full(len(QUANTITIES), np.nan)
+        yield comparison, rows | {"n_defined": defined[comparison], "p": p}
 
 
 def _same_items(
@@ -231,9 +273,18 @@ def _same_items(
 
 
 def _compare(
-    left: np.ndarray, right: np.ndarray, places: np.ndarray, size: int, halvings: int, rng: np.random.Generator
-) -> dict[str, np.ndarray]:
-    """Each comparison of two strategies' rankings of each prompt, shape (n_prompts, quantities)."""
+    left: np.ndarray,
+    right: np.ndarray,
+    places: np.ndarray,
+    dealt: list[np.ndarray | None],
+    halvings: int,
+    rng: np.random.Generator,
+) -> tuple[dict[str, np.ndarray], int]:
+    """Each comparison of two strategies' rankings of each prompt, shape (n_prompts, quantities); reads of a half.
+
+    Args:
+        dealt: see `shared_ordering`, of both strategies.
+    """
 
     def ranked(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         means = np.concatenate([mean_scores(values, chosen), np.full((len(chosen), 1), np.nan)], axis=1)
@@ -247,11 +298,16 @@ def _compare(
 
     whole = [ranked(values, np.ones((1, values.shape[1]))) for values in (left, right)]
     compared = {"between": compare(*whole)}
+    size = min(largest_half(values.shape[1], order) for values, order in zip((left, right), dealt, strict=True))
     if size == 0:
-        return compared
-    one, other_one = (ranked(left, chosen) for chosen in halves(left.shape[1], size, halvings, rng=rng))
-    two, other_two = (ranked(right, chosen) for chosen in halves(right.shape[1], size, halvings, rng=rng))
+        return compared, 0
+    drawn = [
+        halves(values.shape[1], size, halvings, ordering=order, rng=rng)
+        for values, order in zip((left, right), dealt, strict=True)
+    ]
+    one, other_one = (ranked(left, chosen) for chosen in drawn[0])
+    two, other_two = (ranked(right, chosen) for chosen in drawn[1])
     compared["between_halves"] = (compare(one, two) + compare(other_one, other_two)) / 2
     compared["within_strategy"] = compare(one, other_one)
     compared["within_other"] = compare(two, other_two)
-    return compared
+    return compared, size

@@ -165,9 +165,9 @@ def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
-    """Ties as they are usually treated, since the paper does not say; `n_items` counts prompts."""
+    """A tie is no reversal, since the paper does not say; `n_items` counts prompts."""
     table = _chosen(table, readout="hard", comparison="between").rename(columns={"estimate": "ours"})
-    names = {"kendall_tau_b": "kendall_tau", "top1_flip_first": "top1_flip"}
+    names = {"kendall_tau_b": "kendall_tau", "top1_flip": "top1_flip"}
     table = table[table["quantity"].isin(names)]
     return _estimates(table, quantity=table["quantity"].map(names), n_items=table["n_prompts"])
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, STRATEGIES, VALUES, stream
+from rubric_order.base.keys import CLUSTERS, KEYS, STRATEGIES, VALUES, stream
 from rubric_order.methods import averaging, blocks, distributions, item_scores, multiplicity, resampling, subsets, tidy
 
 COLUMNS = {"scores": item_scores.COLUMNS}
@@ -21,10 +21,7 @@ ONE_ORDERING_A_READ = ("balanced", "balanced_williams", "all", "repeated_rotatio
 ONE_ORDERING = ("fixed", "single")  # strategies of the usual ordering alone
 NEARLY_ALL = 0.95  # share of items whose repeats are the same, from which on repeats are nearly one read
 SAME, ONE_READ = "repeats nearly identical", "one read"
-# p-values are adjusted within one of these: all judges, profiles, datasets and scales, of pooled or of single criteria.
-FAMILY = ["study", "strategy", "baseline", "readout", "cluster", "quantity", "pooled"]
 ROUNDING = 1e-12  # of a correlation
-LEAST_IN_TAIL = 10  # resamples; the share of fewer is not known well
 
 
 def paired_difference(
@@ -45,10 +42,7 @@ def paired_difference(
 
     Returns:
         `estimate`, r of the first less r of the second; its percentile interval (`ci_low`, `ci_high`); and `p`,
-        two-sided: twice the smaller share of resamples in which the difference is not positive, or not negative. Where
-        that is less than `LEAST_IN_TAIL` resamples, p is that of a normal distribution with the mean and variance of
-        the resamples, so that many tests can be adjusted for without resamples by the million. NaN where a score is
-        constant; one cluster has no interval and no p.
+        two-sided, see `resampling.two_sided_p`. NaN where a score is constant; one cluster has no interval and no p.
 
     Source: Xu et al. (2026), Section 4.4 and Table 3.
     """
@@ -60,7 +54,7 @@ def paired_difference(
     # Resamples of one cluster are all the same, which says nothing.
     differences = np.array(differences) if len(moments) > 1 else np.full(resamples, np.nan)
     low, high = resampling.percentile_interval(differences, confidence)
-    p = _p_value(differences[~np.isnan(differences)]) if np.isfinite(low) else np.nan
+    p = resampling.two_sided_p(differences)
     return {"estimate": float(found), "ci_low": float(low), "ci_high": float(high), "p": p}
 
 
@@ -119,13 +113,6 @@ def _by_jackknife(difference: float, change: np.ndarray, confidence: float) -> d
         away = np.where(difference == 0, 0 * error, np.abs(difference) / error)
     p = 2 * distributions.t_tail(away, max(len(change) - 1, 1))
     return {"estimate": difference, "ci_low": float(low), "ci_high": float(high), "p": float(p)}
-
-
-def _p_value(differences: np.ndarray) -> float:
-    smaller = min((differences <= 0).sum(), (differences >= 0).sum())
-    if smaller >= LEAST_IN_TAIL or np.ptp(differences) == 0:
-        return float(min(2 * (smaller + 1) / (len(differences) + 1), 1))
-    return float(2 * distributions.normal_tail(abs(differences.mean()) / differences.std()))
 
 
 def _difference(moments: np.ndarray) -> np.ndarray:
@@ -187,8 +174,7 @@ def estimate(
     columns += ["same_repeats", "flag", "n_items", "n_clusters", "method"]
     words = ["baseline", "criterion", "readout", "cluster", "quantity", "flag", "method"]
     table = tidy.from_rows(rows, columns, words)
-    table = table.assign(confidence=confidence, seed=seed, pooled=table["criterion"] == EVERY)
-    return multiplicity.adjust(table, "p", FAMILY).drop(columns="pooled")
+    return multiplicity.adjust(table.assign(confidence=confidence, seed=seed))
 
 
 def _compared(

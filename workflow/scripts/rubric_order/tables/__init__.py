@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import files
+from rubric_order.base.keys import FEW_CLUSTERS
 
 READOUT_NAMES = {"hard": "selected option", "soft": "option probabilities"}
 SIGNIFICANT = 0.05
@@ -38,6 +39,33 @@ def intervals(rows: pd.DataFrame, name: str, *, form: str = ".3f", times: float 
 def numbers(values: Iterable[float], *, form: str = ".3f", times: float = 1) -> list[str]:
     """Numbers that have no interval; `form` and `times` as in `with_interval`."""
     return [f"{times * value:{form}}" if pd.notna(value) else "undefined" for value in values]
+
+
+def p_values(p: Iterable[float], holm: Iterable[float], least: Iterable[float] | None = None) -> list[str]:
+    """p-values as they are, with a star where one is significant after Holm's adjustment.
+
+    Args:
+        least: what each can be at least, where it comes from so many random draws; it is then written as less than.
+    """
+    p = list(p)
+    floors = [0.0] * len(p) if least is None else least
+    return [_p_value(*row) for row in zip(p, holm, floors, strict=True)]
+
+
+def _p_value(p: float, holm: float, least: float) -> str:
+    if pd.isna(p):
+        return "undefined"
+    written = f"< {least:.2g}" if p <= least * (1 + 1e-9) else f"{p:.3g}"
+    return written + ("*" if pd.notna(holm) and holm < SIGNIFICANT else "")
+
+
+def flags(n_clusters: Iterable[float], *others: Iterable[str]) -> list[str]:
+    """What to beware of in each row: few clusters, and whatever else is named; empty where there is nothing.
+
+    With fewer clusters than `FEW_CLUSTERS`, intervals and tests depend on how the few happen to be.
+    """
+    few = ["few clusters" if number < FEW_CLUSTERS else "" for number in n_clusters]
+    return [", ".join(filter(None, row)) for row in zip(few, *others, strict=True)]
 
 
 def widen(estimates: pd.DataFrame, keys: list[str], quantities: list[str]) -> pd.DataFrame:

@@ -2,19 +2,22 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
+from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, intervals, numbers, widen
 
 CAPTION = (
     "How much the ranking of a prompt's candidates changes from {strategy} to {other}, with the columns of Xu et al. "
-    "(2026), Table 7: Kendall's tau, and the share of prompts whose best candidate changes (flips), in expectation "
-    "when ties are broken at random, with {bootstrap[confidence]:.0%} bootstrap intervals over groups. Rankings from "
-    "few reads differ also by chance. Noise: the same between two halves of one strategy's reads, the mean of both "
-    "strategies. Excess: the reversal between halves of the two strategies less that noise, which is 0 on average "
-    "where the order of the options means nothing. The CSV file has tau-b, and the flips when the first of several "
-    "best candidates counts."
+    "(2026), Table 7: Kendall's tau-b, and flips, the share of prompts in which no candidate is among the best of both "
+    "rankings. A tie is no flip: ties, what breaking them at random would add to the flips. Intervals are "
+    "{bootstrap[confidence]:.0%} ones of a jackknife over groups. Rankings from few reads differ also by chance. "
+    "Noise: the same between two halves of one strategy's reads, the mean of both strategies. Excess: the reversal "
+    "between halves of the two strategies less that noise, which is 0 on average where the order of the options means "
+    "nothing (* significant at 5% after Holm's adjustment for all judges, profiles, datasets and scales of the study). "
+    "Excess at least: the halves of a strategy have no ordering in common, which makes the noise too large. Few "
+    "clusters: fewer than 30 groups. The CSV file has the shares of pairs that are reversed and tied."
 )
 KEYS = ["judge", "dataset", "readout", "strategy", "other"]
-QUANTITIES = ("kendall_tau", "top1_flip", "kendall_tau_b", "top1_flip_first")
+QUANTITIES = ("kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_pairs")
+TESTED = ("kendall_tau_b", "top1_flip")
 COMPARISONS = ("between", "between_halves", "within_strategy", "within_other", "excess")
 
 
@@ -32,23 +35,35 @@ def table(
     chosen = chosen.assign(quantity=chosen["comparison"] + "_" + chosen["quantity"])
     names = [f"{comparison}_{quantity}" for comparison in COMPARISONS for quantity in QUANTITIES]
     counts = chosen.groupby(KEYS, sort=False)[["n_prompts", "n_groups"]].first().reset_index()
-    return counts.merge(widen(chosen, KEYS, names), on=KEYS)
+    excess = chosen[chosen["comparison"] == "excess"].groupby(KEYS)["independent"].first()
+    found = counts.merge(widen(chosen, KEYS, names), on=KEYS).set_index(KEYS)
+    found["independent"] = excess.reindex(found.index)
+    for name in TESTED:
+        tests = chosen[chosen["quantity"] == f"excess_{name}"].set_index(KEYS)
+        for column in ("p", "p_holm", "p_bh"):
+            found[f"excess_{name}_{column}"] = tests[column].reindex(found.index)
+    return found.reset_index()
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of Xu et al. (2026), Table 7, with the noise beside them.
-
-    Tau-b, and the flips when the first of several best candidates counts, are left to the CSV file.
-    """
+    """The columns of Xu et al. (2026), Table 7, with ties and noise beside them."""
     printed = rows[["judge", "dataset"]].copy()
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["prompts"] = rows["n_prompts"]
     flips = {"form": ".1f", "times": 100}
-    printed["tau"] = intervals(rows, "between_kendall_tau", form=".2f")
+    printed["tau"] = intervals(rows, "between_kendall_tau_b", form=".2f")
     printed["flips %"] = intervals(rows, "between_top1_flip", **flips)
-    halves = {name: rows[[f"{part}_{name}" for part in COMPARISONS[2:4]]].mean(axis=1) for name in QUANTITIES[:2]}
-    printed["noise: tau"] = numbers(halves["kendall_tau"], form=".2f")
-    printed["noise: flips %"] = numbers(halves["top1_flip"], form=".1f", times=100)
-    printed["excess: tau"] = intervals(rows, "excess_kendall_tau", form="+.3f")
-    printed["excess: flips %"] = intervals(rows, "excess_top1_flip", form="+.1f", times=100)
+    printed["ties %"] = intervals(rows, "between_top1_tie", **flips)
+    halves = {name: rows[[f"{part}_{name}" for part in COMPARISONS[2:4]]].mean(axis=1) for name in TESTED}
+    printed["noise: tau"] = numbers(halves["kendall_tau_b"], form=".2f")
+    printed["noise: flips %"] = numbers(halves["top1_flip"], **flips)
+    for name, title, options in (
+        ("kendall_tau_b", "excess: tau", {"form": "+.3f"}),
+        ("top1_flip", "excess: flips %", {"form": "+.1f", "times": 100}),
+    ):
+        marks = ["*" if pd.notna(holm) and holm < SIGNIFICANT else "" for holm in rows[f"excess_{name}_p_holm"]]
+        found = intervals(rows, f"excess_{name}", **options)
+        printed[title] = [value + mark for value, mark in zip(found, marks, strict=True)]
+    least = ["excess at least" if independent is False else "" for independent in rows["independent"]]
+    printed["flag"] = flags(rows["n_groups"], least)
     return printed
