@@ -18,6 +18,7 @@ from rubric_order.statistics import (
     position_selection,
     rank_reversal,
     replication,
+    rerun,
     score_position,
     strategy_comparison,
     within_item_deviation,
@@ -96,7 +97,8 @@ def test_a_number_that_is_the_published_one_is_within_its_interval(published):
         assert row["status"] == "compared"
         assert row["ours"] == pytest.approx(value)
         assert row["difference"] == pytest.approx(0, abs=1e-9)
-        assert row["contains"]
+        assert row["in_items"]
+        assert pd.isna(row["in_rerun"])  # of reads nothing is known here
         assert (row["our_judge"], row["n_items"]) == ("gpt_oss_20b", 576)
 
 
@@ -110,14 +112,12 @@ def test_the_interval_of_chi_square_is_that_of_v(published):
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((0.05**2 * 23040, 0.07**2 * 23040))
 
 
-@pytest.mark.parametrize(
-    ("ours", "half", "contains"), [(0.26, 0.01, True), (0.2606, 0.01, False), (0.2604, 0.01, True)]
-)
-def test_the_interval_contains_a_number_up_to_its_rounding(published, ours, half, contains):
+@pytest.mark.parametrize(("ours", "half", "reached"), [(0.26, 0.01, True), (0.2606, 0.01, False), (0.2604, 0.01, True)])
+def test_the_interval_reaches_a_number_up_to_its_rounding(published, ours, half, reached):
     # 25.0 % was printed: anything from 24.95 to 25.05 % may have been meant
     rows = compare(published("xu2026"), selection(half=half, shares=[ours, 0.2, 0.2, 0.2, 0.14]))
     row = one(rows, quantity="pos1", judge="gpt_oss_20b", dataset="hanna")
-    assert row["contains"] == contains
+    assert row["in_items"] == reached
     assert row["difference"] == pytest.approx(ours - 0.25)
 
 
@@ -216,7 +216,7 @@ def test_what_we_do_not_compute_is_said_not_dropped(published):
     assert rows.loc[rows["status"] != "compared", "ours"].isna().all()
     printed = layout.for_print(rows)
     assert set(printed["judge"]) == {"gpt_oss_20b"}
-    assert "not computed" in set(printed["estimate"])
+    assert "not computed" in set(printed["ours"])
 
 
 def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published):
@@ -230,6 +230,7 @@ def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published)
     statistics = {
         "position_selection": position_selection.estimate(scores, **BOOTSTRAP),
         "human_agreement": human_agreement.estimate(scores, **BOOTSTRAP),
+        "rerun": rerun.estimate(scores, confidence=0.95),
     }
     rows = replication.estimate(published("xu2026"), studies=["position_bias"], judges={}, **statistics)
     compared = rows[rows["status"] == "compared"]
@@ -238,7 +239,13 @@ def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published)
         ("gpt_oss_20b", "summeval"),
         ("gemma_3_27b", "hanna"),
     }
-    assert compared[["ci_low", "ci_high", "contains", "n_items"]].notna().all(axis=None)
+    assert compared[["ci_low", "ci_high", "in_items", "n_items"]].notna().all(axis=None)
+    assert compared["in_rerun"].notna().all()
+    v = one(rerun.estimate(scores, confidence=0.95), judge="gemma_3_27b", strategy="balanced", quantity="cramers_v")
+    chi2 = one(compared, judge="gemma_3_27b", quantity="chi2")
+    assert chi2[["rerun_low", "rerun_high"]].tolist() == pytest.approx(
+        (v[["low", "high"]] ** 2 * 4 * v["n_reads"]).tolist()
+    )
     chosen = scores.query("judge == 'gemma_3_27b' and strategy == 'balanced'")
     first = one(compared, judge="gemma_3_27b", quantity="pos1")
     assert first["ours"] == pytest.approx((chosen["position"] == 1).mean())
@@ -371,7 +378,11 @@ def test_the_printed_table_has_one_digit_more_than_was_published(published, tmp_
     rows = compare(published("xu2026"), selection(shares=[0.25213, 0.2, 0.2, 0.2, 0.14787]))
     printed = layout.for_print(rows)
     first = one(printed, quantity="pos1", dataset="hanna")
-    assert (first["published"], first["estimate"], first["contains"]) == ("0.250", "0.2521 [0.2421, 0.2621]", "yes")
+    expected = ("0.250", "0.2521", "[0.2421, 0.2621]", "", "")
+    assert tuple(first[["published", "ours", "other items", "another run", "outside"]]) == expected
+    far = layout.for_print(rows.assign(in_rerun=False, rerun_low=0.2511, rerun_high=0.2531))
+    first = one(far, quantity="pos1", dataset="hanna")
+    assert (first["another run"], first["outside"]) == ("[0.2511, 0.2531]", "another run")
     tables.write(rows, printed, tmp_path / "replication", "A caption.")
     again = pd.read_csv(tmp_path / "replication.csv")
     assert len(again) == len(rows)
@@ -411,7 +422,7 @@ def test_the_order_of_criteria_is_compared_with_its_tables(published):
     gap = hard[(hard["quantity"] == "max_gap") & (hard["strategy"] == "balanced")].iloc[0]
     row = one(found, table=5, quantity="criteria_max_gap")
     assert row[["ours", "ci_low", "ci_high"]].tolist() == gap[["estimate", "ci_low", "ci_high"]].tolist()
-    macro = agreed[(agreed["criterion"] == "macro") & (agreed["cluster"] == "item")]
+    macro = agreed[(agreed["criterion"] == "macro") & (agreed["cluster"] == "group")]
     ours = {(row.strategy, row.other): row.estimate for row in macro.fillna({"other": ""}).itertuples()}
     for strategy in ("balanced", "random", "fixed"):
         assert one(found, table=6, quantity="criteria_pearson", strategy=strategy)["ours"] == ours[strategy, ""]

@@ -67,6 +67,7 @@ STATISTICS = {
     "criteria_agreement": Statistic(CRITERION_ORDER, settings=("bootstrap", "paired")),
     "crossed_orders": Statistic(CRITERION_ORDER),
     "halo": Statistic(CRITERION_ORDER, reads=("alone",)),
+    "rerun": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",)),
     "replication": Statistic(
         reads=(
             "published",
@@ -80,6 +81,7 @@ STATISTICS = {
             "bias_cost",
             "criterion_order",
             "criteria_agreement",
+            "rerun",
         ),
         settings=("replication/studies", "replication/judges"),
     ),

@@ -95,7 +95,7 @@ def _datasets(rows: pd.DataFrame) -> pd.Series:
 
 
 # Ours. Each function takes one of our tables of statistics and returns its estimates of published quantities: `KEYS`,
-# `ours`, `ci_low`, `ci_high` and `n_items`. By default the selected option, items as clusters, criteria pooled.
+# `ours`, `ci_low`, `ci_high` and `n_items`. By default the selected option, groups as clusters, criteria pooled.
 
 
 def _chosen(table: pd.DataFrame, **values: str) -> pd.DataFrame:
@@ -120,7 +120,7 @@ def _estimates(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
 
 
 def _position_selection(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="item").rename(columns={"estimate": "ours"})
+    table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
     shares = table[table["quantity"] == "share"]
     v = table[table["quantity"] == "cramers_v"]
     # Chi-square is V squared times N (n - 1): its interval is that of V.
@@ -154,12 +154,12 @@ def _mean_v(v: pd.DataFrame) -> pd.DataFrame:
 
 
 def _human_agreement(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="item", criterion="all").rename(columns={"estimate": "ours"})
+    table = _chosen(table, readout="hard", cluster="group", criterion="all").rename(columns={"estimate": "ours"})
     return _estimates(table[table["quantity"].isin(["pearson", "spearman"])])
 
 
 def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="item", criterion="all")
+    table = _chosen(table, readout="hard", cluster="group", criterion="all")
     table = table.rename(columns={"estimate": "ours", "baseline": "other"})
     return _estimates(table, quantity=table["quantity"] + "_difference")
 
@@ -173,26 +173,26 @@ def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _within_item(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="item", quantity="mean_sd").rename(columns={"estimate": "ours"})
+    table = _chosen(table, readout="hard", cluster="group", quantity="mean_sd").rename(columns={"estimate": "ours"})
     return _estimates(table, quantity="within_item_sd")
 
 
 def _canonical_rank(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="item").rename(columns={"estimate": "ours"})
+    table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
     names = {"pearson_canonical": "pearson_canonical", "pearson_mean": "pearson_one_read", "rank": "rank_canonical"}
     table = table[table["quantity"].isin(names)]
     return _estimates(table, quantity=table["quantity"].map(names))
 
 
 def _score_position(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(_pooled(table), readout="hard", cluster="item", quantity="share")
+    table = _chosen(_pooled(table), readout="hard", cluster="group", quantity="share")
     table = table.rename(columns={"estimate": "ours"})
     name = "pos" + table["position"].astype(str) + "_of_score"
     return _estimates(table, quantity=name, detail=table["score"].astype(str))
 
 
 def _bias_cost(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(_pooled(table), readout="hard", cluster="item")
+    table = _chosen(_pooled(table), readout="hard", cluster="group")
     table = table.rename(columns={"estimate": "ours", "ordering": "detail"})
     names = {"cost": "bias_cost", "pearson_rank": "pearson_rank"}
     table = table[table["quantity"].isin(names)]
@@ -218,7 +218,7 @@ def _criterion_order(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _criteria_agreement(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="item", criterion="macro")
+    table = _chosen(table, readout="hard", cluster="group", criterion="macro")
     table = table.rename(columns={"estimate": "ours", "n_texts": "n_items"})
     return _estimates(table, quantity="criteria_" + table["quantity"], other=table["other"].fillna(""))
 
@@ -260,10 +260,15 @@ def estimate(
 
     Returns:
         `table` and `KEYS` as published; `our_judge`, `published` (with the `digits` that were printed), `ours` with its
-        interval, `difference` (ours less the published), `contains` (whether the interval reaches the published number,
-        up to its rounding; null where there is no interval), `n_items` (of rank reversal: prompts) and `status`:
-        ``compared``, ``no estimate`` (none for this judge, dataset or setting) or ``not computed`` (no statistic of
-        ours is this quantity).
+        interval over groups of items (`ci_low`, `ci_high`) and the range of other runs of the same judge on the same
+        items (`rerun_low`, `rerun_high`, see `rerun.estimate`), `difference` (ours less the published), `in_items` and
+        `in_rerun` (whether interval and range reach the published number, up to its rounding; null where there is
+        none), `n_items` (of rank reversal: prompts) and `status`: ``compared``, ``no estimate`` (none for this judge,
+        dataset or setting) or ``not computed`` (no statistic of ours is this quantity).
+
+        The range has a level: of a run of the same judge on the same items it holds as many of the numbers as its
+        confidence says, or more. The interval has none for this question. It says how far ours would move with other
+        items, and with few of them it holds the number of a worse judge as well.
 
     Raises:
         InputError: two of our judges are one published judge, or one is a judge that the paper has not.
@@ -272,23 +277,31 @@ def estimate(
     _check_judges(judges, cells)
     known = {name: part for name, part in OURS.items() if name in statistics}
     statistics = {name: table[table["condition"] == BASELINE] for name, table in statistics.items()}
-    ours = _ours({name: estimates(statistics[name]) for name, (estimates, _) in known.items()}, studies, judges)
+    found = {name: estimates(statistics[name]) for name, (estimates, _) in known.items()}
+    ours = _ours(found, _ranges(statistics.get("rerun")), studies, judges)
     table = cells.merge(ours, on=KEYS, how="left", validate="many_to_one")
     table["difference"] = table["ours"] - table["published"]
-    table["contains"] = _contains(table)
+    for name, low, high in (("in_items", "ci_low", "ci_high"), ("in_rerun", "rerun_low", "rerun_high")):
+        table[name] = _reaches(table, low, high)
     computed = table["quantity"].isin({quantity for _, quantities in known.values() for quantity in quantities})
     table["status"] = np.select([table["ours"].notna(), computed], ["compared", "no estimate"], "not computed")
     _log_counts(table)
-    values = ["our_judge", "published", "digits", "ours", "ci_low", "ci_high", "difference", "contains"]
+    values = ["our_judge", "published", "digits", "ours", "ci_low", "ci_high", "rerun_low", "rerun_high", "difference"]
+    values += ["in_items", "in_rerun"]
     return table.astype({"n_items": "Int64"})[["table", *KEYS, *values, "n_items", "status"]]
 
 
 def _log_counts(table: pd.DataFrame) -> None:
-    counts, known = table["status"].value_counts(), table["contains"].dropna()
+    counts = table["status"].value_counts()
     log.info(
-        "%d published numbers: %d compared (our interval contains %d of %d), %d without an estimate, %d not computed",
-        *(len(table), counts.get("compared", 0), known.sum(), len(known)),
-        *(counts.get("no estimate", 0), counts.get("not computed", 0)),
+        "%d published numbers: %d compared, %d without an estimate, %d not computed; outside of what other items would "
+        "show: %d of %d, of what another run would show: %d of %d",
+        *(len(table), *(counts.get(status, 0) for status in ("compared", "no estimate", "not computed"))),
+        *(
+            count
+            for name in ("in_items", "in_rerun")
+            for count in (int((~table[name].dropna()).sum()), table[name].count())
+        ),
     )
 
 
@@ -302,22 +315,35 @@ def _check_judges(judges: Mapping[str, str], cells: pd.DataFrame) -> None:
             )
 
 
-def _ours(parts: Mapping[str, pd.DataFrame], studies: Sequence[str], judges: Mapping[str, str]) -> pd.DataFrame:
+def _ranges(rerun: pd.DataFrame | None) -> pd.DataFrame:
+    """What other runs would show, under the names of our estimates: `study`, `KEYS`, `rerun_low` and `rerun_high`."""
+    columns = ["study", *KEYS, "rerun_low", "rerun_high"]
+    if rerun is None:
+        return pd.DataFrame(columns=columns)
+    rerun = rerun.rename(columns={"low": "ci_low", "high": "ci_high"})
+    alone = rerun[rerun["baseline"] == ""].drop(columns="baseline")
+    parts = [function(alone) for function in (_position_selection, _human_agreement, _within_item)]
+    parts.append(_strategy_comparison(rerun[rerun["baseline"] != ""]))
+    return pd.concat(parts).rename(columns={"ci_low": "rerun_low", "ci_high": "rerun_high"})[columns]
+
+
+def _ours(
+    parts: Mapping[str, pd.DataFrame], ranges: pd.DataFrame, studies: Sequence[str], judges: Mapping[str, str]
+) -> pd.DataFrame:
     """Our estimates, one of each quantity, under the published names of judges."""
     columns = ["study", *KEYS, "ours", "ci_low", "ci_high", "n_items"]
     ours = pd.concat([pd.DataFrame(columns=columns), *parts.values()])
-    ours = ours[ours["study"].isin(studies)]
+    ours = ours[ours["study"].isin(studies)].merge(ranges, on=["study", *KEYS], how="left", validate="one_to_one")
     ours = ours.sort_values("study", key=lambda column: column.map(list(studies).index), kind="stable")
     return _renamed(ours, judges).drop_duplicates(KEYS).drop(columns="study").astype({"n": int})
 
 
-def _contains(table: pd.DataFrame) -> pd.Series:
-    """Whether our interval reaches the published number, up to its rounding; null where there is no interval."""
+def _reaches(table: pd.DataFrame, low: str, high: str) -> pd.Series:
+    """Whether a range of ours reaches the published number, up to its rounding; null where there is none."""
     rounding = 0.5 * 10.0 ** -table["digits"] + 1e-12
-    above = table["ci_low"] <= table["published"] + rounding
-    below = table["published"] - rounding <= table["ci_high"]
-    whole = table[["ours", "ci_low", "ci_high"]].notna().all(axis=1)
-    return (above & below).astype("boolean").where(whole)
+    above = table[low] <= table["published"] + rounding
+    below = table["published"] - rounding <= table[high]
+    return (above & below).astype("boolean").where(table[["ours", low, high]].notna().all(axis=1))
 
 
 def _renamed(ours: pd.DataFrame, judges: Mapping[str, str]) -> pd.DataFrame:

@@ -3,13 +3,16 @@
 import pandas as pd
 
 CAPTION = (
-    "Published numbers beside ours, for the same judge, dataset, strategy and scale. The interval says how far ours "
-    "would move with other items; it contains the published number if it reaches what rounding leaves of it. The "
-    "published numbers are of nearly the same items, so one outside points at other causes: prompts, settings, or "
-    "another version of the judge. Not computed: no statistic of ours is that quantity. No estimate: this run has no "
-    "reads for it. The CSV file has all numbers of the paper, also those of judges that were not run."
+    "Published numbers beside ours, for the same judge, dataset, strategy and scale. Other items: "
+    "{bootstrap[confidence]:.0%} interval over groups of items, which says how far ours would move with other items. "
+    "Another run: where {bootstrap[confidence]:.0%} of the runs of the same judge on the same items would lie, or "
+    "more, from how the reads of an item vary; only for shares, V, chi-square, Pearson's r and the deviation within "
+    "items. Outside names the ranges that do not reach what rounding leaves of the published number. Outside of "
+    "another run: prompts, settings, items, or the version of the judge differ. Inside of both shows no agreement: with "
+    "few items a worse judge is inside as well. Not computed: no statistic of ours is that quantity. No estimate: this "
+    "run has no reads for it. The CSV file has all numbers of the paper, also those of judges that were not run."
 )
-CONTAINS = {True: "yes", False: "no"}
+OUTSIDE = {"in_items": "other items", "in_rerun": "another run"}
 
 
 def table(replication: pd.DataFrame) -> pd.DataFrame:
@@ -21,7 +24,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """The numbers that there are for our judges, and of those judges the ones that we do not compute."""
     ours = rows.loc[rows["status"] == "compared", ["judge", "profile"]].drop_duplicates()
     kept = rows.merge(ours, on=["judge", "profile"])
-    printed = pd.DataFrame({"table": kept["table"], "judge": kept["judge"], "ours": kept["our_judge"].fillna("")})
+    printed = pd.DataFrame({"table": kept["table"], "judge": kept["judge"], "our judge": kept["our_judge"].fillna("")})
     for name, empty in (("profile", "default"), ("dataset", ""), ("strategy", ""), ("n", "")):
         printed[name] = kept[name].where(kept[name] != empty, "")
     compared = kept["other"].map(lambda other: f" to {other}" if other else "")
@@ -31,16 +34,18 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["published"] = [
         f"{value:.{digits}f}" for value, digits in zip(kept["published"], kept["digits"], strict=True)
     ]
-    found = zip(kept["ours"], kept["ci_low"], kept["ci_high"], kept["digits"], kept["status"], strict=True)
-    printed["estimate"] = [_estimate(*row) for row in found]
-    printed["contains"] = kept["contains"].map(CONTAINS).fillna("")
+    printed["ours"] = [
+        f"{value:.{digits + 1}f}" if status == "compared" else status
+        for value, digits, status in zip(kept["ours"], kept["digits"], kept["status"], strict=True)
+    ]
+    for kind, name in (("ci", "other items"), ("rerun", "another run")):
+        ends = zip(kept[f"{kind}_low"], kept[f"{kind}_high"], kept["digits"], strict=True)
+        printed[name] = [_range(*row) for row in ends]
+    outside = [kept[column].map({False: name}).fillna("") for column, name in OUTSIDE.items()]
+    printed["outside"] = [", ".join(filter(None, row)) for row in zip(*outside, strict=True)]
     return printed
 
 
-def _estimate(value: float, low: float, high: float, digits: int, status: str) -> str:
-    """Our number, with one digit more than the published one has, and its interval where there is one."""
-    if status != "compared":
-        return status
-    places = digits + 1
-    interval = f" [{low:.{places}f}, {high:.{places}f}]" if pd.notna(low) and pd.notna(high) else ""
-    return f"{value:.{places}f}{interval}"
+def _range(low: float, high: float, digits: int) -> str:
+    """A range, with one digit more than the published number has; empty where there is none."""
+    return f"[{low:.{digits + 1}f}, {high:.{digits + 1}f}]" if pd.notna(low) and pd.notna(high) else ""

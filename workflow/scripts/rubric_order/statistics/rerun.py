@@ -1,0 +1,159 @@
+"""How far an estimate would move if the same judge read the same items once more: the chance of reads alone."""
+
+import itertools
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from rubric_order.base.keys import KEYS, STRATEGIES
+from rubric_order.methods import blocks, selections, tidy
+from rubric_order.methods.blocks import Block
+
+COLUMNS = {"scores": [*blocks.COLUMNS, "position"]}
+
+
+def share_covariance(counts: np.ndarray) -> np.ndarray:
+    """Covariance of the pooled shares of positions over new reads of the same items, shape (n, n).
+
+    NaN where no item has two reads. Items with one read are taken to vary as the others do.
+
+    Args:
+        counts: of each position in each item, shape (n_items, n).
+    """
+    reads = counts.sum(axis=1)
+    used = reads > 1
+    if not used.any():
+        return np.full((counts.shape[1],) * 2, np.nan)
+    counts, k = counts[used], reads[used]
+    weight = k / (k - 1)
+    covariance = np.diag(weight @ counts) - (counts * (weight / k)[:, None]).T @ counts
+    return covariance * (reads.sum() / k.sum()) / reads.sum() ** 2
+
+
+def v_error(counts: np.ndarray) -> tuple[float, float]:
+    """Cramer's V of the pooled shares, and its standard error over new reads of the same items, by the delta method."""
+    n = counts.shape[1]
+    away = counts.sum(axis=0) / counts.sum() - 1 / n
+    length = np.sqrt((away**2).sum())
+    covariance = share_covariance(counts)
+    along = away / length if length > 0 else np.full(n, np.nan)
+    scale = np.sqrt(n / (n - 1))
+    return float(scale * length), float(scale * np.sqrt(max(along @ covariance @ along, 0)))
+
+
+def pearson_error(values: np.ndarray, human: np.ndarray) -> tuple[float, float]:
+    """Pearson's r of items' mean scores with human scores, and its standard error over new reads of the same items.
+
+    NaN where a score is constant, or no item has two scores. Items with one score are taken to vary as the others do.
+
+    Args:
+        values: scores, items by reads, shape (m, K); NaN where there is none.
+        human: shape (m,).
+    """
+    k = (~np.isnan(values)).sum(axis=1)
+    values, human, k = values[k > 0], human[k > 0], k[k > 0]
+    mean = np.nansum(values, axis=1) / np.maximum(k, 1)
+    if len(mean) < 2 or np.ptp(mean) <= 1e-12 or np.ptp(human) <= 1e-12:
+        return np.nan, np.nan
+    squares = np.nansum((values - mean[:, None]) ** 2, axis=1)
+    repeated = k > 1
+    variance = np.full(len(mean), squares[repeated].sum() / (k[repeated] - 1).sum() if repeated.any() else np.nan)
+    variance[repeated] = squares[repeated] / (k[repeated] - 1)
+    zx, zy = ((each - each.mean()) / each.std() for each in (mean, human))
+    r = (zx * zy).mean()
+    slope = (zy - r * zx) / (len(mean) * mean.std())
+    return float(r), float(np.sqrt((slope**2 * variance / k).sum()))
+
+
+def sd_error(values: np.ndarray) -> tuple[float, float]:
+    """Mean over items of the standard deviation of an item's scores, and its standard error over new reads.
+
+    The variance of each item's comes from leaving out one read at a time. Items with fewer than two scores are left
+    out, and of the error those with fewer than three, which are taken to vary as the others do.
+    """
+    known = ~np.isnan(values)
+    k = known.sum(axis=1)
+    filled, known, k = np.where(known, values, 0)[k > 1], known[k > 1], k[k > 1]
+    if not len(k):
+        return np.nan, np.nan
+    filled = np.where(known, filled - (filled.sum(axis=1) / k)[:, None], 0)
+    squares = (filled**2).sum(axis=1)
+    found = np.sqrt(squares / (k - 1)).mean()
+    several = k > 2
+    if not several.any():
+        return float(found), np.nan
+    filled, known, k, squares = filled[several], known[several], k[several][:, None], squares[several][:, None]
+    # Without read j, whose distance from the mean of k reads is d, the sum of squares is less by k / (k - 1) d^2.
+    left_out = np.sqrt(np.maximum(squares - k / (k - 1) * filled**2, 0) / (k - 2))
+    centre = np.where(known, left_out, 0).sum(axis=1, keepdims=True) / k
+    variance = (k[:, 0] - 1) / k[:, 0] * np.where(known, (left_out - centre) ** 2, 0).sum(axis=1)
+    return float(found), float(np.sqrt(variance.mean() / len(several)))
+
+
+def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
+    """Where the estimates of another run of the same judge on the same items would lie.
+
+    Reads are taken as drawn anew within each item; items stay. Two runs differ by the chance of both, so that the range
+    is the estimate plus and minus sqrt(2) times its standard error over reads, times a normal quantile. Reads of one
+    item under different orderings differ by the orderings as well, and count as drawn with them: where a strategy
+    gives every item the same orderings, such as `balanced`, the ranges are too wide rather than too narrow.
+
+    Args:
+        scores: see `blocks.blocks`.
+        confidence: share of other runs that the range holds.
+
+    Returns:
+        One row a group of `KEYS`, `readout` and `quantity`, with its `estimate`, `error` (standard error over reads)
+        and range, `low` and `high`: ``share`` of a `position` and ``cramers_v`` (readout hard), ``pearson`` of mean
+        scores with human ones, and ``mean_sd`` of an item's scores. With a `baseline`, another strategy of the study,
+        ``pearson`` is that of `strategy` less that of `baseline`.
+    """
+    rows = []
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        agreement: dict[tuple, list[dict]] = {}
+        for block in blocks.blocks(table):
+            of_block = [block.keys | row for row in _of_block(block)]
+            rows += of_block
+            for row in of_block:
+                if row["quantity"] == "pearson":
+                    setting = *(row[key] for key in KEYS if key != "strategy"), row["readout"]
+                    agreement.setdefault(setting, []).append(row)
+        rows += [row for strategies in agreement.values() for row in _differences(strategies)]
+    columns = [*KEYS, "baseline", "readout", "quantity", "position", "estimate", "error", "n_items", "n_reads"]
+    rows = [{"baseline": ""} | row for row in rows]
+    found = tidy.from_rows_with_gaps(rows, columns, ["baseline", "readout", "quantity"])
+    width = special.ndtri((1 + confidence) / 2) * np.sqrt(2) * found["error"]
+    low = (found["estimate"] - width).where(found["quantity"] != "cramers_v", (found["estimate"] - width).clip(lower=0))
+    return found.assign(low=low, high=found["estimate"] + width, confidence=confidence)
+
+
+def _differences(strategies: list[dict]) -> Iterator[dict]:
+    """r of each strategy less that of each later one. What answers they share makes their errors too large."""
+    strategies = sorted(strategies, key=lambda row: STRATEGIES.index(row["strategy"]))
+    for one, two in itertools.combinations(strategies, 2):
+        error = np.hypot(one["error"], two["error"])
+        yield one | {"baseline": two["strategy"], "estimate": one["estimate"] - two["estimate"], "error": error}
+
+
+def _of_block(block: Block) -> Iterator[dict]:
+    counts = selections.counts(block, "hard")
+    if counts.sum() > 0:
+        about = {"readout": "hard", "n_items": len(block.items), "n_reads": counts.sum()}
+        covariance = share_covariance(counts)
+        for place, share in enumerate(counts.sum(axis=0) / counts.sum()):
+            error = np.sqrt(covariance[place, place])
+            yield about | {"quantity": "share", "position": place + 1, "estimate": share, "error": error}
+        yield about | {"quantity": "cramers_v"} | _named(v_error(counts))
+    human = block.items["human_score"].to_numpy(dtype=float)
+    for readout, values in block.readouts():
+        about = {"readout": readout, "n_items": len(block.items), "n_reads": int((~np.isnan(values)).sum())}
+        rated = ~np.isnan(human)
+        if rated.any():
+            yield about | {"quantity": "pearson"} | _named(pearson_error(values[rated], human[rated]))
+        yield about | {"quantity": "mean_sd"} | _named(sd_error(values))
+
+
+def _named(found: tuple[float, float]) -> dict:
+    return dict(zip(("estimate", "error"), found, strict=True))
