@@ -144,10 +144,10 @@ def test_only_the_same_judge_profile_dataset_strategy_and_scale_are_compared(pub
     assert not (compare(published("xu2026"), statistics)["status"] == "compared").any()
 
 
-def test_other_clusters_are_not_taken_for_items(published):
+def test_other_clusters_are_not_taken_for_groups(published):
     groups = selection(shares=[0.3, 0.2, 0.2, 0.2, 0.1]).assign(cluster="group")
     rows = compare(published("xu2026"), groups, selection(shares=[0.25, 0.2, 0.2, 0.2, 0.15]).assign(cluster="item"))
-    assert one(rows, quantity="pos1", judge="gpt_oss_20b", dataset="hanna")["ours"] == 0.25
+    assert one(rows, quantity="pos1", judge="gpt_oss_20b", dataset="hanna")["ours"] == 0.3
 
 
 def test_a_judge_under_another_name_is_compared_where_config_says_which_it_is(published):
@@ -175,7 +175,7 @@ def agreement_of(judge, profile="default"):
         "strategy": "balanced",
         "n": 5,
     }
-    row |= {"criterion": "all", "readout": "hard", "cluster": "item", "n_items": 576}
+    row |= {"criterion": "all", "readout": "hard", "cluster": "group", "n_items": 576}
     pearson = {"quantity": "pearson", "estimate": 0.4, "ci_low": 0.3, "ci_high": 0.5}
     spearman = {"quantity": "spearman", "estimate": 0.39, "ci_low": 0.29, "ci_high": 0.49}
     kappa = {"quantity": "kappa", "estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4}

@@ -110,7 +110,7 @@ def test_a_worse_judge_is_within_what_other_items_show_and_outside_of_what_anoth
     rng = np.random.default_rng(4)
     of_items, of_reads, gap = [], [], []
     for _ in range(150):
-        scores, _, human, poor = runs(rng, worse=0.45)
+        scores, _, human, poor = runs(rng, worse=0.45, noise=0.4)
         r, error = rerun.pearson_error(scores[0], human)
         mean, other = scores[0].mean(axis=1), np.corrcoef(poor, human)[0, 1]
         weights = resampling.bootstrap_weights(60, 200, rng=rng)
@@ -120,8 +120,8 @@ def test_a_worse_judge_is_within_what_other_items_show_and_outside_of_what_anoth
         of_reads.append(abs(other - r) <= reach(error))
         gap.append(r - other)
     assert np.mean(gap) > 0.04
-    assert np.mean(of_items) > 0.9
-    assert np.mean(of_reads) < np.mean(of_items) - 0.2
+    assert np.mean(of_items) > 0.8
+    assert np.mean(of_reads) < np.mean(of_items) - 0.3
 
 
 # The table.
