@@ -11,7 +11,6 @@ import numpy as np
 
 from rubric_order.methods import resampling
 
-MAX_LEFT_OUT = 200  # parts of a jackknife
 COUNTED_ONE_BY_ONE = 128  # distinct values; more are sorted first
 ROWS_AT_ONCE = 64  # of weights, which then stay in the processor's cache
 Statistic = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -208,23 +207,28 @@ class Pairs:
     def left_out(self) -> np.ndarray:
         """How often each pair is there without one cluster, shape (n_clusters, n_pairs).
 
-        Of more than `MAX_LEFT_OUT` clusters as many parts are left out, each of clusters at equal distances.
+        Of more than `resampling.MAX_LEFT_OUT` clusters as many parts are left out, each of clusters at equal distances.
         """
-        return self.once - self._counts(self._clusters % MAX_LEFT_OUT)
+        return self.once - self._counts(self._clusters % resampling.MAX_LEFT_OUT)
 
     def intervals(
         self, statistic: Statistic, weights: np.ndarray, confidence: float
     ) -> tuple[float, tuple[float, float], tuple[float, float]]:
-        """A statistic of all pairs, with its percentile and its BCa interval; one cluster has none.
+        """A statistic of all pairs, with two intervals; one cluster has none.
 
         Args:
             statistic: of x, y and weights.
             weights: of each resample, see `resampled`.
+
+        Returns:
+            The statistic; the interval of a jackknife over clusters on the scale of Fisher's z, with Student's t, which
+            holds what it promises with few clusters as well; and the BCa interval of the bootstrap.
         """
         estimate, *values = statistic(self.x, self.y, np.vstack([self.once, weights]))
         if self.n_clusters < 2:
             return float(estimate), (np.nan, np.nan), (np.nan, np.nan)
-        percentile = resampling.percentile_interval(values, confidence)
-        jackknife = statistic(self.x, self.y, self.left_out())
-        bca = resampling.bca_interval(np.array(values), estimate, jackknife, confidence)
-        return float(estimate), tuple(map(float, percentile)), bca
+        left_out = statistic(self.x, self.y, self.left_out())
+        of_parts = np.concatenate([[estimate], left_out])
+        found = resampling.jackknife_t(of_parts, confidence, scale=np.arctanh, back=np.tanh)
+        bca = resampling.bca_interval(np.array(values), estimate, left_out, confidence)
+        return float(estimate), (float(found.low), float(found.high)), bca

@@ -54,9 +54,9 @@ def estimate(
     Returns:
         One row a group of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`: ``pearson``,
         ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights; mean scores are rounded, after human ones are
-        mapped linearly to the judge's number of levels). `ci_low` and `ci_high` are percentiles of the bootstrap,
-        `bca_low` and `bca_high` its bias-corrected and accelerated interval (Efron, 1987), with the jackknife over
-        clusters.
+        mapped linearly to the judge's number of levels). `ci_low` and `ci_high` come from a jackknife over clusters on
+        the scale of Fisher's z, with Student's t; `bca_low` and `bca_high` are the bias-corrected and accelerated
+        interval of the bootstrap (Efron, 1987).
 
         `n_items` items have a mean score, from `n_reads` reads; `n_failed` reads of items with a human score have none.
         `bound_low` and `bound_high` are the least and greatest Pearson's r that their scores could make, see
@@ -94,12 +94,12 @@ def _correlations(
         rng = randomness.generator(seed, "human agreement", *stream(name.values()), cluster)
         weights = pairs.resampled(resamples, rng=rng)
         about = name | sizes | {"cluster": cluster, "n_clusters": pairs.n_clusters}
-        about["method"] = f"percentile and BCa bootstrap over {cluster}s, {resamples} resamples"
+        about["method"] = f"jackknife over {cluster}s, Fisher's z and Student's t; BCa bootstrap, {resamples} resamples"
         for quantity in STATISTICS:
             statistic = _statistic(quantity, name["n"], scale)
-            found, percentile, bca = pairs.intervals(statistic, weights, confidence)
+            found, interval, bca = pairs.intervals(statistic, weights, confidence)
             row = {"quantity": quantity, "estimate": found}
-            row |= dict(zip(("ci_low", "ci_high"), percentile, strict=True))
+            row |= dict(zip(("ci_low", "ci_high"), interval, strict=True))
             row |= dict(zip(("bca_low", "bca_high"), bca, strict=True))
             if quantity == "pearson":
                 row |= dict(zip(("bound_low", "bound_high"), extremes or (found, found), strict=True))
