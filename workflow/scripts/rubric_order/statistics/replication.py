@@ -324,7 +324,8 @@ def _ranges(rerun: pd.DataFrame | None) -> pd.DataFrame:
     alone = rerun[rerun["baseline"] == ""].drop(columns="baseline")
     parts = [function(alone) for function in (_position_selection, _human_agreement, _within_item)]
     parts.append(_strategy_comparison(rerun[rerun["baseline"] != ""]))
-    return pd.concat(parts).rename(columns={"ci_low": "rerun_low", "ci_high": "rerun_high"})[columns]
+    ranges = pd.concat(parts).rename(columns={"ci_low": "rerun_low", "ci_high": "rerun_high"})[columns]
+    return ranges.astype({"rerun_low": float, "rerun_high": float})
 
 
 def _ours(

@@ -6,7 +6,7 @@ from rubric_order.tables import READOUT_NAMES, intervals
 
 CAPTION = (
     "Agreement of each item's mean score with its human score: Pearson's r, Spearman's rho, Kendall's tau-b, and "
-    "kappa with quadratic weights, which compares rounded scores; with {bootstrap[confidence]:.0%} bootstrap "
+    "kappa with quadratic weights, which compares rounded scores; with {bootstrap[confidence]:.0%} jackknife "
     "intervals over {cluster}s. The mean of more reads that differ agrees better, whatever is varied between them: a "
     "higher r under one strategy than under another need not be due to the order (table Strategies compared takes the "
     "two apart). Criterion all pools the items of all criteria. Means leave out reads without a score; the CSV file "
