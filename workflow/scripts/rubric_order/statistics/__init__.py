@@ -8,7 +8,7 @@ What is the same in all modules is said here:
 - `resamples`, `confidence` and `seed` are those of the bootstrap, which draws clusters with replacement. Intervals are
   percentile intervals where nothing else is said; one cluster has none (NaN).
 - `cluster` says what counts as the sample: single items, or groups of them that share a prompt, an article or a story.
-- `p` and `p_cluster` are adjusted for the number of tests in one way, which `methods.multiplicity` says: `p_holm`,
+- `p` and `p_cluster` are adjusted for the number of tests in one way, which `multiplicity.adjust` says: `p_holm`,
   `p_bh` and `n_tests`, the size of the family.
 - `readout` is ``hard``, the option that was written, or ``soft``, the probabilities of all options.
 - `n_items`, `n_clusters` and `n_reads` count what is used; `n_failed` reads have no score and are left out. `method`
