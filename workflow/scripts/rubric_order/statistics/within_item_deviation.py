@@ -6,7 +6,7 @@ A read of item i under ordering o is taken as
 
 with repetitions independent of each other. How much they vary may depend on the item and on the ordering: a judge can
 be surer of itself in one ordering than in another. Reads of different orderings differ by all but the first term; what
-of it is repetition is known where each ordering tells for itself, see `methods.repetition`. Elsewhere interaction and
+of it is repetition is known where each ordering tells for itself, see `repetition.variances`. Elsewhere interaction and
 repetition are not told apart.
 """
 
