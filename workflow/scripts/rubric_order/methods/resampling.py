@@ -151,8 +151,8 @@ def jackknife_t(
 
     Args:
         values: the estimate, and what it is without each part, shape (1 + n_parts, ...).
-        scale, back: to the scale on which the estimate is nearest to normal, and back from it; `np.arctanh` and
-            `np.tanh` for a correlation. An estimate without an interval there, such as a correlation of 1, has none.
+        scale, back: to the scale on which the estimate is nearest to normal, and back from it; `numpy.arctanh` and
+            `numpy.tanh` for a correlation. An estimate without an interval there, such as a correlation of 1, has none.
 
     Source: the delete-a-group jackknife, Kott (2001); Student's t with one degree of freedom less than parts, Tukey.
     """
