@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
+from rubric_order.base.keys import FEW_CLUSTERS as FEW_CLUSTERS
 from rubric_order.methods import distributions, rao_scott
 
 POWER = 0.8  # of the smallest effect that counts as detectable

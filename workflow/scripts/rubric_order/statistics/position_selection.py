@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import CLUSTERS, FEW_CLUSTERS, KEYS, stream
+from rubric_order.base.keys import CLUSTERS, KEYS, stream
 from rubric_order.methods import blocks, bounds, multiplicity, resampling, selections, tidy, uniformity
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *selections.READOUTS.values()]}
@@ -43,7 +43,7 @@ def estimate(
           `p_cluster` by `uniformity.rotation_test`, missing from `uniformity.ENOUGH_CLUSTERS` clusters on;
         - ``cramers_v`` with the interval of `uniformity.v_interval`, and worst-case bounds. `flag` says ``reaches 0``
           where the interval does (its upper end is then all that the data say), and ``few clusters`` where there are
-          less than `FEW_CLUSTERS`;
+          less than `uniformity.FEW_CLUSTERS`;
         - ``cramers_v_corrected``, with the same interval, and ``cramers_v_squared``: without what chance adds, see
           `uniformity.corrected_v`; ``cramers_v_corrected_reads``: the same if reads were independent;
         - ``design_effect``, and ``detectable_v``: the smallest V that would have been found, see `uniformity`;
@@ -127,7 +127,7 @@ def _distance(counts: np.ndarray, drawn: np.ndarray, n_failed: int, cluster: str
     total, confidence = counts.sum(axis=0), options["confidence"]
     interval = dict(zip(("ci_low", "ci_high"), uniformity.v_interval(counts, drawn, confidence), strict=True))
     bound = dict(zip(("bound_low", "bound_high"), bounds.v_bounds(total, n_failed), strict=True))
-    flags = ["few clusters"] if len(counts) < FEW_CLUSTERS else []
+    flags = ["few clusters"] if len(counts) < uniformity.FEW_CLUSTERS else []
     flags += ["reaches 0"] if interval["ci_low"] == 0 else []
     deff, level = uniformity.design_effect(counts), 1 - confidence
     smallest = uniformity.detectable_v(total.sum(), len(total), deff=deff, level=level)
