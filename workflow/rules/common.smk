@@ -129,6 +129,16 @@ def temperatures(block):
     return found
 
 
+def sampling_temperatures(block):
+    """Temperature of each judge's answers, by judge and profile; that of recorded answers is not known."""
+    found = {}
+    for name in LIVE:
+        profiles = [judges.DEFAULT_PROFILE, *config["judges"][name]["profiles"]]
+        under = {profile: judges.with_profile(config["judges"][name], profile) for profile in profiles}
+        found[name] = {profile: judge["sampling"]["temperature"] for profile, judge in under.items()}
+    return found
+
+
 def used_profiles(wildcards):
     """The profiles of a study that a judge has."""
     known = config["judges"][wildcards.judge]["profiles"]
@@ -197,7 +207,12 @@ def setting_values(block):
 
 
 # What the catalogue calls derived: arguments of a result, made from its block of config and the rest of it.
-DERIVED = {"human_scales": human_scales, "setting": setting_values, "temperatures": temperatures}
+DERIVED = {
+    "human_scales": human_scales,
+    "sampling_temperatures": sampling_temperatures,
+    "setting": setting_values,
+    "temperatures": temperatures,
+}
 
 
 def one_of(names):

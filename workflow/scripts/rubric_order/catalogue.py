@@ -50,6 +50,9 @@ ANY_PROBE = (ANY,)
 STATISTICS = {
     "position_selection": Statistic(SCORE_ORDER, settings=("bootstrap", "direction")),
     "score_effects": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "score_effects")),
+    "position_preference": Statistic(
+        SCORE_ORDER, settings=("bootstrap/confidence",), derived=("sampling_temperatures",)
+    ),
     "power": Statistic(reads=("position_selection",), settings=("power",)),
     "scales": Statistic(reads=("position_selection",), settings=("scales",)),
     "human_agreement": Statistic(SCORE_ORDER, derived=("human_scales",)),
@@ -92,6 +95,7 @@ COMPARED = ("human_agreement", "strategy_comparison")
 TABLES = {
     "position_selection": Shown(("position_selection",), "Position bias", "Position selection, table"),
     "score_effects": Shown(("score_effects",), "Position bias", "Effect on scores, table"),
+    "position_preference": Shown(("position_preference",), "Position bias", "Position preference, table"),
     "scales": Shown(("scales",), "Position bias", "Number of score levels, table"),
     "human_agreement": Shown(("human_agreement",), "Human agreement", "Agreement with human scores"),
     "strategy_comparison": Shown(COMPARED, "Human agreement", "Strategies compared, table"),
@@ -116,6 +120,7 @@ SWEPT = ("position_selection", "human_agreement")
 FIGURES = {
     "position_selection": Shown(("position_selection",), "Position bias", "Position selection, figure"),
     "score_effects": Shown(("score_effects",), "Position bias", "Effect on scores, figure"),
+    "position_preference": Shown(("position_preference",), "Position bias", "Position preference, figure"),
     "power": Shown(("power",), "Position bias", "Smallest detectable bias, figure"),
     "human_scores": Shown(("datasets",), "Datasets", "Human scores, figure"),
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, figure"),

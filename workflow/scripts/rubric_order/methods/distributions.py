@@ -23,6 +23,11 @@ def t_quantile(probability: float, df: float) -> float:
     return special.stdtrit(df, probability)
 
 
+def f_tail(value: float | np.ndarray, df: float, df_rest: float) -> float | np.ndarray:
+    """Probability that a variable with an F distribution is greater; any shape."""
+    return special.fdtrc(df, df_rest, np.maximum(value, 0))
+
+
 def chi_square_tail(value: float | np.ndarray, df: float) -> float | np.ndarray:
     """Probability that a variable with a chi-square distribution is greater; any shape."""
     return special.chdtrc(df, np.maximum(value, 0))  # a sum of squares may be rounded to less than 0

@@ -1,0 +1,160 @@
+"""The conditional logit: by hand, against statsmodels, and where it has no answer."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rubric_order.methods import cluster_robust, conditional_logit
+
+# Of version 0.14.6, on the data of `drawn`.
+RECORDED = {
+    "coefficients": [0.381432336, -0.356393607, 0.098836391],
+    "errors": [0.132821758, 0.104880464, 0.128626082],
+}
+
+
+def drawn(seed=0, comparisons=600, clusters=25, b=(0.8, -0.3, 0.1), spread=0.7):
+    """Rows of comparisons that are won, their clusters and weights; each cluster has coefficients of its own."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(-2, 3, (comparisons, len(b))).astype(float)
+    cluster = np.arange(comparisons) % clusters
+    own = np.array(b) + spread * rng.normal(size=(clusters, len(b)))
+    won = rng.random(comparisons) < 1 / (1 + np.exp(-(x * own[cluster]).sum(axis=1)))
+    return np.where(won[:, None], x, -x), cluster, rng.integers(1, 4, comparisons)
+
+
+def test_one_coefficient_is_the_logarithm_of_the_odds():
+    x = np.repeat([[1.0], [-1.0]], [30, 10], axis=0)
+    cluster = np.tile([0, 1, 2, 3], 10)
+    found = conditional_logit.fit(conditional_logit.comparisons(x, cluster))
+    assert found.coefficients == pytest.approx([math.log(3)])
+    # Each cluster of ten won as often as any other, or two fewer and two more: scores of clusters are won less .75 n.
+    lost = np.array([(x[cluster == g] < 0).sum() for g in range(4)])
+    score, information = 0.25 * (10 - lost) - 0.75 * lost, np.full(4, 10 * 0.75 * 0.25)
+    expected = score / (information.sum() - information)
+    np.testing.assert_allclose(found.influence[:, 0], expected, atol=1e-12)
+
+
+def test_coefficients_and_errors_are_those_of_statsmodels():
+    api = pytest.importorskip("statsmodels.api")
+    x, cluster, weight = drawn()
+    found = conditional_logit.fit(conditional_logit.comparisons(x, cluster, weight))
+    repeated, groups = np.repeat(x, weight, axis=0), np.repeat(cluster, weight)
+    order = np.argsort(groups, kind="stable")
+    repeated, groups = repeated[order], groups[order]
+    sign = np.where(np.arange(len(groups)) % 2, 1.0, -1.0)  # which alternative is called the first does not matter
+    won = (sign > 0).astype(float)
+    logit = api.Logit(won, sign[:, None] * repeated).fit(disp=0, tol=1e-12)
+    np.testing.assert_allclose(found.coefficients, logit.params, rtol=1e-6)
+    model = api.GEE(won, sign[:, None] * repeated, groups=groups, family=api.families.Binomial())
+    # Mancl and DeRouen's covariance has no factor (G - 1) / G, which the jackknife has.
+    gee = model.fit(cov_type="bias_reduced", ctol=1e-12, maxiter=200)
+    np.testing.assert_allclose(found.covariance, gee.cov_params() * 24 / 25, rtol=1e-6)
+
+
+def test_coefficients_and_errors_are_those_that_statsmodels_gave():
+    x, cluster, weight = drawn()
+    found = conditional_logit.fit(conditional_logit.comparisons(x, cluster, weight))
+    np.testing.assert_allclose(found.coefficients, RECORDED["coefficients"], rtol=1e-6)
+    np.testing.assert_allclose(np.sqrt(np.diag(found.covariance) * 25 / 24), RECORDED["errors"], rtol=1e-6)
+
+
+def test_a_weight_is_so_many_comparisons():
+    x, cluster, weight = drawn(seed=1)
+    once = conditional_logit.fit(conditional_logit.comparisons(x, cluster, weight))
+    rows = np.repeat(np.arange(len(x)), weight)
+    often = conditional_logit.fit(conditional_logit.comparisons(x[rows], cluster[rows]))
+    np.testing.assert_allclose(once.coefficients, often.coefficients)
+    np.testing.assert_allclose(once.influence, often.influence)
+
+
+def test_influence_is_nearly_what_leaving_a_cluster_out_changes():
+    x, cluster, weight = drawn(seed=2, comparisons=2000)
+    all_of_them = conditional_logit.fit(conditional_logit.comparisons(x, cluster, weight))
+    for left_out in (0, 7):
+        kept = cluster != left_out
+        rest = conditional_logit.fit(conditional_logit.comparisons(x[kept], cluster[kept], weight[kept]))
+        change = all_of_them.coefficients - rest.coefficients
+        np.testing.assert_allclose(all_of_them.influence[left_out], change, atol=0.1 * np.abs(change).max())
+
+
+def test_what_always_wins_has_no_number():
+    x, cluster, _ = drawn()
+    data = conditional_logit.comparisons(np.column_stack([x, np.abs(x[:, 0])]), cluster)
+    found = conditional_logit.fit(data)
+    assert found.problem == "separated"
+    assert np.isnan(found.interval(np.eye(4)[0], 0.95)["estimate"])
+    assert np.isnan(found.no_effect(np.eye(4)))
+    assert np.isnan(conditional_logit.further_terms(data, found, data.rows[:, :1] ** 2))
+
+
+def test_comparisons_of_alternatives_that_do_not_differ_say_nothing():
+    found = conditional_logit.fit(conditional_logit.comparisons(np.zeros((5, 2)), np.arange(5)))
+    assert found.problem == "no comparisons"
+    assert np.isnan(found.coefficients).all()
+
+
+def test_a_contrast_that_the_design_does_not_tell_is_no_number():
+    x, cluster, _ = drawn()
+    doubled = np.column_stack([x, x[:, 0]])  # the first and the last are always together
+    found = conditional_logit.fit(conditional_logit.comparisons(doubled, cluster))
+    alone = conditional_logit.fit(conditional_logit.comparisons(x, cluster))
+    assert np.isnan(found.interval(np.array([1.0, 0, 0, 0]), 0.95)["estimate"])
+    assert found.interval(np.array([1.0, 0, 0, 1]), 0.95) == pytest.approx(alone.interval(np.eye(3)[0], 0.95))
+    assert found.no_effect(np.eye(4)) == pytest.approx(alone.no_effect(np.eye(3)[1:]))
+
+
+def test_one_cluster_has_an_estimate_and_no_interval():
+    x, cluster, _ = drawn()
+    found = conditional_logit.fit(conditional_logit.comparisons(x, np.zeros(len(x), dtype=int)))
+    several = conditional_logit.fit(conditional_logit.comparisons(x, cluster))
+    interval = found.interval(np.eye(3)[0], 0.95)
+    assert np.isnan(found.influence).all()  # no other cluster tells anything
+    assert interval["estimate"] == pytest.approx(several.coefficients[0])
+    assert np.isnan(interval["ci_low"])
+    assert np.isnan(found.no_effect(np.eye(3)))
+
+
+def test_clusters_that_add_nothing_do_not_count():
+    x, cluster, _ = drawn()
+    few = conditional_logit.fit(conditional_logit.comparisons(x, cluster))
+    data = conditional_logit.comparisons(x, cluster)._replace(n_clusters=1000)
+    many = conditional_logit.fit(data)
+    assert many.interval(np.eye(3)[0], 0.95) == pytest.approx(few.interval(np.eye(3)[0], 0.95))
+    assert many.no_effect(np.eye(3)) == pytest.approx(few.no_effect(np.eye(3)))
+
+
+def test_hotelling_of_one_estimate_is_students_t():
+    x, cluster, _ = drawn(b=(0.2,))
+    found = conditional_logit.fit(conditional_logit.comparisons(x, cluster))
+    assert found.no_effect(np.eye(1)) == pytest.approx(found.interval(np.eye(1)[0], 0.95)["p"])
+
+
+def test_terms_that_matter_are_found_and_others_are_not():
+    x, cluster, _ = drawn(comparisons=3000, clusters=100, b=(0.8, -0.3, 0.5), spread=0.0)
+    data = conditional_logit.comparisons(x, cluster)
+    first_two = data._replace(rows=data.rows[:, :2])
+    found = conditional_logit.fit(first_two)
+    assert conditional_logit.further_terms(first_two, found, data.rows[:, 2:]) < 1e-6
+    assert np.isnan(conditional_logit.further_terms(first_two, found, data.rows[:, :1] - data.rows[:, 1:2]))
+    ps = []
+    for seed in range(200):
+        x, cluster, _ = drawn(seed, comparisons=400, clusters=40, b=(0.8, -0.3, 0.0), spread=0.0)
+        data = conditional_logit.comparisons(x, cluster)
+        first_two = data._replace(rows=data.rows[:, :2])
+        ps.append(conditional_logit.further_terms(first_two, conditional_logit.fit(first_two), data.rows[:, 2:]))
+    assert 0.01 <= np.mean(np.array(ps) < 0.05) <= 0.1
+
+
+def test_least_squares_is_that_of_numpy():
+    rng = np.random.default_rng(3)
+    x, y, cluster = rng.normal(size=(90, 3)), rng.normal(size=90), np.arange(90) % 9
+    parts = [(x[cluster == g], y[cluster == g]) for g in range(9)]
+    right, information = (np.array(part) for part in zip(*((a.T @ b, a.T @ a) for a, b in parts), strict=True))
+    found = cluster_robust.least_squares(right, information)
+    np.testing.assert_allclose(found.coefficients, np.linalg.lstsq(x, y, rcond=None)[0])
+    for left_out in range(9):  # exact for least squares
+        kept = cluster != left_out
+        rest = np.linalg.lstsq(x[kept], y[kept], rcond=None)[0]
+        np.testing.assert_allclose(found.influence[left_out], found.coefficients - rest, atol=1e-12)

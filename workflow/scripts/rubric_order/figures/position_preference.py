@@ -1,0 +1,101 @@
+"""How much each position adds to the log-odds of a score."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from rubric_order.base.keys import EVERY
+from rubric_order.base.labels import Labels
+from rubric_order.figures import style
+
+CAPTION = (
+    "Position preference: what each position of the prompt adds to the log-odds of the score that stands there, under "
+    "strategy {strategy} with {n} score levels; the positions sum to 0. One panel a judge and readout, one line a "
+    "dataset. Bars are {bootstrap[confidence]:.0%} intervals over {cluster}s; the dotted line is a judge without "
+    "position preference. What the judge thinks of an item cancels, so judges and scales can be compared at one "
+    "temperature. At temperature 0 the unit of selected options is what else differs between the prompts of an item."
+)
+READOUTS = {"hard": "Selected option", "soft": "Option probabilities"}
+
+
+def draw(
+    position_preference: pd.DataFrame,
+    *,
+    study: str,
+    strategy: str,
+    n: int,
+    readouts: list[str],
+    width_in: float,
+    panel_height_in: float,
+    columns: int,
+    labels: Labels,
+    profile: str = "default",
+    cluster: str = "group",
+) -> Figure:
+    """Preference of each position: one panel a judge and readout, one line a dataset, with intervals.
+
+    Args:
+        position_preference: see `position_preference.estimate`.
+        study, strategy, n, profile: which reads to draw.
+        readouts: ``hard``, ``soft`` or both; a readout that a judge lacks is left out.
+        cluster: ``item`` or ``group``: what counts as the sample.
+        width_in, panel_height_in: width of the figure and height of a panel in inches.
+        columns: panels a row, at most.
+        labels: of judges and datasets.
+    """
+    reads = "study == @study and profile == @profile and strategy == @strategy and n == @n and cluster == @cluster"
+    chosen = position_preference.query(f"{reads} and quantity == 'preference' and estimate.notna()")
+    panels = [
+        (judge, readout)
+        for judge in chosen["judge"].unique()
+        for readout in readouts
+        if len(_of(chosen, judge, readout))
+    ]
+    if not panels:
+        reason = f"No reads of study {study} that tell a position preference (strategy: {strategy})"
+        return style.nothing(reason, width_in=width_in, height_in=1.0)
+    datasets = list(chosen["dataset"].unique())
+    datasets = [name for name in datasets if name != EVERY] if len(datasets) == 2 else datasets
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(width_in, panel_height_in * rows),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for axis in axes.flat[len(panels) :]:
+        axis.set_visible(False)
+    for axis, (judge, readout) in zip(axes.flat, panels, strict=False):
+        axis.axhline(0, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=1, label="no position preference")
+        for place, dataset in enumerate(datasets):
+            line = _of(chosen, judge, readout).query("dataset == @dataset")
+            if line.empty:
+                continue
+            # Lines are set a little apart, so that their intervals do not hide each other.
+            x = line["position"].to_numpy(dtype=float) + 0.07 * (place - (len(datasets) - 1) / 2)
+            y = line["estimate"].to_numpy()
+            spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - y))
+            name, look = labels.dataset(dataset), style.look(labels.place_of_dataset(dataset))
+            axis.errorbar(x, y, yerr=spread, label=_name(dataset, name), zorder=2 + place, **look)
+        title = labels.judge(judge)
+        axis.set_title(f"{title}\n{READOUTS[readout]}" if len(readouts) > 1 else title)
+        axis.set_xticks(range(1, n + 1))
+    for axis in axes[:, 0]:
+        axis.set_ylabel("Preference (log-odds)")
+    figure.supxlabel("Position of the score option in the prompt")
+    entries = style.legend_entries(list(axes.flat))
+    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(len(entries), 5))
+    return figure
+
+
+def _of(chosen: pd.DataFrame, judge: str, readout: str) -> pd.DataFrame:
+    return chosen[(chosen["judge"] == judge) & (chosen["readout"] == readout)]
+
+
+def _name(dataset: str, label: str) -> str:
+    return "all datasets" if dataset == EVERY else label

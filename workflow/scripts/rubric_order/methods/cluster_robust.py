@@ -1,0 +1,161 @@
+"""Estimates whose sample are clusters: what each cluster adds to an estimate, and the intervals and tests from that.
+
+A model is given by two things of each cluster: its score (the derivative of the log-likelihood, or of minus half the
+sum of squares) at the estimate, and its information (minus the second derivative). What a cluster holds may depend on
+each other in any way.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.methods import distributions
+
+ROUNDING = 1e-9  # what is smaller than this share of the largest is taken for rounding
+
+
+class Fit(NamedTuple):
+    """Coefficients, and what each cluster adds to them.
+
+    Attributes:
+        coefficients: shape (k,); of all that fit equally well, the shortest.
+        influence: how much each cluster moves them, shape (n_clusters, k), see `influence`.
+        space: projection onto the contrasts that the design tells, shape (k, k).
+        problem: why there are no numbers; empty where there are.
+    """
+
+    coefficients: np.ndarray
+    influence: np.ndarray
+    space: np.ndarray
+    problem: str = ""
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Covariance of the coefficients, shape (k, k); NaN for one cluster."""
+        n = counted(self.influence)
+        return self.influence.T @ self.influence * ((n - 1) / n) if n > 1 else np.full(self.space.shape, np.nan)
+
+    def tells(self, weights: np.ndarray) -> bool:
+        """Whether the design tells a weighted sum of coefficients."""
+        return bool(not self.problem and np.abs(self.space @ weights - weights).max() < 1e-6)
+
+    def contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """A weighted sum of coefficients, and what each cluster adds to it; NaN where the design does not tell it."""
+        if not self.tells(weights):
+            return np.nan, np.full(len(self.influence), np.nan)
+        return float(weights @ self.coefficients), self.influence @ weights
+
+    def interval(self, weights: np.ndarray, confidence: float) -> dict:
+        """`estimate`, `se`, `ci_low`, `ci_high` and `p` of a contrast, see the function of this name."""
+        return interval(*self.contrast(weights), confidence)
+
+    def no_effect(self, contrasts: np.ndarray) -> float:
+        """p-value of all contrasts (rows, shape (q, k)) being 0; NaN where the design tells none.
+
+        Contrasts that the design does not tell are left out. Source: Hotelling's T-squared, with clusters as the
+        sample.
+        """
+        told = contrasts[[self.tells(row) for row in contrasts]]
+        if not len(told):
+            return np.nan
+        return all_zero(told @ self.coefficients, self.influence @ told.T)
+
+
+def least_squares(right: np.ndarray, information: np.ndarray) -> Fit:
+    """Fit by least squares from sums over each cluster.
+
+    Args:
+        right: products of the columns with the response, shape (n_clusters, k).
+        information: products of the columns, shape (n_clusters, k, k).
+    """
+    total = information.sum(axis=0)
+    values, vectors = np.linalg.eigh(total)
+    kept = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
+    if not kept.any():
+        return nothing(right.shape, "no comparisons")
+    found = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ right.sum(axis=0))
+    return Fit(found, *influence(right - information @ found, information))
+
+
+def nothing(shape: tuple[int, int], problem: str) -> Fit:
+    """A fit without numbers.
+
+    Args:
+        shape: numbers of clusters and of coefficients.
+    """
+    return Fit(np.full(shape[1], np.nan), np.full(shape, np.nan), np.zeros((shape[1], shape[1])), problem)
+
+
+def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How much the estimate moves when a cluster is left out, and the projection onto what the design tells.
+
+    A cluster's score is divided by the information of all others, not of all: this is the jackknife's estimate after
+    one step, and its covariance the sandwich named CR3, or that of Mancl and DeRouen. With few clusters it is not too
+    small, as the plain sandwich is. Where the others tell nothing about a contrast that a cluster tells, its influence
+    is NaN.
+
+    Args:
+        score: of each cluster, shape (n_clusters, k).
+        information: of each cluster, shape (n_clusters, k, k).
+
+    Returns:
+        Shapes (n_clusters, k) and (k, k).
+
+    Source: Bell and McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples;
+    Mancl and DeRouen (2001), A covariance estimator for GEE with improved small-sample properties.
+    """
+    values, vectors = np.linalg.eigh(information.sum(axis=0))
+    kept = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
+    basis = vectors[:, kept]
+    root = basis / np.sqrt(values[kept])
+    left = np.eye(int(kept.sum())) - np.einsum("ki,gkl,lj->gij", root, information, root, optimize=True)
+    alone = np.linalg.eigvalsh(left)[:, :1].ravel() < ROUNDING if kept.any() else np.zeros(len(score), bool)
+    left[alone] = np.nan
+    moved = np.linalg.solve(left, (score @ root)[..., None])[..., 0]
+    return moved @ root.T, basis @ basis.T
+
+
+def counted(influence: np.ndarray) -> int:
+    """Number of clusters that add anything, shape (n_clusters, ...): others say nothing about how clusters vary."""
+    return int((influence.reshape(len(influence), -1) != 0).any(axis=1).sum())
+
+
+def interval(estimate: float, influence: np.ndarray, confidence: float) -> dict:
+    """`estimate`, its standard error `se`, `ci_low`, `ci_high`, and `p` of no effect, by Student's t.
+
+    Args:
+        influence: what each cluster adds to the estimate, shape (n_clusters,); those that add nothing do not count.
+        confidence: nominal coverage, such as 0.95.
+
+    Returns:
+        All but the estimate NaN for one cluster, or where no cluster adds anything.
+    """
+    n = counted(influence)
+    se, df = np.sqrt((influence**2).sum() * (n - 1) / max(n, 1)), n - 1
+    if df < 1 or not se > 0:
+        return {"estimate": estimate, "se": np.nan, "ci_low": np.nan, "ci_high": np.nan, "p": np.nan}
+    reach = distributions.t_quantile((1 + confidence) / 2, df) * se
+    p = float(2 * distributions.t_tail(abs(estimate) / se, df))
+    return {"estimate": estimate, "se": float(se), "ci_low": estimate - reach, "ci_high": estimate + reach, "p": p}
+
+
+def all_zero(estimates: np.ndarray, influence: np.ndarray) -> float:
+    """p-value of several estimates being 0: Hotelling's T-squared with clusters as the sample.
+
+    Args:
+        estimates: shape (q,).
+        influence: what each cluster adds to them, shape (n_clusters, q).
+
+    Returns:
+        NaN where there are not more clusters than independent estimates, or no cluster adds anything.
+    """
+    n = counted(influence)
+    if n < 2 or np.isnan(influence).any():
+        return np.nan
+    values, vectors = np.linalg.eigh(influence.T @ influence * (n - 1) / n)
+    kept = values > ROUNDING * max(values.max(), 1e-300)
+    q = int(kept.sum())
+    if q == 0 or n <= q:
+        return np.nan
+    squared = ((vectors[:, kept].T @ estimates) ** 2 / values[kept]).sum()
+    return float(distributions.f_tail(squared * (n - q) / (q * (n - 1)), q, n - q))

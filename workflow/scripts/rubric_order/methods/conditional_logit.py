@@ -1,0 +1,134 @@
+"""Logistic regression without intercept of comparisons: what makes one alternative win over another.
+
+Each comparison has a row x, in which what speaks for the loser is taken from what speaks for the winner: the log-odds
+of this outcome are x @ b. What the alternatives of a comparison have in common cancels, so that levels of
+items, answers and lists need not be estimated. With several comparisons an item the likelihood is a composite one: the
+estimate is right, and its error comes from how clusters vary.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from rubric_order.methods import cluster_robust, rao_scott
+
+MOST_STEPS = 60
+SEPARATED = "separated"
+FURTHEST = 30.0  # log-odds; an estimate that implies more runs away to infinity
+
+
+class Comparisons(NamedTuple):
+    """Comparisons, those of one row and one cluster counted together.
+
+    Attributes:
+        rows: the distinct rows, shape (n_rows, k).
+        cluster, row, weight: cluster, number of the row, and summed weight of each cell, shape (n_cells,).
+        n_clusters: clusters, those without a comparison included.
+    """
+
+    rows: np.ndarray
+    cluster: np.ndarray
+    row: np.ndarray
+    weight: np.ndarray
+    n_clusters: int
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Summed weight of each row, shape (n_rows,)."""
+        return np.bincount(self.row, self.weight, len(self.rows))
+
+    def by_cluster(self, values: np.ndarray) -> np.ndarray:
+        """Sums over each cluster's comparisons of a value of each row, shape (n_rows, ...) -> (n_clusters, ...)."""
+        columns = values.reshape(len(self.rows), -1)
+        sums = [np.bincount(self.cluster, self.weight * column[self.row], self.n_clusters) for column in columns.T]
+        return np.column_stack(sums).reshape(self.n_clusters, *values.shape[1:])
+
+
+def comparisons(x: np.ndarray, cluster: np.ndarray, weight: np.ndarray | None = None) -> Comparisons:
+    """Comparisons from one row each.
+
+    Args:
+        x: shape (m, k).
+        cluster: number of each comparison's cluster, from 0, shape (m,).
+        weight: how often each counts, shape (m,); once by default.
+    """
+    rows, row = np.unique(x, axis=0, return_inverse=True)
+    weight = np.ones(len(x)) if weight is None else np.asarray(weight, dtype=float)
+    return Comparisons(rows, np.asarray(cluster), row.ravel(), weight, int(np.max(cluster, initial=-1)) + 1)
+
+
+def fit(data: Comparisons) -> cluster_robust.Fit:
+    """Maximum-likelihood coefficients, with clusters as the sample.
+
+    Returns:
+        See `cluster_robust.Fit`. `problem` says ``no comparisons`` where no row differs from 0, and ``separated`` where
+        the likelihood has no finite maximum because some sum of coefficients wins all of its comparisons.
+
+    Source: McFadden (1974), Conditional logit analysis of qualitative choice behavior; Varin, Reid and Firth (2011), An
+    overview of composite likelihood methods, for the error.
+    """
+    x, totals = data.rows.astype(float), data.totals
+    values, vectors = np.linalg.eigh((x * totals[:, None]).T @ x)
+    basis = vectors[:, values > cluster_robust.ROUNDING * max(values.max(initial=0.0), 1e-300)]
+    found = _maximum(x @ basis, totals) if basis.shape[1] else None
+    if found is None:
+        problem = SEPARATED if basis.shape[1] else "no comparisons"
+        return cluster_robust.nothing((data.n_clusters, x.shape[1]), problem)
+    lost = special.expit(-(x @ basis @ found))
+    cross = x[:, :, None] * x[:, None, :] * (lost * (1 - lost))[:, None, None]
+    moved, space = cluster_robust.influence(data.by_cluster(x * lost[:, None]), data.by_cluster(cross))
+    return cluster_robust.Fit(basis @ found, moved, space)
+
+
+def _maximum(x: np.ndarray, totals: np.ndarray) -> np.ndarray | None:
+    """Newton's method with halved steps; None where it runs away."""
+    b, scale = np.zeros(x.shape[1]), totals.sum()
+
+    def loss(b: np.ndarray) -> float:
+        return float(totals @ np.logaddexp(0, -(x @ b)) / scale)
+
+    before = loss(b)
+    for _ in range(MOST_STEPS):
+        lost = special.expit(-(x @ b))
+        information = (x * (totals * lost * (1 - lost))[:, None]).T @ x / scale
+        step = np.linalg.lstsq(information, x.T @ (totals * lost) / scale, rcond=1e-13)[0]
+        size = 1.0
+        while size > 1e-6 and loss(b + size * step) > before:
+            size /= 2
+        b = b + size * step
+        before = loss(b)
+        if np.abs(x @ b).max() > FURTHEST:
+            return None
+        if np.abs(step).max() < 1e-10:
+            return b
+    return None
+
+
+def no_effect(data: Comparisons) -> float:
+    """p-value of all coefficients being 0, also where they have no finite estimate: see `further_terms`."""
+    return rao_scott.zero_total(data.by_cluster(data.rows / 2)) if data.n_clusters > 1 else np.nan
+
+
+def further_terms(data: Comparisons, found: cluster_robust.Fit, terms: np.ndarray) -> float:
+    """p-value of terms that the model lacks: a score test with clusters as the sample.
+
+    Args:
+        found: `fit` of the comparisons.
+        terms: values of the terms in each distinct row, shape (n_rows, m).
+
+    Returns:
+        NaN where the terms say nothing beyond the model, or the model has no numbers.
+
+    Source: Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott (1981) in place
+    of an inverse.
+    """
+    if found.problem or data.n_clusters < 2:
+        return np.nan
+    x = data.rows.astype(float)
+    lost = special.expit(-(x @ found.coefficients))
+    weight = data.totals * lost * (1 - lost)
+    rest = terms - x @ (np.linalg.pinv((x * weight[:, None]).T @ x, hermitian=True) @ (x * weight[:, None]).T @ terms)
+    if weight @ (rest**2).sum(axis=1) <= cluster_robust.ROUNDING * max(weight @ (terms**2).sum(axis=1), 1e-300):
+        return np.nan
+    return rao_scott.zero_total(data.by_cluster(rest * lost[:, None]))

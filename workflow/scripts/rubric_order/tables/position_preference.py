@@ -1,0 +1,80 @@
+"""How much each position adds to the log-odds of a score."""
+
+import pandas as pd
+
+from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, intervals, percent
+
+CAPTION = (
+    "Position preference: what each position of the prompt adds to the log-odds of the score that stands there, with "
+    "{bootstrap[confidence]:.0%} intervals over {cluster}s; the positions sum to 0. It compares the reads of one item "
+    "with each other, so what the judge thinks of the item cancels: unlike the shares of positions, it does not depend "
+    "on how decisive the judge is, and is comparable across judges and numbers of levels at one temperature. p: of all "
+    "positions being worth the same (Hotelling's T-squared, {cluster}s as the sample; † not significant at 5%, ‡ not "
+    "after Holm's adjustment for all judges, datasets and scales of the study). Selected options count in log-odds of "
+    "an answer: at temperature T they are 1/T of the model's own, which option probabilities give. At temperature 0 "
+    "nothing is drawn: the unit is then what else differs between the prompts of an item, and says nothing of "
+    "probabilities. Where items or {cluster}s prefer different positions, selected options give the preference of the "
+    "whole (smaller than the mean of theirs), option probabilities the mean. Where a position is worth more to some "
+    "scores (p of interaction), the number is an average over the scores that the judge wavers between. Differing: "
+    "share of the pairs of reads of an item that can tell; a judge is saturated where it is below 5%."
+)
+KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
+SIZES = ["n_pairs", "n_clusters"]
+MORE = ["differing", "n_items", "n_reads", "temperature", "unit", "flag"]
+CONTRASTS = ["first_last", "ends_middle", "interaction"]
+
+
+def table(position_preference: pd.DataFrame, *, study: str, cluster: str = "group") -> pd.DataFrame:
+    """One row a judge, profile, dataset (``all``: all of them), strategy, scale, readout and position.
+
+    Args:
+        position_preference: see `position_preference.estimate`.
+        study: whose reads.
+        cluster: ``item`` or ``group``: what counts as the sample.
+
+    Returns:
+        The preference of the position with its interval; the rest is of all positions: the test, sizes, contrasts and
+        interaction.
+    """
+    chosen = position_preference.query("study == @study and cluster == @cluster")
+    ends = {"estimate": "preference", "ci_low": "preference_low", "ci_high": "preference_high"}
+    found = chosen[chosen["quantity"] == "preference"].drop(columns="p_cluster").rename(columns=ends)
+    tests = chosen[chosen["quantity"] == "no_preference"].set_index(KEYS)[["p_cluster", "p_holm", "p_bh", "n_tests"]]
+    further = {"p_interaction": chosen[chosen["quantity"] == "no_interaction"].set_index(KEYS)["p"]}
+    for name in CONTRASTS:
+        rows = chosen[chosen["quantity"] == name].set_index(KEYS)
+        further |= {name: rows["estimate"], f"{name}_low": rows["ci_low"], f"{name}_high": rows["ci_high"]}
+    found = found[[*KEYS, "position", *ends.values(), *SIZES, *MORE]]
+    found = found.join(tests, on=KEYS).join(pd.DataFrame(further), on=KEYS)
+    columns = [*KEYS, "position", *ends.values(), "p_cluster", *SIZES, "p_holm", "p_bh", "n_tests"]
+    return found[[*columns, *further, *MORE]].reset_index(drop=True)
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, profile, dataset, strategy, scale and readout, with a column for each position."""
+    firsts = rows[rows["position"] == 1].reset_index(drop=True)
+    printed = firsts[["judge", "profile", "dataset", "strategy", "n"]].copy()
+    printed["readout"] = firsts["readout"].map(READOUT_NAMES)
+    for position in range(1, int(rows["n"].max()) + 1 if len(rows) else 1):
+        at = firsts[KEYS].merge(rows[rows["position"] == position], on=KEYS, how="left")
+        values = intervals(at, "preference", form="+.2f")
+        printed[f"Pos{position}"] = ["" if n < position else value for n, value in zip(at["n"], values, strict=True)]
+    printed["first - last"] = intervals(firsts, "first_last", form="+.2f")
+    tests = zip(firsts["p_cluster"], firsts["p_holm"], strict=True)
+    printed["p"] = [_p(p) + _mark(p, holm) for p, holm in tests]
+    printed["p of interaction"] = [_p(p) for p in firsts["p_interaction"]]
+    printed["differing"] = [percent(share, 1) for share in firsts["differing"]]
+    printed["pairs"] = firsts["n_pairs"]
+    printed["flag"] = firsts["flag"]
+    return printed
+
+
+def _p(p: float) -> str:
+    return "undefined" if pd.isna(p) else "<.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _mark(p: float, holm: float) -> str:
+    """A dagger for what is not significant, a double one for what is no longer so after Holm's adjustment."""
+    if not p < SIGNIFICANT:
+        return "†"
+    return "" if holm < SIGNIFICANT else "‡"
