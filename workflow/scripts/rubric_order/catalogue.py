@@ -53,6 +53,10 @@ STATISTICS = {
     "position_preference": Statistic(
         SCORE_ORDER, settings=("bootstrap/confidence",), derived=("sampling_temperatures",)
     ),
+    "preference_summary": Statistic(reads=("position_preference",), settings=("bootstrap/confidence",)),
+    "judge_comparison": Statistic(
+        SCORE_ORDER, settings=("bootstrap/confidence", "judge_comparison"), derived=("sampling_temperatures",)
+    ),
     "power": Statistic(reads=("position_selection",), settings=("power",)),
     "scales": Statistic(reads=("position_selection",), settings=("scales",)),
     "human_agreement": Statistic(SCORE_ORDER, derived=("human_scales",)),
@@ -96,6 +100,10 @@ TABLES = {
     "position_selection": Shown(("position_selection",), "Position bias", "Position selection, table"),
     "score_effects": Shown(("score_effects",), "Position bias", "Effect on scores, table"),
     "position_preference": Shown(("position_preference",), "Position bias", "Position preference, table"),
+    "preference_summary": Shown(
+        ("preference_summary",), "Position bias", "Position preference over judges and datasets"
+    ),
+    "judge_comparison": Shown(("judge_comparison",), "Position bias", "Judges, profiles, scales and datasets compared"),
     "scales": Shown(("scales",), "Position bias", "Number of score levels, table"),
     "human_agreement": Shown(("human_agreement",), "Human agreement", "Agreement with human scores"),
     "strategy_comparison": Shown(COMPARED, "Human agreement", "Strategies compared, table"),

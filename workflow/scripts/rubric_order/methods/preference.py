@@ -227,20 +227,35 @@ def preference(of: Hard | Soft) -> Preference:
     return _of_selections(of) if isinstance(of, Hard) else _of_logs(of)
 
 
+def positions(of: Hard | Soft) -> cluster_robust.Fit:
+    """The fit of b alone, see `preference`."""
+    if isinstance(of, Soft):
+        right, information = _normal(of)
+        return cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
+    return conditional_logit.fit(of.data._replace(rows=_places(of)))
+
+
+def _places(of: Hard) -> np.ndarray:
+    """Of each distinct comparison how often each place speaks for its outcome, shape (n_rows, n)."""
+    _, _, low_at, high_at, low_then, high_then = of.data.rows.T
+    one = np.eye(of.n)
+    return one[low_at] + one[high_then] - one[high_at] - one[low_then]
+
+
 def _of_selections(of: Hard) -> Preference:
     low, high, low_at, high_at, low_then, high_then = of.data.rows.T
     one, scale = np.eye(of.n), np.linspace(-1, 1, of.n)
-    x = one[low_at] + one[high_then] - one[high_at] - one[low_then]
+    x = _places(of)
     line = scale[low] * (scale[low_at] - scale[low_then]) + scale[high] * (scale[high_then] - scale[high_at])
     terms = one[low][:, :, None] * (one[low_at] - one[low_then])[:, None, :]
     terms += one[high][:, :, None] * (one[high_then] - one[high_at])[:, None, :]
     data = of.data._replace(rows=x)
-    positions = conditional_logit.fit(data)
-    further = conditional_logit.further_terms(data, positions, terms.reshape(len(x), of.n**2))
+    fit = conditional_logit.fit(data)
+    further = conditional_logit.further_terms(data, fit, terms.reshape(len(x), of.n**2))
     interaction = conditional_logit.fit(data._replace(rows=np.column_stack([x, line])))
-    separated = positions.problem == conditional_logit.SEPARATED
-    none = conditional_logit.no_effect(data) if separated else positions.no_effect(one - 1 / of.n)
-    return Preference(positions, interaction, none, further)
+    separated = fit.problem == conditional_logit.SEPARATED
+    none = conditional_logit.no_effect(data) if separated else fit.no_effect(one - 1 / of.n)
+    return Preference(fit, interaction, none, further)
 
 
 def _chunks(of: Soft) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
@@ -274,27 +289,33 @@ def _centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
 
 
 def _of_logs(of: Soft) -> Preference:
+    right, information = _normal(of)
+    fit = cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
+    interaction = cluster_robust.least_squares(right, information)
+    none = fit.no_effect(np.eye(of.n) - 1 / of.n)
+    return Preference(fit, interaction, none, _further_of_logs(of, fit))
+
+
+def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
+    """What `cluster_robust.least_squares` takes, of the places and, last, the product of score and place."""
     k = of.n + 1
     right, information = np.zeros((of.n_clusters, k)), np.zeros((of.n_clusters, k, k))
     for y, x, _, unit in _chunks(of):
         x = x.reshape(len(x), -1, k)
         np.add.at(right, unit, (x * y.reshape(len(y), -1, 1)).sum(axis=1))
         np.add.at(information, unit, x.transpose(0, 2, 1) @ x)
-    positions = cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
-    interaction = cluster_robust.least_squares(right, information)
-    none = positions.no_effect(np.eye(of.n) - 1 / of.n)
-    return Preference(positions, interaction, none, _further_of_logs(of, positions))
+    return right, information
 
 
-def _further_of_logs(of: Soft, positions: cluster_robust.Fit) -> float:
+def _further_of_logs(of: Soft, fit: cluster_robust.Fit) -> float:
     """As `conditional_logit.further_terms`, of the terms of each score at each place."""
-    if positions.problem or of.n_clusters < 2:
+    if fit.problem or of.n_clusters < 2:
         return np.nan
     n, cross, cells = of.n, np.zeros((of.n * of.n, of.n)), np.zeros(of.n_clusters * of.n * of.n)
     information = np.zeros((n, n))
     for y, x, at, unit in _chunks(of):
         x = x[..., :n]
-        rest = y - x @ positions.coefficients
+        rest = y - x @ fit.coefficients
         cell = np.arange(n) * n + at
         cells += np.bincount((unit[:, None, None] * n * n + cell).ravel(), rest.ravel(), len(cells))
         cross += np.stack([np.bincount(cell.ravel(), x[..., q].ravel(), n * n) for q in range(n)], axis=1)

@@ -1,0 +1,148 @@
+"""Differences between judges, profiles, scales and datasets on the same items, and trends."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from factories import simulated_reads
+
+from rubric_order.methods import blocks, preference
+from rubric_order.statistics import judge_comparison
+from rubric_order.tables import judge_comparison as table
+
+SETTINGS = {"confidence": 0.95, "sampling_temperatures": {}, "sweeps": {}}
+FIRST = np.array([0.8, 0.4, 0, -0.4, -0.8])
+
+
+def judged(judge, strength, seed, **about):
+    """Reads of the same groups: `seed` draws items' quality too, so that nothing but names is shared."""
+    return simulated_reads(
+        groups=30, strategies=["balanced"], preference=strength * FIRST, seed=seed, judge=judge, **about
+    )
+
+
+@pytest.fixture(scope="module")
+def reads():
+    return [
+        judged("a", 1.0, 1),
+        judged("b", 0.3, 2),
+        judged("a", 1.0, 3, dataset="e"),
+        judged("a", 0.3, 4, profile="warm"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def found(reads):
+    return judge_comparison.estimate(reads, **SETTINGS)
+
+
+def rows_of(found, compared, quantity, cluster="group"):
+    rows = "compared == @compared and quantity == @quantity and cluster == @cluster and readout == 'hard'"
+    return found.query(rows).reset_index(drop=True)
+
+
+def test_what_differs_in_one_thing_is_compared(found):
+    kinds = found.drop_duplicates(["compared", "one", "other"])[["compared", "one", "other"]]
+    assert sorted(map(tuple, kinds.to_numpy())) == [
+        *(("dataset", "d", "e"), ("judge", "a", "b"), ("profile", "default", "warm"))
+    ]
+    quantities = ["first_last", "ends_middle", "cramers_v", "usual_minus_balanced", "ascending_minus_descending"]
+    assert set(found["quantity"]) == set(quantities)
+    np.testing.assert_allclose(found["estimate"], found["of_one"] - found["of_other"])
+
+
+def contrast(reads, name="first_last"):
+    (block,) = blocks.blocks(reads)
+    fit = preference.positions(preference.compared(block, "hard").by_cluster(block.units("group")))
+    return fit.contrast(preference.contrasts(block.n)[name])
+
+
+def test_a_difference_takes_from_each_group_what_it_adds_to_both(reads, found):
+    (one, first), (other, second) = contrast(reads[0]), contrast(reads[1])
+    (row,) = rows_of(found, "judge", "first_last").to_dict("records")
+    assert row["estimate"] == pytest.approx(one - other)
+    assert row["se"] == pytest.approx(np.sqrt(((first - second) ** 2).sum() * 29 / 30))
+    assert row["n_clusters"] == 30
+    assert row["ci_low"] > 0  # the first prefers the first position more
+
+
+def test_clusters_of_two_datasets_are_different_ones(reads, found):
+    (_, first), (_, second) = contrast(reads[0]), contrast(reads[2])
+    (row,) = rows_of(found, "dataset", "first_last").to_dict("records")
+    assert row["se"] == pytest.approx(np.sqrt(((first**2).sum() + (second**2).sum()) * 59 / 60))
+    assert row["n_clusters"] == 60
+
+
+def test_the_same_reads_do_not_differ():
+    same = judged("a", 1.0, 1)
+    found = judge_comparison.estimate([same, same.assign(judge="b")], **SETTINGS)
+    np.testing.assert_allclose(found["estimate"], 0, atol=1e-12)
+    assert found["ci_low"].isna().all()
+
+
+def left_out(reads, quantity):
+    """The estimate without each group in turn."""
+    found = []
+    for group in sorted(reads["group_id"].unique()):
+        rest = reads[reads["group_id"] != group].assign(judge="a")
+        other = rest.assign(judge="b")
+        both = judge_comparison.estimate([rest, other], **SETTINGS)
+        found.append(rows_of(both, "judge", quantity)["of_one"][0])
+    return np.array(found)
+
+
+@pytest.mark.parametrize(("quantity", "near"), [("usual_minus_balanced", 1e-9), ("cramers_v", 0.01)])
+def test_influence_is_what_leaving_a_group_out_changes(quantity, near):
+    reads = simulated_reads(groups=12, strategies=["balanced"], preference=FIRST, seed=5)
+    (block,) = blocks.blocks(reads)
+    whole = judge_comparison._measured(block, "hard", "group", preference.compared(block, "hard"))
+    expected = whole.estimates[quantity] - left_out(reads, quantity)
+    np.testing.assert_allclose(
+        whole.influence[quantity], expected, atol=near * np.abs(expected).max() + 1e-12, rtol=near
+    )
+
+
+def test_a_trend_is_the_slope_of_the_estimates():
+    strengths = {"default": 1.0, "t05": 0.6, "t10": 0.2}
+    parts = [judged("a", strength, seed, profile=name) for seed, (name, strength) in enumerate(strengths.items())]
+    temperatures = {"a": {"default": 0.0, "t05": 0.5, "t10": 1.0}}
+    found = judge_comparison.estimate(parts, **SETTINGS | {"sampling_temperatures": temperatures})
+    (row,) = rows_of(found, "trend", "first_last").to_dict("records")
+    values = [contrast(part)[0] for part in parts]
+    assert row["estimate"] == pytest.approx(np.polyfit([0, 0.5, 1], values, 1)[0])
+    assert row["ci_high"] < 0
+    assert row["one"] == "temperature of a"
+    sizes = {"size": {"a": 1.0, "b": 2.0, "c": 3.0}}
+    named = [part.assign(judge=judge, profile="default") for judge, part in zip("abc", parts, strict=True)]
+    found = judge_comparison.estimate(named, **SETTINGS | {"sweeps": sizes})
+    assert rows_of(found, "trend", "first_last")["estimate"].tolist() == pytest.approx([row["estimate"] / 2])
+
+
+def test_scales_are_compared_by_contrasts():
+    parts = [simulated_reads(groups=10, n=n, strategies=["balanced"], preference=np.linspace(1, -1, n)) for n in (3, 5)]
+    found = judge_comparison.estimate(parts, **SETTINGS)
+    (row,) = rows_of(found, "n", "first_last").to_dict("records")
+    assert (row["one"], row["other"]) == ("3", "5")
+    assert row["estimate"] == pytest.approx(contrast(parts[0])[0] - contrast(parts[1])[0])
+
+
+def test_judges_that_do_not_differ_are_called_different_in_five_percent():
+    p = []
+    for seed in range(60):
+        parts = [judged(judge, 0.5, 100 + 2 * seed + place) for place, judge in enumerate("ab")]
+        p += rows_of(judge_comparison.estimate(parts, **SETTINGS), "judge", "first_last")["p"].tolist()
+    assert np.mean(np.array(p) < 0.05) <= 0.15
+
+
+def test_the_table_prints_what_is_compared(found):
+    rows = table.table(found, study="s")
+    printed = table.for_print(rows)
+    assert len(printed) == len(rows) == 15
+    assert printed["under"].tolist()[0] in {"a default balanced n=5", "default d balanced n=5", "a d balanced n=5"}
+    assert printed["difference"].str.contains(r"[+-]\d\.\d\d \[").all()
+    assert table.for_print(rows[:0]).empty
+
+
+def test_without_reads_there_is_an_empty_table():
+    found = judge_comparison.estimate(pd.DataFrame(), **SETTINGS)
+    assert found.empty
+    assert {"estimate", "p_holm", "one", "other"} <= set(found)

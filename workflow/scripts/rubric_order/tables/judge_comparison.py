@@ -1,0 +1,48 @@
+"""How judges, profiles, scales and datasets differ in position bias."""
+
+import pandas as pd
+
+from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, numbers, with_interval
+
+CAPTION = (
+    "Differences in position bias between two judges, two profiles of a judge, two scales or two datasets, all else "
+    "being equal, and slopes over a sweep (trend), with {bootstrap[confidence]:.0%} intervals. Judges, profiles and "
+    "scales read the same items: each {cluster} is set against itself. first_last and ends_middle are contrasts of "
+    "position preference in log-odds: compare them at one temperature. cramers_v is position selection, which also "
+    "depends on how decisive a judge is and how many levels there are; where there is no bias it is above 0 by chance. "
+    "Points are score levels. † not significant at 5%, ‡ not after Holm's adjustment for all comparisons of its kind."
+)
+KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "compared", "one", "other", "quantity"]
+NUMBERS = ["estimate", "ci_low", "ci_high", "p", "p_holm", "p_bh", "n_tests", "of_one", "of_other", "n_clusters"]
+
+
+def table(judge_comparison: pd.DataFrame, *, study: str, cluster: str = "group") -> pd.DataFrame:
+    """One row a difference or slope, see `judge_comparison.estimate`."""
+    chosen = judge_comparison.query("study == @study and cluster == @cluster")
+    return chosen[[*KEYS, *NUMBERS]].reset_index(drop=True)
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    """What is compared, under which circumstances, and the difference."""
+    printed = rows[["compared", "one", "other"]].copy()
+    printed["under"] = [" ".join(filter(None, words)) for words in zip(*_circumstances(rows), strict=True)]
+    printed["readout"] = rows["readout"].map(READOUT_NAMES)
+    printed["quantity"] = rows["quantity"]
+    printed["one's"], printed["other's"] = numbers(rows["of_one"], form=".2f"), numbers(rows["of_other"], form=".2f")
+    ends = rows[["estimate", "ci_low", "ci_high"]].itertuples(index=False)
+    marks = map(_mark, rows["p"], rows["p_holm"])
+    printed["difference"] = [with_interval(*end, form="+.2f") + mark for end, mark in zip(ends, marks, strict=True)]
+    return printed
+
+
+def _circumstances(rows: pd.DataFrame) -> list[list[str]]:
+    """What both sides have in common, in words."""
+    texts = [rows[name].fillna("").astype(str).tolist() for name in ("judge", "profile", "dataset", "strategy")]
+    return [*texts, ["" if pd.isna(n) else f"n={n}" for n in rows["n"]]]
+
+
+def _mark(p: float, holm: float) -> str:
+    """A dagger for what is not significant, a double one for what is no longer so after Holm's adjustment."""
+    if not p < SIGNIFICANT:
+        return "†"
+    return "" if holm < SIGNIFICANT else "‡"
