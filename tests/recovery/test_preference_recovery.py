@@ -13,7 +13,7 @@ def test_the_planted_preference_is_found_whatever_the_decisiveness(name):
     found = recovered(planted()[name], STUDIES)
     assert found["bias"] < 0.03 + 3 * found["bias_error"]
     assert found["coverage"] > stats.binom.ppf(1e-3, STUDIES, 0.95) / STUDIES
-    assert found["none"] <= 1
+    assert found["none"] <= 3  # where one of two positions always won
 
 
 @pytest.mark.parametrize("name", ["item_g18", "group_g18"])

@@ -90,7 +90,7 @@ def left_out(reads, quantity):
     return np.array(found)
 
 
-@pytest.mark.parametrize(("quantity", "near"), [("usual_minus_balanced", 1e-9), ("cramers_v", 0.01)])
+@pytest.mark.parametrize(("quantity", "near"), [("usual_minus_balanced", 1e-9), ("cramers_v", 0.05)])
 def test_influence_is_what_leaving_a_group_out_changes(quantity, near):
     reads = simulated_reads(groups=12, strategies=["balanced"], preference=FIRST, seed=5)
     (block,) = blocks.blocks(reads)
