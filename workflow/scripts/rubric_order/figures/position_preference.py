@@ -1,6 +1,5 @@
 """How much each position adds to the log-odds of a score."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -57,20 +56,8 @@ def draw(
         return style.nothing(reason, width_in=width_in, height_in=1.0)
     datasets = list(chosen["dataset"].unique())
     datasets = [name for name in datasets if name != EVERY] if len(datasets) == 2 else datasets
-    columns = min(columns, len(panels))
-    rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(width_in, panel_height_in * rows),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    for axis in axes.flat[len(panels) :]:
-        axis.set_visible(False)
-    for axis, (judge, readout) in zip(axes.flat, panels, strict=False):
+    figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=panel_height_in)
+    for axis, (judge, readout) in zip(shown, panels, strict=True):
         axis.axhline(0, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=1, label="no position preference")
         for place, dataset in enumerate(datasets):
             line = _of(chosen, judge, readout).query("dataset == @dataset")
@@ -88,8 +75,7 @@ def draw(
     for axis in axes[:, 0]:
         axis.set_ylabel("Preference (log-odds)")
     figure.supxlabel("Position of the score option in the prompt")
-    entries = style.legend_entries(list(axes.flat))
-    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(len(entries), 5))
+    style.legend_above(figure, 5)
     return figure
 
 
