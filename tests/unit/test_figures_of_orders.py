@@ -129,7 +129,14 @@ def test_the_heat_map_has_a_panel_a_judge_with_every_share(statistics):
 def test_position_selection_by_dataset_has_a_panel_a_dataset_and_a_line_a_judge():
     rows = [
         {"study": "s", "profile": "default", "strategy": "balanced", "n": 5, "readout": "hard", "quantity": "share"}
-        | {"judge": judge, "dataset": dataset, "cluster": "group", "position": p, "estimate": 0.1 + 0.02 * p * place}
+        | {
+            "judge": judge,
+            "dataset": dataset,
+            "cluster": "group",
+            "saturated": False,
+            "position": p,
+            "estimate": 0.1 + 0.02 * p * place,
+        }
         | {"ci_low": 0.05 + 0.02 * p * place, "ci_high": 0.2 + 0.02 * p * place}
         for place, judge in enumerate("ab")
         for dataset in "de"
@@ -139,7 +146,7 @@ def test_position_selection_by_dataset_has_a_panel_a_dataset_and_a_line_a_judge(
     assert [axis.get_title() for axis in panels(figure)] == ["Data D", "e"]
     lines = [line for line in panels(figure)[0].lines if len(line.get_xdata()) == 5 and line.get_linestyle() == "-"]
     assert [line.get_ydata().tolist() for line in lines] == [[10] * 5, pytest.approx([12, 14, 16, 18, 20])]
-    assert {text.get_text() for text in figure.legends[0].get_texts()} == {"no position bias (20%)", "Judge A", "b"}
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {"equally often (20%)", "Judge A", "b"}
 
 
 DRAW = {

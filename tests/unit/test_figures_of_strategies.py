@@ -82,7 +82,7 @@ def same_bytes(draw):
 @pytest.fixture
 def shares():
     tables = [
-        estimates("share", ["a", "b"], ["hanna", "other"], position=position).assign(
+        estimates("share", ["a", "b"], ["hanna", "other"], position=position, saturated=False).assign(
             estimate=share, ci_low=share - 0.01, ci_high=share + 0.02
         )
         for position, share in enumerate([0.3, 0.1, 0.2, 0.15, 0.25], start=1)
@@ -107,7 +107,7 @@ def test_position_selection_has_a_panel_a_judge_and_readout_and_a_line_a_dataset
             assert y == pytest.approx([30, 10, 20, 15, 25])
             assert np.abs(x - [1, 2, 3, 4, 5]).max() < 0.2
             assert spreads(axis, "y")[label] == pytest.approx(np.column_stack([y - 1, y + 2]))
-    assert texts(figure)[0] == ["no position bias (20%)", "HANNA", "other"]
+    assert texts(figure)[0] == ["equally often (20%)", "HANNA", "other"]
 
 
 def test_one_readout_is_not_said_over_every_panel(shares):

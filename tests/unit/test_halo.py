@@ -108,6 +108,29 @@ def test_a_planted_halo_is_found_inside_the_prompt_and_nowhere_else(failing):
         assert row["inside_minus_alone"] == pytest.approx(row["inside"] - row["alone"])
 
 
+def test_means_inside_and_alone_are_over_as_many_reads():
+    # One opinion is behind all criteria, in one prompt and alone alike: there is no halo. Twelve reads inside have
+    # less noise than two alone, and their means correlate more.
+    rng = np.random.default_rng(4)
+    opinion = rng.normal(size=(400, 1, 1))
+
+    def scores(reads):
+        return np.clip(np.round(3 + opinion + 1.5 * rng.normal(size=(400, reads, 3))), 1, 5)
+
+    inside, apart = scores(12), scores(2)
+    shown = np.tile([[1, 2, 3], [2, 3, 1], [3, 1, 2]], (4, 1))
+    found = estimate(criteria_table(inside, shown), [separate(apart)])
+    means = inside.mean(axis=1), apart.mean(axis=1)
+    unequal = [np.corrcoef(each.T)[np.triu_indices(3, 1)].mean() for each in means]
+    assert unequal[0] - unequal[1] > 0.25
+    row = found.loc[("mean", "inside_minus_alone")]
+    assert row["ci_low"] < 0 < row["ci_high"]
+    assert row["n_reads"] == 2
+    assert found.loc[("read", "inside"), "n_reads"] == 1
+    expected = np.corrcoef(inside[:, [0, 6]].mean(axis=1).T)[np.triu_indices(3, 1)].mean()
+    assert found.loc[("mean", "inside"), "estimate"] == pytest.approx(expected)
+
+
 @pytest.mark.slow
 def test_without_a_halo_the_intervals_of_the_difference_hold_0():
     _, shown = draw_criteria(1, 3, rng=np.random.default_rng(0))

@@ -13,6 +13,8 @@ from scipy import stats
 
 from rubric_order.methods import blocks, resampling, selections, uniformity
 from rubric_order.prompts import orderings
+from rubric_order.simulation import studies
+from rubric_order.simulation.judge import Simulation
 from rubric_order.statistics import position_selection
 
 # No deadlines: other work on the machine is no defect.
@@ -21,7 +23,7 @@ FEW = settings(MANY, max_examples=6)
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
 KEYS = ["study", "judge", "profile", "condition", "dataset", "strategy", "n"]
 QUANTITIES = ["share", "chi2", "cramers_v", "cramers_v_corrected", "cramers_v_squared", "cramers_v_corrected_reads"]
-QUANTITIES += ["design_effect", "detectable_v", "direction"]
+QUANTITIES += ["design_effect", "detectable_v", "commonest_share", "discordant_pairs", "discordant_share", "direction"]
 COUNTS = (
     st.integers(2, 9)
     .flatmap(lambda n: st.lists(st.lists(st.integers(0, 12), min_size=n, max_size=n), min_size=1, max_size=12))
@@ -286,7 +288,8 @@ def test_position_selection_has_the_documented_columns_and_one_row_an_estimate()
     assert list(result.columns) == [
         *(*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high", "sim_low", "sim_high"),
         *("bound_low", "bound_high", "p", "p_cluster", "p_rotation", "label", "flag"),
-        *("n_items", "n_clusters", "n_reads", "n_failed", "method", "confidence", "seed", "p_holm", "p_bh", "n_tests"),
+        *("saturated", "n_items", "n_clusters", "n_reads", "n_failed", "method", "confidence", "seed"),
+        *("p_holm", "p_bh", "n_tests"),
     ]
     assert not result.duplicated([*KEYS, "readout", "cluster", "quantity", "position"]).any()
     has = {
@@ -333,7 +336,7 @@ def test_groups_are_the_sample_where_they_are_asked_for():
     for quantity, columns in (
         ("share", ["estimate", "sim_low", "sim_high"]),
         ("chi2", ["estimate", "p", "p_cluster"]),
-        *((name, ["estimate"]) for name in QUANTITIES[3:-1]),
+        *((name, ["estimate"]) for name in QUANTITIES[3:-4]),
     ):
         grouped = rows_of(result, quantity, cluster="group")[columns].to_numpy()
         assert grouped == pytest.approx(rows_of(alone, quantity, cluster="item")[columns].to_numpy())
@@ -547,8 +550,70 @@ def test_one_item_has_estimates_and_no_intervals():
         warnings.simplefilter("error")
         result = position_selection.estimate(score_table([[1] * 9 + [None]]), **BOOTSTRAP)
     known = result["quantity"].isin(["share", "chi2", "cramers_v", "cramers_v_corrected_reads"])
+    known |= result["quantity"].isin(["commonest_share", "discordant_pairs", "discordant_share"])
     assert result.loc[known, "estimate"].notna().all()
     assert result.loc[~known, "estimate"].isna().all()
     assert result[["ci_low", "ci_high", "sim_low", "sim_high"]].isna().all(axis=None)
-    assert set(result.loc[result["quantity"] == "direction", "label"]) == {uniformity.DIRECTIONS.unknown}
+    assert set(result.loc[result["quantity"] == "direction", "label"]) == {uniformity.DIRECTIONS.saturated}
     assert (estimate(result, "chi2", column="p_cluster") > 0.05).all()
+
+
+# What selections do not say.
+
+
+def test_the_variety_of_scores_by_hand():
+    # Scores 1 1 2 and 2 2: of four pairs, two differ; three of five reads have score 2.
+    (block,) = blocks.blocks(score_table([[1, 1, 2], [2, 2]], n=2, shown=[[1, 2]]))
+    found = selections.variety(block, "hard")
+    assert found == (3 / 5, 2, 4)
+    assert found.discordant_share == 1 / 2
+    assert selections.variety(block, "soft") == pytest.approx(found)  # probabilities of 0 and 1
+    torn = score_table([[1, 2]], n=2, shown=[[1, 2]], probabilities=[[[0.9, 0.1], [0.5, 0.5]]])
+    (block,) = blocks.blocks(torn)
+    assert selections.variety(block, "soft") == pytest.approx((1.4 / 2, 0.9 * 0.5 + 0.1 * 0.5, 1))
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [[[5] * 10] * 40, [[1 + item % 5] * 10 for item in range(40)], [[5] * 10] * 39 + [[5] * 9 + [4]]],
+    ids=["always 5", "one score an item", "one read differs"],
+)
+def test_a_judge_whose_scores_the_order_cannot_move_is_saturated_not_near_uniform(scores):
+    result = position_selection.estimate(score_table(scores), **BOOTSTRAP).query("readout == 'hard'")
+    assert result["saturated"].all()
+    assert set(result.loc[result["quantity"] == "direction", "label"]) == {uniformity.DIRECTIONS.saturated}
+    assert result.loc[result["quantity"] == "detectable_v", "estimate"].isna().all()
+    for low, high in (("ci_low", "ci_high"), ("sim_low", "sim_high")):
+        assert not (result[low] == result[high]).any()  # NaN is no number
+    v = result[result["quantity"] == "cramers_v"]
+    assert v["flag"].str.contains("saturated").all()
+    assert (v["estimate"] < 0.01).all()
+
+
+def test_a_judge_that_wavers_is_not_saturated():
+    result = position_selection.estimate(random_scores(1, n_items=400), **BOOTSTRAP)
+    assert not result["saturated"].any()
+    assert set(result.loc[result["quantity"] == "direction", "label"]) == {uniformity.DIRECTIONS.none}
+    assert result.loc[result["quantity"] == "detectable_v", "estimate"].gt(0).all()
+
+
+PREFERENCE = {"preference": [0.8, 0.3, 0.0, -0.3, -0.8], "item_error": 0.5}
+
+
+def test_v_of_one_preference_depends_on_how_decisive_the_judge_is_and_on_the_number_of_levels():
+    by_sureness = [
+        studies.true_v(Simulation(decisiveness=decisiveness, **PREFERENCE), 5, items=4000).value
+        for decisiveness in (2.0, 1.0, 0.5, 0.2)
+    ]
+    assert (np.diff(by_sureness) > 0.02).all()  # less decisive, and another V
+    by_levels = [studies.true_v(Simulation(**PREFERENCE), n, items=4000).value for n in (2, 3, 5, 9)]
+    assert np.ptp(by_levels) > 0.03
+
+
+def test_v_is_blind_to_a_preference_that_changes_with_the_score():
+    judge = Simulation(interaction=1.5)
+    reads = studies.read_items(judge, n=5, strategies=["balanced"], groups=4000, seed=1)["balanced"]
+    shares = reads.probabilities.sum(axis=(0, 1))
+    assert uniformity.cramers_v(shares) < 0.03
+    by_ordering = (reads.probabilities * reads.shown).sum(axis=2).mean(axis=0)
+    assert np.ptp(by_ordering) > 0.3  # points between orderings

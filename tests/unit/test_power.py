@@ -10,7 +10,7 @@ from rubric_order.statistics import position_selection, power
 
 GRID = {"n": 5, "items": [50, 320], "budgets": [1, 10], "correlations": [0.0, 0.5, 1.0], "level": 0.05, "power": 0.8}
 NOTHING = pd.DataFrame(
-    columns=[*position_selection.KEYS, "readout", "cluster", "quantity", "estimate", "n_items", "n_reads"]
+    columns=[*position_selection.KEYS, "readout", "cluster", "quantity", "estimate", "saturated", "n_items", "n_reads"]
 )
 
 
@@ -58,9 +58,9 @@ def test_a_study_is_placed_by_its_own_design_effect():
     for dataset, judge in {
         "sticky": Simulation(item_positions=5, tolerance=1.5),
         "free": Simulation(tolerance=1.5),
-        "keeps": Simulation(item_scores=3),
+        "keeps": Simulation(item_scores=3),  # not in all reads, or it would be saturated
     }.items():
-        temperature = 1.0 if dataset == "free" else 0.0
+        temperature = 0.0 if dataset == "sticky" else 1.0
         reads = simulated_studies.read_items(
             judge, n=5, strategies=["balanced", "fixed"], temperature=temperature, groups=150, seed=3
         )

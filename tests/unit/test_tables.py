@@ -77,7 +77,7 @@ def test_the_columns_of_position_selection_have_every_position_with_its_interval
         *("judge", "dataset", "strategy", "n", "readout", "cluster", "n_items", "n_clusters", "n_reads", "n_failed"),
         *("chi2", "p", "p_cluster", "p_holm", "p_bh", "n_tests", *(f"cramers_v{end}" for end in intervals), "flag"),
         *("cramers_v_corrected", "cramers_v_squared", "cramers_v_corrected_reads", "design_effect", "detectable_v"),
-        "direction",
+        *("saturated", "commonest_share", "discordant_pairs", "discordant_share", "direction"),
         *(f"pos{position}{end}" for position in (1, 2) for end in (*intervals, "_sim_low", "_sim_high")),
     ]
     first_only = table.set_index("judge").loc["first_only"]
@@ -85,7 +85,7 @@ def test_the_columns_of_position_selection_have_every_position_with_its_interval
     assert first_only[[*counts, "pos1", "pos2", "cramers_v"]].tolist() == [8, 4, 16, 0, 1, 0, 1]
     assert printed.columns.tolist() == [
         *("judge", "dataset", "readout", "reads", "chi2", "V", "corrected V", "detectable V", "Pos1 %", "Pos2 %"),
-        "direction",
+        *("commonest %", "same %", "direction"),
     ]
     assert printed.set_index("judge").loc["first_only", ["Pos1 %", "Pos2 %"]].tolist() == ["100.0", "0.0"]
 
@@ -245,6 +245,10 @@ def test_scales_average_v_over_the_datasets_of_each_scale():
         assert means.at[n, "cramers_v_high"] == pytest.approx(means.at[n, "cramers_v"] + width)
     printed = scales.for_print(table)
     assert printed.columns.tolist() == ["judge", "readout", "n = 2", "n = 5", "n = 9"]
+    assert printed["n = 5"].item().startswith(f"{means.at[5, 'cramers_v_corrected']:.3f} [")
+    saturated = statistics.assign(saturated=statistics["dataset"] == "a")
+    text = scales.for_print(scales.table(levels.estimate(saturated, studies=["s"])))["n = 2"].item()
+    assert text.endswith("(2, 1 saturated)")
     assert [text[-3:] for text in printed.iloc[0, 2:]] == ["(2)", "(2)", "(1)"]
 
 

@@ -9,8 +9,11 @@ from rubric_order.figures import style
 CAPTION = (
     "Share of each position of the prompt among the judge's selections, under strategy {strategy} with {n} score "
     "levels. One panel a judge and readout, one line a dataset. Bars are {bootstrap[confidence]:.0%} bootstrap "
-    "intervals over {cluster}s ({bootstrap[resamples]} resamples); the dotted line is a judge without position bias. "
-    "After Xu et al. (2026), Figure 4."
+    "intervals over {cluster}s ({bootstrap[resamples]} resamples), where anything varies; the dotted line is "
+    "selection of every position equally often. Hollow: saturated, the judge so nearly always gives one score, or an "
+    "item one score, that the order has next to nothing to change; equal shares then do not say that it has no "
+    "preference. How far shares are apart depends on how decisive a judge is and on the number of levels: figure "
+    "Position preference compares judges. After Xu et al. (2026), Figure 4."
 )
 READOUTS = {"hard": "Selected option", "soft": "Option probabilities"}
 YLABEL = {"hard": "Share of selections (%)", "soft": "Mean probability (%)"}

@@ -86,7 +86,7 @@ def panels(count: int, columns: int, *, width_in: float, panel_height_in: float)
 
 
 def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: object) -> None:
-    """Shares of positions in per cent with their intervals.
+    """Shares of positions in per cent with their intervals, where they have some; hollow for a saturated judge.
 
     Args:
         line: rows of `position_selection` with one share a position.
@@ -94,13 +94,14 @@ def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: object) 
         look: keywords of the line.
     """
     share = line["estimate"].to_numpy()
-    spread = 100 * np.abs(line[["ci_low", "ci_high"]].to_numpy().T - share)
-    axis.errorbar(line["position"].to_numpy(dtype=float) + aside, 100 * share, yerr=spread, **look)
+    spread = 100 * np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - share))
+    fill = "none" if line["saturated"].any() else "full"
+    axis.errorbar(line["position"].to_numpy(dtype=float) + aside, 100 * share, yerr=spread, fillstyle=fill, **look)
 
 
 def uniform_line(axis: Axes, n: int) -> None:
-    """Where the shares of n positions are without bias."""
-    label = f"no position bias ({100 / n:.3g}%)"
+    """Where the shares of n positions are if all are selected equally often."""
+    label = f"equally often ({100 / n:.3g}%)"
     axis.axhline(100 / n, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=1, label=label)
     axis.set_xticks(range(1, n + 1))
 

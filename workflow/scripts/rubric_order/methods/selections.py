@@ -1,6 +1,7 @@
 """Which positions were selected, item by item."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,6 +51,39 @@ def by_score(block: Block, readout: str) -> np.ndarray:
     selected = np.bincount(cell.ravel(), weights=weights.ravel(), minlength=size)
     chances = np.bincount(cell.ravel(), minlength=size)
     return np.stack([selected, chances]).reshape(2, items, n, n)
+
+
+class Variety(NamedTuple):
+    """How much the scores of a block leave an order to change.
+
+    Attributes:
+        commonest: share of the commonest score among all reads, from 1 / n to 1.
+        discordant: pairs of reads of one item that have different scores; of probabilities, as many as are expected.
+        pairs: all pairs of reads of one item.
+    """
+
+    commonest: float
+    discordant: float
+    pairs: int
+
+    @property
+    def discordant_share(self) -> float:
+        """Share of the pairs; NaN where items have one read."""
+        return self.discordant / self.pairs if self.pairs else np.nan
+
+
+def variety(block: Block, readout: str) -> Variety:
+    """How many different scores a judge gives, in all and to one item; see `by_score` for the readouts."""
+    totals = by_score(block, readout)[0].sum(axis=-1)
+    reads = totals.sum(axis=1)  # a read's probabilities sum to 1
+    squares = reads
+    if readout == "soft":
+        known = block.table["position_probabilities"].notna().to_numpy()
+        own = (np.stack(block.table["position_probabilities"].to_numpy()[known]) ** 2).sum(axis=1)
+        squares = np.bincount(block.item[known], weights=own, minlength=len(totals))
+    pairs = (reads * (reads - 1) / 2).sum()
+    alike = ((totals**2).sum(axis=1) - squares).sum() / 2
+    return Variety(float(totals.sum(axis=0).max() / totals.sum()), float(max(pairs - alike, 0)), round(pairs))
 
 
 def readouts(block: Block) -> Iterator[str]:

@@ -15,6 +15,8 @@ from rubric_order.base.keys import FEW_CLUSTERS as FEW_CLUSTERS
 from rubric_order.methods import distributions, rao_scott
 
 POWER = 0.8  # of the smallest effect that counts as detectable
+COMMONEST, DISCORDANT = 0.95, 0.05  # a judge is saturated from that share of one score on, or up to that of such pairs
+NO_WIDTH = 1e-9  # an interval that is shorter says that nothing varied, not that an estimate is exact
 NEAR_UNIFORM = 0.2  # shares within this fraction of the uniform share are near uniform
 ROTATIONS = 1999
 ENOUGH_CLUSTERS = 100  # with fewer, the rotation test is made too
@@ -308,12 +310,32 @@ class Direction(NamedTuple):
     none: str = "near uniform"
     other: str = "other"
     unknown: str = "undetermined"
+    saturated: str = "saturated"
 
 
 DIRECTIONS = Direction()
 
 
-def direction(low: np.ndarray, high: np.ndarray, *, near: float = NEAR_UNIFORM) -> str:
+def is_saturated(commonest: float, discordant: float) -> bool:
+    """Whether a judge's scores leave an order next to nothing to change, so that selections cannot show a preference.
+
+    Under balanced orderings a judge that gives an item one score, whatever the order, selects each position equally
+    often: that is not the same as having no preference.
+
+    Args:
+        commonest: share of the commonest score.
+        discordant: share of the pairs of reads of an item that have different scores; NaN where there are none.
+    """
+    return bool(commonest >= COMMONEST or discordant <= DISCORDANT)
+
+
+def with_width(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals, NaN where both ends are the same: nothing varied between clusters, and nothing says how much could."""
+    wide = np.asarray(high) - np.asarray(low) > NO_WIDTH
+    return np.where(wide, low, np.nan), np.where(wide, high, np.nan)
+
+
+def direction(low: np.ndarray, high: np.ndarray, *, near: float = NEAR_UNIFORM, saturated: bool = False) -> str:
     """Which positions are preferred, from simultaneous intervals of their shares.
 
     A position is preferred where its whole interval lies above the uniform share, and avoided where it lies below.
@@ -322,21 +344,22 @@ def direction(low: np.ndarray, high: np.ndarray, *, near: float = NEAR_UNIFORM) 
         low, high: ends of the intervals, shape (n,).
         near: intervals within this fraction of the uniform share, all of them, are near uniform, even where they are so
             short that a small bias is certain.
+        saturated: see `is_saturated`; shares that are near uniform then say nothing of a preference.
 
     Returns:
         One of `DIRECTIONS`: near uniform; undetermined, where no position is preferred or avoided, and the intervals
-        are too wide to call them near uniform; U-shaped, where first and last are both preferred; first- or
-        last-biased, where that one alone is; middle, where first and last are both avoided (and there are others); or
-        other.
+        are too wide to call them near uniform; saturated in the place of both; U-shaped, where first and last are both
+        preferred; first- or last-biased, where that one alone is; middle, where first and last are both avoided (and
+        there are others); or other.
     """
     uniform = 1 / len(low)
     if np.isnan(low).any():
-        return DIRECTIONS.unknown
+        return DIRECTIONS.saturated if saturated else DIRECTIONS.unknown
     if (low >= uniform * (1 - near)).all() and (high <= uniform * (1 + near)).all():
-        return DIRECTIONS.none
+        return DIRECTIONS.saturated if saturated else DIRECTIONS.none
     preferred, avoided = low > uniform, high < uniform
     if not (preferred | avoided).any():
-        return DIRECTIONS.unknown
+        return DIRECTIONS.saturated if saturated else DIRECTIONS.unknown
     if preferred[0] and preferred[-1]:
         return DIRECTIONS.ends
     if preferred[0]:

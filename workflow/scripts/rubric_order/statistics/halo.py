@@ -86,9 +86,10 @@ def estimate(
         resamples, confidence, seed: see the package; groups of texts are drawn.
 
     Returns:
-        One row a group of `KEYS`, `readout`, `basis` and `quantity`. With `basis` ``mean``, means over all reads of a
+        One row a group of `KEYS`, `readout`, `basis` and `quantity`. With `basis` ``mean``, means over the reads of a
         text are correlated; with ``read``, single reads are, and the correlations are averaged over reads. Means of
-        more reads have less noise, and so correlate more. The quantities are
+        more reads have less noise, and so correlate more: where there are reads of both kinds, means inside and alone
+        are over the same number of them, `n_reads`, evenly spaced among those there are. The quantities are
 
         - ``inside``: scores that one answer gave;
         - ``alone``: scores of the same items that answers about one criterion gave. They are those of the same judge
@@ -116,14 +117,25 @@ def estimate(
         common = name | {"readout": readout, "method": f"percentile bootstrap over groups, {resamples} resamples"}
         common |= {"n_texts": len(panel.texts), "n_groups": panel.n_groups, "n_criteria": len(panel.criteria)}
         for basis in BASES:
+            common["n_reads"] = 1 if basis == "read" else _equal_reads(panel, separate)
             for quantity, values in _correlations(panel, separate, basis, weights).items():
                 low, high = resampling.percentile_interval(values[1:], confidence)
                 row = {"basis": basis, "quantity": quantity, "estimate": values[0]}
                 rows.append(common | row | {"ci_low": float(low), "ci_high": float(high)})
     columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "n_texts", "n_groups"]
-    columns += ["n_criteria", "method"]
+    columns += ["n_criteria", "n_reads", "method"]
     table = tidy.from_rows_with_gaps(rows, columns, ["readout", "basis", "quantity", "method"])
     return table.assign(confidence=confidence, seed=pd.array([seed] * len(table), dtype="Int64"))
+
+
+def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
+    """How many reads means are over: as many as there are inside one prompt and alone."""
+    return panel.values.shape[1] if separate is None else min(panel.values.shape[1], separate.shape[1])
+
+
+def _evenly(values: np.ndarray, count: int) -> np.ndarray:
+    """So many of the reads of each text, evenly spaced: forward and reversed orderings alike. Shape (U, count, C)."""
+    return values[:, np.arange(count) * values.shape[1] // count]
 
 
 def _same_alone(name: dict, alone_of: dict[tuple, pd.DataFrame]) -> pd.DataFrame | None:
@@ -172,8 +184,9 @@ def _correlations(
 
     inside, apart = panel.values, separate
     if basis == "mean":
-        inside = panels.text_means(inside)
-        apart = None if apart is None else panels.text_means(apart)
+        count = _equal_reads(panel, separate)
+        inside = panels.text_means(_evenly(inside, count))
+        apart = None if apart is None else panels.text_means(_evenly(apart, count))
     found = {"inside": of(inside), "human": of(panel.human)}
     rated = ~np.isnan(panel.human)
     both = scored(inside) & rated

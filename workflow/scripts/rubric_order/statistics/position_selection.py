@@ -3,6 +3,11 @@
 Two readouts of the same reads: `hard`, the position of the selected option, as in the papers; and `soft`, the
 probability of each position, where the judge's option log-probabilities are known. A judge that nearly always selects
 the same score shows its bias in the second long before it shows in the first.
+
+What is selected is not what is preferred. One preference for positions, in log-odds, moves the selections of a judge
+that wavers further than those of one that is sure, and by another amount on another number of levels; a preference for
+scores at some positions, whose effects cancel over the scores, leaves them uniform. `position_preference` estimates
+the preference, `score_effects` what the order does to scores.
 """
 
 from collections.abc import Iterable
@@ -46,8 +51,13 @@ def estimate(
           less than `uniformity.FEW_CLUSTERS`;
         - ``cramers_v_corrected``, with the same interval, and ``cramers_v_squared``: without what chance adds, see
           `uniformity.corrected_v`; ``cramers_v_corrected_reads``: the same if reads were independent;
+        - ``commonest_share``, the share of the commonest score; ``discordant_pairs``, how many pairs of reads of an
+          item have different scores, and ``discordant_share``, their share: where `uniformity.is_saturated` says
+          so, all rows have `saturated`, no direction is near uniform, and no smallest V is known;
         - ``design_effect``, and ``detectable_v``: the smallest V that would have been found, see `uniformity`;
         - ``direction``, in column `label`.
+
+        Intervals of no width are left out: nothing varied between clusters, so that nothing says how much could.
 
         In readout ``soft``, chi-square is computed from summed probabilities, which vary less than selections: its `p`
         is not exact.
@@ -56,9 +66,9 @@ def estimate(
     rows = [row for block in blocks.blocks(scores) for row in _of_block(block, seed, near_uniform, options)]
     columns = [*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high"]
     columns += ["sim_low", "sim_high", "bound_low", "bound_high", "p", "p_cluster", "p_rotation", "label", "flag"]
-    columns += ["n_items", "n_clusters", "n_reads", "n_failed", "method"]
+    columns += ["saturated", "n_items", "n_clusters", "n_reads", "n_failed", "method"]
     table = tidy.from_rows(rows, columns, words=["readout", "cluster", "quantity", "label", "flag", "method"])
-    table = table.astype({"position": "Int8"}).assign(confidence=confidence, seed=seed)
+    table = table.astype({"position": "Int8", "saturated": bool}).assign(confidence=confidence, seed=seed)
     return multiplicity.adjust(table, "p_cluster")
 
 
@@ -70,18 +80,26 @@ def _of_block(block: blocks.Block, seed: int, near: float, options: dict) -> Ite
         if not used.any():
             continue
         answered = int(block.table[column].notna().sum())
-        sizes = {"n_items": int(used.sum()), "n_reads": answered, "n_failed": len(block.table) - answered}
+        variety = selections.variety(block, readout)
+        saturated = uniformity.is_saturated(variety.commonest, variety.discordant_share)
+        sizes = {
+            "saturated": saturated,
+            "n_items": int(used.sum()),
+            "n_reads": answered,
+            "n_failed": len(block.table) - answered,
+        }
         for cluster in CLUSTERS:
             name = block.keys | {"readout": readout, "cluster": cluster}
             rng = randomness.generator(seed, "position selection", *stream(name.values()))
             clusters = resampling.sum_units(counts[used], block.units(cluster, used))
             about = name | sizes | {"n_clusters": len(clusters), "label": "", "flag": ""}
-            together = uniformity.simultaneous_intervals(clusters, options["confidence"])
+            together = uniformity.with_width(*uniformity.simultaneous_intervals(clusters, options["confidence"]))
             drawn = resampling.bootstrap_sums(clusters, options["resamples"], rng=rng)
             found = _shares(clusters, drawn, together, sizes["n_failed"], cluster, options)
             found.append(_test(clusters, cluster, rng))
-            found += _distance(clusters, drawn, sizes["n_failed"], cluster, options)
-            label = uniformity.direction(*together, near=near)
+            found += _distance(clusters, drawn, sizes["n_failed"], cluster, options, saturated=saturated)
+            found += _variety(variety)
+            label = uniformity.direction(*together, near=near, saturated=saturated)
             found.append({"quantity": "direction", "label": label, "method": "simultaneous intervals"})
             yield from (about | row for row in found)
 
@@ -99,7 +117,7 @@ def _shares(counts: np.ndarray, drawn: np.ndarray, together: tuple, n_failed: in
     if len(counts) > 1:
         with np.errstate(invalid="ignore"):
             shares = drawn / drawn.sum(axis=1, keepdims=True)
-        ends = resampling.percentile_interval(shares, options["confidence"])
+        ends = uniformity.with_width(*resampling.percentile_interval(shares, options["confidence"]))
     method = f"percentile bootstrap {_over(cluster, options)}; simultaneous: Goodman, effective number of reads"
     about = {"quantity": "share", "method": method}
     both = {"ci": ends, "sim": together, "bound": bounds.share_bounds(total, n_failed)}
@@ -122,15 +140,30 @@ def _test(counts: np.ndarray, cluster: str, rng: np.random.Generator) -> dict:
     return found | {"method": f"{how}; p_rotation: {uniformity.ROTATIONS} rotations"}
 
 
-def _distance(counts: np.ndarray, drawn: np.ndarray, n_failed: int, cluster: str, options: dict) -> list[dict]:
+def _variety(found: selections.Variety) -> list[dict]:
+    """The rows of how many different scores there are."""
+    values = {
+        "commonest_share": found.commonest,
+        "discordant_pairs": found.discordant,
+        "discordant_share": found.discordant_share,
+    }
+    return [{"quantity": name, "estimate": value, "method": "counts"} for name, value in values.items()]
+
+
+def _distance(
+    counts: np.ndarray, drawn: np.ndarray, n_failed: int, cluster: str, options: dict, *, saturated: bool
+) -> list[dict]:
     """The rows of Cramer's V in all its forms, and of what else says how far from uniform could be found."""
     total, confidence = counts.sum(axis=0), options["confidence"]
-    interval = dict(zip(("ci_low", "ci_high"), uniformity.v_interval(counts, drawn, confidence), strict=True))
+    ends = uniformity.with_width(*uniformity.v_interval(counts, drawn, confidence))
+    interval = dict(zip(("ci_low", "ci_high"), map(float, ends), strict=True))
     bound = dict(zip(("bound_low", "bound_high"), bounds.v_bounds(total, n_failed), strict=True))
     flags = ["few clusters"] if len(counts) < uniformity.FEW_CLUSTERS else []
     flags += ["reaches 0"] if interval["ci_low"] == 0 else []
+    flags += ["saturated"] if saturated else []
     deff, level = uniformity.design_effect(counts), 1 - confidence
-    smallest = uniformity.detectable_v(total.sum(), len(total), deff=deff, level=level)
+    # A judge that does not vary has no design effect to speak of: what would be found is not known.
+    smallest = np.nan if saturated else uniformity.detectable_v(total.sum(), len(total), deff=deff, level=level)
     less = f"less the variance of the shares over {cluster}s"
     inverted = f"bootstrap test inversion {_over(cluster, options)}"
     power = f"noncentral chi-square, level {level:.3g}, power {uniformity.POWER}"

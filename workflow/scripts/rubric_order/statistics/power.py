@@ -8,7 +8,9 @@ import pandas as pd
 from rubric_order.base.keys import KEYS
 from rubric_order.methods import uniformity
 
-COLUMNS = {"position_selection": [*KEYS, "readout", "cluster", "quantity", "estimate", "n_items", "n_reads"]}
+COLUMNS = {
+    "position_selection": [*KEYS, "readout", "cluster", "quantity", "estimate", "saturated", "n_items", "n_reads"],
+}
 METHOD = "noncentral chi-square over the design effect"
 ASSUMED, MEASURED = "assumed", "measured"
 
@@ -83,7 +85,8 @@ def estimate(
 def _measured(statistics: pd.DataFrame) -> pd.DataFrame:
     """Design effect and V of each study."""
     quantities = statistics["quantity"].isin(["design_effect", "cramers_v"])
-    wanted = statistics[(statistics["readout"] == "hard") & quantities]
+    # Of a saturated judge the design effect does not say what would be found, see `uniformity.is_saturated`.
+    wanted = statistics[(statistics["readout"] == "hard") & quantities & ~statistics["saturated"]]
     keys = [*KEYS, "cluster", "n_items", "n_reads"]
     table = wanted.set_index([*keys, "quantity"])["estimate"].unstack("quantity").reset_index()
     table = table.reindex(columns=[*keys, "design_effect", "cramers_v"]).dropna(subset="design_effect")

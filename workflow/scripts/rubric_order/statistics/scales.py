@@ -8,7 +8,7 @@ from rubric_order.base.keys import BASELINE, KEYS, MEAN
 from rubric_order.methods import resampling
 
 COLUMNS = {
-    "position_selection": [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"],
+    "position_selection": [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "saturated"],
 }
 QUANTITIES = ["cramers_v", "cramers_v_corrected"]
 SETTING = ["judge", "profile", "strategy", "readout", "cluster", "n", "quantity"]
@@ -23,8 +23,9 @@ def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.
 
     Returns:
         One row a judge, profile, strategy, scale, `readout`, `cluster`, dataset (``mean``: the mean over the
-        `n_datasets`) and `quantity`: ``cramers_v``, with its interval (that of the mean by
-        `resampling.interval_of_mean`), or ``cramers_v_corrected``, whose mean has none.
+        `n_datasets`) and `quantity`: ``cramers_v``, or ``cramers_v_corrected``, without what chance adds, with their
+        interval (that of the mean by `resampling.interval_of_mean`). In `n_saturated` of the datasets selections cannot
+        show a preference, see `position_selection.estimate`.
 
     Source: Xu et al. (2026), Table 4.
     """
@@ -37,13 +38,18 @@ def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.
     for key, block in chosen.groupby(SETTING):
         about = dict(zip(SETTING, key, strict=True))
         found = block[["dataset", "estimate", "ci_low", "ci_high"]].assign(n_datasets=1, method="one dataset")
+        found["n_saturated"] = block["saturated"].astype(int)
         rows += [about | row for row in found.to_dict("records")]
         values, low, high = (block[name].to_numpy() for name in ("estimate", "ci_low", "ci_high"))
         mean = {"dataset": MEAN, "estimate": values.mean(), "n_datasets": len(values)}
-        if about["quantity"] == "cramers_v":
-            ends = resampling.interval_of_mean(values, low, high)
-            mean |= dict(zip(("ci_low", "ci_high"), ends, strict=True))
+        mean |= dict(zip(("ci_low", "ci_high"), resampling.interval_of_mean(values, low, high), strict=True))
+        mean["n_saturated"] = int(block["saturated"].sum())
         rows.append(about | mean | {"method": "mean over datasets, which are independent"})
-    columns = [*SETTING[:-1], "dataset", "quantity", "estimate", "ci_low", "ci_high", "n_datasets", "method"]
-    numbers = dict.fromkeys(["estimate", "ci_low", "ci_high"], float) | {"n": int, "n_datasets": int}
+    columns = [*SETTING[:-1], "dataset", "quantity", "estimate", "ci_low", "ci_high", "n_datasets", "n_saturated"]
+    columns.append("method")
+    numbers = dict.fromkeys(["estimate", "ci_low", "ci_high"], float) | {
+        "n": int,
+        "n_datasets": int,
+        "n_saturated": int,
+    }
     return pd.DataFrame(rows, columns=columns).astype(numbers)

@@ -6,8 +6,10 @@ from rubric_order.tables import READOUT_NAMES, with_interval
 
 CAPTION = (
     "Halo: mean correlation between criteria across texts, of scores given in one prompt, of the same items judged "
-    "alone (where a study does that), and of people's; and the differences, with {bootstrap[confidence]:.0%} bootstrap "
-    "intervals over groups of texts. Read: of single reads; mean: of means over all reads of a text."
+    "alone (where a study does that), and of people's; and the differences, with {bootstrap[confidence]:.0%} "
+    "bootstrap intervals over groups of texts. Read: of single reads; mean: of means over reads of a text, as many of "
+    "one prompt as alone, for means of more reads correlate more. People's scores have noise of their own, which "
+    "lowers their correlation: a difference from them is no pure halo."
 )
 QUANTITIES = {
     "inside": "one prompt",
@@ -35,18 +37,19 @@ def table(
     keys = ["judge", "dataset", "strategy", "n", "readout", "basis"]
     rows = []
     for key, block in chosen.groupby(keys, sort=False):
-        row = dict(zip(keys, key, strict=True)) | {"n_texts": block["n_texts"].iloc[0]}
+        row = dict(zip(keys, key, strict=True)) | block.iloc[0][["n_texts", "n_reads"]].to_dict()
         for found in block.itertuples():
             name = found.quantity
             row |= {name: found.estimate, f"{name}_low": found.ci_low, f"{name}_high": found.ci_high}
         rows.append(row)
-    columns = [*keys, "n_texts", *(f"{name}{end}" for name in QUANTITIES for end in ("", "_low", "_high"))]
+    columns = [*keys, "n_texts", "n_reads", *(f"{name}{end}" for name in QUANTITIES for end in ("", "_low", "_high"))]
     return pd.DataFrame(rows, columns=columns)
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed = rows[["judge", "dataset", "strategy", "basis"]].copy()
     printed.insert(3, "readout", rows["readout"].map(READOUT_NAMES))
+    printed["reads"] = rows["n_reads"]
     for name, title in QUANTITIES.items():
         if rows[name].notna().any():
             ends = zip(rows[name], rows[f"{name}_low"], rows[f"{name}_high"], strict=True)

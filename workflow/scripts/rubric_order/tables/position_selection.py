@@ -7,18 +7,25 @@ from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, intervals, numbers
 CAPTION = (
     "Which positions of the prompt are selected, with the columns of Xu et al. (2026), Table 2: chi-square against "
     "uniform, Cramer's V with a {bootstrap[confidence]:.0%} bootstrap interval that allows for chance making V "
-    "positive, the share of the first and the last position, and the direction of bias. † not significant at 5% in the "
-    "test that takes {cluster}s, not reads, as the sample (Rao and Scott); ‡ significant in it, but not after Holm's "
-    "adjustment for all judges, datasets and scales of the study. Corrected V: without what chance adds to it. "
+    "positive, the share of the first and the last position, and the direction of bias. † not significant at 5% in "
+    "the test that takes {cluster}s, not reads, as the sample (Rao and Scott); ‡ significant in it, but not after "
+    "Holm's adjustment for all judges, datasets and scales of the study. Corrected V: without what chance adds to it. "
     "Detectable V: the smallest that would have been found with a probability of 80%. The direction comes from "
     "simultaneous intervals of all shares, not from the largest share: near uniform means that all of them are within "
     "{direction[near_uniform]:.0%} of the uniform share, undetermined that they are too wide to tell. Where the "
     "readout is option probabilities, chi-square is computed from summed probabilities: it describes and is no test. "
-    "The CSV file has every interval, and bounds over what reads without a score could have selected."
+    "What is selected is not what is preferred: V depends on how decisive the judge is and on the number of levels, "
+    "and is blind to a preference that changes with the score, so that it compares neither judges nor scales "
+    "(Position preference does), and scores can change with the order where it is 0 (Effect on scores). Saturated: "
+    "the commonest score takes 95% of the reads, or 95% of the pairs of reads of an item agree (same %); the order "
+    "then has next to nothing to change, selections cannot show a preference, and there is no detectable V. Where "
+    "nothing varies there is no interval. The CSV file has every interval, and bounds over what reads without a score "
+    "could have selected."
 )
 KEYS = ["judge", "dataset", "strategy", "n", "readout", "cluster"]
 COUNTS = ["n_items", "n_clusters", "n_reads", "n_failed"]
 TESTS = ["p", "p_cluster", "p_holm", "p_bh", "n_tests"]
+VARIETY = ["commonest_share", "discordant_pairs", "discordant_share"]
 EFFECTS = ["cramers_v_corrected", "cramers_v_squared", "cramers_v_corrected_reads", "design_effect", "detectable_v"]
 ENDS = ["ci_low", "ci_high", "bound_low", "bound_high"]
 
@@ -47,13 +54,15 @@ def table(
         row |= {"chi2": of.at["chi2", "estimate"]} | of.loc["chi2", TESTS].to_dict()
         row |= {"cramers_v": of.at["cramers_v", "estimate"]} | _ends("cramers_v", of.loc["cramers_v"])
         row |= {"flag": of.at["cramers_v", "flag"]} | of["estimate"][EFFECTS].to_dict()
+        row |= {"saturated": of.at["cramers_v", "saturated"]} | of["estimate"][VARIETY].to_dict()
         row["direction"] = of.at["direction", "label"]
         for _, share in of.loc["share"].iterrows():
             name = f"pos{share['position']}"
             row |= {name: share["estimate"]} | _ends(name, share)
             row |= {f"{name}_sim_low": share["sim_low"], f"{name}_sim_high": share["sim_high"]}
         rows.append(row)
-    columns = [*KEYS, *COUNTS, "chi2", *TESTS, "cramers_v", *_names("cramers_v"), "flag", *EFFECTS, "direction"]
+    columns = [*KEYS, *COUNTS, "chi2", *TESTS, "cramers_v", *_names("cramers_v"), "flag", *EFFECTS]
+    columns += ["saturated", *VARIETY, "direction"]
     for position in range(1, n + 1):
         name = f"pos{position}"
         columns += [name, *_names(name), f"{name}_sim_low", f"{name}_sim_high"]
@@ -86,9 +95,15 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
             "detectable V": numbers(rows["detectable_v"]),
             "Pos1 %": numbers(rows["pos1"], form=".1f", times=100),
             f"Pos{last[3:]} %": numbers(rows[last], form=".1f", times=100),
-            "direction": rows["direction"],
+            "commonest %": numbers(rows["commonest_share"], form=".0f", times=100),
+            "same %": numbers(1 - rows["discordant_share"], form=".0f", times=100),
+            "direction": [_with_saturation(*row) for row in zip(rows["direction"], rows["saturated"], strict=True)],
         }
     )
+
+
+def _with_saturation(direction: str, saturated: bool) -> str:
+    return f"{direction}, saturated" if saturated and direction != "saturated" else direction
 
 
 def _mark(p: float, holm: float) -> str:

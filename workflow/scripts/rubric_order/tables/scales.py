@@ -6,10 +6,12 @@ from rubric_order.base.keys import MEAN
 from rubric_order.tables import READOUT_NAMES, widen, with_interval
 
 CAPTION = (
-    "Cramer's V of position selection by number of score levels, as in Xu et al. (2026), Table 4: the mean over "
-    "datasets (their number in brackets). Its {bootstrap[confidence]:.0%} interval combines those of the datasets, "
-    "which are independent. V does not depend on the number of reads, but chance adds to it, and more to few reads; "
-    "the CSV file has V of each dataset, with and without what chance adds."
+    "Corrected Cramer's V of position selection by number of score levels, as in Xu et al. (2026), Table 4: without "
+    "what chance adds to V, the mean over datasets (in brackets their number, and how many are saturated, where "
+    "selections cannot show a preference). Its {bootstrap[confidence]:.0%} interval combines those of the datasets, "
+    "which are independent. One preference gives another V on another number of levels, and where the judge is more "
+    "or less decisive: V compares selections, not preferences (table Position preference does). The CSV file has V of "
+    "each dataset, with and without what chance adds; the paper's V is with it."
 )
 KEYS = ["judge", "readout", "cluster", "n", "dataset"]
 
@@ -24,12 +26,11 @@ def table(
         cluster: ``item`` or ``group``: what counts as the sample.
 
     Returns:
-        V with its interval, and the corrected V.
+        V and the corrected V, with their intervals.
     """
     chosen = scales.query("profile == @profile and strategy == @strategy and cluster == @cluster")
-    sizes = chosen.drop_duplicates(KEYS)[[*KEYS, "n_datasets"]]
-    rows = sizes.merge(widen(chosen, KEYS, ["cramers_v", "cramers_v_corrected"]), on=KEYS)
-    return rows.drop(columns=["cramers_v_corrected_low", "cramers_v_corrected_high"])
+    sizes = chosen.drop_duplicates(KEYS)[[*KEYS, "n_datasets", "n_saturated"]]
+    return sizes.merge(widen(chosen, KEYS, ["cramers_v", "cramers_v_corrected"]), on=KEYS)
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
@@ -40,7 +41,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     for (judge, readout), block in means.groupby(["judge", "readout"], sort=False):
         row = {"judge": judge, "readout": READOUT_NAMES[readout]} | dict.fromkeys((f"n = {n}" for n in scales), "")
         for found in block.itertuples():
-            value = with_interval(found.cramers_v, found.cramers_v_low, found.cramers_v_high)
-            row[f"n = {found.n}"] = f"{value} ({found.n_datasets})"
+            ends = found.cramers_v_corrected_low, found.cramers_v_corrected_high
+            saturated = f", {found.n_saturated} saturated" if found.n_saturated else ""
+            row[f"n = {found.n}"] = f"{with_interval(found.cramers_v_corrected, *ends)} ({found.n_datasets}{saturated})"
         printed.append(row)
     return pd.DataFrame(printed, columns=["judge", "readout", *(f"n = {n}" for n in scales)])
