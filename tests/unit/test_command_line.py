@@ -1,5 +1,7 @@
 """Command lines made from signatures."""
 
+import errno
+import os
 import sys
 from pathlib import Path
 
@@ -52,3 +54,14 @@ def test_a_users_mistake_ends_the_program_with_one_line(monkeypatch):
     with pytest.raises(SystemExit) as ended:
         command_line.run(main)
     assert ended.value.code == "error: table.csv: line 3: no"
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_a_disk_that_is_full_or_read_only_ends_the_program_with_one_line(monkeypatch, number):
+    def main() -> None:
+        raise OSError(number, "no", "results/x.parquet")
+
+    monkeypatch.setattr(sys, "argv", ["script"])
+    with pytest.raises(SystemExit) as ended:
+        command_line.run(main)
+    assert ended.value.code == f"error: results/x.parquet: {os.strerror(number)}"

@@ -611,3 +611,11 @@ def test_a_text_of_the_command_line_is_read_where_the_schema_wants_no_text(confi
     loading.read_texts(config, schema)
     assert block[key] == value
     assert type(block[key]) is type(value)
+
+
+def test_an_endpoint_is_asked_by_one_job(config, schema):
+    """Its jobs would wait for each other, each with a slot of its own."""
+    config["judges"]["smollm2_135m"] = {"engine": "openai", "model": "m", "answer_format": "feedback", "shards": 2}
+    config["judges"]["smollm2_135m"]["base_url"] = "https://example.org/v1"
+    said = problem(checks.check_meaning, fill(config, schema))
+    assert "shards: one job asks an endpoint, many calls at once; expected 1, found 2" in said

@@ -1,6 +1,7 @@
 import os
 import signal
 import stat
+import subprocess
 import time
 from pathlib import Path
 
@@ -167,6 +168,33 @@ def test_a_device_is_one_whether_named_by_number_or_by_uuid(machine, tmp_path):
     path = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
     assert claimed(machine(CUDA_VISIBLE_DEVICES="GPU-bbbb", **path)) == {"GPU-bbbb"}
     assert claimed(machine(RUBRIC_ORDER_DEVICES="1,0", **path)) == {"0"}
+
+
+def test_the_parts_of_a_divided_gpu_stand_for_it(monkeypatch, tmp_path):
+    program = tmp_path / "bin/nvidia-smi"
+    program.parent.mkdir()
+    program.write_text(
+        "#!/bin/sh\ncat <<E\nGPU 0: NVIDIA H100 (UUID: GPU-aaaa)\n"
+        "  MIG 3g.40gb     Device  0: (UUID: MIG-1111)\n  MIG 3g.40gb     Device  1: (UUID: MIG-2222)\n"
+        "GPU 1: NVIDIA H100 (UUID: GPU-bbbb)\nE\n"
+    )
+    program.chmod(0o755)
+    for name in (devices.VISIBLE, "RUBRIC_ORDER_DEVICES", "SLURM_JOB_ID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    assert devices.available() == ["MIG-1111", "MIG-2222", "1"]
+
+
+def test_an_nvidia_smi_that_hangs_is_one_line(monkeypatch):
+    def hang(command, **_):
+        raise subprocess.TimeoutExpired(command, 60)
+
+    for name in (devices.VISIBLE, "RUBRIC_ORDER_DEVICES", "SLURM_JOB_ID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(devices.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(devices.subprocess, "run", hang)
+    with pytest.raises(InputError, match=r"^gpu: /usr/bin/nvidia-smi -L does not answer; CUDA_VISIBLE_DEVICES can"):
+        devices.available()
 
 
 def test_the_claimed_devices_are_visible_inside_the_block_alone(machine, monkeypatch):

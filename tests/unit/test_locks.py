@@ -149,3 +149,13 @@ def test_a_process_that_ended_and_is_not_yet_reaped_is_not_alive(tmp_path):
     with open(tmp_path / "lock") as file:
         assert locks.alive(locks._read_holder(file)) is False
     os.waitpid(child, 0)
+
+
+def test_a_squeue_that_hangs_is_given_up(monkeypatch, tmp_path, caplog):
+    squeue = tmp_path / "squeue"
+    squeue.write_text("#!/bin/sh\nexec sleep 60\n")
+    squeue.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(locks, "SQUEUE_SECONDS", 0.2)
+    assert locks.alive(elsewhere("37")) is None
+    assert "squeue does not say whether SLURM job 37 runs" in caplog.text

@@ -688,13 +688,6 @@ def test_an_endpoint_without_log_probabilities_is_counted(ask, caplog):
     assert caplog.messages[-1].endswith("; 1 answers without the probabilities of all scores")
 
 
-def test_damaged_log_probabilities_are_tried_again(ask):
-    body = completion("5")
-    body["choices"][0]["logprobs"] = {"content": [{"token": "5"}]}
-    (response,), _ = ask(in_turn(Reply(body), answer_of(listed("5", FIVE))), answer_format="score")
-    assert (response.attempts, response.option_token) == (2, 0)
-
-
 def tokens_of(*tokens):
     return [LoggedToken.of(entry) for entry in tokens]
 
@@ -797,3 +790,39 @@ def test_another_server_is_not_taken_for_one_of_vllm(ask):
         InputError, match=r"/tokenize does not say how scores are tokenized .*; expected a server of vLLM"
     ):
         ask(lambda call: status(404, "not found"), dialect="vllm", answer_format="score")
+
+
+def logged(*, top, logprob=-0.1):
+    body = completion("4")
+    body["choices"][0]["logprobs"] = {"content": [{"token": "4", "logprob": logprob, "top_logprobs": top}]}
+    return Reply(body)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        logged(top=None),
+        logged(top=[{"token": "4", "logprob": math.nan}]),
+        logged(top=[{"token": "4", "logprob": 0.5}, {"token": "5", "logprob": -3.0}]),
+        logged(top=[{"token": "4"}]),
+        logged(top=[], logprob="-1"),
+    ],
+    ids=["null", "NaN", "above 0", "none", "text"],
+)
+def test_an_answer_whose_probabilities_are_none_is_kept_without_them_and_is_one_call(ask, reply):
+    (response,), calls = ask(reply, answer_format="score")
+    assert (response.text, response.error, response.option_logprobs, len(calls)) == ("4", None, None, 1)
+
+
+def test_rounding_above_0_is_0(ask):
+    others = [{"token": str(k), "logprob": -20.0} for k in (1, 2, 3, 5)]
+    (response,), _ = ask(logged(top=[{"token": "4", "logprob": 1e-6}, *others]), answer_format="score")
+    assert response.option_logprobs == [-20.0, -20.0, -20.0, 0.0, -20.0]
+
+
+@pytest.mark.parametrize("finish", ["abort", "error", "repetition"])
+def test_an_answer_that_was_cut_short_may_pass(ask, finish):
+    (response,), calls = ask(in_turn(Reply(completion("", finish=finish)), PASSES))
+    assert (response.text, len(calls)) == ("[RESULT] 4", 2)
+    (response,), _ = ask(Reply(completion("", finish=finish)))
+    assert response.error == f"server_error: the answer ended with {finish}"

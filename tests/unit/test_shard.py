@@ -1,13 +1,14 @@
+import errno
 import json
 import logging
 import signal
-import threading
 import time
 from datetime import datetime
 
 import pytest
 from factories import questions, request, request_table
 
+from rubric_order.base import signals
 from rubric_order.base.errors import InputError
 from rubric_order.judging import shard
 from rubric_order.judging.engines import Response
@@ -251,21 +252,99 @@ def test_answers_are_on_disk_after_the_time_of_a_chunk_though_the_engine_stalls(
     assert store.read(map(str, range(3)))["text"].tolist() == ["1", "2", "3"]
 
 
-def test_a_store_that_cannot_be_written_ends_the_job(store, monkeypatch):
-    monkeypatch.setattr(shard, "CHUNK_SECONDS", 0.01)
-    tried = threading.Event()
+class FullDisk:
+    """Takes the place of `Store.append`, and takes nothing for a while."""
 
-    def full(*_, **__):
-        tried.set()
-        raise OSError("no space left on device")
+    def __init__(self, store, fails):
+        self.append, self.fails = store.append, fails
+
+    def __call__(self, rows, **engine):
+        if rows and self.fails:
+            self.fails -= 1
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.append(rows, **engine)
+
+
+def test_a_disk_that_is_full_for_a_while_ends_neither_timed_saving_nor_the_job(store, monkeypatch):
+    monkeypatch.setattr(shard, "CHUNK_SECONDS", 0.01)
+    full = FullDisk(store, fails=3)
+    monkeypatch.setattr(store, "append", full)
 
     def responses():
         yield Response("0", text="1")
-        assert tried.wait(60)
+        deadline = time.monotonic() + 60
+        while not len(store.read(["0"])):  # written by time, after the disk was full
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        yield Response("1", text="2")
 
-    monkeypatch.setattr(store, "append", full)
-    with pytest.raises(OSError, match="no space left"):
-        shard.keep(responses(), store, "{}")
+    shard.keep(responses(), store, "{}")
+    assert full.fails == 0
+    assert store.read(["0", "1"])["text"].tolist() == ["1", "2"]
+
+
+def test_a_job_at_its_end_waits_for_a_disk_that_is_full(store, monkeypatch):
+    monkeypatch.setattr(shard, "CHUNK_REQUESTS", 2)
+    monkeypatch.setattr(shard, "LAST_SECONDS", 5.0)
+    monkeypatch.setattr(store, "append", FullDisk(store, fails=3))
+    responses = shard.judge(request_table(*"abcd"), store, CountingEngine)
+    assert responses["text"].notna().all()
+
+
+def test_a_store_that_cannot_be_written_ends_the_job_with_one_line(store, monkeypatch):
+    monkeypatch.setattr(shard, "LAST_SECONDS", 0.01)
+    monkeypatch.setattr(store, "append", FullDisk(store, fails=10**6))
+    with pytest.raises(InputError, match=r"the last answers cannot be written, and are lost; the log says why$"):
+        shard.keep(iter([Response("0", text="1")]), store, "{}")
+
+
+def test_a_judge_that_goes_on_though_nothing_can_be_written_is_stopped(store, monkeypatch):
+    monkeypatch.setattr(shard, "CHUNK_REQUESTS", 2)
+    monkeypatch.setattr(store, "append", FullDisk(store, fails=3))
+    taken = []
+    with pytest.raises(InputError, match="8 answers cannot be written"):
+        shard.keep((taken.append(k) or Response(str(k), text="1") for k in range(1000)), store, "{}")
+    assert len(taken) == len(store.read(map(str, range(1000)))) == 8
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_during_the_last_write_lose_nothing(store, monkeypatch, number):
+    """The first one ends the job; a second and a third come while its answers are written."""
+    previous = {each: signal.getsignal(each) for each in signals.ENDING}
+    signals.end_once()
+    append = store.append
+
+    def append_among_signals(rows, **engine):
+        signal.raise_signal(signal.SIGTERM)
+        append(rows, **engine)
+        signal.raise_signal(number)
+
+    def responses():
+        yield from (Response(str(k), text="1") for k in range(5))
+        signal.raise_signal(number)
+        yield Response("never", text="1")
+
+    monkeypatch.setattr(store, "append", append_among_signals)
+    try:
+        with pytest.raises((SystemExit, KeyboardInterrupt)):
+            shard.keep(responses(), store, "{}")
+    finally:
+        for each, handler in previous.items():
+            signal.signal(each, handler)
+    assert len(store.read(map(str, range(5)))) == 5
+
+
+def test_a_job_that_waits_for_its_engine_asks_only_what_is_missing_then(store):
+    """As over an endpoint, whose jobs take turns: the one before may have asked the same."""
+    engine = CountingEngine()
+
+    def wait_for_another_job():
+        store.append([Response("a", text="1"), Response("b", text="2")], engine="{}")
+        return engine
+
+    responses = shard.judge(request_table("a", "b", "c"), store, wait_for_another_job)
+    assert engine.asked == ["c"]
+    assert responses["text"].tolist()[:2] == ["1", "2"]
 
 
 def test_a_run_joins_its_chunks_into_one_file(store, monkeypatch):

@@ -1,4 +1,7 @@
+import types
+
 import pytest
+from factories import request
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
@@ -51,3 +54,12 @@ def test_gpus_that_the_cpu_build_cannot_use_are_refused(monkeypatch):
     monkeypatch.setattr(vllm_offline, "installed", lambda: "vllm 1.0+cpu")
     with pytest.raises(InputError, match=r"asks for 2, but vllm 1\.0\+cpu computes on the CPU"):
         engines.gpus_to_claim({"engine": "vllm"}, 2)
+
+
+@pytest.mark.parametrize("finish", ["abort", "error", "repetition"])
+def test_an_answer_that_was_cut_short_is_a_failure_that_may_pass(finish):
+    completion = types.SimpleNamespace(finish_reason=finish, text="", token_ids=[], logprobs=None)
+    output = types.SimpleNamespace(outputs=[completion], prompt_token_ids=[1, 2, 3])
+    response = vllm_offline.VllmEngine._response(None, request("a"), output)
+    assert (response.text, response.error) == (None, f"server_error: the answer ended with {finish}")
+    assert response.error.partition(":")[0] in engines.PASSING

@@ -10,7 +10,7 @@ import pandas as pd
 from rubric_order import probes
 from rubric_order.base import command_line, files, locks
 from rubric_order.config import judges
-from rubric_order.judging import devices, engines, number_formats
+from rubric_order.judging import devices, engines, number_formats, open_calls
 from rubric_order.judging import shard as judging
 from rubric_order.judging.second_requests import second_requests
 from rubric_order.judging.store import Store
@@ -35,6 +35,8 @@ def main(
     """Ask what the store does not know, then write the responses of the shard in the order of its requests."""
     kept = Store(store)
     judge |= files.read_json(weights) if weights else {}
+    files.remove_leftovers(store)
+    files.remove_leftovers(output.parent)
     with locks.only_writer(output), contextlib.ExitStack() as claimed:
 
         def start_engine() -> engines.Engine:
@@ -45,7 +47,10 @@ def main(
             settings = {**judge, **endpoint, "gpu": gpus}
             if endpoint.get("base_url"):  # its limits hold for all jobs together: they take turns
                 claimed.enter_context(locks.only_writer(store / "calls"))
-                settings |= {"spent": kept.spent(), "sent": store / "sent.json"}
+                calls = store / "open_calls.jsonl"
+                open_calls.book(calls, kept)
+                claimed.callback(open_calls.book, calls, kept)
+                settings |= {"spent": kept.spent(), "sent": store / "sent.json", "open_calls": calls}
             return engines.load(settings, model_folder=model_folder)
 
         ask_again = functools.partial(second_requests, judge=judge, probe=probes.load(probe))

@@ -1,18 +1,22 @@
 """Command lines of the entry scripts, made from the signature of their `main`."""
 
 import argparse
+import errno
 import inspect
 import json
 import logging
-import signal
+import os
 import sys
 import typing
 from collections.abc import Callable
 from pathlib import Path
 
+from rubric_order.base import signals
 from rubric_order.base.errors import InputError
 
 log = logging.getLogger("rubric_order")
+
+OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}  # mistakes of the place, not of ours
 
 
 def run(main: Callable[..., None]) -> None:
@@ -21,11 +25,11 @@ def run(main: Callable[..., None]) -> None:
     Each parameter becomes an option, read by its annotation: ``dict`` from JSON, ``list[Path]`` and ``list[str]`` from
     several words, ``dict[str, Path]`` from several ``name=path``, ``dict[str, list[Path]]`` from a name and several
     paths (the option is given once for each name), ``Path | None`` from a path or from nothing, and others, such as
-    ``Path`` and ``int``, from one word. An `InputError` ends the program with one line and status 1.
+    ``Path`` and ``int``, from one word. An `InputError` ends the program with one line and status 1, and so does a disk
+    that is full or may not be written to.
     """
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", level=logging.WARNING, stream=sys.stderr)
-    # SIGTERM comes from a scheduler or at the time limit. It raises SystemExit, so that a job first writes what it has.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended on request"))
+    signals.end_once()  # SIGTERM comes from a scheduler or at the time limit
     log.setLevel(logging.INFO)  # progress of this program, but only warnings of libraries
     parser = argparse.ArgumentParser(description=inspect.getdoc(main))
     parameters = inspect.signature(main).parameters
@@ -40,6 +44,11 @@ def run(main: Callable[..., None]) -> None:
         main(**options)
     except InputError as error:
         sys.exit(f"error: {error}")
+    except OSError as error:
+        if error.errno not in OF_THE_DISK:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        sys.exit(f"error: {where}{os.strerror(error.errno)}")
 
 
 def _reader(annotation: object) -> dict:

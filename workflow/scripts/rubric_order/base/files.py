@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import tempfile
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from rubric_order.base.errors import InputError
 
 SCHEMA_VERSION = 1
 MAX_DEPTH = 50
+LEFT_SECONDS = 3600.0  # a temporary file as old as that is no running job's: writing one takes seconds
 
 
 @contextlib.contextmanager
@@ -49,6 +51,14 @@ def atomic(path: str | Path, *, rename: Callable[[Path], Path] | None = None) ->
             os.close(folder)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: str | Path) -> None:
+    """Remove the temporary files of `atomic` that killed jobs left in a folder a while ago."""
+    for path in Path(folder).glob(".*-????????.*"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > LEFT_SECONDS:
+                path.unlink()
 
 
 def write_text(text: str, path: str | Path) -> None:

@@ -29,6 +29,7 @@ from typing import TextIO
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 2.0  # time between two tries
+SQUEUE_SECONDS = 20.0  # time that squeue gets to answer
 
 
 @contextlib.contextmanager
@@ -141,9 +142,15 @@ def _slurm_job() -> str | None:
     return f"{array}_{task}" if array and task else os.environ.get("SLURM_JOB_ID")
 
 
-def _runs(job: str) -> bool:
-    """Whether SLURM says that a job runs."""
+def _runs(job: str) -> bool | None:
+    """Whether SLURM says that a job runs; None where it does not answer."""
     states = "RUNNING,SUSPENDED,COMPLETING"
     command = ["squeue", "--noheader", f"--states={states}", "--format=%i", f"--jobs={job}"]
-    asked = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - no shell
+    try:
+        asked = subprocess.run(  # noqa: S603 - no shell
+            command, capture_output=True, text=True, timeout=SQUEUE_SECONDS, check=False
+        )
+    except (subprocess.TimeoutExpired, OSError) as error:
+        log.warning("squeue does not say whether SLURM job %s runs: %s", job, error)
+        return None
     return asked.returncode == 0 and bool(asked.stdout.strip())

@@ -296,6 +296,8 @@ def _problems_of_engine(judge: Mapping) -> Iterator[str]:
         for key in ("gguf", "engine_args", "chat_template", "batch_invariant"):
             if judge[key]:
                 yield f"{key}: it is for a model that is loaded here, by engine 'vllm' or with serve"
+        if judge["shards"] > 1:
+            yield f"shards: one job asks an endpoint, many calls at once; expected 1, found {judge['shards']}"
         for key in ("answer_prefix", "second_request", "criteria_format"):
             if judge[key] not in ("", False, "free") and judge["dialect"] != "vllm":
                 yield f"{key}: over an endpoint it needs dialect 'vllm'"

@@ -101,13 +101,26 @@ def _source() -> str:
 
 
 def _installed() -> dict[str, str]:
-    """Devices of this machine: from UUID to index."""
+    """Devices of this machine: from UUID to index. The parts of a GPU that is divided (MIG) stand for it, by UUID."""
     program = shutil.which("nvidia-smi")
     if not program:
         return {}
-    listed = subprocess.run([program, "-L"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
-    found = re.findall(r"^GPU (\d+):.*\(UUID: (GPU-\S+)\)", listed.stdout, re.MULTILINE)
-    return {uuid: index for index, uuid in found}
+    try:
+        listed = subprocess.run([program, "-L"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        raise InputError(f"gpu: {program} -L does not answer; {VISIBLE} can name the devices") from None
+    found: dict[str, str] = {}
+    whole = None
+    for index, uuid, part in re.findall(
+        r"^(?:GPU (\d+):.*\(UUID: (GPU-\S+)\)|\s+MIG .*\(UUID: (MIG-\S+)\))", listed.stdout, re.MULTILINE
+    ):
+        if part:
+            found.pop(whole, None)
+            found[part] = part
+        else:
+            whole = uuid
+            found[uuid] = index
+    return found
 
 
 def _slurm_step() -> str | None:

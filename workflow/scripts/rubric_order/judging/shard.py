@@ -9,9 +9,11 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pandas as pd
 
+from rubric_order.base import signals
 from rubric_order.base.errors import InputError
 from rubric_order.base.text_columns import is_among
 from rubric_order.judging.engines import Engine, Request, Response
@@ -22,6 +24,8 @@ from rubric_order.probes import Question, Shown
 log = logging.getLogger(__name__)
 
 CHUNK_SECONDS = 20.0  # longest time that a finished request waits to be written
+LAST_SECONDS = 60.0  # time in which the last answers are tried to be written, where the disk does not take them
+MAX_WAITING = 4  # so many times the next number wait at most where the disk does not take them; then the job ends
 CHUNK_REQUESTS = 16_384  # most finished requests that wait: so many come in that time from a very fast judge only
 
 # These columns say how an answer was obtained. The store keeps them. Responses leave them out, so that an interrupted
@@ -93,16 +97,28 @@ def _start(start_engine: Callable[[], Engine], started: contextlib.ExitStack) ->
 
 def _ask(requests: pd.DataFrame, *, store: Store, engine: Callable[[], Engine], retry_failed: bool) -> None:
     """Ask the engine for the responses that the store lacks."""
-    done = store.read(requests["request_id"], ["request_id"])
-    again = asked_again(done["error"], retry_failed=retry_failed)
-    missing = requests[~is_among(requests["request_id"], done["request_id"][~again])]
+    missing = _missing(requests, store, retry_failed=retry_failed)
     log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
     if len(missing):
-        source = engine().answer(as_requests(missing))
-        engine_used = json.dumps(engine().describe(), sort_keys=True)
+        running = engine()
+        # Until the engine was there another job may have answered: one over the same endpoint has to end first.
+        missing = _missing(requests, store, retry_failed=retry_failed)
+    if len(missing):
+        source = running.answer(as_requests(missing))
+        engine_used = json.dumps(running.describe(), sort_keys=True)
         noted = measured(progress(source, len(missing)), lambda run: store.note({**run, "engine": engine_used}))
         keep(noted, store, engine_used, source=source)
-        store.compact(requests["request_id"])
+        try:
+            store.compact(requests["request_id"])
+        except OSError as error:  # all is stored, in more files than it has to be
+            log.warning("%s: its files cannot be joined: %s", store.folder, error)
+
+
+def _missing(requests: pd.DataFrame, store: Store, *, retry_failed: bool) -> pd.DataFrame:
+    """The requests that have no answer yet, or one that is asked again."""
+    done = store.read(requests["request_id"], ["request_id"])
+    again = asked_again(done["error"], retry_failed=retry_failed)
+    return requests[~is_among(requests["request_id"], done["request_id"][~again])]
 
 
 def _answers(requests: pd.DataFrame, store: Store, columns: list[str] | None = None) -> pd.DataFrame:
@@ -153,11 +169,17 @@ def keep(responses: Iterable[Response], store: Store, engine: str, *, source: It
     chunk: list[Response] = []
     turn, ended = threading.Lock(), threading.Event()
 
-    def write() -> None:
-        with turn:
+    def write() -> bool:
+        """Write what has come. Where the disk does not take it, it waits for the next time."""
+        with signals.held_back(), turn:
             ready = chunk.copy()
-            store.append(ready, engine=engine)
+            try:
+                store.append(ready, engine=engine)
+            except OSError as error:
+                log.warning("%s: %d answers wait, since they cannot be written: %s", store.folder, len(ready), error)
+                return False
             del chunk[: len(ready)]
+            return True
 
     def write_in_time() -> None:
         while not ended.wait(CHUNK_SECONDS):
@@ -165,18 +187,35 @@ def keep(responses: Iterable[Response], store: Store, engine: str, *, source: It
 
     with ThreadPoolExecutor(max_workers=1) as timer:
         written = timer.submit(write_in_time)
+        enough = CHUNK_REQUESTS
         try:
             for response in responses:
                 chunk.append(response)
-                if len(chunk) >= CHUNK_REQUESTS:
-                    write()
+                if len(chunk) >= enough:
+                    enough = CHUNK_REQUESTS if write() else 2 * len(chunk)
+                    if enough > MAX_WAITING * CHUNK_REQUESTS:
+                        raise InputError(f"{store.folder}: {len(chunk)} answers cannot be written; the log says why")
         except (KeyboardInterrupt, SystemExit) as stop:
             chunk.extend(_yielded_after(source, stop))
             raise
         finally:
             ended.set()
-            write()
+            with signals.held_back():
+                _write_at_last(write, store.folder)
         written.result()
+
+
+def _write_at_last(write: Callable[[], bool], folder: Path) -> None:
+    """Write what is left, trying for a while: a disk that is full may be emptied.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    deadline = time.monotonic() + LAST_SECONDS
+    while not write():
+        if time.monotonic() >= deadline:
+            raise InputError(f"{folder}: the last answers cannot be written, and are lost; the log says why")
+        time.sleep(min(1.0, LAST_SECONDS / 10))
 
 
 def _yielded_after(source: Iterator[Response] | None, stop: BaseException) -> Iterator[Response]:
@@ -202,4 +241,7 @@ def measured(responses: Iterable[Response], note: Callable[[dict], None]) -> Ite
             yield response
     finally:
         ended = datetime.now(UTC).isoformat(timespec="seconds")
-        note({**run, "seconds": round(time.monotonic() - begun, 3), "ended": ended})
+        try:
+            note({**run, "seconds": round(time.monotonic() - begun, 3), "ended": ended})
+        except OSError as error:  # no answer is lost
+            log.warning("there is no note of this run: %s", error)

@@ -110,6 +110,18 @@ class Store:
             table["engine"] = table["engine"].cat.set_categories(sorted(table["engine"].cat.categories))
         return table
 
+    def rows_of(self, request_ids: Iterable[str]) -> set[tuple[str, str]]:
+        """Requests that have a row, each with the description of every engine that gave it one."""
+        wanted = pa.array(request_ids, pa.string(), from_pandas=True)
+
+        def found() -> pd.DataFrame:
+            parts = (self._load(path, ["request_id", "engine"]) for path in self._paths())
+            rows = [part.filter(pc.is_in(part["request_id"], wanted)) for part in parts if part is not None]
+            return pa.concat_tables([_empty(["request_id", "engine"]), *rows]).unify_dictionaries().to_pandas()
+
+        rows = self._whatever_is_joined(found)
+        return set(zip(rows["request_id"], rows["engine"].astype(object), strict=True))
+
     def spent(self) -> dict[str, float]:
         """What all calls have used of the judge's budget, failed ones included: ``calls``, ``tokens`` and ``cost``.
 

@@ -14,6 +14,9 @@ ENGINES = {"vllm": "vllm_offline", "openai": "openai_api", "simulated": "simulat
 # Reasons of errors that may pass: such a request is asked again on the next run.
 PASSING = frozenset({"rate_limited", "server_error", "timeout", "connection", "malformed", "budget", "stopped"})
 
+# Ways in which an answer can end before it is whole. Such an answer is a failure that may pass.
+CUT_SHORT = frozenset({"abort", "error", "repetition"})
+
 
 @dataclass(frozen=True)
 class Request:

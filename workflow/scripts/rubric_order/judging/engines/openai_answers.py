@@ -10,6 +10,7 @@ from rubric_order.judging.engines.vllm_offline import places_of_labels
 from rubric_order.probes import Question
 
 MAX_TOKENS_COUNTED = 2**31 - 1  # a larger count of tokens is an error of the endpoint
+ROUNDING = 1e-4  # so far above 0 a log-probability can be
 MAX_UNKNOWN_SHARE = 1e-3  # of the labels' probability; where more is unknown, none is reported
 
 
@@ -45,7 +46,7 @@ class LoggedToken:
     @classmethod
     def of(cls, entry: dict) -> "LoggedToken":
         listed: dict[str, float] = {}
-        for candidate in entry["top_logprobs"]:
+        for candidate in entry["top_logprobs"] or []:
             # Different tokens can have one text: their probabilities add up.
             name, logprob = candidate["token"], _finite(candidate["logprob"])
             listed[name] = float(np.logaddexp(listed.get(name, -np.inf), logprob))
@@ -56,8 +57,14 @@ class LoggedToken:
 
 
 def _finite(logprob: float) -> float:
-    """A log-probability. Endpoints write -9999 for minus infinity, which JSON does not have."""
-    return -np.inf if logprob <= -9999 else float(logprob)
+    """A log-probability. Endpoints write -9999 for minus infinity, which JSON does not have.
+
+    Raises:
+        ValueError: it is none: no number, or above 0 by more than rounding.
+    """
+    if not logprob <= ROUNDING:
+        raise ValueError(f"{logprob!r} is no log-probability")
+    return -np.inf if logprob <= -9999 else min(float(logprob), 0.0)
 
 
 def start_of_answer(tokens: list[LoggedToken], text: str, reasoned: bool) -> int:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import importlib.metadata
+import json
 import logging
 import queue
 import re
@@ -17,16 +18,18 @@ import tenacity
 
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges
-from rubric_order.judging.engines import PASSING, Request, Response, serving
+from rubric_order.judging.engines import CUT_SHORT, PASSING, Request, Response, serving
 from rubric_order.judging.engines.limits import Amount, Budget, BudgetSpentError, Prices, RateLimiter
 from rubric_order.judging.engines.openai_answers import LoggedToken, Usage, read_options, read_several, start_of_answer
 from rubric_order.judging.engines.openai_calls import CallError, Connection, fill_in, secret
 from rubric_order.judging.engines.vllm_offline import lines_pattern
+from rubric_order.judging.open_calls import OpenCalls
 
 log = logging.getLogger(__name__)
 
 MAX_REFUSED_IN_A_ROW = 10  # after as many refused requests, the mistake is in config and not in the requests
 MAX_FAILED_IN_A_ROW = 50  # after as many failed requests, each with all its attempts, the endpoint is down
+FULL_DISK_SECONDS = 1.0  # time between two tries to write down a call that is about to be sent
 MAX_WAITING_RESPONSES = 4096  # finished responses that the job has not taken yet
 MAX_TEMPLATE_TOKENS = 256  # tokens that a chat template adds to the messages
 TOKEN_ID = "token_id:"  # noqa: S105 - how vLLM's server names a token, if asked to
@@ -39,7 +42,8 @@ def load(judge: dict, *, model_folder: Path | None) -> "OpenAiEngine":
 
     Args:
         judge: the judge's block of config, and of an endpoint that others run `spent`: what earlier runs used of its
-            budget, see `store.Store.spent`; and `sent`: the `record` of `limits.RateLimiter`.
+            budget, see `store.Store.spent`; `sent`: the `record` of `limits.RateLimiter`; and `open_calls`: the path
+            of `open_calls.OpenCalls`.
         model_folder: weights made by the workflow, for a server of our own.
     """
     key = None if judge["api_key_env"] is None else secret(judge["api_key_env"], "api_key_env")
@@ -73,7 +77,9 @@ class OpenAiEngine:
         self.limiter = RateLimiter(**limits, record=judge.get("sent"))
         self.model = judges.shown_name(judge)
         # What answers under a name may change; and a call that failed in two runs was paid for twice.
-        self.started = datetime.now(UTC).isoformat(timespec="seconds")
+        self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
+        path = judge.get("open_calls")
+        self.open_calls = path and OpenCalls(path, json.dumps(self.describe(), sort_keys=True))
         self._profiles: dict[str, dict] = {}
         # Of vLLM, by labels: the single token that is a text.
         self._tokens: dict[tuple[str, ...], asyncio.Task[dict[str, int]]] = {}
@@ -217,6 +223,9 @@ class OpenAiEngine:
         used, sent = Amount(), None
         try:
             sent = await self.limiter.wait(most.tokens)
+            # It is on disk before it is sent: nothing is paid for that could not be stored, or booked after a kill.
+            while self.open_calls is not None and not self.open_calls.add(request.request_id, most):
+                await asyncio.sleep(FULL_DISK_SECONDS)
             tally.attempts += 1
             used = most  # until it is known to be less
             content = await self.connection.post("/chat/completions", body)
@@ -330,7 +339,7 @@ class OpenAiEngine:
         if not isinstance(message, dict):
             raise CallError("malformed", "the answer has no message", billed=True)
         finish = choice.get("finish_reason")
-        if finish in ("error", "abort"):
+        if finish in CUT_SHORT:
             raise CallError("server_error", f"the answer ended with {finish}", billed=True)
         texts = {
             "text": message.get("content"),
@@ -376,8 +385,8 @@ class OpenAiEngine:
         """Log-probabilities of the labels, and the index of the token where they are read if that is one."""
         try:
             tokens = [LoggedToken.of(entry) for entry in (choice.get("logprobs") or {}).get("content") or []]
-        except (KeyError, TypeError, AttributeError, ValueError):
-            raise CallError("malformed", "the log-probabilities are not those of tokens", billed=True) from None
+        except (KeyError, TypeError, AttributeError, ValueError):  # the answer was paid for, and is one without them
+            tokens = []
         start = start_of_answer(tokens, texts["text"] or "", bool(texts["reasoning"]))
         if request.names:
             logprobs, place = read_several(tokens[start:], variants, request.questions), None

@@ -17,7 +17,7 @@ import numpy as np
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges
 from rubric_order.judging import chat, weights
-from rubric_order.judging.engines import Request, Response
+from rubric_order.judging.engines import CUT_SHORT, Request, Response
 from rubric_order.probes import Question
 
 QUEUED_PER_RUNNING = 4  # requests in the queue for each running one, so that the scheduler never idles
@@ -216,6 +216,9 @@ class VllmEngine:
 
     def _response(self, request: Request, output) -> Response:
         completion = output.outputs[0]
+        if completion.finish_reason in CUT_SHORT:
+            error = f"server_error: the answer ended with {completion.finish_reason}"
+            return Response(request.request_id, error=error, prompt_tokens=len(output.prompt_token_ids))
         text, reasoning, start = completion.text, None, 0
         if self.judge["reasoning_end"] and request.begun is None:
             reasoning, text = split_reasoning(text, self.judge["reasoning_end"], self.tokenizer.all_special_tokens)

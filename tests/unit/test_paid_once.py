@@ -1,0 +1,204 @@
+"""Judge jobs over an endpoint that are killed, told to end, or run beside each other: the server counts the calls."""
+
+import collections
+import errno
+import multiprocessing
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from endpoint import Reply, completion, running
+from factories import complete_judge, request_table
+
+from rubric_order.base import files, signals
+from rubric_order.judging import open_calls, shard
+from rubric_order.judging.engines import Response
+from rubric_order.judging.engines.limits import Amount
+from rubric_order.judging.store import Store
+
+REQUESTS = 400
+CONCURRENCY = 8
+
+processes = multiprocessing.get_context("forkserver")
+processes.set_forkserver_preload(["judge_shard", "rubric_order.judging.engines.openai_api"])
+
+
+@pytest.fixture(autouse=True)
+def library_of_this_project(root, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(root / "workflow/scripts"))
+
+
+def run_job(folder, base_url, shard_number, shards, output, full_until, chunk_seconds):
+    """One judge job, as the workflow runs it; until a time its disk is full."""
+    import judge_shard
+
+    signals.end_once()
+    shard.CHUNK_SECONDS = chunk_seconds
+    append = Store.append
+
+    def append_if_there_is_room(self, rows, **engine):
+        if rows and time.time() < full_until:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        append(self, rows, **engine)
+
+    Store.append = append_if_there_is_room
+    judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="")
+    endpoint = {"base_url": base_url, "concurrency": CONCURRENCY}
+    paths = {"store": folder / "store", "output": folder / output, "model_folder": None, "weights": None}
+    judge_shard.main(folder / "requests.parquet", shard_number, shards, "score_order", judge, endpoint, gpus=0, **paths)
+
+
+class Jobs:
+    """Jobs over the requests in a folder, and the calls that the server counted."""
+
+    def __init__(self, folder, endpoint):
+        self.folder, self.endpoint = folder, endpoint
+        table = request_table(*(f"{k:032x}" for k in range(REQUESTS)), repeat=0)
+        table = table.assign(
+            prompt=[f"prompt {k}" for k in range(REQUESTS)], unit_id=[f"i{k}" for k in range(REQUESTS)]
+        )
+        self.ids = table["request_id"].tolist()
+        files.write_parquet(table, folder / "requests.parquet")
+
+    def start(self, *, shard=1, shards=1, output="1.parquet", full_until=0.0, chunk_seconds=0.2):
+        job = processes.Process(
+            target=run_job, args=(self.folder, self.endpoint.base_url, shard, shards, output, full_until, chunk_seconds)
+        )
+        job.start()
+        return job
+
+    def wait_for_calls(self, number):
+        deadline = time.monotonic() + 60
+        while len(self.endpoint.calls) < number:
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+
+    def asked(self):
+        """How often each prompt was asked."""
+        return collections.Counter(call.prompt for call in self.endpoint.calls)
+
+    def answered(self):
+        rows = Store(self.folder / "store").read(self.ids, ["text"])
+        return int(rows["text"].notna().sum())
+
+    def booked(self):
+        return Store(self.folder / "store").spent()["calls"]
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    def reply(call):
+        time.sleep(0.002)  # the server does one thing at a time: 400 answers take about a second
+        return Reply(completion("Fine. [RESULT] 4"))
+
+    with running(reply) as endpoint:
+        yield Jobs(tmp_path, endpoint)
+
+
+def test_an_old_job_beside_a_new_run_of_two_shards_makes_each_call_once(jobs):
+    old = jobs.start(output="old.parquet")
+    jobs.wait_for_calls(20)
+    new = [jobs.start(shard=k, shards=2, output=f"{k}.parquet") for k in (1, 2)]
+    for job in (old, *new):
+        job.join(120)
+        assert job.exitcode == 0
+    assert jobs.asked() == {f"prompt {k}": 1 for k in range(REQUESTS)}
+    assert jobs.booked() == REQUESTS
+
+
+def test_two_signals_lose_no_answer_that_was_paid_for(jobs):
+    job = jobs.start()
+    jobs.wait_for_calls(100)
+    for _ in range(2):
+        os.kill(job.pid, signal.SIGTERM)
+    job.join(60)
+    assert job.exitcode == 1
+    # The calls that were under way have no answer; each that was answered is stored.
+    sent = len(jobs.endpoint.calls)
+    assert sent - CONCURRENCY <= jobs.answered() <= sent
+    assert jobs.booked() >= sent
+    again = jobs.start()
+    again.join(120)
+    assert (again.exitcode, jobs.answered()) == (0, REQUESTS)
+    assert len(jobs.endpoint.calls) <= REQUESTS + CONCURRENCY
+
+
+def test_a_disk_that_is_full_for_a_while_costs_nothing(jobs):
+    job = jobs.start(full_until=time.time() + 6)
+    job.join(120)
+    assert (job.exitcode, jobs.answered()) == (0, REQUESTS)
+    assert jobs.asked() == {f"prompt {k}": 1 for k in range(REQUESTS)}
+
+
+def kill_at(jobs, calls, seconds):
+    """Kill a job some time after so many calls."""
+    job = jobs.start()
+    jobs.wait_for_calls(len(jobs.endpoint.calls) + calls)
+    time.sleep(seconds)
+    os.kill(job.pid, signal.SIGKILL)
+    job.join(60)
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
+def test_every_call_of_a_job_that_is_killed_is_booked(jobs, kills):
+    rng = np.random.default_rng(kills)
+    for calls, seconds in zip(rng.integers(1, 15, kills).tolist(), rng.uniform(0, 0.05, kills), strict=True):
+        kill_at(jobs, calls, seconds)
+    last = jobs.start()
+    last.join(120)
+    assert (last.exitcode, jobs.answered()) == (0, REQUESTS)
+    sent = len(jobs.endpoint.calls)
+    assert (
+        sent <= jobs.booked() <= sent + kills * CONCURRENCY
+    )  # a call can be booked that the kill kept from being sent
+    assert not (jobs.folder / "store/open_calls.jsonl").exists()
+
+
+def test_a_call_is_on_disk_before_it_is_sent_and_counts_until_its_answer_is_stored(tmp_path):
+    store, path = Store(tmp_path), tmp_path / "open_calls.jsonl"
+    calls = open_calls.OpenCalls(path, "run 1")
+    for name in ("a", "b", "b", "c"):
+        assert calls.add(name, Amount(1, 100, 0.5))
+    store.append([Response("a", text="4", attempts=1, tokens=70, cost=0.2)], engine="run 1")
+    store.append([Response("c", error="timeout", attempts=1, tokens=9, cost=0.1)], engine="run 0")
+    open_calls.book(path, store)
+    assert store.spent() == {"calls": 5, "tokens": 70 + 9 + 300, "cost": pytest.approx(1.8)}
+    assert store.read(["b"])["error"].tolist() == ["stopped: the job ended before the answer was stored"]
+    assert not path.exists()
+    open_calls.book(path, store)
+    assert store.spent()["calls"] == 5
+
+
+def test_a_line_that_was_cut_is_no_call_and_spoils_no_other(tmp_path):
+    path = tmp_path / "open_calls.jsonl"
+    path.write_bytes(b'\n["run 1", "a", 1, 10')
+    open_calls.OpenCalls(path, "run 2").add("b", Amount(1, 5, 0.0))
+    store = Store(tmp_path)
+    open_calls.book(path, store)
+    assert store.spent() == {"calls": 1, "tokens": 5, "cost": 0.0}
+
+
+def test_no_call_is_sent_while_the_disk_is_full(monkeypatch, tmp_path):
+    calls = open_calls.OpenCalls(tmp_path / "nothing" / "open_calls.jsonl", "run 1")
+    with pytest.raises(open_calls.InputError, match=r"open_calls.jsonl: No such file or directory; no call is sent$"):
+        calls.add("a", Amount(1))
+    calls.path = "/dev/full"
+    assert not calls.add("a", Amount(1))
+    calls.path = tmp_path / "open_calls.jsonl"
+    assert calls.add("a", Amount(1))
+
+
+def test_leftovers_of_killed_jobs_are_removed_and_files_that_are_being_written_are_not(tmp_path):
+    for name in (".abc-k3j4h5g6.parquet", ".abc-x1x2x3x4.parquet", "abc.parquet", ".1.parquet.lock"):
+        (tmp_path / name).touch()
+    old = time.time() - 2 * files.LEFT_SECONDS
+    for name in (".abc-k3j4h5g6.parquet", "abc.parquet", ".1.parquet.lock"):
+        os.utime(tmp_path / name, (old, old))
+    files.remove_leftovers(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".1.parquet.lock",
+        ".abc-x1x2x3x4.parquet",
+        "abc.parquet",
+    ]

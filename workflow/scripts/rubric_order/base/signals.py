@@ -1,0 +1,50 @@
+"""Signals that ask a job to end: the first one ends it, and none cuts a write short."""
+
+import contextlib
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+
+log = logging.getLogger(__name__)
+
+ENDING = (signal.SIGTERM, signal.SIGINT)
+
+
+def end_once() -> None:
+    """From now on the first signal raises SystemExit, or KeyboardInterrupt, so that a job first writes what it has.
+
+    Later signals are told of and do nothing else: the job is ending already. SIGKILL ends it at once.
+    """
+    asked = False
+
+    def end(number: int, _: object) -> None:
+        nonlocal asked
+        if asked:
+            log.warning("ending already: what has come is being written")
+            return
+        asked = True
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit("ended on request")
+
+    for number in ENDING:
+        signal.signal(number, end)
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Signals that come while the block runs take effect at its end. In another thread than the main one, none do."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.signal(number, lambda number, _: came.append(number)) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if came:
+            signal.raise_signal(came[0])
