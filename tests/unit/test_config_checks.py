@@ -281,7 +281,7 @@ def test_what_a_schema_cannot_say_is_one_line_with_the_path_of_the_key(config, s
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("strategies", ["sorted"], "'all', 'balanced_williams', 'recorded', found 'sorted'"),
+        ("strategies", ["sorted"], "'balanced_williams', 'repeated_rotations', 'recorded', found 'sorted'"),
         ("conditions", ["letters"], "probe 'score_order' offers 'baseline', found 'letters'"),
         ("probe", "order", "'order' is not one of 'criterion_order', 'score_order'"),
     ],
