@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import permutations
-from rubric_order.methods import preference
+from rubric_order.methods import cluster_robust, preference
 from rubric_order.simulation import studies as simulated_studies
 from rubric_order.simulation.judge import Simulation
 
@@ -85,8 +85,8 @@ def nulls() -> dict[str, Setting]:
     }
 
 
-def fits(setting: Setting, studies: int, *, seed: int = FIRST_STUDY) -> Iterator[preference.Preference]:
-    """What each of some studies gives."""
+def fits(setting: Setting, studies: int, *, seed: int = FIRST_STUDY) -> Iterator[tuple[cluster_robust.Fit, float]]:
+    """The position preference of each of some studies, and the p-value of there being none."""
     items = setting.groups * setting.candidates
     at_once = max(1, READS_AT_ONCE // (items * 2 * setting.n))
     group = np.repeat(np.arange(setting.groups), setting.candidates)
@@ -108,7 +108,9 @@ def fits(setting: Setting, studies: int, *, seed: int = FIRST_STUDY) -> Iterator
         layout = preference.of_scores if setting.readout == "hard" else preference.of_probabilities
         for study in range(count):
             rows = slice(study * items, (study + 1) * items)
-            yield preference.preference(layout(values[rows], places[rows], group))
+            laid = layout(values[rows], places[rows], group)
+            fit = preference.positions(laid)
+            yield fit, preference.no_preference(laid, fit)
 
 
 def truth(setting: Setting) -> np.ndarray:
@@ -117,8 +119,8 @@ def truth(setting: Setting) -> np.ndarray:
     if setting.exact or setting.readout == "soft":
         return weights - weights.mean()
     large = Setting(setting.title, setting.judge, setting.n, TRUE_GROUPS, setting.candidates)
-    (found,) = fits(large, 1, seed=FIRST_TRUTH)
-    return found.positions.coefficients
+    ((fit, _),) = fits(large, 1, seed=FIRST_TRUTH)
+    return fit.coefficients
 
 
 def recovered(setting: Setting, studies: int) -> dict[str, float]:
@@ -131,11 +133,11 @@ def recovered(setting: Setting, studies: int) -> dict[str, float]:
     """
     true, one = truth(setting), np.eye(setting.n) - 1 / setting.n
     estimates, inside, p = [], [], []
-    for found in fits(setting, studies):
-        p.append(found.p_positions)
-        if not found.positions.problem:
-            estimates.append(found.positions.coefficients)
-            ends = [found.positions.interval(row, CONFIDENCE) for row in one]
+    for fit, p_value in fits(setting, studies):
+        p.append(p_value)
+        if not fit.problem:
+            estimates.append(fit.coefficients)
+            ends = [fit.interval(row, CONFIDENCE) for row in one]
             inside.append([e["ci_low"] <= t <= e["ci_high"] for e, t in zip(ends, true, strict=True)])
     estimates = np.array(estimates)
     bias = np.abs(estimates.mean(axis=0) - true)
@@ -149,12 +151,27 @@ def recovered(setting: Setting, studies: int) -> dict[str, float]:
     }
 
 
-def table(settings: dict[str, Setting], studies: int) -> pd.DataFrame:
-    """`recovered` of some settings, one row each."""
-    about = ("title", "readout", "n", "groups")
+def tables(studies: int) -> pd.DataFrame:
+    """`recovered` of all settings, one row each, with the part of the page as `part`."""
+    parts = {"planted": planted(), "dependent": dependent(), "nulls": nulls()}
     return pd.DataFrame(
         [
-            {"name": name} | {key: getattr(setting, key) for key in about} | recovered(setting, studies)
-            for name, setting in settings.items()
+            {"part": part, "title": setting.title, "readout": setting.readout, "n": setting.n, "groups": setting.groups}
+            | recovered(setting, studies)
+            for part, settings in parts.items()
+            for setting in settings.values()
         ]
     )
+
+
+def lines(table: pd.DataFrame, part: str) -> Iterator[str]:
+    """The lines of one part of the page, see `tables`; what is outside what was promised is bold."""
+    last = "rejected at 5%" if part == "nulls" else "intervals that hold the truth"
+    yield f"| setting | readout | levels | groups | largest bias | its error | {last} | studies with a number |"
+    yield "|:--|:--|--:|--:|--:|--:|--:|--:|"
+    for row in table[table["part"] == part].itertuples():
+        share, (low, high) = (row.rejected, (0.035, 0.065)) if part == "nulls" else (row.coverage, (0.93, 0.97))
+        shown = f"{100 * share:.1f}%" if low <= share <= high else f"**{100 * share:.1f}%**"
+        bias = f"{row.bias:.3f}" if row.bias <= max(0.03, 3 * row.bias_error) else f"**{row.bias:.3f}**"
+        about = f"{row.title} | {row.readout} | {row.n} | {row.groups}"
+        yield f"| {about} | {bias} | {row.bias_error:.3f} | {shown} | {row.n_studies} of {row.n_studies + row.none} |"

@@ -18,6 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tables are small: threads only 
 
 import numpy as np
 import pandas as pd
+import preference_recovery
 from scipy import stats
 
 from rubric_order.base import randomness
@@ -280,11 +281,12 @@ def power_found(judge: Simulation, temperature: float, *, items: int, studies: i
 def page(results: Path, studies: int, resamples: int) -> Iterator[str]:
     """Lines of the page about what was found."""
     text = Path(__file__).with_name("page.md").read_text(encoding="utf-8")
+    preferences = pd.read_parquet(results / "preference.parquet")
     tables = {
         "recovery": _recovery_lines(results),
         "nulls": _null_lines(results),
         "power": _power_lines(results),
-    }
+    } | {f"preference {part}": preference_recovery.lines(preferences, part) for part in preferences["part"].unique()}
     for line in text.splitlines():
         name = line.removeprefix("<!-- ").removesuffix(" -->")
         if line.startswith("<!-- ") and name in tables:
@@ -399,6 +401,10 @@ def main() -> None:
         ]
         pd.DataFrame(rows).to_parquet(path)
         print(pd.DataFrame(rows).to_string(), flush=True)
+    if not (path := options.results / "preference.parquet").exists():
+        found = preference_recovery.tables(options.studies)
+        found.to_parquet(path)
+        print(found.round(4).to_string(), flush=True)
     if options.page:
         options.page.write_text("\n".join(page(options.results, options.studies, options.resamples)) + "\n")
 

@@ -76,8 +76,11 @@ def fit(data: Comparisons) -> cluster_robust.Fit:
         problem = SEPARATED if basis.shape[1] else "no comparisons"
         return cluster_robust.nothing((data.n_clusters, x.shape[1]), problem)
     lost = special.expit(-(x @ basis @ found))
-    cross = x[:, :, None] * x[:, None, :] * (lost * (1 - lost))[:, None, None]
-    moved, space = cluster_robust.influence(data.by_cluster(x * lost[:, None]), data.by_cluster(cross))
+    one, other = np.triu_indices(x.shape[1])
+    information = np.empty((data.n_clusters, x.shape[1], x.shape[1]))
+    products = data.by_cluster(x[:, one] * x[:, other] * (lost * (1 - lost))[:, None])
+    information[:, one, other] = information[:, other, one] = products
+    moved, space = cluster_robust.influence(data.by_cluster(x * lost[:, None]), information)
     return cluster_robust.Fit(basis @ found, moved, space)
 
 

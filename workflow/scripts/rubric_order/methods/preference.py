@@ -87,8 +87,7 @@ class Preference(NamedTuple):
         positions: fit of b, which sums to 0.
         interaction: fit with one more coefficient, the last: what the highest score gains at the last place, the lowest
             at the first, when scores and places are numbered evenly from -1 to 1.
-        p_positions: p-value of all positions being worth the same: Hotelling's T-squared over clusters; the score
-            test of `conditional_logit.no_effect` where the fit is ``separated``.
+        p_positions: p-value of all positions being worth the same, see `no_preference`.
         p_interaction: p-value of the places being worth the same to all scores, with every score-by-place term.
     """
 
@@ -235,6 +234,17 @@ def positions(of: Hard | Soft) -> cluster_robust.Fit:
     return conditional_logit.fit(of.data._replace(rows=_places(of)))
 
 
+def no_preference(of: Hard | Soft, fit: cluster_robust.Fit) -> float:
+    """p-value of all positions being worth the same, see `positions`.
+
+    Hotelling's T-squared over clusters; where the fit is ``separated``, the score test of
+    `conditional_logit.no_effect`.
+    """
+    if fit.problem == conditional_logit.SEPARATED:
+        return conditional_logit.no_effect(of.data._replace(rows=_places(of)))
+    return fit.no_effect(np.eye(of.n) - 1 / of.n)
+
+
 def _places(of: Hard) -> np.ndarray:
     """Of each distinct comparison how often each place speaks for its outcome, shape (n_rows, n)."""
     _, _, low_at, high_at, low_then, high_then = of.data.rows.T
@@ -253,9 +263,7 @@ def _of_selections(of: Hard) -> Preference:
     fit = conditional_logit.fit(data)
     further = conditional_logit.further_terms(data, fit, terms.reshape(len(x), of.n**2))
     interaction = conditional_logit.fit(data._replace(rows=np.column_stack([x, line])))
-    separated = fit.problem == conditional_logit.SEPARATED
-    none = conditional_logit.no_effect(data) if separated else fit.no_effect(one - 1 / of.n)
-    return Preference(fit, interaction, none, further)
+    return Preference(fit, interaction, no_preference(of, fit), further)
 
 
 def _chunks(of: Soft) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
@@ -292,8 +300,7 @@ def _of_logs(of: Soft) -> Preference:
     right, information = _normal(of)
     fit = cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
     interaction = cluster_robust.least_squares(right, information)
-    none = fit.no_effect(np.eye(of.n) - 1 / of.n)
-    return Preference(fit, interaction, none, _further_of_logs(of, fit))
+    return Preference(fit, interaction, no_preference(of, fit), _further_of_logs(of, fit))
 
 
 def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
