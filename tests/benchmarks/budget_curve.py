@@ -30,7 +30,7 @@ def fast(scores: np.ndarray, human: np.ndarray, resamples: int) -> np.ndarray:
     chosen = subsets.draw(scores.shape[1], 252, rng=np.random.default_rng(0))
     sums = resampling.sum_units(subsets.moments(scores, human), np.arange(len(human)))
     drawn = resampling.bootstrap_weights(len(human), resamples, rng=np.random.default_rng(2)).astype(float)
-    return subsets.resampled_curve(drawn @ sums, chosen)
+    return subsets.curve(drawn @ sums, chosen)
 
 
 def loop(scores: np.ndarray, human: np.ndarray, resamples: int, timed: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from scipy import stats
 from rubric_order.methods import blocks, resampling, subsets
 from rubric_order.statistics import budget_curve
 
-BOOTSTRAP = {"resamples": 60, "confidence": 0.9, "seed": 3}
+OPTIONS = {"confidence": 0.9, "seed": 3}
 
 
 def scores_of(items, k, seed, levels=5):
@@ -89,7 +89,7 @@ def test_resampled_curves_are_those_of_a_loop_over_subsets_and_resamples():
     chosen = subsets.draw(4, 252, rng=np.random.default_rng(0))
     sums = resampling.sum_units(subsets.moments(scores, human), unit)
     weights = resampling.bootstrap_weights(10, 20, rng=np.random.default_rng(1))
-    ours = subsets.resampled_curve(weights.astype(float) @ sums, chosen)
+    ours = subsets.curve(weights.astype(float) @ sums, chosen)
     for curve, drawn in zip(ours, weights, strict=True):
         rows = np.repeat(np.arange(30), drawn[unit])
         for size in range(1, 5):
@@ -126,7 +126,7 @@ def test_the_influence_on_spearman_is_the_derivative_by_an_items_weight():
 @pytest.mark.slow
 def test_the_jackknife_interval_of_spearman_is_as_wide_as_the_bootstraps():
     table = simulated_reads(groups=150, candidates=1, n=5, strategies=["fixed"], reads=3, noise=1.5)
-    found = budget_curve.estimate(table, **BOOTSTRAP).query("statistic == 'spearman' and cluster == 'item'")
+    found = budget_curve.estimate(table, **OPTIONS).query("statistic == 'spearman' and cluster == 'item'")
     (block,) = blocks.blocks(table)
     scores, human = block.matrix("score"), block.items["human_score"].to_numpy()
     rng = np.random.default_rng(4)
@@ -150,7 +150,7 @@ def test_the_jackknife_interval_of_spearman_is_as_wide_as_the_bootstraps():
 @pytest.fixture(scope="module")
 def curve():
     table = simulated_reads(groups=12, candidates=3, criteria=("x", "y"), failing=0.02, seed=3, soft=True, reads=6)
-    return table, budget_curve.estimate(table.sample(frac=1, random_state=1), **BOOTSTRAP)
+    return table, budget_curve.estimate(table.sample(frac=1, random_state=1), **OPTIONS)
 
 
 def test_only_complete_items_with_a_human_score_count(curve):
@@ -174,7 +174,7 @@ def test_only_complete_items_with_a_human_score_count(curve):
 
 def test_rows_do_not_depend_on_the_order_of_the_reads(curve):
     table, found = curve
-    pd.testing.assert_frame_equal(budget_curve.estimate(table, **BOOTSTRAP), found)
+    pd.testing.assert_frame_equal(budget_curve.estimate(table, **OPTIONS), found)
 
 
 def test_every_row_says_how_it_was_made(curve):
@@ -182,8 +182,8 @@ def test_every_row_says_how_it_was_made(curve):
     assert set(found["cluster"]) == {"item", "group"}
     assert found.groupby("cluster")["n_clusters"].max().to_dict() == {"group": 12, "item": found["n_items"].max()}
     assert set(found["method"]) == {
-        f"{what} over {cluster}s{draws}"
-        for what, draws in (("percentile bootstrap", ", 60 resamples"), ("infinitesimal jackknife", ""))
+        f"{what} over {cluster}s{more}"
+        for what, more in (("jackknife", ", Student's t"), ("infinitesimal jackknife", ""))
         for cluster in ("item", "group")
     }
     inside = found[found["k"] > 1]
@@ -193,9 +193,33 @@ def test_every_row_says_how_it_was_made(curve):
     assert (first[["estimate", "ci_low", "ci_high"]].abs() < 1e-12).all(axis=None)
 
 
+def test_the_interval_of_r_is_that_of_a_plain_jackknife(curve):
+    table, found = curve
+    row = found.query(
+        "strategy == 'balanced' and readout == 'hard' and cluster == 'group' and statistic == 'pearson' and k == 10"
+    ).set_index("quantity")
+    wide = table[table["strategy"] == "balanced"].pivot(index="item_id", columns="read_index", values="score")
+    wide = wide.astype(float).dropna()
+    about = table.drop_duplicates("item_id").set_index("item_id").loc[wide.index]
+
+    def r_and_gain(rows):
+        singles = [stats.pearsonr(wide[read][rows], about["human_score"][rows])[0] for read in wide]
+        whole = stats.pearsonr(wide.mean(axis=1)[rows], about["human_score"][rows])[0]
+        return np.arctanh(whole), whole - np.mean(singles)
+
+    groups = about["group_id"].unique()
+    left_out = np.array([r_and_gain(about["group_id"] != group) for group in groups])
+    error = np.sqrt((len(groups) - 1) * left_out.var(axis=0))
+    reach = stats.t.ppf(0.95, len(groups) - 1) * error
+    z, gain = r_and_gain(about["group_id"].notna())
+    ends = np.tanh([z - reach[0], z + reach[0]])
+    assert row.loc["r", ["ci_low", "ci_high"]].tolist() == pytest.approx(ends.tolist())
+    assert row.loc["gain", ["ci_low", "ci_high"]].tolist() == pytest.approx([gain - reach[1], gain + reach[1]])
+
+
 def test_a_judge_that_repeats_itself_gains_nothing():
     table = simulated_reads(groups=20, noise=0, strategies=["fixed"])
-    found = budget_curve.estimate(table, **BOOTSTRAP)
+    found = budget_curve.estimate(table, **OPTIONS)
     r = found.query("quantity == 'r'")
     assert r.groupby("statistic")["estimate"].std().to_numpy() == pytest.approx([0, 0], abs=1e-12)
     assert r["range_low"].to_numpy() == pytest.approx(r["range_high"].to_numpy())
@@ -204,14 +228,14 @@ def test_a_judge_that_repeats_itself_gains_nothing():
 def test_a_judge_of_one_score_has_no_correlation_and_items_without_human_scores_no_rows():
     table = simulated_reads(groups=5, strategies=["fixed"], reads=3)
     table["score"] = pd.array([3] * len(table), dtype="Int8")
-    found = budget_curve.estimate(table, **BOOTSTRAP)
+    found = budget_curve.estimate(table, **OPTIONS)
     assert found[["estimate", "ci_low", "ci_high", "range_low"]].isna().all(axis=None)
     assert (found["n_undefined"] == found["n_subsets"]).all()
-    assert budget_curve.estimate(table.assign(human_score=np.nan), **BOOTSTRAP).empty
+    assert budget_curve.estimate(table.assign(human_score=np.nan), **OPTIONS).empty
 
 
 def test_one_group_has_no_interval_over_groups():
-    found = budget_curve.estimate(simulated_reads(groups=1, candidates=8, strategies=["fixed"]), **BOOTSTRAP)
+    found = budget_curve.estimate(simulated_reads(groups=1, candidates=8, strategies=["fixed"]), **OPTIONS)
     over_groups = found[found["cluster"] == "group"]
     assert over_groups["estimate"].notna().all()
     assert over_groups[["ci_low", "ci_high"]].isna().all(axis=None)
@@ -221,6 +245,6 @@ def test_one_group_has_no_interval_over_groups():
 
 def test_more_reads_than_fit_into_memory_are_left_out_and_named(caplog):
     table = simulated_reads(groups=3, strategies=["balanced", "random"], reads=budget_curve.MOST_READS + 1)
-    found = budget_curve.estimate(table, **BOOTSTRAP)
+    found = budget_curve.estimate(table, **OPTIONS)
     assert set(found["strategy"]) == {"balanced"}
     assert "random 5: 121 reads an item; the curve is for at most 120" in caplog.text

@@ -267,7 +267,7 @@ def everything(scores):
     """All statistics that published numbers are compared with, by the names of their files."""
     return {
         "rank_reversal": rank_reversal.estimate(scores, halvings=2, confidence=0.95, seed=1),
-        "within_item_deviation": within_item_deviation.estimate(scores, **BOOTSTRAP),
+        "within_item_deviation": within_item_deviation.estimate(scores, confidence=0.95),
         "canonical_rank": canonical_rank.estimate(scores, **BOOTSTRAP),
         "score_position": score_position.estimate(scores, **BOOTSTRAP),
         "bias_cost": bias_cost.estimate(scores, splits=2, **BOOTSTRAP),

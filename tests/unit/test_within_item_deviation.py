@@ -11,7 +11,7 @@ from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 from rubric_order.statistics import within_item_deviation
 
-BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
+OPTIONS = {"confidence": 0.95}
 
 
 def test_the_deviation_of_an_item_by_hand():
@@ -134,8 +134,8 @@ def test_the_share_of_the_order_does_not_depend_on_how_surely_the_usual_ordering
     strategies = ["balanced", "fixed", "random", "repeated_rotations"]
     reads = studies.read_items(judge, n=5, strategies=strategies, groups=600, candidates=2, seed=5)
     scores = studies.as_scores(reads, candidates=2)
-    known = within_item_deviation.estimate(scores, **BOOTSTRAP, temperatures={"simulated": {"default": 1.0}})
-    repeated = within_item_deviation.estimate(scores, **BOOTSTRAP)
+    known = within_item_deviation.estimate(scores, **OPTIONS, temperatures={"simulated": {"default": 1.0}})
+    repeated = within_item_deviation.estimate(scores, **OPTIONS)
     of_fixed = np.nanvar(reads["fixed"].scores, axis=1, ddof=1).mean()
     for strategy, found in (("balanced", known), ("random", known), ("repeated_rotations", repeated)):
         share, noise = true_share(reads[strategy], drawn=strategy == "random")
@@ -166,17 +166,17 @@ def test_intervals_cover_what_was_planted():
     covered = []
     for seed in range(120):
         table = as_reads(planted(seed, items=60), orderings.balanced(5))
-        found = within_item_deviation.estimate(table, **BOOTSTRAP | {"resamples": 200})
+        found = within_item_deviation.estimate(table, **OPTIONS)
         rows = found.query("cluster == 'item'").set_index("quantity")
         covered.append([rows["ci_low"][name] <= value <= rows["ci_high"][name] for name, value in truth.items()])
-    assert (np.mean(covered, axis=0) > 0.87).all(), dict(zip(truth, np.mean(covered, axis=0), strict=True))
+    assert (np.mean(covered, axis=0) > 0.9).all(), dict(zip(truth, np.mean(covered, axis=0), strict=True))
 
 
 def test_two_levels_have_two_orderings_that_are_read_twice():
     rng = np.random.default_rng(1)
     crossed = rng.integers(1, 3, (30, 4, 1)).astype(float)
     table = as_reads(crossed, orderings.balanced(2)).assign(strategy="balanced")
-    rows = within_item_deviation.estimate(table, **BOOTSTRAP).query("cluster == 'item'")
+    rows = within_item_deviation.estimate(table, **OPTIONS).query("cluster == 'item'")
     assert set(rows["repetition_from"]) == {"", repetition.REPEATS}
     rows = rows.set_index("quantity")["estimate"]
     # Canonical, reversed, reversed, canonical.
@@ -189,7 +189,7 @@ def test_two_levels_have_two_orderings_that_are_read_twice():
 
 def test_what_reads_cannot_tell_apart_is_not_split():
     table = simulated_reads(groups=10, failing=0.1, preference=[1, 0, 0, 0, 0])
-    found = within_item_deviation.estimate(table, **BOOTSTRAP).query("cluster == 'item'")
+    found = within_item_deviation.estimate(table, **OPTIONS).query("cluster == 'item'")
     quantities = {strategy: set(rows["quantity"]) for strategy, rows in found.groupby("strategy")}
     spread = {"mean_sd", "variance"}
     assert quantities == {"fixed": spread, "random": spread, "balanced": spread | {"shift", "rest"}}
@@ -200,7 +200,7 @@ def test_what_reads_cannot_tell_apart_is_not_split():
 
 def test_the_mean_deviation_is_that_of_pandas():
     table = simulated_reads(groups=10, failing=0.1)
-    found = within_item_deviation.estimate(table.sample(frac=1, random_state=2), **BOOTSTRAP)
+    found = within_item_deviation.estimate(table.sample(frac=1, random_state=2), **OPTIONS)
     plain = table.groupby(["strategy", "item_id"])["score"].std().groupby("strategy").mean()
     rows = found.query("quantity == 'mean_sd' and cluster == 'group'").set_index("strategy")["estimate"]
     np.testing.assert_allclose(rows[plain.index], plain.to_numpy(dtype=float))
@@ -209,19 +209,17 @@ def test_the_mean_deviation_is_that_of_pandas():
 def test_a_judge_that_repeats_itself_varies_by_ordering_alone():
     strategies = ["repeated_rotations"]
     table = simulated_reads(groups=20, noise=0, preference=[1.5, 0, 0, 0, 0], strategies=strategies)
-    rows = (
-        within_item_deviation.estimate(table, **BOOTSTRAP).query("cluster == 'item'").set_index("quantity")["estimate"]
-    )
+    rows = within_item_deviation.estimate(table, **OPTIONS).query("cluster == 'item'").set_index("quantity")["estimate"]
     assert rows["repetition"] == 0
     assert rows["ordering_share"] == 1
     still = simulated_reads(groups=20, noise=0, strategies=strategies)
-    rows = within_item_deviation.estimate(still, **BOOTSTRAP).set_index("quantity")["estimate"]
+    rows = within_item_deviation.estimate(still, **OPTIONS).set_index("quantity")["estimate"]
     assert np.isnan(rows["ordering_share"]).all()
     assert (rows["mean_sd"] == 0).all()
 
 
 def test_without_reads_there_is_no_row():
     table = simulated_reads(groups=4, strategies=["balanced", "single"])
-    found = within_item_deviation.estimate(table, **BOOTSTRAP)
+    found = within_item_deviation.estimate(table, **OPTIONS)
     assert set(found["strategy"]) == {"balanced"}
-    assert within_item_deviation.estimate(table.iloc[:0], **BOOTSTRAP).columns.tolist() == found.columns.tolist()
+    assert within_item_deviation.estimate(table.iloc[:0], **OPTIONS).columns.tolist() == found.columns.tolist()

@@ -215,15 +215,15 @@ def mean_over_subsets(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         )
 
 
-def resampled_curve(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
-    """Mean Pearson's r of each budget in each resample.
+def curve(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
+    """Mean Pearson's r of each budget in each of some samples.
 
     Args:
-        sums: of `moments` in each resample, shape (resamples, 3 + 2K + K(K+1)/2).
+        sums: of `moments` in each sample, shape (samples, 3 + 2K + K(K+1)/2).
         chosen: see `draw`.
 
     Returns:
-        Shape (resamples, n_sizes).
+        Shape (samples, n_sizes).
     """
     chunk = max(1, 100_000 // len(chosen.sizes))  # what is worked on at a time stays in the processor's cache
     parts = [sums[start : start + chunk] for start in range(0, len(sums), chunk)]

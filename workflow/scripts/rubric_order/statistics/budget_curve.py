@@ -19,7 +19,6 @@ log = logging.getLogger(__name__)
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame],
     *,
-    resamples: int,
     confidence: float,
     seed: int,
     subsets_per_size: int = 252,
@@ -30,7 +29,7 @@ def estimate(
     Strategies with more than `MOST_READS` reads an item are left out, with a line in the log.
 
     Args:
-        scores: see `blocks.blocks`. resamples, confidence, seed: see the package.
+        scores: see `blocks.blocks`. confidence: see the package. seed: of the subsets.
         subsets_per_size: a size with more subsets is represented by so many, drawn at random; 252 = C(10, 5), so that
             up to ten reads every subset is used.
 
@@ -38,13 +37,14 @@ def estimate(
         One row a group of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and number
         of reads `k`. `quantity` is ``r``, the mean over subsets, with the middle 95% of the subsets from `range_low` to
         `range_high`; or ``gain``, what it has above one read. The interval from `ci_low` to `ci_high` is that of the
-        mean: a percentile bootstrap for Pearson's r; for Spearman's rho, whose ranks every resample would change, an
-        infinitesimal jackknife. `n_items` of `n_rated` items with a human score are complete. Of `n_subsets`,
-        `n_undefined` have no correlation, since their means do not vary: they are left out.
+        mean: a jackknife over clusters with Student's t, for Pearson's r on the scale of Fisher's z; for Spearman's
+        rho, whose ranks would change with every part that is left out, an infinitesimal jackknife. `n_items` of
+        `n_rated` items with a human score are complete. Of `n_subsets`, `n_undefined` have no correlation, since their
+        means do not vary: they are left out.
 
     Source: Xu et al. (2026), Section 5.3, Figure 9; the intervals are ours.
     """
-    options = {"resamples": resamples, "confidence": confidence, "seed": seed}
+    options = {"confidence": confidence, "seed": seed}
     parts = [part for block in blocks.blocks(scores) for part in _of_block(block, subsets_per_size, **options)]
     columns = [*KEYS, "readout", "cluster", "statistic", "quantity", "k", "estimate", "range_low", "range_high"]
     columns += ["ci_low", "ci_high", "n_subsets", "n_undefined", "n_items", "n_rated", "n_clusters", "method"]
@@ -53,7 +53,7 @@ def estimate(
 
 
 def _of_block(
-    block: blocks.Block, subsets_per_size: int, *, resamples: int, confidence: float, seed: int
+    block: blocks.Block, subsets_per_size: int, *, confidence: float, seed: int
 ) -> Iterator[tuple[dict, dict]]:
     """The curves of one block, see `tidy.from_parts`."""
     if (reads := int(block.column.max()) + 1) > MOST_READS:
@@ -74,19 +74,24 @@ def _of_block(
             unit = block.units(cluster, complete)
             about = block.keys | {"readout": readout, "n_items": len(human), "n_rated": int(rated.sum())}
             about |= {"cluster": cluster, "n_clusters": int(unit.max()) + 1}
-            sums = resampling.resampled_sums(moments, unit, resamples=resamples, seed=seed, name="budget curve")
-            ends = _percentiles(sums[1:], chosen, confidence)
-            method = f"percentile bootstrap over {cluster}s, {resamples} resamples"
+            ends = _left_out(resampling.left_out_sums(moments, unit), chosen, confidence)
+            method = f"jackknife over {cluster}s, Student's t"
             yield from _rows(about | {"statistic": "pearson", "method": method}, pearson, chosen.sizes, ends)
             ends = _jackknife(spearman, unit, chosen.sizes, confidence)
             method = f"infinitesimal jackknife over {cluster}s"
             yield from _rows(about | {"statistic": "spearman", "method": method}, spearman.rho, chosen.sizes, ends)
 
 
-def _percentiles(sums: np.ndarray, chosen: subsets.Subsets, confidence: float) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Intervals of the mean Pearson's r of each budget, and of what it has above one read, from resampled moments."""
-    curves = subsets.resampled_curve(sums, chosen)
-    return [resampling.percentile_interval(values, confidence) for values in (curves, curves - curves[:, :1])]
+def _left_out(sums: np.ndarray, chosen: subsets.Subsets, confidence: float) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Intervals of the mean Pearson's r of each budget, and of what it has above one read, from moments.
+
+    Args:
+        sums: see `resampling.left_out_sums`.
+    """
+    curves = subsets.curve(sums, chosen)
+    r = resampling.jackknife_t(curves, confidence, scale=np.arctanh, back=np.tanh)
+    gain = resampling.jackknife_t(curves - curves[:, :1], confidence)
+    return [(found.low, found.high) for found in (r, gain)]
 
 
 def _jackknife(

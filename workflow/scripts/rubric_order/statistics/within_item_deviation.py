@@ -123,16 +123,14 @@ def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bo
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame],
     *,
-    resamples: int,
     confidence: float,
-    seed: int,
     temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> pd.DataFrame:
     """Variation of an item's scores from read to read, and its split into ordering and repetition.
 
     Args:
         scores: see `blocks.blocks`.
-        resamples, confidence, seed: see the package.
+        confidence: of the intervals, which are those of a jackknife over clusters, with Student's t.
         temperatures: by judge and profile, of those whose scores are draws from their option probabilities, see
             `repetition.variances`.
 
@@ -147,16 +145,15 @@ def estimate(
 
     Source: the earlier version of Xu et al., Table 3; the split is ours.
     """
-    options = {"resamples": resamples, "confidence": confidence, "seed": seed}
     parts = []
     for block in blocks.blocks(scores):
         temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
         for readout, values in block.readouts():
-            parts += _of_readout(block, readout, values, temperature, **options)
+            parts += _of_readout(block, readout, values, temperature, confidence=confidence)
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "repetition_from"]
     found = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
     found = found.sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
-    return found.assign(confidence=confidence, seed=seed)
+    return found.assign(confidence=confidence)
 
 
 def _of_readout(
@@ -165,9 +162,7 @@ def _of_readout(
     values: np.ndarray,
     temperature: float | None,
     *,
-    resamples: int,
     confidence: float,
-    seed: int,
 ) -> Iterator[tuple[dict, dict]]:
     """All quantities of a block's scores (items by reads); see `tidy.from_parts`."""
     spread = item_moments(values)[:, 1:]
@@ -178,14 +173,14 @@ def _of_readout(
         for cluster in CLUSTERS if usable.any() else ():
             unit = block.units(cluster, usable)
             per_unit = unit_parts(per_item[usable], unit)
-            drawing = {"resamples": resamples, "seed": seed, "name": "within item"}
-            estimates = statistic(resampling.resampled_sums(per_unit, np.arange(len(per_unit)), **drawing))
+            estimates = statistic(resampling.left_out_sums(per_unit, np.arange(len(per_unit))))
             if not estimates:
                 continue
-            low, high = resampling.percentile_interval(np.stack(list(estimates.values()), 1)[1:], confidence)
-            rows = {"quantity": np.array(list(estimates), dtype=object), "ci_low": low, "ci_high": high}
-            rows["estimate"] = np.array([drawn[0] for drawn in estimates.values()])
-            method = f"method of moments; percentile bootstrap over {cluster}s, {resamples} resamples"
+            values_of = np.stack(list(estimates.values()), axis=1)
+            ends = resampling.jackknife_t(values_of, confidence)
+            rows = {"quantity": np.array(list(estimates), dtype=object), "ci_low": ends.low, "ci_high": ends.high}
+            rows["estimate"] = values_of[0]
+            method = f"method of moments; jackknife over {cluster}s, Student's t"
             about = block.keys | {"readout": readout, "n_items": int(usable.sum()), "cluster": cluster}
             yield about | {"n_clusters": len(per_unit), "method": method, "repetition_from": source}, rows
 
@@ -211,11 +206,7 @@ def _split_of_block(
         noise[usable], source = np.nanmean(known[0][usable], axis=1), known[1]
 
     def statistic(sums: np.ndarray) -> dict[str, np.ndarray]:
-        found = split(sums, repeats=repeats or 1, crossed=crossed, known=known is not None)
-        for name in {"shift", "interaction", "rest"} & set(found):
-            # Means of a resample vary by sampling twice: once in the data, and again. The interval is moved back.
-            found[name][1:] += found[name][0] - found[name][1:].mean()
-        return found
+        return split(sums, repeats=repeats or 1, crossed=crossed, known=known is not None)
 
     table = np.full((len(usable), 3 + read.shape[1]), np.nan)
     if usable.any():

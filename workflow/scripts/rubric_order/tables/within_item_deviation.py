@@ -6,7 +6,7 @@ from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
     "Standard deviation of an item's scores over its reads, mean over items, as in Table 3 of the earlier version of "
-    "Xu et al., with {bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s; and the variance of a read under "
+    "Xu et al., with {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s; and the variance of a read under "
     "{strategy} in parts: what the order of the options does to all items alike (shift), what it does to each item in "
     "its own way (interaction), and repetition, under every ordering by itself: from the option probabilities of a "
     "judge whose score is one draw from them, or from repeats of several orderings (strategy repeated_rotations). "
@@ -35,7 +35,7 @@ def table(
     Args:
         within_item_deviation: see `within_item_deviation.estimate`.
         strategy: whose variance is split.
-        cluster: ``item`` or ``group``: what the bootstrap draws.
+        cluster: ``item`` or ``group``: what counts as the sample.
     """
     chosen = within_item_deviation.query("study == @study and profile == @profile and n == @n and cluster == @cluster")
     spread = chosen[chosen["quantity"].isin(SPREAD)]
