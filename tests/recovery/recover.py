@@ -22,16 +22,26 @@ import preference_recovery
 from scipy import stats
 
 from rubric_order.base import randomness
+from rubric_order.base.keys import EVERY
 from rubric_order.methods import uniformity
 from rubric_order.simulation import studies as simulated_studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import human_agreement, position_selection, strategy_comparison
+from rubric_order.statistics import (
+    bias_cost,
+    budget_curve,
+    human_agreement,
+    position_selection,
+    rank_reversal,
+    strategy_comparison,
+    within_item_deviation,
+)
 
 TOGETHER = 20  # studies estimated in one call
 FIRST_STUDY, FIRST_TRUTH = 1_000_000, 1  # seeds: studies and truths share no item
 APART = 1_000_000  # between the seeds of two settings, so that chance is not the same in all of them
 CONFIDENCE = 0.95
 MIXED = {"item_scores": 0.5, "item_positions": 0.5, "prompts": 0.5}
+GROUPED = MIXED | {"group_scores": 0.5, "group_positions": 0.5, "group_error": 0.5}
 STICKY = {"item_positions": 4.0, "item_scores": 0.3, "tolerance": 1.5}
 
 
@@ -83,7 +93,16 @@ SETTINGS = {
     "two_levels": Setting("two levels", _first(1.5, item_error=1.0), n=2),
     "nine_levels": Setting("nine levels", _first(1.0, **MIXED), temperature=0.5, n=9),
     "small": Setting("80 items", _first(1.0, **MIXED), temperature=0.5, groups=80),
-    "groups": Setting("40 groups of 8", _first(1.0, **MIXED), temperature=0.5, groups=40, candidates=8),
+    **{
+        f"groups_{groups}": Setting(
+            f"{groups} groups of 8, effects of groups",
+            _first(1.0, **GROUPED),
+            temperature=0.5,
+            groups=groups,
+            candidates=8,
+        )
+        for groups in (18, 40, 96)
+    },
     "soft": Setting("probabilities of options, temperature 0", _first(1.0, **MIXED), temperature=0.0, readout="soft"),
 }
 
@@ -218,6 +237,70 @@ def recovered(setting: Setting, *, studies: int, resamples: int, items: int) -> 
     return compared(found, truths(setting, items=items))
 
 
+# Statistics of which only the intervals are looked at, and what their quantities are called on the page.
+OTHERS = {
+    "between kendall_tau_b": "rank reversal: tau-b, balanced and fixed",
+    "between top1_flip": "rank reversal: flips",
+    "excess kendall_tau_b": "rank reversal: excess of tau-b",
+    "excess top1_flip": "rank reversal: excess of flips",
+    "mean_sd": "within items: mean standard deviation",
+    "shift": "within items: shift",
+    "rest": "within items: rest",
+    "r 5": "budget curve: r of five reads",
+    "gain 5": "budget curve: gain of five reads",
+    "heldout_cost_saved": "Bias Cost: saved on held-out groups",
+    "heldout_pearson_gained": "Bias Cost: r gained on held-out groups",
+}
+OTHER_SETTINGS = ("groups_18", "groups_40", "groups_96")
+LARGE = 3000  # groups of the study that stands for the truth
+
+
+def other_estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFrame:
+    """What other statistics say of each study by groups: `number`, `quantity`, `estimate`, `ci_low`, `ci_high`."""
+    scores = study_scores(setting, studies)
+    options = {"confidence": CONFIDENCE, "seed": 1}
+    temperatures = {"simulated": {"default": setting.temperature}}
+    with contextlib.ExitStack() as patched:
+        for module in (bias_cost, budget_curve, within_item_deviation):
+            patched.enter_context(mock.patch.object(module, "CLUSTERS", ("group",)))
+        ranks = rank_reversal.estimate(scores, halvings=10, **options)
+        within = within_item_deviation.estimate(scores, confidence=CONFIDENCE, temperatures=temperatures)
+        curve = budget_curve.estimate(scores, **options)
+        cost = bias_cost.estimate(scores, resamples=resamples, **options)
+    ranks["quantity"] = ranks["comparison"] + " " + ranks["quantity"]
+    curve = curve[curve["statistic"] == "pearson"]
+    curve = curve.assign(quantity=curve["quantity"] + " " + curve["k"].astype(str))
+    parts = [table[table["strategy"] == "balanced"] for table in (ranks, within, curve, cost)]
+    table = pd.concat(parts, ignore_index=True).rename(columns={"dataset": "number"})
+    table = table[table["quantity"].isin(OTHERS) & (table["number"] != EVERY)]
+    return table[["number", "quantity", "estimate", "ci_low", "ci_high"]]
+
+
+def other_intervals(setting: Setting, *, studies: int, resamples: int) -> pd.DataFrame:
+    """How often intervals of `OTHERS` hold the truth: what a study of `LARGE` groups finds.
+
+    Of held-out quantities, which depend on how many groups choose, the truth is the mean over the studies.
+
+    Returns:
+        One row a quantity: `truth`, `mean`, `sd`, `z` and the share `ci` that holds it, as `compared` has them.
+    """
+    blocks = [range(start, min(start + TOGETHER, studies)) for start in range(0, studies, TOGETHER)]
+    found = pd.concat([other_estimates(setting, block, resamples=resamples) for block in blocks], ignore_index=True)
+    large = replace(setting, groups=LARGE, number=setting.number + 100)
+    truth = other_estimates(large, range(1), resamples=2).set_index("quantity")
+    rows = []
+    for quantity in OTHERS:
+        of = found[found["quantity"] == quantity]
+        known, width = truth.at[quantity, "estimate"], truth.at[quantity, "ci_high"] - truth.at[quantity, "ci_low"]
+        error = np.hypot(of["estimate"].std() / np.sqrt(len(of)), width / 2 / 1.96)
+        if quantity.startswith("heldout"):
+            known, error = of["estimate"].mean(), np.nan
+        row = {"quantity": quantity, "truth": known, "mean": of["estimate"].mean(), "sd": of["estimate"].std()}
+        row["z"] = (row["mean"] - known) / error
+        rows.append(row | {"ci": ((of["ci_low"] <= known) & (known <= of["ci_high"])).mean(), "n_studies": len(of)})
+    return pd.DataFrame(rows)
+
+
 def null_counts(
     judge: Simulation, temperature: float, *, items: int, studies: int, n: int = 5, seed: int = FIRST_STUDY
 ) -> np.ndarray:
@@ -284,6 +367,7 @@ def page(results: Path, studies: int, resamples: int) -> Iterator[str]:
     preferences = pd.read_parquet(results / "preference.parquet")
     tables = {
         "recovery": _recovery_lines(results),
+        "others": _other_lines(results),
         "nulls": _null_lines(results),
         "power": _power_lines(results),
     } | {f"preference {part}": preference_recovery.lines(preferences, part) for part in preferences["part"].unique()}
@@ -318,10 +402,7 @@ def _recovery_lines(results: Path) -> Iterator[str]:
     yield "| setting | quantity | truth | mean | sd of a study | bias / its error | interval | BCa | all at once |"
     yield "|:--|:--|--:|--:|--:|--:|--:|--:|--:|"
     for name, setting in SETTINGS.items():
-        path = results / f"recovery_{name}.parquet"
-        if not path.exists():
-            continue
-        table = pd.read_parquet(path)
+        table = pd.read_parquet(results / f"recovery_{name}.parquet")  # all are shown, or none
         clusters = ("item", "group") if setting.candidates > 1 else ("item",)
         for cluster in clusters:
             title = f"{setting.title}; by {cluster}s" if len(clusters) > 1 else setting.title
@@ -335,6 +416,18 @@ def _recovery_lines(results: Path) -> Iterator[str]:
                     f" | {worst['z']:+.1f} | {' | '.join(intervals)} |"
                 )
                 title = ""
+
+
+def _other_lines(results: Path) -> Iterator[str]:
+    yield "| setting | quantity | truth | mean | sd of a study | bias / its error | interval |"
+    yield "|:--|:--|--:|--:|--:|--:|--:|"
+    for name in OTHER_SETTINGS:
+        title = SETTINGS[name].title
+        for row in pd.read_parquet(results / f"others_{name}.parquet").itertuples():
+            bias = "" if np.isnan(row.z) else f"{row.z:+.1f}"
+            numbers = f"{row.truth:.4f} | {row.mean:.4f} | {row.sd:.4f} | {bias} | {_percent(row.ci)}"
+            yield f"| {title} | {OTHERS[row.quantity]} | {numbers} |"
+            title = ""
 
 
 def _percent(share: float) -> str:
@@ -384,6 +477,11 @@ def main() -> None:
         path = options.results / f"recovery_{name}.parquet"
         if not path.exists():
             found = recovered(SETTINGS[name], studies=options.studies, resamples=options.resamples, items=options.items)
+            found.to_parquet(path)
+            print(f"{name}\n{found.round(4).to_string()}", flush=True)
+    for name in OTHER_SETTINGS:
+        if not (path := options.results / f"others_{name}.parquet").exists():
+            found = other_intervals(SETTINGS[name], studies=options.studies, resamples=options.resamples)
             found.to_parquet(path)
             print(f"{name}\n{found.round(4).to_string()}", flush=True)
     if not (path := options.results / "nulls.parquet").exists():
