@@ -116,7 +116,7 @@ NULLS = {
     "greedy": ("10 reads identical in position", Simulation(tolerance=1e3, item_positions=4.0), 0.0),
     "consistent": ("10 reads nearly identical in score", Simulation(item_scores=1.0), 0.3),
 }  # fmt: skip
-NULL_TIMES = 16  # as many studies without a bias as there are of a setting: they take no bootstrap
+NULL_TIMES = 8  # as many studies without a bias as there are of a setting: they take no bootstrap
 NULL_ITEMS = (20, 50, 100, 320, 576)
 
 

@@ -39,7 +39,7 @@ def scores():
 @pytest.fixture(scope="module")
 def statistics(scores):
     return {
-        "budget_curve": curves.estimate(iter(scores), **BOOTSTRAP),
+        "budget_curve": curves.estimate(iter(scores), confidence=BOOTSTRAP["confidence"], seed=BOOTSTRAP["seed"]),
         "score_position": positions.estimate(iter(scores), **BOOTSTRAP),
     }
 
