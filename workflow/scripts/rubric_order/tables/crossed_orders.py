@@ -2,18 +2,22 @@
 
 import pandas as pd
 
-from rubric_order.tables import numbers, with_interval
+from rubric_order.tables import flags, p_values, with_interval
 
 CAPTION = (
-    "Crossed design: studies that vary the order of the criteria and the order of the score levels together. p of no "
-    "effect of each on the score, of no interaction, and of level positions being selected in the same shares wherever "
-    "the criterion stands; groups of texts are the sample. V: Cramer's V of the selected level positions where the "
-    "criterion stands first and last, with {bootstrap[confidence]:.0%} bootstrap intervals over groups."
+    "Crossed design: studies that vary the order of the criteria and the order of the score levels together. Order: p "
+    "of no effect of each on the score. Act apart: p of the two adding up in log-odds, from pairs of reads with "
+    "different scores; in points they would interact near the ends of the scale whatever the judge does. Same "
+    "selection: p of level positions being selected in the same shares wherever the criterion stands, which they need "
+    "not be where the two act apart. Groups of texts are the sample; * significant at 5% after Holm's adjustment for "
+    "all judges, profiles, datasets and scales of the study; few clusters: fewer than 30 groups. V: Cramer's V of the "
+    "selected level positions where the criterion stands first and last, with {bootstrap[confidence]:.0%} bootstrap "
+    "intervals over groups."
 )
 TESTS = {
     "criterion_order": "criterion order, p",
     "level_order": "level order, p",
-    "interaction": "interaction, p",
+    "interaction": "act apart, p",
     "same_selection": "same selection, p",
 }
 
@@ -30,12 +34,23 @@ def table(crossed_orders: pd.DataFrame, *, study: str, n: int, profile: str = "d
     for key, block in chosen.groupby(keys, sort=False):
         row = dict(zip(keys, key, strict=True))
         row |= {name: block[name].iloc[0] for name in ("n_texts", "n_groups", "n_scores", "n_failed")}
-        row |= {f"{name}_p": block.loc[block["quantity"] == name, "p"].item() for name in TESTS}
+        tests = block.set_index("quantity")
+        for column in ("p", "p_holm", "p_bh"):
+            row |= {f"{name}_{column}": tests.at[name, column] for name in TESTS}
+        row["n_pairs"] = tests.at["interaction", "n_pairs"]
         v = block[block["quantity"] == "cramers_v"].sort_values("criterion_position")
         for name, found in (("v_first", v.iloc[0]), ("v_last", v.iloc[-1])):
             row |= {name: found["estimate"], f"{name}_low": found["ci_low"], f"{name}_high": found["ci_high"]}
         rows.append(row)
-    columns = [*keys, "n_texts", "n_groups", "n_scores", "n_failed", *(f"{name}_p" for name in TESTS)]
+    columns = [
+        *keys,
+        "n_texts",
+        "n_groups",
+        "n_scores",
+        "n_failed",
+        *(f"{name}_{p}" for name in TESTS for p in ("p", "p_holm", "p_bh")),
+    ]
+    columns += ["n_pairs"]
     columns += [f"{name}{end}" for name in ("v_first", "v_last") for end in ("", "_low", "_high")]
     return pd.DataFrame(rows, columns=columns)
 
@@ -43,8 +58,9 @@ def table(crossed_orders: pd.DataFrame, *, study: str, n: int, profile: str = "d
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed = rows[["judge", "dataset", "strategy"]].copy()
     for name, title in TESTS.items():
-        printed[title] = numbers(rows[f"{name}_p"], form=".3g")
+        printed[title] = p_values(rows[f"{name}_p"], rows[f"{name}_p_holm"])
     for name, title in (("v_first", "V, first"), ("v_last", "V, last")):
         ends = zip(rows[name], rows[f"{name}_low"], rows[f"{name}_high"], strict=True)
         printed[title] = [with_interval(*row) for row in ends]
+    printed["flag"] = flags(rows["n_groups"])
     return printed
