@@ -106,6 +106,7 @@ def job(pytestconfig, tmp_path_factory):
             **{
                 "profiles": {},
                 "accept_failures": False,
+                "accept_mixed": False,
                 "retry_failed": False,
                 "second_request": False,
                 "criteria_format": "free",

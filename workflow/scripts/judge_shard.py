@@ -10,7 +10,7 @@ import pandas as pd
 from rubric_order import probes
 from rubric_order.base import command_line, files, locks
 from rubric_order.config import judges
-from rubric_order.judging import devices, engines, number_formats, open_calls
+from rubric_order.judging import devices, engines, number_formats, open_calls, versions
 from rubric_order.judging import shard as judging
 from rubric_order.judging.second_requests import second_requests
 from rubric_order.judging.store import Store
@@ -53,6 +53,7 @@ def main(
                 settings |= {"spent": kept.spent(), "sent": store / "sent.json", "open_calls": calls}
             return engines.load(settings, model_folder=model_folder)
 
+        names = {judges.shown_name(judge), *endpoint.get("accept_models", ())}
         ask_again = functools.partial(second_requests, judge=judge, probe=probes.load(probe))
         responses = judging.judge(
             shard_of(pd.read_parquet(requests), shard, shards),
@@ -60,6 +61,7 @@ def main(
             start_engine,
             accept_failures=judge["accept_failures"],
             retry_failed=judge["retry_failed"],
+            refuse_mixed=None if judge["accept_mixed"] else functools.partial(versions.check, names=names),
             second_requests=ask_again if judge["second_request"] else None,
         )
         files.write_parquet(responses, output, judge=judges.identity(judge, judges.FORMATS))

@@ -40,6 +40,7 @@ def judge(
     *,
     accept_failures: bool = False,
     retry_failed: bool = False,
+    refuse_mixed: Callable[[pd.DataFrame], None] | None = None,
     second_requests: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None,
 ) -> pd.DataFrame:
     """Responses to all requests, in their order.
@@ -50,6 +51,8 @@ def judge(
         start_engine: loads the model. It is called only where the store lacks an answer.
         accept_failures: whether a failure that may pass is final.
         retry_failed: whether to ask again what failed for good.
+        refuse_mixed: raises InputError where answers (`engine`, `model`) come from several versions, see
+            `versions.check`. It is called before anything is asked, and at the end; None takes all.
         second_requests: takes requests and their responses, and makes second requests, see
             `second_requests.second_requests`. None if the judge gets no second requests.
 
@@ -62,7 +65,7 @@ def judge(
     """
     with contextlib.ExitStack() as started:
         engine = functools.cache(lambda: _start(start_engine, started))
-        ask = functools.partial(_ask, store=store, engine=engine, retry_failed=retry_failed)
+        ask = functools.partial(_ask, store=store, engine=engine, retry_failed=retry_failed, refuse_mixed=refuse_mixed)
         ask(requests)
         second = None
         if second_requests is not None:
@@ -71,6 +74,8 @@ def judge(
     # The engine has ended: what it held is free while results are read.
     done = _answers(requests, store)
     errors = done["error"]
+    if refuse_mixed is not None:
+        refuse_mixed(done[errors.isna()])
     if second is not None:
         ended = _answers(second, store, ["text"])
         texts = dict(zip(second["first_id"], ended["text"], strict=True))
@@ -95,7 +100,14 @@ def _start(start_engine: Callable[[], Engine], started: contextlib.ExitStack) ->
     return engine
 
 
-def _ask(requests: pd.DataFrame, *, store: Store, engine: Callable[[], Engine], retry_failed: bool) -> None:
+def _ask(
+    requests: pd.DataFrame,
+    *,
+    store: Store,
+    engine: Callable[[], Engine],
+    retry_failed: bool,
+    refuse_mixed: Callable[[pd.DataFrame], None] | None,
+) -> None:
     """Ask the engine for the responses that the store lacks."""
     missing = _missing(requests, store, retry_failed=retry_failed)
     log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
@@ -104,8 +116,12 @@ def _ask(requests: pd.DataFrame, *, store: Store, engine: Callable[[], Engine], 
         # Until the engine was there another job may have answered: one over the same endpoint has to end first.
         missing = _missing(requests, store, retry_failed=retry_failed)
     if len(missing):
-        source = running.answer(as_requests(missing))
         engine_used = json.dumps(running.describe(), sort_keys=True)
+        if refuse_mixed is not None:
+            known = store.read(requests["request_id"], ["engine", "model"])
+            known = known[known["error"].isna()].astype(object)
+            refuse_mixed(pd.concat([known, pd.DataFrame({"engine": [engine_used], "model": [None]})]))
+        source = running.answer(as_requests(missing))
         noted = measured(progress(source, len(missing)), lambda run: store.note({**run, "engine": engine_used}))
         keep(noted, store, engine_used, source=source)
         try:

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.text_columns import is_among
+from rubric_order.judging import versions
 from rubric_order.judging.store import Store, may_pass
 
 TOKEN_COLUMNS = ["prompt_tokens", "completion_tokens", "cached_tokens"]
@@ -29,9 +30,10 @@ def judge_status(requests: Mapping[str, Path], store: Store) -> pd.DataFrame:
         - Of the answered requests: `prompt_tokens`, `completion_tokens` and `cached_tokens`.
         - `cost`. In the row for all studies it covers the whole store: failed calls, and requests that are in no study
           any more. `other` counts the latter.
+        - `mixed`: versions that its answers come from, where there are several, see `versions.listed`.
         - `hours` of judging, in the row for all studies. Jobs that were killed are not counted.
     """
-    known = store.read(columns=["error", "cost", *TOKEN_COLUMNS])
+    known = store.read(columns=["error", "cost", "engine", "model", *TOKEN_COLUMNS])
     rows, ours = [], np.zeros(len(known), dtype=bool)
     for study, path in requests.items():
         row = {"study": study}
@@ -42,7 +44,8 @@ def judge_status(requests: Mapping[str, Path], store: Store) -> pd.DataFrame:
             ours |= mine
         rows.append(row)
     table = pd.DataFrame(rows)
-    whole = {"study": EVERY} | table.drop(columns="study").sum(min_count=1).to_dict()
+    whole = {"study": EVERY} | table.drop(columns=["study", "mixed"], errors="ignore").sum(min_count=1).to_dict()
+    whole["mixed"] = versions.listed(known[ours & known["error"].isna().to_numpy()])
     whole["other"] = int((~ours).sum())
     whole["cost"] = store.spent()["cost"] if known["cost"].notna().any() else None
     whole["hours"] = sum(run["seconds"] for run in store.runs()) / 3600
@@ -56,9 +59,10 @@ def judge_status(requests: Mapping[str, Path], store: Store) -> pd.DataFrame:
         *TOKEN_COLUMNS,
         "cost",
         "hours",
+        "mixed",
     ]
     table = pd.concat([table, pd.DataFrame([whole])], ignore_index=True).reindex(columns=["study", *columns])
-    whole_numbers = [name for name in columns if name not in ("cost", "hours")]
+    whole_numbers = [name for name in columns if name not in ("cost", "hours", "mixed")]
     return table.astype(dict.fromkeys(whole_numbers, "Int64") | {"cost": float, "hours": float})
 
 
@@ -74,4 +78,5 @@ def _counts(results: pd.DataFrame, requests: int) -> dict:
         "missing": requests - len(results),
         **{name: answered[name].sum(min_count=1) for name in TOKEN_COLUMNS},
         "cost": results["cost"].sum(min_count=1),
+        "mixed": versions.listed(answered),
     }

@@ -7,7 +7,7 @@ from rubric_order.tables import count, percent
 
 CAPTION = (
     "State of the judges. Requests whose failure may pass are asked again on the next run, those that failed for good"
-    " are not. Cost and hours are of all that is in the response store."
+    " are not. Answers of several versions of an engine, a model or an address are told with their numbers. Cost and hours are of all that is in the response store."
 )
 
 
@@ -42,4 +42,6 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         for cost, currency in zip(rows["cost"], rows["currency"], strict=True)
     ]
     printed["Hours"] = ["" if pd.isna(hours) else f"{hours:.2f}" for hours in rows["hours"]]
+    if (rows["mixed"].fillna("") != "").any():
+        printed["Answers of several"] = rows["mixed"].fillna("")
     return pd.DataFrame(printed)

@@ -1,0 +1,67 @@
+"""What gave a judge's answers: versions of the engine, weights, address. Answers of several may be those of two judges."""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+
+import pandas as pd
+
+from rubric_order.base.errors import InputError
+
+# What a description of an engine says that may change answers, though no request is named by it.
+TOLD = {
+    "engine_version": "version of the engine",
+    "server_version": "version of the server",
+    "model_revision": "revision",
+    "weights": "weights",
+    "base_url": "base_url",
+}
+ANSWERED = "version of the model"  # that an endpoint says has answered
+
+
+def counts(answers: pd.DataFrame, *, names: Collection[str] = ()) -> dict[str, Counter[str]]:
+    """How many answers come from each version, by what differs between versions.
+
+    Args:
+        answers: `engine` (description, as JSON) and `model` (who says to have answered); rows without an answer are
+            left out.
+        names: names of the model that say nothing of its version.
+    """
+    found: dict[str, Counter[str]] = {}
+    columns = answers[["engine", "model"]].astype(object)
+    for (engine, model), number in columns.value_counts(dropna=False).items():
+        for what, version in _told(engine, model, names):
+            found.setdefault(what, Counter())[version] += number
+    return found
+
+
+def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tuple[str, str]]:
+    described: Mapping = json.loads(engine) if isinstance(engine, str) else {}
+    for key, what in TOLD.items():
+        # The version of the client over an endpoint says nothing of what is behind it.
+        if described.get(key) and not (key == "engine_version" and described.get("engine") == "openai"):
+            yield what, str(described[key])
+    if isinstance(model, str) and model not in names:
+        yield ANSWERED, model
+
+
+def listed(answers: pd.DataFrame, *, names: Collection[str] = ()) -> str:
+    """What is mixed, on one line: each version with its number of answers; empty where nothing is."""
+    mixed = {what: each for what, each in counts(answers, names=names).items() if len(each) > 1}
+    return "; ".join(
+        f"{what} {', '.join(f'{version} ({number})' for version, number in sorted(each.items()))}"
+        for what, each in mixed.items()
+    )
+
+
+def check(answers: pd.DataFrame, *, names: Collection[str] = ()) -> None:
+    """Refuse answers of several versions under one judge, see `counts`.
+
+    Raises:
+        InputError: with what is mixed.
+    """
+    if mixed := listed(answers, names=names):
+        raise InputError(
+            f"judge: the answers would be a mix: {mixed}; accept_mixed: true takes them as one judge's, and without its"
+            " folder in results/store all are asked again"
+        )
