@@ -1,4 +1,4 @@
-"""What gave a judge's answers: versions of the engine, weights, address. Answers of several may be those of two judges."""
+"""What gave a judge's answers: versions of the engine, weights, address. Several of them may be several judges."""
 
 import json
 from collections import Counter

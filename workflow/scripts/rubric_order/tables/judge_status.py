@@ -7,7 +7,8 @@ from rubric_order.tables import count, percent
 
 CAPTION = (
     "State of the judges. Requests whose failure may pass are asked again on the next run, those that failed for good"
-    " are not. Answers of several versions of an engine, a model or an address are told with their numbers. Cost and hours are of all that is in the response store."
+    " are not. Answers of several versions of an engine, a model or an address are told with their numbers. Cost and"
+    " hours are of all that is in the response store."
 )
 
 
