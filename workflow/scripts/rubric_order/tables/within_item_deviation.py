@@ -6,14 +6,15 @@ from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
 
 CAPTION = (
     "Standard deviation of an item's scores over its reads, mean over items, as in Table 3 of the earlier version of "
-    "Xu et al., with {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s; and the variance of a read under "
-    "{strategy} in parts: what the order of the options does to all items alike (shift), what it does to each item in "
-    "its own way (interaction), and repetition, under every ordering by itself: from the option probabilities of a "
-    "judge whose score is one draw from them, or from repeats of several orderings (strategy repeated_rotations). "
-    "Ordering %: the share of the first two. Without either, repeats of the usual ordering say nothing of the others: "
-    "interaction and repetition are then one number (unsplit: the residual mean square), and there is no share. Parts "
-    "are not cut off at 0, so those of small ones can be negative. Option probabilities at temperature 0 give no "
-    "repetition."
+    "Xu et al., with {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s; and the variance of a read "
+    "under {strategy} in parts: what the order of the options does to all items alike (shift), what it does to each "
+    "item in its own way (interaction), and repetition, under every ordering by itself: from the option probabilities "
+    "of a judge whose score is one draw from them, or from repeats of several orderings (strategy "
+    "repeated_rotations). Ordering %: the share of the first two. Without either, repeats of the usual ordering say "
+    "nothing of the others: interaction and repetition are then one number (unsplit: the residual mean square), and "
+    "there is no share. Parts are not cut off at 0, so those of small ones can be negative. Where a score is one draw "
+    "from option probabilities, drawing at temperature 0 and expected scores have no repetition: their share is 100% "
+    "by definition."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 SPREAD = ["mean_sd", "variance"]
