@@ -161,7 +161,7 @@ class Study:
 
     def responses(self) -> list[str]:
         return [
-            f"results/responses/position_bias/{name}/{shard}.parquet"
+            f"results/responses/{name}/{shard}.parquet"
             for name, judge in self.judges.items()
             for shard in range(1, judge.get("shards", 1) + 1)
         ]
@@ -173,7 +173,7 @@ class Study:
 
     def log(self, judge: str, shard: int) -> str:
         try:
-            return (self.folder / f"results/logs/judge_shard/position_bias/{judge}/{shard}.log").read_text()
+            return (self.folder / f"results/logs/judge_shard/{judge}/{shard}.log").read_text()
         except FileNotFoundError:  # Snakemake removes the log of a job that it starts again
             return ""
 
@@ -184,7 +184,7 @@ class Study:
         def all_found() -> bool:
             for shard in set(shards) - set(found):
                 if "engine ready" in self.log(judge, shard):
-                    lock = self.folder / f"results/responses/position_bias/{judge}/.{shard}.parquet.lock"
+                    lock = self.folder / f"results/responses/{judge}/.{shard}.parquet.lock"
                     found[shard] = json.loads(lock.read_text())
                     if stop:
                         os.kill(found[shard]["pid"], signal.SIGSTOP)

@@ -75,7 +75,7 @@ def run_job(folder: Path, *, judge: dict, shard: int, shards: int, delay: float,
         "store": folder / "store",
         "output": folder / output,
     }
-    judge_shard.main(folder / "requests.parquet", shard, shards, "score_order", **options)
+    judge_shard.main([folder / "requests.parquet"], ["score_order"], shard, shards, **options)
 
 
 class Jobs:

@@ -4,11 +4,14 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_order import datasets, probes
+from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges
 from rubric_order.judging.second_requests import second_id
@@ -448,10 +451,22 @@ def table_of(sizes):
     return pd.DataFrame({"dataset": "d", "unit_id": names, "request_id": [str(k) for k in range(len(item))]})
 
 
-@given(st.lists(st.integers(1, 12), max_size=12), st.integers(1, 20))
-def test_shards_partition_the_requests_in_order_and_split_no_item(sizes, shards):
+@pytest.fixture(scope="module")
+def shards_of(tmp_path_factory):
+    """The parts of a table of requests, of which so many rows are a row group of its file."""
+    path = tmp_path_factory.mktemp("requests") / "requests.parquet"
+
+    def parts(table, shards, rows=5):
+        files.write_parquet(files.in_row_groups(pa.Table.from_pandas(table, preserve_index=False), rows), path)
+        return [asked.read_shard(path, shard, shards) for shard in range(1, shards + 1)]
+
+    return parts
+
+
+@given(st.lists(st.integers(1, 12), max_size=12), st.integers(1, 20), st.integers(1, 7))
+def test_shards_partition_the_requests_in_order_and_split_no_item(shards_of, sizes, shards, rows):
     table = table_of(sizes)
-    parts = [asked.shard_of(table, shard, shards) for shard in range(1, shards + 1)]
+    parts = shards_of(table, shards, rows)
     assert [name for part in parts for name in part["request_id"]] == table["request_id"].tolist()
     owners = [item for part in parts for item in part["unit_id"].unique()]
     assert len(owners) == len(set(owners))
@@ -459,14 +474,24 @@ def test_shards_partition_the_requests_in_order_and_split_no_item(sizes, shards)
 
 
 @given(st.integers(1, 8), st.integers(1, 40), st.integers(1, 10))
-def test_shards_of_equal_items_differ_by_no_more_than_one_item(reads, items, shards):
-    sizes = [len(asked.shard_of(table_of([reads] * items), shard, shards)) for shard in range(1, shards + 1)]
+def test_shards_of_equal_items_differ_by_no_more_than_one_item(shards_of, reads, items, shards):
+    sizes = [len(part) for part in shards_of(table_of([reads] * items), shards)]
     assert max(sizes) - min(sizes) <= reads
 
 
-def test_items_of_one_name_in_two_datasets_are_two_items():
+def test_items_of_one_name_in_two_datasets_are_two_items(shards_of):
     table = pd.concat([table_of([3]), table_of([3]).assign(dataset="e")], ignore_index=True)
-    assert [len(asked.shard_of(table, shard, 2)) for shard in (1, 2)] == [3, 3]
+    assert [len(part) for part in shards_of(table, 2)] == [3, 3]
+
+
+def test_a_shard_reads_its_own_row_groups_alone(shards_of, monkeypatch):
+    read, seen = pq.ParquetFile.read_row_groups, []
+    monkeypatch.setattr(
+        pq.ParquetFile, "read_row_groups", lambda self, groups, *rest: seen.append(groups) or read(self, groups, *rest)
+    )
+    parts = shards_of(table_of([10] * 40), 8)  # 400 requests in 80 groups
+    assert [len(part) for part in parts] == [50] * 8
+    assert [len(groups) for groups in seen] == [10] * 8
 
 
 def test_the_demo_is_planned_with_19_requests_an_item_and_those_of_random(root, judge, template):

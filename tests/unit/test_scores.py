@@ -3,6 +3,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from factories import request_table
 from hypothesis import given
@@ -13,7 +15,7 @@ from rubric_order.judging import shard
 from rubric_order.judging.engines import Response
 from rubric_order.judging.store import SCHEMA, Store
 from rubric_order.scoring import scores
-from rubric_order.scoring.scores import MISSING
+from rubric_order.scoring.scores import MISSING, read_responses
 
 score_reads = functools.partial(scores.score_reads, probe="score_order")
 
@@ -212,3 +214,22 @@ def test_responses_of_full_and_empty_shards_are_read_from_their_files(tmp_path):
     files.write_parquet(table, tmp_path / "scores.parquet")
     back = pd.read_parquet(tmp_path / "scores.parquet")
     assert [list(p) for p in back["position_probabilities"]] == [pytest.approx([0.2, 0.8]), pytest.approx([0.8, 0.2])]
+
+
+def test_of_many_responses_those_of_a_study_are_read_with_the_row_groups_that_hold_them(tmp_path, monkeypatch):
+    paths = [tmp_path / f"{shard}.parquet" for shard in (1, 2, 3)]
+    for part, path in enumerate(paths):
+        names = [f"{part}-{row:02d}" for row in range(20)]
+        table = pa.table({"request_id": names, "text": [f"text {name}" for name in names], "engine": ["e"] * 20})
+        files.write_parquet(files.in_row_groups(table, 4), path)
+    read, groups = pq.ParquetFile.read_row_group, []
+    monkeypatch.setattr(
+        pq.ParquetFile, "read_row_group", lambda self, group, *rest: groups.append(group) or read(self, group, *rest)
+    )
+    found = read_responses(paths, ["2-19", "0-04", "0-07", "0-04", "none"])
+    assert found.to_dict("list") == {
+        "request_id": ["0-04", "0-07", "2-19"],
+        "text": ["text 0-04", "text 0-07", "text 2-19"],
+    }
+    assert groups == [1, 4]
+    assert read_responses(paths, ["none"]).columns.tolist() == ["request_id", "text"]

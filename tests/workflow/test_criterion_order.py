@@ -54,7 +54,7 @@ def run(fresh):
 def test_a_study_of_several_criteria_beside_setting_1(fresh, run):
     run(CONFIG)
     asked = {
-        judge: set(pd.read_parquet(fresh.file(f"results/responses/alone/{judge}/1.parquet"))["request_id"])
+        judge: set(pd.read_parquet(fresh.file(f"results/responses/{judge}/1.parquet"))["request_id"])
         for judge in CONFIG["judges"]
     }
 
@@ -64,23 +64,24 @@ def test_a_study_of_several_criteria_beside_setting_1(fresh, run):
     both["figures"] = SHOWN["figures"]
     planned = run(both, "--dry-run")
     shards = re.findall(r"output: (results/responses/\S+)", planned.stdout + planned.stderr)
-    # No job of Setting 1 asks a judge anything, and none of its scores is parsed again.
-    assert sorted(path.split("/")[2] for path in shards) == ["crossed", "several", "several"]
-    assert "output: results/scores/alone" not in planned.stdout + planned.stderr
-    # No statistic of one probe reads the scores of the other: what is made of Setting 1 stays as it is.
+    # One job asks a judge for all studies.
+    assert sorted(shards) == [f"results/responses/{judge}/1.parquet" for judge in sorted(both["judges"])]
+    # No statistic of one probe reads the scores of the other.
     jobs = re.findall(r"    input: (.*)\n    output: results/statistics/(\w+)", planned.stdout)
     inputs = {statistic: files for files, statistic in jobs}
     assert fresh.file("results/statistics/human_agreement.parquet").exists()
-    assert "human_agreement" not in inputs
+    assert "results/scores/several" not in inputs["human_agreement"]
     assert "results/scores/several" in inputs["carry_over"]
     assert "results/scores/alone" not in inputs["carry_over"]
 
     run(both)
     for judge, before in asked.items():
-        requests = pd.read_parquet(fresh.file(f"results/requests/several/{judge}.parquet"))
-        assert not set(requests["request_id"]) & before
-        log = fresh.file(f"results/logs/judge_shard/several/{judge}/1.log").read_text()
-        assert f"{len(requests)} requests: 0 answered before" in log
+        paths = fresh.file("results/requests").glob(f"*/{judge}.parquet")
+        requests = {path.parent.name: set(pd.read_parquet(path)["request_id"]) for path in paths}
+        assert not requests["several"] & before
+        number = sum(map(len, requests.values()))
+        log = fresh.file(f"results/logs/judge_shard/{judge}/1.log").read_text()
+        assert f"{number} requests: {len(before)} answered before, {number - len(before)} to judge" in log
     # Strategies share requests: every ordering of a text is asked once for each repeat.
     plan = pd.read_parquet(fresh.file("results/plan/several/sim/first.parquet"))
     assert plan["request_id"].nunique() == len(

@@ -42,7 +42,7 @@ def both(judged: Project, config: dict, tmp_path_factory: pytest.TempPathFactory
 def table(project: Project, kind: str, judge: str) -> pd.DataFrame:
     paths = {
         "requests": f"results/requests/position_bias/{judge}.parquet",
-        "responses": f"results/responses/position_bias/{judge}/1.parquet",
+        "responses": f"results/responses/{judge}/1.parquet",
         "scores": f"results/scores/position_bias/demo/{judge}.parquet",
     }
     return pd.read_parquet(project.file(paths[kind]))
@@ -99,7 +99,7 @@ def test_the_scores_agree_but_for_rounding(both: Project, record_property: Calla
 
 @pytest.mark.slow
 def test_the_server_ends_with_its_job(both: Project):
-    log = both.file(f"results/logs/judge_shard/position_bias/{SERVED}/1.log").read_text()
+    log = both.file(f"results/logs/judge_shard/{SERVED}/1.log").read_text()
     assert "engine ready" in log
     assert "Traceback" not in log
     assert [words for words in map(_command, Path("/proc").glob("[0-9]*")) if str(both.folder) in words] == []
@@ -151,7 +151,7 @@ def test_a_study_over_an_endpoint_from_its_data_to_its_report(fresh: Project, mo
         assert fresh.planned(config=config) == []
         moved = copy.deepcopy(config)
         moved["datasets"]["demo"]["limit"] = 2
-        failed = fresh.snakemake("results/responses/position_bias/mine/1.parquet", config=moved)
+        failed = fresh.snakemake("results/responses/mine/1.parquet", config=moved)
     requests = pd.read_parquet(fresh.file("results/requests/position_bias/mine.parquet"))
     assert {call.headers["authorization"] for call in calls} == {f"Bearer {KEY}"}
     assert {call.headers["x-tenant"] for call in calls} == {f"it's {KEY}"}

@@ -28,7 +28,7 @@ def test_option_log_probabilities_are_those_of_the_model(judged: Project, tokeni
     import transformers
 
     requests = pd.read_parquet(judged.file("results/requests/position_bias/smollm2_135m.parquet"))
-    responses = pd.read_parquet(judged.file("results/responses/position_bias/smollm2_135m/1.parquet"))
+    responses = pd.read_parquet(judged.file("results/responses/smollm2_135m/1.parquet"))
     prefix = yaml.safe_load(judged.file("config/config.yaml").read_text())["judges"]["smollm2_135m"]["answer_prefix"]
     model = transformers.AutoModelForCausalLM.from_pretrained(judged.file(MODEL), dtype=torch.float32)
     digits = [tokenizer.encode(str(score), add_special_tokens=False) for score in range(1, 6)]
@@ -86,7 +86,7 @@ def project(judged: Project, tmp_path: Path) -> Project:
 @pytest.mark.slow
 def test_an_answer_without_a_score_gets_a_second_request_and_a_prompt_that_is_too_long_fails_alone(project: Project):
     """The judge may say one word, and it does not say a number; half of the items do not fit."""
-    tokens = pd.read_parquet(project.file("results/responses/position_bias/smollm2_135m/1.parquet"))["prompt_tokens"]
+    tokens = pd.read_parquet(project.file("results/responses/smollm2_135m/1.parquet"))["prompt_tokens"]
     lengths = sorted(tokens.unique())
     longer, limit = max((after - before, (after + before) // 2) for before, after in itertools.pairwise(lengths))
     assert longer > 12  # room for the answers to the shorter ones
@@ -96,7 +96,7 @@ def test_an_answer_without_a_score_gets_a_second_request_and_a_prompt_that_is_to
     run = project.snakemake(target, "results/tables/parse_failures.csv", config=config)
     assert run.returncode == 0, run.stdout + run.stderr
     scores = pd.read_parquet(project.file(target))
-    responses = pd.read_parquet(project.file("results/responses/position_bias/smollm2_135m/1.parquet"))
+    responses = pd.read_parquet(project.file("results/responses/smollm2_135m/1.parquet"))
     too_long = scores["failure"] == "prompt_too_long"
     assert 0 < too_long.sum() < len(scores)
     assert scores.loc[too_long, "score"].isna().all()
@@ -155,7 +155,7 @@ def test_a_constrained_answer_scores_every_criterion_with_the_log_probabilities_
     assert set(scores["pattern"]) == {"labelled"}
 
     requests = pd.read_parquet(project.file("results/requests/several/smollm2_135m.parquet")).set_index("request_id")
-    responses = pd.read_parquet(project.file("results/responses/several/smollm2_135m/1.parquet"))
+    responses = pd.read_parquet(project.file("results/responses/smollm2_135m/1.parquet"))
     model = transformers.AutoModelForCausalLM.from_pretrained(project.file(MODEL), dtype=torch.float32)
     digits = [tokenizer.encode(str(score), add_special_tokens=False)[0] for score in range(1, 6)]
     for row in responses.itertuples():

@@ -21,7 +21,7 @@ JUDGE = {
     "sampling": {"temperature": 1},
     "simulation": {"preference": "first"},
 }
-RESPONSES = "results/responses/position_bias"
+RESPONSES = "results/responses"
 
 
 def study(seconds_per_request: float, **judges: dict) -> dict:
@@ -69,7 +69,7 @@ def finish(process) -> str:
 
 def log_of(project: Project, judge: str, shard: int) -> str:
     try:
-        return project.file(f"results/logs/judge_shard/position_bias/{judge}/{shard}.log").read_text()
+        return project.file(f"results/logs/judge_shard/{judge}/{shard}.log").read_text()
     except FileNotFoundError:  # Snakemake removes the log of a job that it starts again
         return ""
 

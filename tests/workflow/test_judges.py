@@ -26,9 +26,7 @@ def test_every_ready_made_judge_is_planned_where_a_study_names_it(fresh: Project
     names = sorted(path.stem for path in fresh.file("config/judges").glob("*.yaml"))
     run = fresh.snakemake("--dry-run", config={"studies": {"position_bias": {"judges": names}}})
     assert run.returncode == 0, run.stdout + run.stderr
-    asked = re.findall(
-        r"results/responses/position_bias/(\w+)/1\.parquet$", run.stdout + run.stderr, flags=re.MULTILINE
-    )
+    asked = re.findall(r"results/responses/(\w+)/1\.parquet$", run.stdout + run.stderr, flags=re.MULTILINE)
     assert set(asked) == set(names)
 
 

@@ -71,7 +71,7 @@ def test_a_new_probe_is_one_module_and_runs_to_a_table(fresh: Project):
     assert [list(asked[0]["labels"]) for asked in requests["questions"]] == [list("EDCBA")] * len(requests)
 
     scores = pd.read_parquet(fresh.file("results/scores/letters/sim/planted.parquet"))
-    responses = pd.read_parquet(fresh.file("results/responses/letters/planted/1.parquet")).set_index("request_id")
+    responses = pd.read_parquet(fresh.file("results/responses/planted/1.parquet")).set_index("request_id")
     assert len(scores) == 6 * 2 * 2
     for row in scores[scores["score"].notna()].itertuples():
         assert "EDCBA"[row.score - 1] == responses.loc[row.request_id, "text"]

@@ -12,7 +12,7 @@ from rubric_order.judging.store import Store
 
 from .conftest import SMALL, Project
 
-RESPONSES = "results/responses/position_bias/smollm2_135m/1.parquet"
+RESPONSES = "results/responses/smollm2_135m/1.parquet"
 SCORES = "results/scores/position_bias/demo/smollm2_135m.parquet"
 
 

@@ -81,16 +81,16 @@ def test_editing_the_bootstrap_plans_statistics_and_what_shows_them(project: Pro
 
 def test_code_of_the_judge_side_can_change_without_loading_a_model(project: Project):
     source = project.file("workflow/scripts/rubric_order/judging/shard.py")
-    changed_code = source.read_text().replace("CHUNK_REQUESTS = 256", "CHUNK_REQUESTS = 128")
+    changed_code = source.read_text().replace("CHUNK_SECONDS = 20.0", "CHUNK_SECONDS = 10.0")
     assert changed_code != source.read_text()
     source.write_text(changed_code)
-    before = project.file("results/responses/position_bias/planted/1.parquet").read_bytes()
+    before = project.file("results/responses/planted/1.parquet").read_bytes()
     run = project.snakemake(config=SMALL)
     assert run.returncode == 0, run.stderr
-    log = project.file("results/logs/judge_shard/position_bias/planted/1.log").read_text()
+    log = project.file("results/logs/judge_shard/planted/1.log").read_text()
     assert " 0 to judge" in log
     assert "engine ready" not in log
-    assert project.file("results/responses/position_bias/planted/1.parquet").read_bytes() == before
+    assert project.file("results/responses/planted/1.parquet").read_bytes() == before
 
 
 def test_changing_the_number_of_shards_loads_no_model_and_changes_no_score(project: Project):
@@ -99,14 +99,14 @@ def test_changing_the_number_of_shards_loads_no_model_and_changes_no_score(proje
     before, kept = project.file(scores).read_bytes(), sorted(store.rglob("*"))
     run = project.snakemake(config=changed(judges={"planted": PLANTED | {"shards": 4}}))
     assert run.returncode == 0, run.stderr
-    logs = sorted(project.file("results/logs/judge_shard/position_bias/planted").glob("*.log"))
+    logs = sorted(project.file("results/logs/judge_shard/planted").glob("*.log"))
     assert len(logs) == 4
     for log in logs:
         assert " 0 to judge" in log.read_text()
         assert "engine ready" not in log.read_text()
     assert project.file(scores).read_bytes() == before
     assert sorted(store.rglob("*")) == kept
-    parts = [project.file(f"results/responses/position_bias/planted/{k}.parquet") for k in range(1, 5)]
+    parts = [project.file(f"results/responses/planted/{k}.parquet") for k in range(1, 5)]
     requests = pd.read_parquet(project.file("results/requests/position_bias/planted.parquet"))
     answered = pd.concat(map(pd.read_parquet, parts))["request_id"]
     assert answered.tolist() == requests["request_id"].tolist()
@@ -116,10 +116,13 @@ def test_changing_the_number_of_shards_loads_no_model_and_changes_no_score(proje
 def test_a_study_that_is_added_asks_only_what_no_earlier_study_asked(project: Project):
     study = {"datasets": ["demo"], "judges": ["planted"], "scales": [5, 3], "strategies": ["balanced", "single"]}
     config = changed(studies=SMALL["studies"] | {"scales": study})
-    made = project.snakemake("results/responses/scales/planted/1.parquet", config=config)
+    known = len(pd.read_parquet(project.file("results/requests/position_bias/planted.parquet")))
+    made = project.snakemake("results/scores/scales/demo/planted.parquet", config=config)
     assert made.returncode == 0, made.stderr
     asked = re.findall("output: (results/responses/.*)", made.stdout + made.stderr)
-    assert asked == ["results/responses/scales/planted/1.parquet"]
+    assert asked == ["results/responses/planted/1.parquet"]
+    log = project.file("results/logs/judge_shard/planted/1.log").read_text()
+    assert f"{known + 8 * 6} requests: {known} answered before, {8 * 6} to judge" in log
     own = pd.read_parquet(project.file("results/requests/scales/planted.parquet"))
     assert set(own["n"]) == {3}  # the five-level reads are those of the first study
     assert len(own) == 8 * 6

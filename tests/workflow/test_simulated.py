@@ -61,5 +61,5 @@ def test_a_slow_judge_gives_the_same_answers_and_shards_change_nothing(fresh, ru
         shutil.rmtree(fresh.file(path))
     done = run(small | {"judges": small["judges"] | {"u_biased": slow}}, scores)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert len(list(fresh.file("results/responses/position_bias/u_biased").iterdir())) == 3
+    assert len(list(fresh.file("results/responses/u_biased").iterdir())) == 3
     assert fresh.file(scores).read_bytes() == before

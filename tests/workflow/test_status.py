@@ -30,7 +30,7 @@ CONFIG = {
     },
 }
 REQUESTS = "results/requests/position_bias/j.parquet"
-RESPONSES = "results/responses/position_bias/j/1.parquet"
+RESPONSES = "results/responses/j/1.parquet"
 
 
 @pytest.fixture
@@ -61,12 +61,12 @@ def test_costs_and_status_follow_what_happens_and_are_told_whenever_they_are_ask
     assert not fresh.file("results/responses").exists()
     run(RESPONSES)
     after = run("plan_cost", "judge_status").stdout
-    assert "| 190        | 60       |" in after
+    assert "| 250        | 0        |" in after
     assert run("judge_status").stdout in after
     table = status_of(fresh)
     assert table["requests"].tolist() == [190, 60, 250]
-    assert table["done"].tolist() == [190, 0, 190]
-    assert table["missing"].tolist() == [0, 60, 60]
+    assert table["done"].tolist() == [190, 60, 250]
+    assert table["missing"].tolist() == [0, 0, 0]
     for name in ("plan_cost", "judge_status"):
         for suffix in ("csv", "md", "tex", "html"):
             assert fresh.file(f"results/status/{name}.{suffix}").stat().st_size > 100
@@ -78,7 +78,7 @@ def test_the_status_can_be_asked_for_while_judging_goes_on(fresh: Project, run):
     run(REQUESTS)
     config = CONFIG | {"judges": {"j": JUDGE | slow}}
     with fresh.start(RESPONSES, "--replace-workflow-config", config=config) as judging:
-        log = fresh.file("results/logs/judge_shard/position_bias/j/1.log")
+        log = fresh.file("results/logs/judge_shard/j/1.log")
         while not (log.exists() and "engine ready" in log.read_text()):
             assert judging.poll() is None, judging.stderr.read()
             time.sleep(0.05)
@@ -99,7 +99,7 @@ def seed_failures(project: Project, error: str, number: int) -> list[str]:
 
 
 def judged(project: Project) -> str:
-    return project.file("results/logs/judge_shard/position_bias/j/1.log").read_text()
+    return project.file("results/logs/judge_shard/j/1.log").read_text()
 
 
 @pytest.mark.slow
@@ -107,13 +107,13 @@ def test_what_failed_for_good_is_asked_again_only_where_config_says_so(fresh: Pr
     run(REQUESTS)
     names = seed_failures(fresh, "prompt_too_long: 9 tokens, the model takes 8", 7)
     run(RESPONSES)
-    assert "190 requests: 7 answered before, 183 to judge" in judged(fresh)
+    assert "250 requests: 7 answered before, 243 to judge" in judged(fresh)
     responses = pd.read_parquet(fresh.file(RESPONSES)).set_index("request_id")
     assert responses["error"].notna().sum() == responses.loc[names, "error"].notna().sum() == 7
     run("judge_status")
     assert status_of(fresh).loc["position_bias", ["done", "failed_for_good", "missing"]].tolist() == [183, 7, 0]
     run(RESPONSES, retry_failed=True)
-    assert "190 requests: 183 answered before, 7 to judge" in judged(fresh)
+    assert "250 requests: 243 answered before, 7 to judge" in judged(fresh)
     assert pd.read_parquet(fresh.file(RESPONSES))["error"].isna().all()
 
 
@@ -135,20 +135,22 @@ def busy(fresh: Project):
 def test_failures_that_may_pass_end_the_job_with_one_line_and_the_next_run_asks_only_those(fresh: Project, run, busy):
     done = run(RESPONSES, fails=True)
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    names = pd.read_parquet(fresh.file(REQUESTS))["request_id"]
+    by_study = [pd.read_parquet(path)["request_id"] for path in fresh.file("results/requests").glob("*/j.parquet")]
+    names = pd.concat(by_study)
+    own = pd.read_parquet(fresh.file(REQUESTS))["request_id"].str[0].isin(["0", "1"]).sum()
     number = names.str[0].isin(["0", "1"]).sum()
     assert 0 < number < 100
     assert errors == [
-        f"error: {number} of 190 requests failed for reasons that may pass ({number} rate_limited); the others are"
+        f"error: {number} of 250 requests failed for reasons that may pass ({number} rate_limited); the others are"
         " kept, and running again asks only these; accept_failures: true takes them for final"
     ]
     assert not fresh.file(RESPONSES).exists()
     run("judge_status")
     row = status_of(fresh).loc["position_bias"]
-    assert row[["done", "failed_passing", "missing"]].tolist() == [190 - number, number, 0]
+    assert row[["done", "failed_passing", "missing"]].tolist() == [190 - own, own, 0]
     busy()
     run(RESPONSES)
-    assert f"190 requests: {190 - number} answered before, {number} to judge" in judged(fresh)
+    assert f"250 requests: {250 - number} answered before, {number} to judge" in judged(fresh)
     assert pd.read_parquet(fresh.file(RESPONSES))["error"].isna().all()
     run("judge_status")
     assert status_of(fresh).loc["position_bias", ["done", "failed_passing"]].tolist() == [190, 0]
@@ -159,7 +161,7 @@ def test_failures_that_may_pass_are_final_where_config_says_so(fresh: Project, r
     run(RESPONSES, accept_failures=True)
     responses = pd.read_parquet(fresh.file(RESPONSES))
     assert set(responses["error"].dropna()) == {"rate_limited: 429"}
-    assert len(responses) == 190
+    assert len(responses) == 250
 
 
 def test_repeats_at_temperature_0_are_reads_of_one_answer_where_config_says_so(fresh: Project, run):

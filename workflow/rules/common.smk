@@ -56,11 +56,12 @@ def code(script, *modules):
     """Params function: what an entry script and the library modules behind it do, as a hash.
 
     Modules that the script loads by name are given as paths in the library, with wildcards (`tables/{table}.py`), or
-    as functions of the wildcards.
+    as functions of the wildcards that return one path or several.
     """
 
     def version(wildcards):
-        loaded = (module(wildcards) if callable(module) else module.format(**wildcards) for module in modules)
+        found = (module(wildcards) if callable(module) else module.format(**wildcards) for module in modules)
+        loaded = [path for paths in found for path in ([paths] if isinstance(paths, str) else paths)]
         return hash_of_code(SCRIPTS / script, tuple(loaded))
 
     return version
@@ -76,10 +77,10 @@ def probe_module(wildcards):
     return f"probes/{config['studies'][wildcards.study]['probe']}.py"
 
 
-def reader_module(wildcards):
+def reader_modules(wildcards):
     """The same for a judge's second requests, which depend on what the first answers say."""
     asks_again = config["judges"][wildcards.judge]["second_request"]
-    return probe_module(wildcards) if asks_again else "probes/__init__.py"
+    return sorted({f"probes/{probe}.py" for probe in probes_of(wildcards)}) if asks_again else "probes/__init__.py"
 
 
 def engine_module(wildcards):
@@ -139,24 +140,36 @@ def sampling_temperatures(block):
     return found
 
 
+def studies_meant(wildcards):
+    """The study that a job is about; where it is about a judge alone, the studies that use the judge."""
+    study = wildcards.get("study")
+    return [study] if study else list(studies_of(wildcards.judge))
+
+
+def probes_of(wildcards):
+    """The probes of these studies."""
+    return [config["studies"][study]["probe"] for study in studies_meant(wildcards)]
+
+
 def used_profiles(wildcards):
-    """The profiles of a study that a judge has."""
+    """The profiles of these studies that a judge has."""
     known = config["judges"][wildcards.judge]["profiles"]
-    return [name for name in config["studies"][wildcards.study]["profiles"] if name == "default" or name in known]
+    named = (name for study in studies_meant(wildcards) for name in config["studies"][study]["profiles"])
+    return list(dict.fromkeys(name for name in named if name == "default" or name in known))
 
 
 def with_profiles(judge, wildcards):
-    """Some of a judge's settings, with its profiles that a study uses."""
+    """Some of a judge's settings, with its profiles that studies use."""
     profiles = config["judges"][wildcards.judge]["profiles"]
     used = {name: profiles[name] for name in used_profiles(wildcards) if name != "default"}
     return {**judge, "profiles": used} if used else judge
 
 
 def judge_settings(wildcards):
-    """A judge's block of config without what only says where it runs, and with the profiles of the study alone."""
+    """A judge's block of config without what only says where it runs, and with the profiles that are used alone."""
     judge = config["judges"][wildcards.judge]
     unused = {*judges.RUN_SETTINGS, *judges.ENDPOINT_SETTINGS, "label", "profiles"}
-    if "criteria_format" not in probe_of(wildcards).IDENTITY:
+    if not any("criteria_format" in probes.load(probe).IDENTITY for probe in probes_of(wildcards)):
         unused.add("criteria_format")
     return as_json(with_profiles({key: value for key, value in judge.items() if key not in unused}, wildcards))
 
@@ -444,6 +457,11 @@ def of_datasets(pattern):
     return paths
 
 
+def requests_of_judge(wildcards):
+    """The requests of every study that uses a judge."""
+    return [f"results/requests/{study}/{wildcards.judge}.parquet" for study in studies_of(wildcards.judge)]
+
+
 def earlier_requests(wildcards):
     """Requests that earlier studies send to the same judge: they are not sent again."""
     *earlier, _ = studies_until(wildcards.study, wildcards.judge)
@@ -488,12 +506,8 @@ def judge_threads(wildcards):
 
 
 def responses(wildcards):
-    """Every file that can hold a response to a read of this study: its own, and those of earlier studies."""
-    return [
-        f"results/responses/{study}/{wildcards.judge}/{shard}.parquet"
-        for study in studies_until(wildcards.study, wildcards.judge)
-        for shard in shards(wildcards.judge)
-    ]
+    """The responses of a judge, which are those of all studies."""
+    return [f"results/responses/{wildcards.judge}/{shard}.parquet" for shard in shards(wildcards.judge)]
 
 
 def planned(pattern):

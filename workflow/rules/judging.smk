@@ -2,18 +2,19 @@
 
 
 # Finished requests are kept in the judge's response store as they come, so that a job that is killed loses nothing, and
-# a job that has nothing new to ask loads no model. The store is not an output: Snakemake never removes it.
+# a job that has nothing new to ask loads no model. One job asks a shard of all studies, so that a model is loaded once for
+# them. The store is not an output: Snakemake never removes it.
 rule judge_shard:
     input:
-        requests="results/requests/{study}/{judge}.parquet",
+        requests=requests_of_judge,
         model=model_folder,
         weights=weights_file,
     output:
-        responses="results/responses/{study}/{judge}/{shard}.parquet",
+        responses="results/responses/{judge}/{shard}.parquet",
     log:
-        "results/logs/judge_shard/{study}/{judge}/{shard}.log",
+        "results/logs/judge_shard/{judge}/{shard}.log",
     benchmark:
-        "results/benchmarks/judge_shard/{study}/{judge}/{shard}.jsonl"
+        "results/benchmarks/judge_shard/{judge}/{shard}.jsonl"
     wildcard_constraints:
         judge=one_of(LIVE),
     conda:
@@ -24,16 +25,16 @@ rule judge_shard:
         mem=lookup("judges/{judge}/mem", within=config),
         runtime=lookup("judges/{judge}/runtime", within=config),
     params:
-        code=code("judge_shard.py", engine_module, reader_module),
+        code=code("judge_shard.py", engine_module, reader_modules),
         entry=entry("judge_shard.py"),
-        probe=lookup("studies/{study}/probe", within=config),
+        probes=probes_of,
         judge=judge_settings,
         endpoint=endpoint_settings,
         shards=lookup("judges/{judge}/shards", within=config),
         store="results/store/{judge}",
     shell:
         "python {params.entry:q} --requests {input.requests:q} --shard {wildcards.shard} --shards {params.shards}"
-        " --probe {params.probe} --judge {params.judge:q} --endpoint {params.endpoint:q} --model-folder {input.model:q}"
+        " --probes {params.probes} --judge {params.judge:q} --endpoint {params.endpoint:q} --model-folder {input.model:q}"
         " --weights {input.weights:q}"
         " --gpus {resources.gpu} --store {params.store:q}"
         " --output {output.responses:q} 2> >(tee {log:q} >&2)"

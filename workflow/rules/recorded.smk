@@ -29,11 +29,11 @@ rule read_recorded:
     input:
         records=records,
     output:
-        responses="results/responses/{study}/{judge}/{shard}.parquet",
+        responses="results/responses/{judge}/{shard}.parquet",
     log:
-        "results/logs/read_recorded/{study}/{judge}/{shard}.log",
+        "results/logs/read_recorded/{judge}/{shard}.log",
     benchmark:
-        "results/benchmarks/read_recorded/{study}/{judge}/{shard}.jsonl"
+        "results/benchmarks/read_recorded/{judge}/{shard}.jsonl"
     wildcard_constraints:
         judge=one_of(RECORDED),
     conda:

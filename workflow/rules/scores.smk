@@ -16,8 +16,10 @@ rule parse_scores:
     params:
         code=code("parse_scores.py", probe_module),
         entry=entry("parse_scores.py"),
+        folder="results/responses/{judge}",
+        shards=lookup("judges/{judge}/shards", within=config),
         probe=lookup("studies/{study}/probe", within=config),
         answer=answer_settings,
     shell:
-        "python {params.entry:q} --plan {input.plan:q} --responses {input.responses:q} --probe {params.probe}"
-        " --answer {params.answer:q} --output {output.scores:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --plan {input.plan:q} --responses {params.folder:q} --shards {params.shards}"
+        " --probe {params.probe} --answer {params.answer:q} --output {output.scores:q} 2> >(tee {log:q} >&2)"

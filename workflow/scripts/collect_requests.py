@@ -41,7 +41,7 @@ def main(
             prompted = planned.render_requests(block, *known, source, probe=probe)
             for start in range(0, len(prompted), ROWS_PER_WRITE):
                 part = prompted.iloc[start : start + ROWS_PER_WRITE]
-                yield pa.Table.from_pandas(part, schema=planned.SCHEMA, preserve_index=False)
+                yield from files.in_row_groups(pa.Table.from_pandas(part, schema=planned.SCHEMA, preserve_index=False))
 
     files.write_parquet(rendered(), output)
     command_line.log.info("%d reads need %d requests of this study's own", len(reads), len(requests))

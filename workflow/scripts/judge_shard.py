@@ -6,24 +6,24 @@ import logging
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 
-from rubric_order import probes
 from rubric_order.base import command_line, files, locks
 from rubric_order.config import judges
 from rubric_order.judging import devices, engines, number_formats, open_calls, versions
 from rubric_order.judging import shard as judging
-from rubric_order.judging.second_requests import second_requests
+from rubric_order.judging.second_requests import of_studies
 from rubric_order.judging.store import Store
-from rubric_order.planning.requests import shard_of
+from rubric_order.planning.requests import read_shard
 
 log = logging.getLogger(__name__)
 
 
 def main(
-    requests: Path,
+    requests: list[Path],
+    probes: list[str],
     shard: int,
     shards: int,
-    probe: str,
     judge: dict,
     endpoint: dict,
     model_folder: Path | None,
@@ -32,7 +32,21 @@ def main(
     store: Path,
     output: Path,
 ) -> None:
-    """Ask what the store does not know, then write the responses of the shard in the order of its requests."""
+    """Ask what the store does not know, then write the responses of the shard in the order of its requests.
+
+    Args:
+        requests: the requests of each study that uses the judge. A shard has its part of each.
+        probes: the probe of each of these studies.
+        shard: from 1 to `shards`.
+        shards: their number.
+        judge: what the judge's answers depend on.
+        endpoint: how it is asked over an endpoint.
+        model_folder: weights that the workflow converted.
+        weights: what its weights are, as a JSON file; none where nothing has to be found out.
+        gpus: their number.
+        store: the judge's response store.
+        output: file of the responses.
+    """
     kept = Store(store)
     judge |= files.read_json(weights) if weights else {}
     files.remove_leftovers(store)
@@ -54,17 +68,18 @@ def main(
             return engines.load(settings, model_folder=model_folder)
 
         names = {judges.shown_name(judge), *endpoint.get("accept_models", ())}
-        ask_again = functools.partial(second_requests, judge=judge, probe=probes.load(probe))
+        parts = zip((read_shard(path, shard, shards) for path in requests), probes, strict=True)
         responses = judging.judge(
-            shard_of(pd.read_parquet(requests), shard, shards),
+            pd.concat([part.assign(probe=probe) for part, probe in parts], ignore_index=True),
             kept,
             start_engine,
             accept_failures=judge["accept_failures"],
             retry_failed=judge["retry_failed"],
             refuse_mixed=None if judge["accept_mixed"] else functools.partial(versions.check, names=names),
-            second_requests=ask_again if judge["second_request"] else None,
+            second_requests=functools.partial(of_studies, judge=judge) if judge["second_request"] else None,
         )
-        files.write_parquet(responses, output, judge=judges.identity(judge, judges.FORMATS))
+        table = pa.Table.from_pandas(responses, preserve_index=False)
+        files.write_parquet(files.in_row_groups(table), output, judge=judges.identity(judge, judges.FORMATS))
 
 
 if __name__ == "__main__":  # vLLM starts processes that import this file

@@ -5,12 +5,23 @@ from pathlib import Path
 import pandas as pd
 
 from rubric_order.base import command_line, files
-from rubric_order.scoring.scores import score_reads
+from rubric_order.scoring.scores import read_responses, score_reads
 
 
-def main(plan: Path, responses: list[Path], probe: str, answer: dict, output: Path) -> None:
-    """Write one row a read and question, with its score or the reason why it has none."""
-    scores = score_reads(pd.read_parquet(plan), files.read_tables(responses), probe=probe, **answer)
+def main(plan: Path, responses: Path, shards: int, probe: str, answer: dict, output: Path) -> None:
+    """Write one row a read and question, with its score or the reason why it has none.
+
+    Args:
+        plan: the reads.
+        responses: folder of the judge's responses, which are those of all studies; a file a shard.
+        shards: number of the judge's shards. A file of another shard is left from an earlier run.
+        probe: the study's probe.
+        answer: what reading the judge's answers depends on.
+        output: file of the scores.
+    """
+    reads = pd.read_parquet(plan)
+    paths = [responses / f"{shard}.parquet" for shard in range(1, shards + 1)]
+    scores = score_reads(reads, read_responses(paths, reads["request_id"]), probe=probe, **answer)
     files.write_parquet(scores, output)
     failures = scores["failure"].value_counts()
     command_line.log.info("%d scores, %d missing %s", len(scores), failures.sum(), failures.to_dict() or "")

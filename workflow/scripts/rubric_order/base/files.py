@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,6 +24,7 @@ from rubric_order.base.errors import InputError
 SCHEMA_VERSION = 1
 MAX_DEPTH = 50
 LEFT_SECONDS = 3600.0  # a temporary file as old as that is no running job's: writing one takes seconds
+GROUP_ROWS = 2048  # rows that are read together of a file of which jobs read a part
 
 
 @contextlib.contextmanager
@@ -94,6 +96,31 @@ def write_by_content(tables: Iterable[pa.Table], folder: str | Path) -> Path:
     with atomic(written, rename=by_content) as temporary:
         _write_parts(tables, temporary, {})
     return written
+
+
+def in_row_groups(table: pa.Table, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
+    """A table in parts of so many rows, which `write_parquet` writes as row groups. An empty one is one part."""
+    return (table.slice(start, rows) for start in range(0, max(len(table), 1), rows))
+
+
+def read_rows(file: pq.ParquetFile, rows: np.ndarray, columns: list[str]) -> Iterator[pa.Table]:
+    """Some rows of a file, in the order of the file, a table a row group. Groups without any are not read.
+
+    Args:
+        file: the open file.
+        rows: their indices, ascending.
+        columns: names of columns; those that the file lacks are left out.
+    """
+    names = [name for name in columns if name in file.schema_arrow.names]
+    bounds = np.searchsorted(rows, ends := group_bounds(file))
+    for group in np.flatnonzero(np.diff(bounds)).tolist():
+        yield file.read_row_group(group, names).take(rows[bounds[group] : bounds[group + 1]] - ends[group])
+
+
+def group_bounds(file: pq.ParquetFile) -> np.ndarray:
+    """Where the row groups of a file begin, and where the last one ends, shape (n_groups + 1,)."""
+    sizes = (file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))
+    return np.cumsum([0, *sizes])
 
 
 def content_hash(path: str | Path) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from rubric_order import probes
 from rubric_order.probes import Probe, Question
 
 
@@ -38,6 +39,16 @@ def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: M
     begun = [f"{text.rstrip()}\n[RESULT] " if feedback else judge["answer_prefix"] for text in texts.fillna("")]
     names = [second_id(name, start) for name, start in zip(second["first_id"], begun, strict=True)]
     return second.assign(request_id=names, begun=begun)
+
+
+def of_studies(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Mapping) -> pd.DataFrame:
+    """Second requests of several studies, see `second_requests`; column `probe` names that of each request's study."""
+    nothing = requests.iloc[:0].rename(columns={"request_id": "first_id"}).assign(request_id="", begun="")
+    parts = (
+        second_requests(requests.loc[rows], responses.loc[rows], judge=judge, probe=probes.load(probe))
+        for probe, rows in requests.groupby("probe", sort=False).groups.items()
+    )
+    return pd.concat([nothing, *parts], ignore_index=True)
 
 
 def _chooses(text: object, finish_reason: object, records: list[Mapping], prefix: str, probe: Probe) -> bool:

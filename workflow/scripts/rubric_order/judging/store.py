@@ -29,7 +29,7 @@ from rubric_order.judging.engines import PASSING, Response
 log = logging.getLogger(__name__)
 
 FULL_FILE_ROWS = 16_384  # a file of this many rows or more is not joined with others
-GROUP_ROWS = 2048  # rows of a file that are read together
+GROUP_ROWS = files.GROUP_ROWS
 SECONDS_TO_WAIT = 60.0  # for another job that joins files; after that, this job leaves its own as they are
 
 SCHEMA = pa.schema(
@@ -270,11 +270,7 @@ def _opened(path: Path) -> pq.ParquetFile:
 
 def _read(path: Path, columns: list[str]) -> pa.Table:
     with _opened(path) as file:
-        return _aligned(file.read(_there(file, columns)), columns)
-
-
-def _there(file: pq.ParquetFile, columns: list[str]) -> list[str]:
-    return [name for name in columns if name in file.schema_arrow.names]
+        return _aligned(file.read([name for name in columns if name in file.schema_arrow.names]), columns)
 
 
 def _aligned(table: pa.Table, columns: list[str]) -> pa.Table:
@@ -290,20 +286,10 @@ def _empty(columns: list[str]) -> pa.Table:
 
 
 def _rows(path: Path, rows: np.ndarray, columns: list[str]) -> Iterator[pa.Table]:
-    """Some rows of a file, in the order of the file, a table a row group. Groups without any are not read.
-
-    Args:
-        path: the file.
-        rows: their indices, ascending.
-        columns: columns of `SCHEMA`.
-    """
+    """Some rows of a file, see `files.read_rows`, as `SCHEMA` has them."""
     with _opened(path) as file:
-        names = _there(file, columns)
-        ends = np.cumsum([0, *(file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))])
-        bounds = np.searchsorted(rows, ends)
-        for group in np.flatnonzero(np.diff(bounds)).tolist():
-            inside = rows[bounds[group] : bounds[group + 1]] - ends[group]
-            yield _aligned(file.read_row_group(group, names), columns).take(inside)
+        for table in files.read_rows(file, rows, columns):
+            yield _aligned(table, columns)
 
 
 def _without_copies(paths: list[Path]) -> Iterator[pa.Table]:
@@ -326,8 +312,7 @@ def _without_copies(paths: list[Path]) -> Iterator[pa.Table]:
 
 def _groups(table: pa.Table) -> Iterator[pa.Table]:
     """A table as row groups of a file."""
-    table = table.unify_dictionaries().combine_chunks()
-    return (table.slice(start, GROUP_ROWS) for start in range(0, len(table), GROUP_ROWS))
+    return files.in_row_groups(table.unify_dictionaries().combine_chunks(), GROUP_ROWS)
 
 
 def _best_rows(table: pa.Table, request_ids: pa.Array) -> np.ndarray:

@@ -7,14 +7,16 @@ several strategies and studies share one.
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 from jinja2 import Template
 
 from rubric_order import probes
-from rubric_order.base import text_columns
+from rubric_order.base import files, text_columns
 from rubric_order.config import judges
 from rubric_order.probes import Probe, Shown
 
@@ -111,12 +113,36 @@ def render_requests(
     return requests.assign(prompt=pd.Series(prompts, requests.index, object), questions=questions)
 
 
-def shard_of(requests: pd.DataFrame, shard: int, shards: int) -> pd.DataFrame:
-    """The rows of one shard: neighbouring units, about equally many requests a shard, no unit split.
+def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
+    """The requests of one shard: neighbouring units, about equally many requests a shard, no unit split.
+
+    Only the row groups that hold them are read, and those in which the shard begins and ends.
 
     Args:
+        path: file of requests.
         shard: from 1 to `shards`.
+        shards: their number.
     """
-    unit = (requests[["dataset", "unit_id"]] != requests[["dataset", "unit_id"]].shift()).any(axis=1).cumsum()
-    first_row = requests.groupby(unit.to_numpy()).cumcount().rsub(np.arange(len(requests)))
-    return requests[(first_row * shards // max(len(requests), 1) == shard - 1).to_numpy()].reset_index(drop=True)
+    with pq.ParquetFile(path) as file:
+        groups = files.group_bounds(file)
+        first, last = (_next_unit(file, groups, -(-groups[-1] * part // shards)) for part in (shard - 1, shard))
+        inside = range(np.searchsorted(groups, first, side="right") - 1, np.searchsorted(groups, last))
+        if first == last:
+            return file.schema_arrow.empty_table().to_pandas()
+        return file.read_row_groups(list(inside)).slice(first - groups[inside[0]], last - first).to_pandas()
+
+
+def _next_unit(file: pq.ParquetFile, groups: np.ndarray, row: int) -> int:
+    """The first row, from a given one on, with which a unit begins; the number of rows where none does."""
+    if row in (0, groups[-1]):
+        return int(row)
+    before = None
+    for group in range(np.searchsorted(groups, row - 1, side="right") - 1, len(groups) - 1):
+        units = file.read_row_group(group, ["dataset", "unit_id"]).to_pandas()
+        start = max(row - 1 - groups[group], 0)
+        units = list(units.iloc[start:].itertuples(index=False, name=None))
+        before = before or units[0]
+        for place, unit in enumerate(units):
+            if unit != before:
+                return int(groups[group] + start + place)
+    return int(groups[-1])

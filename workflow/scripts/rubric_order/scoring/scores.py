@@ -1,20 +1,43 @@
 """From raw answers to scores: reads joined with the parsed responses to their requests."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from rubric_order import probes
+from rubric_order.base import files
 from rubric_order.judging.second_requests import completed
 from rubric_order.parsing.choices import Choice
 from rubric_order.probes import Probe, Question
 
 MISSING = "no_response"
+# What scores are made from; the last one only where a judge gets second requests.
+RESPONSES = ["request_id", "text", "error", "finish_reason", "option_logprobs", "constrained_text"]
 CONSTRAINED = "constrained"  # the form of a label that was given only to a second, constrained request
 
 Questions = tuple[Question, ...]
 Choices = tuple[Choice, ...]
+
+
+def read_responses(paths: Iterable[Path], request_ids: Iterable[str]) -> pd.DataFrame:
+    """The `RESPONSES` to some requests: one row a request that has one.
+
+    Of each file the ids are looked at first. Then those row groups are read that hold any of the requests.
+    """
+    wanted = pa.array(request_ids, pa.string(), from_pandas=True).unique()
+    found = []
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            ids = file.read(["request_id"])["request_id"]
+            rows = np.flatnonzero(pc.is_in(ids.cast(pa.string()), wanted).to_numpy())
+            there = [name for name in RESPONSES if name in file.schema_arrow.names]
+            found += [file.schema_arrow.empty_table().select(there), *files.read_rows(file, rows, there)]
+    return pa.concat_tables(found, promote_options="permissive").to_pandas()
 
 
 def score_reads(
