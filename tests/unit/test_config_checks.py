@@ -270,6 +270,11 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
             1,
             f"{JUDGE}/engine_args/seed: set {JUDGE}/sampling/seed instead",
         ),
+        (
+            f"{JUDGE}/engine_args/data_parallel_size",
+            2,
+            f"{JUDGE}/engine_args/data_parallel_size: set {JUDGE}/shards instead: a job uses one copy of the model",
+        ),
     ],
 )
 def test_what_a_schema_cannot_say_is_one_line_with_the_path_of_the_key(config, schema, path, value, message):

@@ -129,6 +129,9 @@ def _problems_of_judges(known: Mapping) -> Iterator[str]:
         for key, own in judges.OWN_SETTINGS.items():
             if key in judge["engine_args"]:
                 yield f"judges/{name}/engine_args/{key}: set judges/{name}/{own} instead"
+        if judge["engine"] == "vllm" and judge["engine_args"].get("data_parallel_size", 1) != 1:
+            instead = f"set judges/{name}/shards instead: a job uses one copy of the model"
+            yield f"judges/{name}/engine_args/data_parallel_size: {instead}"
         yield from (f"judges/{name}/{problem}" for problem in _problems_of_engine_and_profiles(judge))
         for other, same in known.items():
             shared = judges.folder_name(judge) == judges.folder_name(same)

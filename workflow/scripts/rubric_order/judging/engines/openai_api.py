@@ -27,6 +27,8 @@ from rubric_order.judging.open_calls import OpenCalls
 
 log = logging.getLogger(__name__)
 
+AT_ONCE = 32  # requests under way at an endpoint, where config does not say how many
+AT_ONCE_SERVED = 512  # the same at a server of our own, which batches them: fewer leave a large GPU idle
 MAX_REFUSED_IN_A_ROW = 10  # after as many refused requests, the mistake is in config and not in the requests
 MAX_FAILED_IN_A_ROW = 50  # after as many failed requests, each with all its attempts, the endpoint is down
 FULL_DISK_SECONDS = 1.0  # time between two tries to write down a call that is about to be sent
@@ -73,6 +75,7 @@ class OpenAiEngine:
         self.vllm = connection.server is not None or judge["dialect"] == "vllm"
         self.prices = _prices(judge["prices"])
         self.budget = Budget(judge["budget"], Amount(**judge.get("spent", {})))
+        self._at_once = judge["concurrency"] or (AT_ONCE_SERVED if connection.server is not None else AT_ONCE)
         limits = {"requests": judge["requests_per_minute"], "tokens": judge["tokens_per_minute"]}
         self.limiter = RateLimiter(**limits, record=judge.get("sent"))
         self.model = judges.shown_name(judge)
@@ -134,7 +137,7 @@ class OpenAiEngine:
         async with self.connection:
             self._tokens = {}
             ended_well = False
-            tasks = [asyncio.create_task(self._work(waiting, finished)) for _ in range(self.judge["concurrency"])]
+            tasks = [asyncio.create_task(self._work(waiting, finished)) for _ in range(self._at_once)]
             try:
                 await asyncio.gather(*tasks)
                 ended_well = True
