@@ -47,7 +47,9 @@ def run_job(folder, base_url, shard_number, shards, output, full_until, chunk_se
     judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="")
     endpoint = {"base_url": base_url, "concurrency": CONCURRENCY}
     paths = {"store": folder / "store", "output": folder / output, "model_folder": None, "weights": None}
-    judge_shard.main(folder / "requests.parquet", shard_number, shards, "score_order", judge, endpoint, gpus=0, **paths)
+    judge_shard.main(
+        [folder / "requests.parquet"], ["score_order"], shard_number, shards, judge, endpoint, gpus=0, **paths
+    )
 
 
 class Jobs:

@@ -45,7 +45,7 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
         "requests": folder / "requests.parquet",
         "shard": 1,
         "shards": 1,
-        "probe": "score_order",
+        "probes": "score_order",
         "judge": json.dumps(judge),
         "endpoint": "{}",
         "model-folder": project.file("results/models/smollm2_135m_instruct_float32"),
