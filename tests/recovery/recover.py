@@ -361,7 +361,7 @@ def power_found(judge: Simulation, temperature: float, *, items: int, studies: i
     return {"v": v, "deff": deff, "detectable": smallest, "predicted": predicted, "found": found}
 
 
-def page(results: Path, studies: int, resamples: int) -> Iterator[str]:
+def page(results: Path, studies: int, resamples: int, items: int) -> Iterator[str]:
     """Lines of the page about what was found."""
     text = Path(__file__).with_name("page.md").read_text(encoding="utf-8")
     preferences = pd.read_parquet(results / "preference.parquet")
@@ -381,6 +381,8 @@ def page(results: Path, studies: int, resamples: int) -> Iterator[str]:
                 "nulls": NULL_TIMES * studies,
                 "resamples": resamples,
                 "paired": 2 * resamples,
+                "items": items,
+                "large": LARGE,
             }
             for name, count in (("chance", studies), ("null_chance", NULL_TIMES * studies)):
                 numbers[name] = f"{200 * np.sqrt(0.95 * 0.05 / count):.1f}%"
@@ -504,7 +506,9 @@ def main() -> None:
         found.to_parquet(path)
         print(found.round(4).to_string(), flush=True)
     if options.page:
-        options.page.write_text("\n".join(page(options.results, options.studies, options.resamples)) + "\n")
+        options.page.write_text(
+            "\n".join(page(options.results, options.studies, options.resamples, options.items)) + "\n"
+        )
 
 
 if __name__ == "__main__":
