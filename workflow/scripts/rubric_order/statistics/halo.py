@@ -7,7 +7,7 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import DEFAULT_PROFILE, KEYS, VALUES, stream
-from rubric_order.methods import panels, resampling, tidy
+from rubric_order.methods import multiplicity, panels, resampling, tidy
 
 BASES = ("mean", "read")
 # The strategy of a study that judges criteria alone which a strategy is compared with, where not the one of its name.
@@ -97,7 +97,8 @@ def estimate(
           for ``balanced_williams``); the first study that has them is used;
         - ``human``: people's scores. They are means over raters, whose noise makes them correlate less; no correction
           is made for it;
-        - ``inside_minus_alone`` and ``inside_minus_human``: differences over the scores that both have.
+        - ``inside_minus_alone`` and ``inside_minus_human``: differences over the scores that both have, with `p` of no
+          difference (`resampling.two_sided_p`), adjusted as `multiplicity.adjust` says.
     """
     alone_of: dict[tuple, pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
@@ -121,10 +122,12 @@ def estimate(
             for quantity, values in _correlations(panel, separate, basis, weights).items():
                 low, high = resampling.percentile_interval(values[1:], confidence)
                 row = {"basis": basis, "quantity": quantity, "estimate": values[0]}
-                rows.append(common | row | {"ci_low": float(low), "ci_high": float(high)})
-    columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "n_texts", "n_groups"]
+                p = resampling.two_sided_p(values[1:]) if "_minus_" in quantity else np.nan
+                rows.append(common | row | {"ci_low": float(low), "ci_high": float(high), "p": p})
+    columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "p", "n_texts", "n_groups"]
     columns += ["n_criteria", "n_reads", "method"]
     table = tidy.from_rows_with_gaps(rows, columns, ["readout", "basis", "quantity", "method"])
+    table = multiplicity.adjust(table)
     return table.assign(confidence=confidence, seed=pd.array([seed] * len(table), dtype="Int64"))
 
 

@@ -2,14 +2,15 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, with_interval
+from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, with_interval
 
 CAPTION = (
     "Halo: mean correlation between criteria across texts, of scores given in one prompt, of the same items judged "
     "alone (where a study does that), and of people's; and the differences, with {bootstrap[confidence]:.0%} "
     "bootstrap intervals over groups of texts. Read: of single reads; mean: of means over reads of a text, as many of "
     "one prompt as alone, for means of more reads correlate more. People's scores have noise of their own, which "
-    "lowers their correlation: a difference from them is no pure halo."
+    "lowers their correlation: a difference from them is no pure halo. * a difference that is significant at 5% after "
+    "Holm's adjustment for all judges, profiles, datasets and scales of the study; few clusters: fewer than 30 groups."
 )
 QUANTITIES = {
     "inside": "one prompt",
@@ -18,6 +19,7 @@ QUANTITIES = {
     "inside_minus_alone": "one prompt - alone",
     "inside_minus_human": "one prompt - people",
 }
+TESTED = ("inside_minus_alone", "inside_minus_human")
 
 
 def table(
@@ -41,8 +43,13 @@ def table(
         for found in block.itertuples():
             name = found.quantity
             row |= {name: found.estimate, f"{name}_low": found.ci_low, f"{name}_high": found.ci_high}
+            if name in TESTED:
+                row |= {f"{name}_{p}": getattr(found, p) for p in ("p", "p_holm", "p_bh")}
+        row["n_groups"] = block["n_groups"].iloc[0]
         rows.append(row)
-    columns = [*keys, "n_texts", "n_reads", *(f"{name}{end}" for name in QUANTITIES for end in ("", "_low", "_high"))]
+    columns = [*keys, "n_texts", "n_groups", "n_reads"]
+    columns += [f"{name}{end}" for name in QUANTITIES for end in ("", "_low", "_high")]
+    columns += [f"{name}_{p}" for name in TESTED for p in ("p", "p_holm", "p_bh")]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -54,4 +61,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         if rows[name].notna().any():
             ends = zip(rows[name], rows[f"{name}_low"], rows[f"{name}_high"], strict=True)
             printed[title] = [with_interval(*row) for row in ends]
+            if name in TESTED:
+                marks = ["*" if pd.notna(p) and p < SIGNIFICANT else "" for p in rows[f"{name}_p_holm"]]
+                printed[title] = [text + mark for text, mark in zip(printed[title], marks, strict=True)]
+    printed["flag"] = flags(rows["n_groups"])
     return printed
