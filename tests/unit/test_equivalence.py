@@ -55,17 +55,20 @@ def test_a_verdict_is_about_every_effect(low, high, verdict):
 @pytest.mark.parametrize("groups", [40, 96])
 def test_an_effect_at_the_margin_is_shown_to_be_small_in_at_most_one_of_twenty_studies(groups):
     """Whole scores under four orderings; one of them adds the margin on average, other effects differ by group."""
-    rng, margin, wrong = np.random.default_rng(groups), 0.1, 0
+    rng, margin, studies = np.random.default_rng(groups), 0.1, 4000
     shift = np.array([margin, -margin / 3, -margin / 3, -margin / 3])
-    unit, repetitions = np.repeat(np.arange(groups), 4), 600
-    for _ in range(repetitions):
-        own = 0.1 * rng.normal(size=(groups, 4))[unit] + 0.05 * rng.normal(size=(len(unit), 4))
-        mean = 3.3 + shift + own - own.mean(axis=1, keepdims=True)
-        scores = np.floor(mean) + (rng.random(mean.shape) < mean % 1)
-        fit = additive.shifts(additive.Cells(scores, np.ones(scores.shape)), unit)
-        low, high = resampling.jackknife_interval(fit.shift[:1], fit.influence[:, :1], 0.9)
-        wrong += equivalence.verdict(low, high, margin) == "shown"
-    assert wrong / repetitions <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / repetitions)
+    own = 0.1 * rng.normal(size=(studies, groups, 1, 4)) + 0.05 * rng.normal(size=(studies, groups, 4, 4))
+    mean = 3.3 + shift + own - own.mean(axis=-1, keepdims=True)
+    scores = np.floor(mean) + (rng.random(mean.shape) < mean % 1)
+    first = (scores[..., 0] - scores.mean(axis=-1)).mean(axis=2)
+    error = first.std(axis=1, ddof=1) / np.sqrt(groups)
+    found = additive.shifts(
+        additive.Cells(scores[0].reshape(-1, 4), np.ones((4 * groups, 4))), np.arange(groups).repeat(4)
+    )
+    assert found.shift[0] == pytest.approx(first[0].mean())
+    assert resampling.jackknife_error(found.influence)[0] == pytest.approx(error[0])
+    wrong = (equivalence.p_values(first.mean(axis=1), error, np.full(studies, groups - 1), margin) <= 0.05).mean()
+    assert 0.03 < wrong <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / studies)
 
 
 def test_a_judge_without_preference_is_shown_to_be_small_and_one_with_a_strong_one_is_not():

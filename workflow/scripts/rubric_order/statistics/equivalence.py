@@ -43,9 +43,9 @@ def estimate(
         - ``log_odds``: no position adds `margin` or more to an option's log-odds, or takes it away;
         - ``r``: two strategies, of those that show every score in every position, agree equally well with human scores.
 
-        `verdict` is one of `equivalence.verdict`, at `level` for each of the `n_effects` that a quantity is about. Fewer
-        clusters than `uniformity.FEW_CLUSTERS` show nothing to be small: where the order changes scores seldom, but
-        then much, the error at the margin is 8% for 18 clusters, instead of 5%. It is 7% for 40 clusters, and 5% for 96.
+        `verdict` is one of `equivalence.verdict`, at `level` for each of the `n_effects` that a quantity is about.
+        Fewer clusters than `uniformity.FEW_CLUSTERS` show nothing to be small: where the order changes scores seldom,
+        the error at the margin is 8% for 18 clusters, instead of 5%; it is 7% for 40 clusters then, and 5% for 96.
         `estimate`, `low` and `high` (confidence 1 - 2 `level`) are those of the effect that is least shown to be small,
         and `p` is its p-value. Standard errors are those behind the intervals of the other statistics, which are
         taken for Student's t over clusters.
