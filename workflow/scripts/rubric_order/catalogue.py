@@ -65,6 +65,11 @@ STATISTICS = {
     "budget_curve": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "budget_curve")),
     "rank_reversal": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")),
     "within_item_deviation": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",), derived=("temperatures",)),
+    "generalisability": Statistic(
+        SCORE_ORDER,
+        settings=("bootstrap/confidence", "bootstrap/seed", "generalisability"),
+        derived=("temperatures",),
+    ),
     "canonical_rank": Statistic(SCORE_ORDER),
     "score_position": Statistic(SCORE_ORDER),
     "equivalence": Statistic(reads=("score_effects", "strategy_comparison"), settings=("equivalence",)),
@@ -112,6 +117,7 @@ TABLES = {
     "parse_failures": Shown(("parse_failures",), "Answers without a score", "Parse failures"),
     "rank_reversal": Shown(("rank_reversal",), "Ranking", "Rank reversal"),
     "within_item_deviation": Shown(("within_item_deviation",), "Position bias", "Variation within items"),
+    "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, table"),
     "canonical_rank": Shown(("canonical_rank",), "Human agreement", "Rank of the canonical ordering"),
     "score_position": Shown(("score_position",), "Position bias", "Scores by position, table"),
     "bias_cost": Shown(("bias_cost",), "Position bias", "Bias Cost"),
@@ -134,6 +140,7 @@ FIGURES = {
     "power": Shown(("power",), "Position bias", "Smallest detectable bias, figure"),
     "human_scores": Shown(("datasets",), "Datasets", "Human scores, figure"),
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, figure"),
+    "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, figure"),
     "position_selection_by_dataset": Shown(
         ("position_selection",), "Position bias", "Position selection by dataset, figure"
     ),

@@ -59,6 +59,24 @@ def drawn(k: int, most: int, seed: int) -> Subsets:
     return draw(k, most, rng=randomness.generator(seed, "subsets of reads", k))
 
 
+@functools.lru_cache
+def disjoint(k: int, size: int, count: int, seed: int) -> np.ndarray:
+    """Pairs of disjoint subsets of k reads, drawn at random, as weights that make means of them.
+
+    Args:
+        k, size: number of reads, and of those in each subset: at most half of k.
+        count: how many pairs.
+
+    Returns:
+        Shape (count, 2, k); read only.
+    """
+    rng = randomness.generator(seed, "disjoint subsets of reads", k, size)
+    place = rng.permuted(np.tile(np.arange(k), (count, 1)), axis=1)
+    masks = np.stack([place < size, (place >= size) & (place < 2 * size)], axis=1) / size
+    masks.flags.writeable = False
+    return masks
+
+
 def _all_of_size(k: int, size: int) -> np.ndarray:
     """Every subset of one size, shape (C(k, size), k): grown element by element, none twice."""
     masks, last = np.zeros((1, k), dtype=np.int8), np.array([-1])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from rubric_order.base.keys import CROSSED, EVERY, KEYS
+from rubric_order.base.keys import EVERY, EVERY_POSITION, KEYS
 from rubric_order.methods import equivalence, tidy, uniformity
 
 _SAME = [*KEYS, "readout", "cluster"]
@@ -54,8 +54,8 @@ def estimate(
     compared = strategy_comparison[
         (strategy_comparison["quantity"] == "pearson")
         & (strategy_comparison["criterion"] == EVERY)
-        & strategy_comparison["strategy"].isin(CROSSED)
-        & strategy_comparison["baseline"].isin(CROSSED)
+        & strategy_comparison["strategy"].isin(EVERY_POSITION)
+        & strategy_comparison["baseline"].isin(EVERY_POSITION)
     ]
     tested = [
         ("points", points, score_effects[score_effects["quantity"] == "ordering"]),

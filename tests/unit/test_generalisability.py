@@ -1,0 +1,176 @@
+"""Variance components of reads: against the analysis of variance, what was planted, and subsets of the reads."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from tests.factories import score_table, simulated_reads
+
+from rubric_order.base.labels import Labels
+from rubric_order.figures import generalisability as figure
+from rubric_order.methods import subsets
+from rubric_order.simulation import studies
+from rubric_order.simulation.judge import Simulation
+from rubric_order.statistics import generalisability
+from rubric_order.tables import generalisability as tables
+
+SETTINGS = {"confidence": 0.95, "seed": 1}
+TRUE = {"item": 1.0, "shift": 0.09, "interaction": 0.25, "repetition": 0.49}
+
+
+def planted(rng, items=80, d=10, repeats=1, groups=None):
+    """Scores of items under orderings, means over repeats; interactions in part shared by groups of items."""
+    unit = np.arange(items) if groups is None else np.repeat(np.arange(groups), items // groups)
+    own = np.sqrt(TRUE["interaction"])
+    if groups is not None:
+        shared = rng.normal(size=(groups, d))[unit] * own * np.sqrt(0.5)
+        interaction = shared + own * np.sqrt(0.5) * rng.normal(size=(items, d))
+    else:
+        interaction = own * rng.normal(size=(items, d))
+    true = rng.normal(size=(items, 1)) + np.sqrt(TRUE["shift"]) * rng.normal(size=d) + interaction
+    noise = np.sqrt(TRUE["repetition"]) * rng.normal(size=(repeats, items, d))
+    return true + noise.mean(axis=0), unit
+
+
+def found_in(values, unit, repeats=1, noise=TRUE["repetition"]):
+    moments = generalisability.unit_moments(values, np.full(len(values), noise), unit)
+    return generalisability.components(moments.sum(axis=0), repeats)
+
+
+def test_components_are_those_of_the_analysis_of_variance():
+    rng = np.random.default_rng(1)
+    values, unit = planted(rng, items=12, d=4)
+    found = found_in(values, unit)
+    grand, rows, columns = values.mean(), values.mean(axis=1), values.mean(axis=0)
+    of_items = 4 * ((rows - grand) ** 2).sum() / 11
+    of_orderings = 12 * ((columns - grand) ** 2).sum() / 3
+    rest = ((values - rows[:, None] - columns + grand) ** 2).sum() / 33
+    assert found.item == pytest.approx((of_items - rest) / 4)
+    assert found.rest == pytest.approx(rest)
+    assert found.shift == pytest.approx((of_orderings - rest) / 12)
+    assert found.interaction == pytest.approx(rest - TRUE["repetition"])
+
+
+@pytest.mark.parametrize(("repeats", "groups"), [(1, None), (3, None), (1, 20)])
+def test_components_are_those_that_were_planted(repeats, groups):
+    rng = np.random.default_rng(2)
+    drawn = [found_in(*planted(rng, repeats=repeats, groups=groups), repeats=repeats) for _ in range(300)]
+    for name, value in TRUE.items():
+        each = np.array([getattr(of, name) for of in drawn])
+        assert abs(each.mean() - value) <= 3.5 * each.std() / np.sqrt(300) + 1e-12, name
+
+
+def test_coefficients_by_hand():
+    of = generalisability.Components(*(np.array(value) for value in (4.0, 1.0, 3.0, 2.0)))
+    orderings, repeats = np.array([1, 2, 1]), np.array([1, 1, 2])
+    relative, absolute = generalisability.coefficients(of, orderings, repeats)
+    assert relative == pytest.approx([4 / 7, 4 / 5.5, 4 / 6])
+    assert absolute == pytest.approx([4 / 8, 4 / 6, 4 / 7])
+    unknown = of._replace(repetition=np.array(np.nan))
+    relative, _ = generalisability.coefficients(unknown, orderings, repeats)
+    assert relative[:2] == pytest.approx([4 / 7, 4 / 5.5])
+    assert np.isnan(relative[2])
+
+
+def test_disjoint_sets_are_disjoint_means():
+    masks = subsets.disjoint(10, 4, 50, 0)
+    assert masks.shape == (50, 2, 10)
+    assert masks.sum(axis=2) == pytest.approx(1)
+    assert (masks[:, 0] * masks[:, 1] == 0).all()
+
+
+def study(seed=1, **judge):
+    options = {"groups": 60, "candidates": 4, "n": 5, "strategies": ["balanced"], "seed": seed}
+    reads = studies.read_items(Simulation(seed=seed, **judge), **options)
+    return studies.as_scores(reads, candidates=4)
+
+
+def test_predictions_are_what_subsets_of_orderings_give():
+    """A judge with item, group and prompt effects and a preference; half of the items predict the others."""
+    table = study(item_positions=0.7, group_positions=0.5, prompts=0.7, preference="first", decisiveness=0.7)
+    found = generalisability.estimate(table, **SETTINGS).query("cluster == 'group' and readout == 'hard'")
+    rows = found[found["repeats"] == 1].set_index(["quantity", "orderings"])
+    for size in range(1, 6):
+        predicted = rows.loc[("generalisability", size), "estimate"]
+        assert predicted == pytest.approx(rows.loc[("observed", size), "estimate"], abs=0.01)
+    group = table["group_id"] < "g00030"
+    halves = [generalisability.estimate(table[which], **SETTINGS) for which in (group, ~group)]
+    here, there = (half.query("cluster == 'group' and readout == 'hard' and repeats == 1") for half in halves)
+    predicted = here[here["quantity"] == "generalisability"].set_index("orderings")
+    seen = there[there["quantity"] == "observed"].set_index("orderings")["estimate"]
+    assert np.abs(predicted["estimate"][seen.index] - seen).max() < 0.1
+
+
+def test_repeats_are_predicted_from_option_probabilities_and_from_repeats():
+    """Of orderings that are each read four times: what one read each predicts of means over two and four repeats."""
+    judge = Simulation(item_positions=0.7, prompts=0.7, decisiveness=0.5, seed=3)
+    options = {"groups": 200, "candidates": 2, "n": 5, "seed": 5}
+    reads = studies.read_items(judge, strategies=["balanced"], **options)["balanced"]
+    rng = np.random.default_rng(0)
+    shares = reads.probabilities
+    levels = reads.shown[..., None, :]
+    picked = (shares[:, :, None, :].cumsum(axis=-1) > rng.random((*shares.shape[:2], 4, 1))).argmax(axis=-1)
+    scores = np.take_along_axis(np.broadcast_to(levels, (*picked.shape, 5)), picked[..., None], axis=-1)[..., 0]
+    table = studies.as_scores({"balanced": reads}, candidates=2)
+    found = generalisability.estimate(
+        table, **SETTINGS, repeats=[1, 2, 4], temperatures={"simulated": {"default": 1.0}}
+    ).query("cluster == 'item' and readout == 'hard' and quantity == 'generalisability'")
+    predicted = found.set_index(["orderings", "repeats"])["estimate"]
+    for k in (1, 2, 5):
+        for r in (1, 2, 4):
+            means = scores[:, :, :r].mean(axis=2)
+            assert predicted[k, r] == pytest.approx(generalisability.observed(means, k, seed=0), abs=0.04), (k, r)
+
+
+def test_without_repeats_or_probabilities_repetition_is_part_of_the_rest():
+    table = simulated_reads(groups=12, strategies=["balanced", "random", "fixed"], failing=0.02)
+    found = generalisability.estimate(table, **SETTINGS)
+    assert set(found["strategy"]) == {"balanced"}
+    assert not {"interaction", "repetition"} & set(found["quantity"])
+    assert set(found["repeats"].dropna()) == {1}
+    assert found["n_items"].iloc[0] < 48
+
+
+def test_intervals_cover():
+    truth = np.array([1 / (1 + (0.25 + 0.49) / k) for k in (1, 5)])
+    rng, covered = np.random.default_rng(4), []
+    for _ in range(200):
+        values, unit = planted(rng, items=80, groups=40)
+        moments = generalisability.unit_moments(values, np.full(80, TRUE["repetition"]), unit)
+        total = moments.sum(axis=0)
+        both = generalisability.components(np.vstack([total, total - moments]), 1)
+        relative, _ = generalisability.coefficients(both, np.array([1, 5]), np.array([1, 1]))
+        low, high = np.tanh(generalisability._jackknife(np.arctanh(relative), 0.95))
+        covered.append((low <= truth) & (truth <= high))
+    assert (np.mean(covered, axis=0) > 0.89).all()
+
+
+def test_a_judge_that_gives_one_score_has_no_reliability():
+    found = generalisability.estimate(score_table([[5] * 10] * 12), **SETTINGS)
+    assert found[found["quantity"].isin(["generalisability", "observed"])]["estimate"].isna().all()
+    assert found["ci_low"].isna().all()
+
+
+def test_table_and_figure_show_what_is_there():
+    temperatures = {"simulated": {"default": 1.0}}
+    found = generalisability.estimate(study(), **SETTINGS, temperatures=temperatures)
+    rows = tables.table(found, study="simulated", n=5)
+    assert rows["observed_2"].notna().all()
+    printed = tables.for_print(rows)
+    assert "(" in printed["G of 5"].iloc[0]
+    assert "(" not in printed["G of 10"].iloc[0]
+    assert printed["interaction %"].iloc[0] != ""
+    keys = {"study": "simulated", "n": 5, "readout": "hard", "labels": Labels({"simulated": "J"}, {"simulated": "D"})}
+    size = {"width_in": 6.5, "panel_height_in": 2.0, "columns": 3}
+    drawn = figure.draw(found, strategy="balanced", **keys, **size)
+    names = [text.get_text() for text in drawn.legends[0].get_texts()]
+    assert set(names) == {"k orderings, once each", "one ordering, k times", "dependability", "observed, disjoint sets"}
+    assert "all" in figure.draw(found, strategy="all", **keys, **size).texts[0].get_text()
+    plt.close("all")
+
+
+def test_results_do_not_depend_on_the_order_of_rows():
+    table = simulated_reads(groups=8, strategies=["balanced"], soft=True)
+    found = generalisability.estimate(table, **SETTINGS)
+    shuffled = generalisability.estimate(table.sample(frac=1, random_state=3), **SETTINGS)
+    pd.testing.assert_frame_equal(found, shuffled)

@@ -1,0 +1,104 @@
+"""How reliable means of reads are, by how many orderings and repeats they are over."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rubric_order.base.labels import Labels
+from rubric_order.figures import style
+
+CAPTION = (
+    "Predicted correlation over items between the mean of k reads under {strategy} and the mean of k others "
+    "(generalisability), with {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s: of reads in k different "
+    "orderings, and, where repetition is known under each ordering, of k repeats of one ordering against those of "
+    "another. Crosses: what the means over disjoint sets of the orderings had. Dotted: dependability, which also "
+    "counts as an error what an ordering adds to all items. No human score is used: a judge can be reliable and wrong; "
+    "the figure Number of reads shows agreement with human scores."
+)
+
+
+def draw(
+    generalisability: pd.DataFrame,
+    *,
+    study: str,
+    strategy: str,
+    n: int,
+    readout: str,
+    width_in: float,
+    panel_height_in: float,
+    columns: int,
+    labels: Labels,
+    profile: str = "default",
+    cluster: str = "group",
+) -> Figure:
+    """Predicted reliability by number of reads: one panel a judge and dataset.
+
+    Args:
+        generalisability: see `generalisability.estimate`.
+        study, strategy, n, readout, profile, cluster: which rows to draw.
+        width_in, panel_height_in: width of the figure and height of a panel in inches.
+        columns: panels a row, at most.
+        labels: of judges and datasets.
+    """
+    chosen = generalisability.query(
+        "study == @study and profile == @profile and strategy == @strategy and n == @n and readout == @readout"
+        " and cluster == @cluster and orderings.notna()"
+    )
+    panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
+    if not panels:
+        reason = f"No items of which all are read in the same orderings (strategy: {strategy})"
+        return style.nothing(reason, width_in=width_in, height_in=1.0)
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(width_in, max(panel_height_in * rows + 0.6, 2.4)),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for axis in axes.flat[len(panels) :]:
+        axis.set_visible(False)
+    last = int(chosen["orderings"].max())
+    for axis, (dataset, judge) in zip(axes.flat, panels, strict=False):
+        block = chosen[(chosen["dataset"] == dataset) & (chosen["judge"] == judge)]
+        _draw_panel(axis, block)
+        axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({block['n_items'].max()} items)")
+    axes[0, 0].set_ylim(0, 1.02)
+    axes[0, 0].set_xlim(0.5, last + 0.5)
+    step = 1 if last < 8 else 2 if last <= 12 else max(4, last // 6)
+    axes[0, 0].set_xticks([1, *range(step if step > 1 else 2, last + 1, step)])
+    for axis in axes.flat[max(len(panels) - columns, 0) : len(panels)]:
+        axis.tick_params(axis="x", labelbottom=True)
+    figure.supxlabel("Number of reads averaged, k")
+    figure.supylabel("Reliability of the mean")
+    entries = style.legend_entries(list(axes.flat[: len(panels)]))
+    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=2)
+    return figure
+
+
+def _draw_panel(axis: Axes, block: pd.DataFrame) -> None:
+    by = block.set_index("quantity")
+    general = block[block["quantity"] == "generalisability"]
+    once = general[general["repeats"] == 1].sort_values("orderings")
+    repeated = general[(general["orderings"] == 1) & (general["repeats"] > 1)]
+    repeated = pd.concat([once.head(1), repeated]).sort_values("repeats") if len(repeated) else repeated
+    lines = [(once, "orderings", "k orderings, once each", 0), (repeated, "repeats", "one ordering, k times", 1)]
+    for line, number, name, place in lines:
+        x, y = line[number].to_numpy(dtype=float), line["estimate"].to_numpy(dtype=float)
+        shown = x <= block["orderings"].max()
+        if shown.any():
+            spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy(dtype=float).T - y))
+            look = style.look(place) | {"markersize": 3, "linewidth": 1.2}
+            axis.errorbar(x[shown], y[shown], yerr=spread[:, shown], label=name, **look)
+    depend = block[(block["quantity"] == "dependability") & (block["repeats"] == 1)].sort_values("orderings")
+    axis.plot(depend["orderings"], depend["estimate"], linestyle=":", color=style.colour(0), label="dependability")
+    if "observed" in by.index:
+        seen = block[block["quantity"] == "observed"]
+        axis.plot(
+            seen["orderings"], seen["estimate"], "x", color="black", markersize=5, label="observed, disjoint sets"
+        )
