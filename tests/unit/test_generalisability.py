@@ -8,7 +8,7 @@ from tests.factories import score_table, simulated_reads
 
 from rubric_order.base.labels import Labels
 from rubric_order.figures import generalisability as figure
-from rubric_order.methods import subsets
+from rubric_order.methods import resampling, subsets
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 from rubric_order.statistics import generalisability
@@ -140,7 +140,7 @@ def test_intervals_cover():
         total = moments.sum(axis=0)
         both = generalisability.components(np.vstack([total, total - moments]), 1)
         relative, _ = generalisability.coefficients(both, np.array([1, 5]), np.array([1, 1]))
-        low, high = np.tanh(generalisability._jackknife(np.arctanh(relative), 0.95))
+        low, high = np.tanh(resampling.left_out_interval(np.arctanh(relative), 0.95))
         covered.append((low <= truth) & (truth <= high))
     assert (np.mean(covered, axis=0) > 0.89).all()
 

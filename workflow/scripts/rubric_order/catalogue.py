@@ -59,7 +59,7 @@ STATISTICS = {
     ),
     "power": Statistic(reads=("position_selection",), settings=("power",)),
     "scales": Statistic(reads=("position_selection",), settings=("scales",)),
-    "human_agreement": Statistic(SCORE_ORDER, derived=("human_scales",)),
+    "human_agreement": Statistic(SCORE_ORDER, reads=("items",), derived=("human_scales",)),
     "strategy_comparison": Statistic(SCORE_ORDER, settings=("bootstrap", "paired")),
     "parse_failures": Statistic(ANY_PROBE, settings=()),
     "budget_curve": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "budget_curve")),

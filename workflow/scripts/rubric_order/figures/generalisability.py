@@ -76,8 +76,7 @@ def draw(
         axis.tick_params(axis="x", labelbottom=True)
     figure.supxlabel("Number of reads averaged, k")
     figure.supylabel("Reliability of the mean")
-    entries = style.legend_entries(list(axes.flat[: len(panels)]))
-    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=2)
+    style.legend_above(figure, 2)
     return figure
 
 

@@ -79,9 +79,7 @@ def draw(
     for axis in axes.flat[max(len(judges) - columns, 0) : len(judges)]:
         axis.tick_params(axis="x", labelbottom=True)
     figure.supxlabel("Mean score under the ordering less the mean over orderings (points)")
-    entries = style.legend_entries(list(axes.flat[: len(judges)]))
-    if len(entries) > 1:
-        figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=len(entries))
+    style.legend_above(figure)
     return figure
 
 

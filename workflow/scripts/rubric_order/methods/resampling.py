@@ -84,6 +84,26 @@ def jackknife_interval(estimate: np.ndarray, influence: np.ndarray, confidence: 
     return estimate - width, estimate + width
 
 
+def left_out_interval(values: np.ndarray, confidence: float) -> np.ndarray:
+    """Intervals from values without each unit, with Student's t.
+
+    Args:
+        values: of all units first, then without each, shape (1 + n_units, q).
+
+    Returns:
+        Lower and upper ends, shape (2, q); NaN with fewer than three units, or where a value is not known or does not
+        vary.
+
+    Source: the jackknife of Tukey (1958), Bias and confidence in not quite large samples.
+    """
+    units = len(values) - 1
+    if units < 3:
+        return np.full((2, values.shape[1]), np.nan)
+    error = np.sqrt((units - 1) / units * ((values[1:] - values[1:].mean(axis=0)) ** 2).sum(axis=0))
+    width = distributions.t_quantile((1 + confidence) / 2, units - 1) * np.where(error > 1e-12, error, np.nan)
+    return values[0] + np.array([[-1], [1]]) * width
+
+
 def jackknife_error(influence: np.ndarray) -> np.ndarray:
     """Standard error from the influence of each unit, shape (n_units, q) -> (q,), see `jackknife_interval`."""
     units = len(influence)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
-from rubric_order.methods import blocks, distributions, repetition, resampling, subsets, tidy
+from rubric_order.methods import blocks, repetition, resampling, subsets, tidy
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 SPLITS = 252  # pairs of disjoint sets of orderings of one size that stand for all of them
@@ -208,7 +208,7 @@ def _of_readout(
         for name, found in zip(("generalisability", "dependability"), coefficients(both, *grid.T), strict=True):
             rows = {"quantity": name, "orderings": grid[:, 0], "repeats": grid[:, 1]}
             with np.errstate(divide="ignore", invalid="ignore"):
-                ends = np.tanh(_jackknife(np.arctanh(np.minimum(found, 1 - 1e-12)), confidence))
+                ends = np.tanh(resampling.left_out_interval(np.arctanh(np.minimum(found, 1 - 1e-12)), confidence))
             yield same | {"method": _method(cluster) + ", Fisher's z"}, rows | _columns(found[0], ends)
         sizes = np.arange(1, d // 2 + 1)
         if often == 1 and len(sizes):
@@ -222,7 +222,8 @@ def _variances(about: dict, of: Components, confidence: float) -> Iterator[tuple
     if about["repetition_from"]:
         parts |= {"interaction": of.interaction, "repetition": of.repetition}
     values = np.column_stack(list(parts.values()))
-    rows = {"quantity": np.array(list(parts), dtype=object)} | _columns(values[0], _jackknife(values, confidence))
+    ends = resampling.left_out_interval(values, confidence)
+    rows = {"quantity": np.array(list(parts), dtype=object)} | _columns(values[0], ends)
     yield about | {"method": _method(about["cluster"])}, rows
 
 
@@ -232,17 +233,3 @@ def _method(cluster: str) -> str:
 
 def _columns(values: np.ndarray, ends: np.ndarray) -> dict:
     return {"estimate": values, "ci_low": ends[0], "ci_high": ends[1]}
-
-
-def _jackknife(values: np.ndarray, confidence: float) -> np.ndarray:
-    """Lower and upper ends of intervals, shape (2, q), from values of all units and without each, (1 + n_units, q).
-
-    NaN with fewer than three units, or where a value is not known, or does not vary.
-    """
-    units = len(values) - 1
-    if units < 3:
-        return np.full((2, values.shape[1]), np.nan)
-    without = values[1:]
-    error = np.sqrt((units - 1) / units * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
-    width = distributions.t_quantile((1 + confidence) / 2, units - 1) * np.where(error > _NO_VARIANCE, error, np.nan)
-    return values[0] + np.array([[-1], [1]]) * width

@@ -7,9 +7,9 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, KEYS, VALUES, stream
-from rubric_order.methods import blocks, bounds, correlations, item_scores, tidy
+from rubric_order.methods import attenuation, blocks, bounds, correlations, item_scores, tidy
 
-COLUMNS = {"scores": item_scores.COLUMNS}
+COLUMNS = {"scores": item_scores.COLUMNS, "items": ["dataset", "item_id", "human_scores"]}
 HUMAN_SCALE = (1, 5)  # where a dataset says nothing else
 STATISTICS: dict[str, correlations.Statistic] = {
     "pearson": correlations.weighted_pearson,
@@ -43,6 +43,7 @@ def estimate(
     confidence: float,
     seed: int,
     human_scales: Mapping[str, Sequence[float]] | None = None,
+    items: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Agreement of each item's mean score with its human score.
 
@@ -50,13 +51,15 @@ def estimate(
         scores: see `blocks.blocks`; items without a human score are left out.
         resamples, confidence, seed: see the package.
         human_scales: least and greatest human score of each dataset, by default `HUMAN_SCALE`; for kappa.
+        items: the datasets' items with the scores of each rater (`human_scores`), where these are known.
 
     Returns:
         One row a group of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`: ``pearson``,
         ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights; mean scores are rounded, after human ones are
         mapped linearly to the judge's number of levels). `ci_low` and `ci_high` come from a jackknife over clusters on
         the scale of Fisher's z, with Student's t; `bca_low` and `bca_high` are the bias-corrected and accelerated
-        interval of the bootstrap (Efron, 1987).
+        interval of the bootstrap (Efron, 1987). Where items have several raters, of these items also
+        ``human_reliability`` and ``pearson_corrected``, see `attenuation.corrected`.
 
         `n_items` items have a mean score, from `n_reads` reads; `n_failed` reads of items with a human score have none.
         `bound_low` and `bound_high` are the least and greatest Pearson's r that their scores could make, see
@@ -65,13 +68,14 @@ def estimate(
 
     Source: Xu et al. (2026), Section 4.4, for the correlations.
     """
-    rows = []
+    rows, raters = [], _rater_noise(items)
     for block in blocks.blocks(scores):
         scale = (human_scales or {}).get(block.keys["dataset"], HUMAN_SCALE)
         for readout in VALUES:
             for criterion, items in item_scores.by_criterion(item_scores.totals(block, readout)):
                 name = block.keys | {"criterion": criterion, "readout": readout}
                 rows += _correlations(name, items, scale, resamples=resamples, confidence=confidence, seed=seed)
+                rows += _corrected(name, items, raters.get(name["dataset"]), confidence)
     columns = [*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
     columns += ["bca_low", "bca_high", "bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed"]
     words = ["criterion", "readout", "cluster", "quantity", "method"]
@@ -104,6 +108,31 @@ def _correlations(
             if quantity == "pearson":
                 row |= dict(zip(("bound_low", "bound_high"), extremes or (found, found), strict=True))
             yield about | row
+
+
+def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.Series]:
+    """Variance of each item's mean human score by how its raters differ, by dataset; items with several raters only."""
+    if items is None:
+        return {}
+    given = items[items["human_scores"].map(len) > 1]
+    noise = given["human_scores"].map(lambda scores: np.var(scores, ddof=1) / len(scores))
+    return {name: each.set_axis(given.loc[each.index, "item_id"]) for name, each in noise.groupby(given["dataset"])}
+
+
+def _corrected(name: dict, items: pd.DataFrame, noise: pd.Series | None, confidence: float) -> Iterator[dict]:
+    """The rows of the reliability of human scores, and of r without their noise."""
+    means = item_scores.means(items)
+    rated = means[means.index.isin(noise.index)] if noise is not None else means.iloc[:0]
+    for cluster in CLUSTERS if len(rated) > 1 else ():
+        clusters = item_scores.clusters_of(rated, cluster)
+        scores = (rated["judge"].to_numpy(dtype=float), rated["human"].to_numpy(dtype=float))
+        found = attenuation.corrected(*scores, noise[rated.index].to_numpy(), clusters, confidence)
+        about = name | {"cluster": cluster, "n_items": len(rated), "n_clusters": int(clusters.max()) + 1}
+        about["n_reads"] = int(rated["n_scored"].sum())
+        about["n_failed"] = int(rated["n_reads"].sum()) - about["n_reads"]
+        about["method"] = f"one-way analysis of variance of raters; jackknife over {cluster}s, Student's t"
+        for quantity, values in found.items():
+            yield about | {"quantity": quantity} | dict(zip(("estimate", "ci_low", "ci_high"), values, strict=True))
 
 
 def _statistic(quantity: str, n: int, scale: Sequence[float]) -> correlations.Statistic:

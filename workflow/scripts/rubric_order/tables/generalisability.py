@@ -38,25 +38,24 @@ def table(
     """
     reads = "study == @study and profile == @profile and strategy == @strategy and n == @n and cluster == @cluster"
     chosen = generalisability.query(reads)
-    found = widen(chosen[chosen["quantity"].isin(PARTS)], KEYS, PARTS).set_index(KEYS)
+    parts = [widen(chosen[chosen["quantity"].isin(PARTS)], KEYS, PARTS).set_index(KEYS)]
     once = chosen[(chosen["repeats"] == 1) & (chosen["orderings"] <= 2 * n)]
     for name in COEFFICIENTS:
-        of = once[once["quantity"] == name]
-        for orderings, rows in of.groupby("orderings"):
-            found = _with(found, f"{name}_{orderings}", rows)
+        for orderings, rows in once[once["quantity"] == name].groupby("orderings"):
+            parts.append(_columns(f"{name}_{orderings}", rows))
         one = chosen[(chosen["quantity"] == name) & (chosen["orderings"] == 1) & (chosen["repeats"] > 1)]
         for repeats, rows in one.groupby("repeats"):
-            found = _with(found, f"{name}_1_repeated_{repeats}", rows)
+            parts.append(_columns(f"{name}_1_repeated_{repeats}", rows))
     for orderings, rows in once[once["quantity"] == "observed"].groupby("orderings"):
-        found = found.join(rows.set_index(KEYS)["estimate"].rename(f"observed_{orderings}"))
-    counts = chosen.groupby(KEYS, sort=False)[["repetition_from", "n_items", "n_clusters"]].first()
-    return found.join(counts).reset_index()
+        parts.append(_columns(f"observed_{orderings}", rows).iloc[:, :1])
+    parts.append(chosen.groupby(KEYS, sort=False)[["repetition_from", "n_items", "n_clusters"]].first())
+    return pd.concat(parts, axis=1).rename_axis(KEYS).reset_index()
 
 
-def _with(found: pd.DataFrame, name: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """The table with a coefficient and its interval."""
+def _columns(name: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """A coefficient and its interval, by `KEYS`."""
     ends = {"estimate": name, "ci_low": f"{name}_low", "ci_high": f"{name}_high"}
-    return found.join(rows.set_index(KEYS)[[*ends]].rename(columns=ends))
+    return rows.set_index(KEYS)[[*ends]].rename(columns=ends)
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

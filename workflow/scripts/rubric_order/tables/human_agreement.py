@@ -1,18 +1,22 @@
 """Agreement with human scores."""
 
+import numpy as np
 import pandas as pd
 
 from rubric_order.tables import READOUT_NAMES, intervals
 
 CAPTION = (
-    "Agreement of each item's mean score with its human score: Pearson's r, Spearman's rho, Kendall's tau-b, and "
-    "kappa with quadratic weights, which compares rounded scores; with {bootstrap[confidence]:.0%} jackknife "
-    "intervals over {cluster}s. The mean of more reads that differ agrees better, whatever is varied between them: a "
-    "higher r under one strategy than under another need not be due to the order (table Strategies compared takes the "
-    "two apart). Criterion all pools the items of all criteria. Means leave out reads without a score; the CSV file "
-    "has bounds of r over what those could have been, and BCa intervals. Datasets without human scores are not shown."
+    "Agreement of each item's mean score with its human score: Pearson's r, Spearman's rho, Kendall's tau-b, and kappa "
+    "with quadratic weights, which compares rounded scores; with {bootstrap[confidence]:.0%} jackknife intervals over "
+    "{cluster}s. The mean of more reads that differ agrees better, whatever is varied between them: a higher r under "
+    "one strategy than under another need not be due to the order (table Strategies compared takes the two apart). "
+    "Criterion all pools the items of all criteria. R without rater noise: Pearson's r over the root of the human "
+    "scores' reliability, of items with several raters; what raters err in together is not corrected. Means leave out "
+    "reads without a score; the CSV file has bounds of r over what those could have been, and BCa intervals. Datasets "
+    "without human scores are not shown."
 )
 QUANTITIES = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b", "kappa": "kappa"}
+WITHOUT_NOISE = ["pearson_corrected", "human_reliability"]
 KEYS = ["judge", "dataset", "criterion", "strategy", "readout", "cluster"]
 COUNTS = ["n_items", "n_clusters", "n_reads", "n_failed"]
 ENDS = {"": "estimate", "_low": "ci_low", "_high": "ci_high", "_bca_low": "bca_low", "_bca_high": "bca_high"}
@@ -34,8 +38,13 @@ def table(
         row = dict(zip(KEYS, key, strict=True)) | of.iloc[0][COUNTS].to_dict()
         for quantity in QUANTITIES:
             row |= {f"{quantity}{end}": of.at[quantity, column] for end, column in ENDS.items()}
+        for quantity in WITHOUT_NOISE:
+            ends = [f"{quantity}{end}" for end in ("", "_low", "_high")]
+            values = of.loc[quantity, ["estimate", "ci_low", "ci_high"]] if quantity in of.index else [np.nan] * 3
+            row |= dict(zip(ends, values, strict=True))
         rows.append(row | {name: of.at["pearson", column] for name, column in BOUNDS.items()})
     estimates = [f"{quantity}{end}" for quantity in QUANTITIES for end in ENDS]
+    estimates += [f"{quantity}{end}" for quantity in WITHOUT_NOISE for end in ("", "_low", "_high")]
     return pd.DataFrame(rows, columns=[*KEYS, *COUNTS, *estimates, *BOUNDS])
 
 
@@ -45,4 +54,6 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["items"] = rows["n_items"]
     printed["failed reads"] = rows["n_failed"]
-    return printed.assign(**{title: intervals(rows, quantity) for quantity, title in QUANTITIES.items()})
+    printed = printed.assign(**{title: intervals(rows, quantity) for quantity, title in QUANTITIES.items()})
+    written = intervals(rows, "pearson_corrected")
+    return printed.assign(**{"r without rater noise": np.where(rows["pearson_corrected"].isna(), "", written)})

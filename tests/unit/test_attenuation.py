@@ -1,0 +1,71 @@
+"""Correlations without the noise of human scores: by hand, as planted, and in the table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.factories import score_table, simulated_reads
+
+from rubric_order.methods import attenuation
+from rubric_order.statistics import human_agreement
+from rubric_order.tables import human_agreement as tables
+
+BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 1}
+
+
+def test_reliability_is_that_of_the_one_way_analysis_of_variance():
+    raters = np.array([[1, 2], [3, 3], [4, 5], [2, 4], [5, 4.0]])
+    judge = np.array([1, 3, 4, 2, 5.0])
+    human, noise = raters.mean(axis=1), raters.var(axis=1, ddof=1) / 2
+    found = attenuation.corrected(judge, human, noise, np.arange(5), 0.95)
+    between, within = 2 * human.var(ddof=1), raters.var(axis=1, ddof=1).mean()
+    reliability = (between - within) / between
+    assert found["human_reliability"][0] == pytest.approx(reliability)
+    assert found["pearson_corrected"][0] == pytest.approx(np.corrcoef(judge, human)[0, 1] / np.sqrt(reliability))
+    low, high = found["pearson_corrected"][1:]
+    assert low < found["pearson_corrected"][0] < high
+
+
+def test_it_finds_the_correlation_with_scores_without_noise_and_covers_it():
+    rng, found = np.random.default_rng(1), []
+    for _ in range(300):
+        group = np.repeat(np.arange(50), 4)
+        quality = 0.5 * rng.normal(size=50)[group] + np.sqrt(0.75) * rng.normal(size=200)
+        raters = quality[:, None] + rng.normal(size=(200, 3))
+        judge = 0.8 * quality + 0.6 * rng.normal(size=200)
+        noise = raters.var(axis=1, ddof=1) / 3
+        found.append(attenuation.corrected(judge, raters.mean(axis=1), noise, group, 0.95)["pearson_corrected"])
+    value, low, high = np.array(found).T
+    assert abs(value.mean() - 0.8) < 0.01
+    assert 0.91 < ((low <= 0.8) & (high >= 0.8)).mean() < 0.985
+
+
+def test_raters_that_only_make_noise_leave_nothing_to_correct():
+    found = attenuation.corrected(np.arange(4.0), np.array([1, 2, 1, 2.0]), np.full(4, 5.0), np.arange(4), 0.95)
+    assert np.isnan(found["pearson_corrected"]).all()
+
+
+def test_the_table_has_it_for_items_with_several_raters():
+    table = simulated_reads(groups=20, strategies=["balanced"])
+    known = table.drop_duplicates("item_id")
+    scores = [[score - 0.5, score + 0.5] for score in known["human_score"]]
+    items = pd.DataFrame({"dataset": "d", "item_id": known["item_id"], "human_scores": scores})
+    found = human_agreement.estimate(table, **BOOTSTRAP, items=items)
+    rows = tables.table(found, study="s", n=5)
+    reliability = 1 - 0.25 / known["human_score"].var(ddof=1)
+    assert rows["human_reliability"].iloc[0] == pytest.approx(reliability)
+    assert rows["pearson_corrected"].iloc[0] == pytest.approx(rows["pearson"].iloc[0] / np.sqrt(reliability))
+    assert "[" in tables.for_print(rows)["r without rater noise"].iloc[0]
+    single = items.assign(human_scores=[[score] for score in known["human_score"]])
+    for of in (single, None):
+        without = human_agreement.estimate(table, **BOOTSTRAP, items=of)
+        assert "pearson_corrected" not in set(without["quantity"])
+        assert tables.for_print(tables.table(without, study="s", n=5))["r without rater noise"].iloc[0] == ""
+
+
+def test_only_items_with_several_raters_count():
+    table = score_table([[k % 5 + 1] * 2 for k in range(12)], human=[k % 4 + 1 for k in range(12)])
+    lists = [[k % 4 + 0.5, k % 4 + 1.5] if k < 8 else [k % 4 + 1] for k in range(12)]
+    items = pd.DataFrame({"dataset": "d", "item_id": [f"i{k:04d}" for k in range(12)], "human_scores": lists})
+    found = human_agreement.estimate(table, **BOOTSTRAP, items=items)
+    assert set(found[found["quantity"] == "pearson_corrected"]["n_items"]) == {8}
+    assert set(found[found["quantity"] == "pearson"]["n_items"]) == {12}
