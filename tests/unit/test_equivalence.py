@@ -8,7 +8,7 @@ from tests.factories import score_table, simulated_reads
 
 from rubric_order.methods import additive, equivalence, resampling
 from rubric_order.statistics import equivalence as statistic
-from rubric_order.statistics import score_effects, strategy_comparison
+from rubric_order.statistics import position_preference, score_effects, strategy_comparison
 from rubric_order.tables import equivalence as tables
 
 MARGINS = {"level": 0.05, "points": 0.1, "log_odds": 0.2, "r": 0.02}
@@ -18,9 +18,14 @@ DRAWN = {"confidence": 0.95, "seed": 1}
 def estimates(table):
     return statistic.estimate(
         score_effects=score_effects.estimate(table, sign_changes=100, **DRAWN),
+        position_preference=position_preference.estimate(table, confidence=0.95, sampling_temperatures={}),
         strategy_comparison=strategy_comparison.estimate(table, resamples=200, **DRAWN),
         **MARGINS,
     )
+
+
+def no_preference():
+    return position_preference.estimate([], confidence=0.95, sampling_temperatures={})
 
 
 def test_both_one_sided_tests_are_those_of_scipy():
@@ -76,9 +81,12 @@ def test_a_judge_without_preference_is_shown_to_be_small_and_one_with_a_strong_o
     far = simulated_reads(groups=30, strategies=["balanced", "random"], preference=[2, 0, 0, 0, 0], judge="far")
     few = simulated_reads(groups=5, strategies=["balanced", "random"], judge="few")
     found = estimates(pd.concat([near, far, few])).query("cluster == 'group' and dataset == 'd'")
-    verdicts = found.set_index(["judge", "quantity"])["verdict"]
+    verdicts = found.query("strategy == 'balanced'").set_index(["judge", "quantity"])["verdict"]
     assert verdicts["j", "points"] == verdicts["j", "r"] == "shown"
     assert verdicts["far", "points"] == "not shown"
+    odds = found.query("quantity == 'log_odds' and strategy == 'balanced'").set_index("judge")["verdict"]
+    assert odds["j"] == "shown"
+    assert odds["far"] == "not shown"
     assert verdicts["few", "points"] == "undecided"
     row = found.query("judge == 'j' and quantity == 'points'").iloc[0]
     assert row["n_effects"] == 10
@@ -90,7 +98,9 @@ def test_the_verdict_is_that_of_the_interval_at_twice_the_level():
     table = simulated_reads(groups=60, strategies=["balanced"], preference=[0.2, 0, 0, 0, 0], seed=5)
     effects = score_effects.estimate(table, sign_changes=100, confidence=0.9, seed=1)
     none = strategy_comparison.estimate(table, resamples=100, **DRAWN)
-    found = statistic.estimate(score_effects=effects, strategy_comparison=none, **MARGINS)
+    found = statistic.estimate(
+        score_effects=effects, position_preference=no_preference(), strategy_comparison=none, **MARGINS
+    )
     row = found.query("quantity == 'usual_minus_balanced' and cluster == 'group' and dataset == 'd'").iloc[0]
     usual = effects.query("quantity == 'usual_minus_balanced' and cluster == 'group' and dataset == 'd'").iloc[0]
     assert [row["low"], row["high"]] == pytest.approx([usual["ci_low"], usual["ci_high"]])
@@ -100,7 +110,9 @@ def test_few_groups_show_nothing_to_be_small():
     noisy = simulated_reads(groups=20, candidates=60, strategies=["balanced"], noise=0.2)
     effects = score_effects.estimate(noisy, sign_changes=100, **DRAWN)
     none = strategy_comparison.estimate(noisy, resamples=100, **DRAWN)
-    found = statistic.estimate(score_effects=effects, strategy_comparison=none, **MARGINS)
+    found = statistic.estimate(
+        score_effects=effects, position_preference=no_preference(), strategy_comparison=none, **MARGINS
+    )
     row = found.query("quantity == 'points' and cluster == 'group' and dataset == 'd'").iloc[0]
     assert row["p"] < 0.05
     assert row["verdict"] == "undecided"
@@ -117,6 +129,6 @@ def test_the_table_names_both_strategies():
     found = estimates(simulated_reads(groups=12))
     rows = tables.table(found, study="s")
     printed = tables.for_print(rows)
-    assert set(printed["strategy"]) == {"balanced", "balanced - random"}
-    assert set(printed["quantity"]) == {"points", "usual", "r"}
+    assert set(printed["strategy"]) == {"balanced", "random", "balanced - random"}
+    assert set(printed["quantity"]) == {"points", "usual", "log-odds", "r"}
     assert tables.table(found, study="other").empty

@@ -72,7 +72,9 @@ STATISTICS = {
     ),
     "canonical_rank": Statistic(SCORE_ORDER),
     "score_position": Statistic(SCORE_ORDER),
-    "equivalence": Statistic(reads=("score_effects", "strategy_comparison"), settings=("equivalence",)),
+    "equivalence": Statistic(
+        reads=("score_effects", "position_preference", "strategy_comparison"), settings=("equivalence",)
+    ),
     "bias_cost": Statistic(SCORE_ORDER, settings=("bootstrap", "bias_cost")),
     "datasets": Statistic(reads=("items", "pairs")),
     "criterion_order": Statistic(CRITERION_ORDER),

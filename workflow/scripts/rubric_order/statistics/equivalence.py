@@ -20,8 +20,8 @@ COLUMNS = {
 def estimate(
     *,
     score_effects: pd.DataFrame,
+    position_preference: pd.DataFrame,
     strategy_comparison: pd.DataFrame,
-    position_preference: pd.DataFrame | None = None,
     level: float,
     points: float,
     log_odds: float,
@@ -60,11 +60,9 @@ def estimate(
     tested = [
         ("points", points, score_effects[score_effects["quantity"] == "ordering"]),
         ("usual_minus_balanced", points, usual),
+        ("log_odds", log_odds, position_preference[position_preference["quantity"] == "preference"]),
         ("r", r, compared),
     ]
-    if position_preference is not None:
-        preference = position_preference[position_preference["quantity"] == "preference"]
-        tested.append(("log_odds", log_odds, preference))
     rows = [row for name, margin, effects in tested for row in _tested(name, margin, effects, level)]
     columns = [*KEYS, "baseline", "readout", "cluster", "quantity", "margin", "estimate", "low", "high", "p", "verdict"]
     words = ["baseline", "readout", "cluster", "quantity", "verdict", "flag", "method"]
