@@ -14,8 +14,9 @@ CAPTION = (
     "(generalisability), with {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s: of reads in k different "
     "orderings, and, where repetition is known under each ordering, of k repeats of one ordering against those of "
     "another. Crosses: what the means over disjoint sets of the orderings had. Dotted: dependability, which also "
-    "counts as an error what an ordering adds to all items. No human score is used: a judge can be reliable and wrong; "
-    "the figure Number of reads shows agreement with human scores."
+    "counts as an error what an ordering adds to all items. Where orderings spread the scores unequally, sets of them "
+    "correlate better than predicted. No human score is used: a judge can be reliable and wrong; the figure Number of "
+    "reads shows agreement with human scores."
 )
 
 
