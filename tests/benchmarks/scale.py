@@ -84,7 +84,6 @@ def config(reads: int) -> dict:
         "judges": judges,
         "studies": {name: {"datasets": [name], "judges": [*judges], "strategies": ["balanced"]} for name in datasets},
         "statistics": {"bootstrap": {"resamples": RESAMPLES}},
-        "tables": {"position_selection": {}, "human_agreement": {}},
     }
 
 
