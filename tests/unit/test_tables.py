@@ -19,6 +19,7 @@ AGREEMENT = [
     *("judge", "dataset", "criterion", "strategy", "readout", "cluster"),
     *("n_items", "n_clusters", "n_reads", "n_failed"),
     *(f"{name}{end}" for name in ("pearson", "spearman", "kendall", "kappa") for end in ENDS),
+    *(f"{name}{end}" for name in ("pearson_corrected", "human_reliability") for end in ENDS[:3]),
     *("pearson_bound_low", "pearson_bound_high"),
 ]
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 1}
@@ -85,8 +86,9 @@ def test_the_columns_of_position_selection_have_every_position_with_its_interval
     assert first_only[[*counts, "pos1", "pos2", "cramers_v"]].tolist() == [8, 4, 16, 0, 1, 0, 1]
     assert printed.columns.tolist() == [
         *("judge", "dataset", "readout", "reads", "chi2", "V", "corrected V", "detectable V", "Pos1 %", "Pos2 %"),
-        *("commonest %", "same %", "direction"),
+        *("commonest %", "same %", "direction", "flag"),
     ]
+    assert set(printed["flag"]) == {"few clusters"}
     assert printed.set_index("judge").loc["first_only", ["Pos1 %", "Pos2 %"]].tolist() == ["100.0", "0.0"]
 
 
@@ -201,8 +203,9 @@ def test_the_strategy_comparison_has_r_of_each_strategy_and_differences_from_one
     )
     assert list(printed) == [
         *("judge", "dataset", "readout", "balanced r", "random r", "fixed r", "less random r", "less fixed r"),
-        *("less fixed r: order", "less fixed r: averaging"),
+        *("less fixed r: order", "less fixed r: averaging", "flag"),
     ]
+    assert printed["flag"] == "few clusters"
     assert printed["less fixed r"].startswith(f"+{row['delta_fixed']:.3f} [+")
     assert printed["less fixed r"].endswith("**†")  # one read is no mean
     assert row["delta_fixed_flag"] == "one read"
@@ -222,9 +225,10 @@ def test_the_strategy_comparison_has_r_of_each_strategy_and_differences_from_one
 )
 def test_stars_mark_differences_whose_interval_does_not_hold_0(values, text):
     ends = ("", "_low", "_high", "_p_holm")
-    row = {"judge": "j", "dataset": "d", "readout": "hard", "delta_fixed_items": 9}
+    row = {"judge": "j", "dataset": "d", "readout": "hard", "delta_fixed_items": 9, "n_clusters": 40}
     row |= {f"delta_fixed{end}": value for end, value in zip(ends, values, strict=True)}
-    assert strategy_comparison.for_print(pd.DataFrame([row]))["less fixed r"].tolist() == [text]
+    printed = strategy_comparison.for_print(pd.DataFrame([row]))
+    assert printed[["less fixed r", "flag"]].to_numpy().tolist() == [[text, ""]]
 
 
 def test_scales_average_v_over_the_datasets_of_each_scale():

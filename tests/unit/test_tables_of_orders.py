@@ -116,7 +116,7 @@ def test_within_item_deviation_has_the_columns_of_table_3_and_the_split(statisti
     assert printed.columns.tolist() == [
         *("judge", "dataset", "readout", "items", "sd balanced", "sd random", "sd fixed"),
         *("variance: shift", "variance: interaction", "variance: repetition", "unsplit", "ordering %"),
-        "repetition from",
+        *("repetition from", "flag"),
     ]
     # One read of each ordering does not tell what repetition is.
     assert rows["ordering_share"].isna().all()
@@ -136,6 +136,7 @@ def test_canonical_rank_has_the_columns_of_table_4(statistics):
     rows, printed = made("canonical_rank", statistics)
     assert printed.columns.tolist() == [
         *("judge", "dataset", "readout", "items", "r canonical", "mean r", "rank", "first %", "last %"),
+        "flag",
     ]
     assert rows["dataset"].tolist() == ["d", "d"]
     assert rows[[f"rank_share_{rank}" for rank in range(1, 11)]].sum(axis=1).tolist() == pytest.approx([1, 1])
@@ -144,7 +145,7 @@ def test_canonical_rank_has_the_columns_of_table_4(statistics):
 
 def test_score_position_has_the_columns_of_table_5_for_all_datasets_together(statistics):
     rows, printed = made("score_position", statistics)
-    assert printed.columns.tolist() == ["judge", "readout", "score", "selections", "P1", "P2", "P3", "P4", "P5"]
+    assert printed.columns.tolist() == ["judge", "readout", "score", "selections", "P1", "P2", "P3", "P4", "P5", "flag"]
     assert len(printed) == 2 * 5
     assert len(rows) == 3 * len(printed)  # and each dataset in the CSV file
     shares = printed[["P1", "P2", "P3", "P4", "P5"]].apply(lambda column: column.str.rstrip("*").astype(float))
@@ -163,7 +164,7 @@ def test_bias_cost_has_the_columns_of_table_6_and_says_how_good_the_choice_is(st
     rows, printed = made("bias_cost", statistics)
     assert printed.columns.tolist() == [
         *("judge", "readout", "ordering", "cost", "cost, canonical", "rank", "rank, canonical", "chosen %"),
-        *("held out: cost", "held out: r"),
+        *("held out: cost", "held out: r", "flag"),
     ]
     assert len(printed) == 2
     costs_of = statistics["bias_cost"].query("study == 's' and profile == 'default' and n == 5 and cluster == 'group'")
@@ -193,7 +194,7 @@ def test_permutation_vs_repeat_has_the_columns_of_table_2(scores):
     assert printed.columns.tolist() == [
         *("judge", "dataset", "readout", "items", "balanced Pearson r", "fixed Pearson r", "difference Pearson r"),
         *("of it order", "of it averaging"),
-        *("balanced Spearman rho", "fixed Spearman rho", "difference Spearman rho"),
+        *("balanced Spearman rho", "fixed Spearman rho", "difference Spearman rho", "flag"),
     ]
     assert printed["difference Pearson r"].str.match(r"[+-]0\.\d{3} \[").all()
     made_of = rows["order"] + rows["averaging"] - rows["averaging_baseline"]

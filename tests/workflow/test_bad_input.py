@@ -93,7 +93,7 @@ def test_a_file_with_a_wrong_checksum_is_one_clear_error(said, fresh: Project):
 
 def test_a_scale_that_a_rubric_lacks_is_one_clear_error(said):
     config = {"studies": {"position_bias": {"scales": [4]}}}
-    config |= {"figures": {"position_selection": {"n": 4}}}
+    config |= {"figures": {name: {"n": 4} for name in ("position_selection", "score_effects", "position_preference")}}
     config |= {"tables": {"position_selection": {"n": 4}, "human_agreement": {"n": 4}}}
     (line,) = errors(said("results/plan/position_bias/demo/smollm2_135m.parquet", config))
     assert line.startswith("error: study position_bias: scale 4: rubric 'explain_tides': ")

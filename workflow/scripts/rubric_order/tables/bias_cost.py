@@ -3,7 +3,7 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
+from rubric_order.tables import READOUT_NAMES, flags, intervals, numbers, widen
 
 CAPTION = (
     "The ordering of least Bias Cost among those that were read, and the canonical one, as in Table 6 of the earlier "
@@ -11,7 +11,8 @@ CAPTION = (
     "averaged over datasets. Chosen: share of the bootstrap resamples of {cluster}s that choose the same ordering. "
     "Held out: the ordering that half of the groups choose, in the other half, beside the canonical one: cost saved "
     "and r gained. Intervals of held-out quantities are too wide: in simulation they hold the truth in 99% to 100% of "
-    "the studies. Costs are above 0 by chance alone: column noise of the CSV file is the cost of a judge without bias."
+    "the studies. Costs are above 0 by chance alone: column noise of the CSV file is the cost of a judge without bias. "
+    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 OF_ORDERING = ["cost", "pearson", "pearson_rank"]
@@ -61,4 +62,4 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["chosen %"] = numbers(rows["chosen_share"], form=".0f", times=100)
     printed["held out: cost"] = intervals(rows, "heldout_cost_saved", form="+.1f", times=100)
     printed["held out: r"] = intervals(rows, "heldout_pearson_gained", form="+.3f")
-    return printed
+    return printed.assign(flag=flags(rows["n_clusters"]))

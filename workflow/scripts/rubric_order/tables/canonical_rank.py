@@ -2,13 +2,14 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
+from rubric_order.tables import READOUT_NAMES, flags, intervals, numbers, widen
 
 CAPTION = (
     "Pearson's r with human scores of one read an item under the canonical ordering, the mean r of all orderings, and "
     "the rank of the canonical one among them (1: highest r), as in Table 4 of the earlier version of Xu et al., with "
     "{bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s. First, last: the share of the resamples in which "
-    "it has the first and the last rank; the CSV file has the share of every rank."
+    "it has the first and the last rank; the CSV file has the share of every rank. "
+    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster", "n_orderings", "n_items"]
 QUANTITIES = ["pearson_canonical", "pearson_mean", "advantage", "rank"]
@@ -35,6 +36,7 @@ def table(
     shares = shares.assign(quantity="rank_share_" + shares["rank"].astype(str))
     found = widen(pd.concat([chosen[chosen["quantity"] != "rank_share"], shares]), KEYS, QUANTITIES)
     wide = shares.pivot(index=KEYS, columns="rank", values="estimate").add_prefix("rank_share_").reset_index()
+    found = found.merge(chosen.groupby(KEYS, sort=False)["n_clusters"].min().reset_index(), on=KEYS)
     return found.merge(wide.rename_axis(columns=None), on=KEYS)
 
 
@@ -51,4 +53,5 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     ]
     last = [row[f"rank_share_{row['n_orderings']}"] for _, row in rows.iterrows()]
     shares = {"first %": rows.get("rank_share_1", pd.Series(dtype=float)), "last %": pd.Series(last, dtype=float)}
-    return printed.assign(**{name: numbers(values, form=".0f", times=100) for name, values in shares.items()})
+    printed = printed.assign(**{name: numbers(values, form=".0f", times=100) for name, values in shares.items()})
+    return printed.assign(flag=flags(rows["n_clusters"]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, intervals
+from rubric_order.tables import READOUT_NAMES, flags, intervals
 
 CAPTION = (
     "Agreement of each item's mean score with its human score: Pearson's r, Spearman's rho, Kendall's tau-b, and kappa "
@@ -13,7 +13,8 @@ CAPTION = (
     "Criterion all pools the items of all criteria. R without rater noise: Pearson's r over the root of the human "
     "scores' reliability, of items with several raters; what raters err in together is not corrected. Means leave out "
     "reads without a score; the CSV file has bounds of r over what those could have been, and BCa intervals. Datasets "
-    "without human scores are not shown."
+    "without human scores are not shown. "
+    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 QUANTITIES = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b", "kappa": "kappa"}
 WITHOUT_NOISE = ["pearson_corrected", "human_reliability"]
@@ -56,4 +57,5 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["failed reads"] = rows["n_failed"]
     printed = printed.assign(**{title: intervals(rows, quantity) for quantity, title in QUANTITIES.items()})
     written = intervals(rows, "pearson_corrected")
-    return printed.assign(**{"r without rater noise": np.where(rows["pearson_corrected"].isna(), "", written)})
+    printed["r without rater noise"] = np.where(rows["pearson_corrected"].isna(), "", written)
+    return printed.assign(flag=flags(rows["n_clusters"]))

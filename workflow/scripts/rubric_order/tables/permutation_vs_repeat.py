@@ -3,7 +3,7 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import PARTS, READOUT_NAMES, from_strategy, intervals, numbers, widen
+from rubric_order.tables import PARTS, READOUT_NAMES, flags, from_strategy, intervals, numbers, widen
 
 CAPTION = (
     "Correlation of each item's mean score with its human score when it is read in several orderings ({strategy}) and "
@@ -13,7 +13,8 @@ CAPTION = (
     "is varied between them. Of Pearson's difference, order is the mean r of single orderings less that of the usual "
     "ordering, one read an item each: what the order alone makes; averaging is what averaging adds to r under "
     "{strategy} less what it adds under {baseline}. † repeats are one read in 95% of the items or more (as at "
-    "temperature 0), so that they cannot gain by averaging."
+    "temperature 0), so that they cannot gain by averaging. "
+    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 QUANTITIES = {"pearson": "Pearson r", "spearman": "Spearman rho"}
@@ -48,7 +49,9 @@ def table(
     names = [f"{quantity}_{which}" for quantity in QUANTITIES for which in (strategy, baseline, "difference")]
     names += [part for part in PARTS if (difference["quantity"] == part).any()]
     columns = [*KEYS, "quantity", "estimate", "ci_low", "ci_high"]
-    items = difference.groupby(KEYS, sort=False)[["n_items", "same_repeats", "flag"]].first().reset_index()
+    items = (
+        difference.groupby(KEYS, sort=False)[["n_items", "n_clusters", "same_repeats", "flag"]].first().reset_index()
+    )
     items["flag"] = items["flag"].replace("", None)
     return items.merge(widen(pd.concat([pair[columns], difference[columns]]), KEYS, names), on=KEYS)
 
@@ -69,4 +72,4 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
             printed[f"difference {title}"] += marks
             printed["of it order"] = intervals(rows, "order", form="+.3f")
             printed["of it averaging"] = numbers(rows["averaging"] - rows["averaging_baseline"], form="+.3f")
-    return printed
+    return printed.assign(flag=flags(rows["n_clusters"]))

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, intervals, numbers
+from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, intervals, numbers
 
 CAPTION = (
     "Which positions of the prompt are selected, with the columns of Xu et al. (2026), Table 2: chi-square against "
@@ -20,7 +20,8 @@ CAPTION = (
     "the commonest score takes 95% of the reads, or 95% of the pairs of reads of an item agree (same %); the order "
     "then has next to nothing to change, selections cannot show a preference, and there is no detectable V. Where "
     "nothing varies there is no interval. The CSV file has every interval, and bounds over what reads without a score "
-    "could have selected."
+    "could have selected. "
+    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 KEYS = ["judge", "dataset", "strategy", "n", "readout", "cluster"]
 COUNTS = ["n_items", "n_clusters", "n_reads", "n_failed"]
@@ -98,6 +99,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
             "commonest %": numbers(rows["commonest_share"], form=".0f", times=100),
             "same %": numbers(1 - rows["discordant_share"], form=".0f", times=100),
             "direction": [_with_saturation(*row) for row in zip(rows["direction"], rows["saturated"], strict=True)],
+            "flag": flags(rows["n_clusters"]),
         }
     )
 

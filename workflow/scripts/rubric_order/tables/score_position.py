@@ -3,13 +3,14 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import READOUT_NAMES
+from rubric_order.tables import READOUT_NAMES, flags
 
 CAPTION = (
     "Of the selections of each score, the share at each position in percent, as in Table 5 of the earlier version of "
     "Xu et al. Without position bias all are equal. * the {bootstrap[confidence]:.0%} bootstrap interval over "
     "{cluster}s does not hold the equal share. The CSV file has each dataset, the intervals, and how often each score "
-    "was selected when it stood at each position."
+    "was selected when it stood at each position. "
+    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster", "score"]
 
@@ -31,7 +32,7 @@ def table(
     """
     chosen = score_position.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
     chosen = chosen[chosen["cluster"] == cluster]
-    found = chosen.groupby(KEYS, sort=False)[["n_selected", "n_reads"]].first()
+    found = chosen.groupby(KEYS, sort=False)[["n_selected", "n_reads", "n_clusters"]].first()
     for quantity, name in (("share", "pos"), ("rate", "rate")):
         for position in range(1, n + 1):
             cell = chosen[(chosen["quantity"] == quantity) & (chosen["position"] == position)].set_index(KEYS)
@@ -51,7 +52,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     for position in range(1, n + 1):
         cells = rows[[f"pos{position}", f"pos{position}_low", f"pos{position}_high"]].itertuples(index=False)
         printed[f"P{position}"] = [_cell(*cell, 1 / n) for cell in cells]
-    return printed
+    return printed.assign(flag=flags(rows["n_clusters"]))
 
 
 def _cell(share: float, low: float, high: float, equal: float) -> str:

@@ -3,7 +3,16 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, STRATEGIES
-from rubric_order.tables import PARTS, READOUT_NAMES, SIGNIFICANT, from_strategy, intervals, numbers, with_interval
+from rubric_order.tables import (
+    PARTS,
+    READOUT_NAMES,
+    SIGNIFICANT,
+    flags,
+    from_strategy,
+    intervals,
+    numbers,
+    with_interval,
+)
 
 CAPTION = (
     "Pearson's r with human scores under each strategy, with {bootstrap[confidence]:.0%} bootstrap intervals over "
@@ -14,7 +23,8 @@ CAPTION = (
     "the usual ordering, one read an item each (jackknife intervals). Averaging: what averaging adds to r of "
     "{strategy}, less what it adds to r of the repeats; the difference is the sum of both. † repeats of the usual "
     "ordering are one read in 95% of the items or more, so that they cannot gain by averaging. * the interval does "
-    "not hold 0; ** p < 0.05 also after Holm's adjustment for all judges, profiles, datasets and scales of the study."
+    "not hold 0; ** p < 0.05 also after Holm's adjustment for all judges, profiles, datasets and scales of the study. "
+    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 DIFFERENCE = {"": "estimate", "_low": "ci_low", "_high": "ci_high", "_p": "p", "_p_holm": "p_holm", "_p_bh": "p_bh"}
@@ -46,7 +56,7 @@ def table(
     differences = from_strategy(strategy_comparison.query(f"{reads} and quantity != 'spearman'"), strategy)
     rows = []
     for key, block in pearson.groupby(KEYS, sort=False):
-        row = dict(zip(KEYS, key, strict=True)) | {"n": n}
+        row = dict(zip(KEYS, key, strict=True)) | {"n": n, "n_clusters": block["n_clusters"].min()}
         for found in block.itertuples():
             row |= {f"r_{found.strategy}": found.estimate, f"items_{found.strategy}": found.n_items}
             row |= {f"r_{found.strategy}_low": found.ci_low, f"r_{found.strategy}_high": found.ci_high}
@@ -58,7 +68,7 @@ def table(
                 name = f"{name}_{found['quantity']}"
             row |= {f"{name}{end}": found[column] for end, column in DIFFERENCE.items()}
         rows.append(row)
-    columns = [*KEYS, "n"]
+    columns = [*KEYS, "n", "n_clusters"]
     for name in names:
         columns += [f"r_{name}", f"r_{name}_low", f"r_{name}_high", f"items_{name}"]
     for name in others:
@@ -77,14 +87,14 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         printed[f"{name} r"] = intervals(rows, f"r_{name}")
     for name in [column[6:-6] for column in rows if column.startswith("delta_") and column.endswith("_items")]:
         values = rows[[f"delta_{name}{end}" for end in ("", "_low", "_high", "_p_holm")]]
-        flags = rows.get(f"delta_{name}_flag", pd.Series("", index=rows.index)).fillna("")
+        marked = rows.get(f"delta_{name}_flag", pd.Series("", index=rows.index)).fillna("")
         texts = [_difference(*row) for row in values.itertuples(index=False)]
-        printed[f"less {name} r"] = [text + "†" * bool(flag) for text, flag in zip(texts, flags, strict=True)]
+        printed[f"less {name} r"] = [text + "†" * bool(flag) for text, flag in zip(texts, marked, strict=True)]
         if (part := f"delta_{name}_order") in rows:
             printed[f"less {name} r: order"] = intervals(rows, part, form="+.3f")
             added = rows[f"delta_{name}_averaging"] - rows[f"delta_{name}_averaging_baseline"]
             printed[f"less {name} r: averaging"] = numbers(added, form="+.3f")
-    return printed
+    return printed.assign(flag=flags(rows["n_clusters"]))
 
 
 def _difference(value: float, low: float, high: float, holm: float) -> str:

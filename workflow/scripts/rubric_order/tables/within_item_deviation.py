@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
+from rubric_order.tables import READOUT_NAMES, flags, intervals, numbers, widen
 
 CAPTION = (
     "Standard deviation of an item's scores over its reads, mean over items, as in Table 3 of the earlier version of "
@@ -14,7 +14,8 @@ CAPTION = (
     "nothing of the others: interaction and repetition are then one number (unsplit: the residual mean square), and "
     "there is no share. Parts are not cut off at 0, so those of small ones can be negative. Where a score is one draw "
     "from option probabilities, drawing at temperature 0 and expected scores have no repetition: their share is 100% "
-    "by definition."
+    "by definition. "
+    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 SPREAD = ["mean_sd", "variance"]
@@ -47,6 +48,7 @@ def table(
     ]
     spread = spread.assign(quantity=spread["quantity"] + "_" + spread["strategy"])
     deviations = widen(spread, KEYS, [f"{quantity}_{name}" for quantity in SPREAD for name in names])
+    deviations = deviations.merge(chosen.groupby(KEYS, sort=False)["n_clusters"].min().reset_index(), on=KEYS)
     of_strategy = chosen[(chosen["strategy"] == strategy) & chosen["quantity"].isin(SPLIT)]
     counts = of_strategy.groupby(KEYS, sort=False)[["n_items", "repetition_from"]].first().reset_index()
     counts["repetition_from"] = counts["repetition_from"].replace("", None)
@@ -68,7 +70,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     share = intervals(rows, "ordering_share", form=".0f", times=100)
     # Where nothing varies a share is not defined, though all is known.
     printed["ordering %"] = _known(share, rows["repetition"])
-    return printed.assign(**{"repetition from": rows["repetition_from"].fillna("")})
+    printed["repetition from"] = rows["repetition_from"].fillna("")
+    return printed.assign(flag=flags(rows["n_clusters"]))
 
 
 def _known(texts: list[str], values: pd.Series) -> list[str]:
