@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.factories import score_table, simulated_reads
+from factories import score_table, simulated_reads
 
 from rubric_order.methods import attenuation
 from rubric_order.statistics import human_agreement

@@ -21,7 +21,15 @@ def test_a_statistic_without_conditions_is_as_it_was():
 
 def test_assumed_studies_are_of_every_condition():
     known = {"study": "s", "judge": "j", "profile": "default", "condition": "letter", "dataset": "d"}
-    known |= {"strategy": "balanced", "n": 5, "readout": "hard", "cluster": "group", "n_items": 100, "n_reads": 1000}
+    known |= {
+        "strategy": "balanced",
+        "n": 5,
+        "readout": "hard",
+        "cluster": "group",
+        "n_items": 100,
+        "n_reads": 1000,
+        "saturated": False,
+    }
     rows = [known | {"quantity": name, "estimate": 1.0} for name in ("design_effect", "cramers_v")]
     found = of_condition(power.estimate(pd.DataFrame(rows), **GRID), "baseline")
     assert set(found["source"]) == {"assumed"}

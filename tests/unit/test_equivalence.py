@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from factories import score_table, simulated_reads
 from scipy import stats
-from tests.factories import score_table, simulated_reads
 
 from rubric_order.methods import additive, equivalence, resampling
 from rubric_order.statistics import equivalence as statistic

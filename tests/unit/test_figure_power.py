@@ -25,7 +25,7 @@ def statistics():
     rows = []
     for judge, study, deff, v in (("biased", "s", 4.0, 0.2), ("consistent", "s", 0.0, 0.0), ("other", "t", 1.0, 0.1)):
         key = dict(zip(KEYS, (study, judge, "default", "baseline", "d", "balanced", 5), strict=True))
-        key |= {"readout": "hard", "cluster": "item", "n_items": 100, "n_reads": 1000}
+        key |= {"readout": "hard", "cluster": "item", "n_items": 100, "n_reads": 1000, "saturated": False}
         rows += [
             key | {"quantity": name, "estimate": value} for name, value in (("design_effect", deff), ("cramers_v", v))
         ]
@@ -51,7 +51,9 @@ def test_lines_are_those_of_the_assumed_studies_and_one_stands_for_identical_rea
 
 
 def test_every_correlation_that_is_drawn_is_named(root):
-    nothing = pd.DataFrame(columns=[*KEYS, "readout", "cluster", "quantity", "estimate", "n_items", "n_reads"])
+    nothing = pd.DataFrame(
+        columns=[*KEYS, "readout", "cluster", "quantity", "estimate", "saturated", "n_items", "n_reads"]
+    )
     grid = GRID | {"correlations": [0.0, 0.2, 0.5, 1.0], "budgets": [5, 10]}
     (axis,) = draw(power.estimate(nothing, **grid), root).axes
     assert texts(axis) == ["K = 5", "K = 10", "ρ = 0.2", "ρ = 0.5", "ρ = 1"]

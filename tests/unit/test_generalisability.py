@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from tests.factories import score_table, simulated_reads
+from factories import score_table, simulated_reads
 
 from rubric_order.base.labels import Labels
 from rubric_order.figures import generalisability as figure

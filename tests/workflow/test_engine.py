@@ -156,6 +156,8 @@ def test_a_constrained_answer_scores_every_criterion_with_the_log_probabilities_
 
     requests = pd.read_parquet(project.file("results/requests/several/smollm2_135m.parquet")).set_index("request_id")
     responses = pd.read_parquet(project.file("results/responses/smollm2_135m/1.parquet"))
+    responses = responses[responses["request_id"].isin(requests.index)]
+    assert len(responses) == len(requests)
     model = transformers.AutoModelForCausalLM.from_pretrained(project.file(MODEL), dtype=torch.float32)
     digits = [tokenizer.encode(str(score), add_special_tokens=False)[0] for score in range(1, 6)]
     for row in responses.itertuples():

@@ -32,7 +32,9 @@ def test_recorded_answers_go_through_the_same_parsing_and_statistics(fresh: Proj
         "recorded_dir": "answers",
         "datasets": {"mine": {"adapter": "custom", "files": {"items": {"path": "items.csv"}}}},
         "studies": {"position_bias": {"datasets": ["mine"], "judges": [], "strategies": ["recorded"]}},
-        "figures": {"position_selection": {"strategy": "recorded"}},
+        "figures": {
+            name: {"strategy": "recorded"} for name in ("position_selection", "score_effects", "position_preference")
+        },
         "tables": {"position_selection": {"strategy": "recorded"}},
         "statistics": {"bootstrap": {"resamples": 100}},
     }

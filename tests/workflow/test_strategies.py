@@ -108,7 +108,7 @@ def test_statistics_have_both_kinds_of_sample_with_their_method(done: Project):
 def test_statistics_of_orders_have_intervals_with_their_method(done: Project):
     for name in OF_ORDERS:
         table = pd.read_parquet(done.file(f"results/statistics/{name}.parquet"))
-        assert {"estimate", "ci_low", "ci_high", "method", "confidence", "seed"} <= set(table)
+        assert {"estimate", "ci_low", "ci_high", "method", "confidence"} <= set(table)
         assert table["estimate"].notna().any()
 
 

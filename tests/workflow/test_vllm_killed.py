@@ -48,6 +48,7 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
         "probes": "score_order",
         "judge": json.dumps(judge),
         "endpoint": "{}",
+        "weights": project.file("results/weights/smollm2_135m.json"),
         "model-folder": project.file("results/models/smollm2_135m_instruct_float32"),
         "gpus": 0,
         "store": folder / "store",

@@ -5,10 +5,11 @@ occurrences must agree: an answer that gives two scores gives none. Nothing is g
 single whole score on the scale is a failure with a reason.
 """
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
+
+import regex as re
 
 from rubric_order.parsing.choices import (
     CONFLICTING,

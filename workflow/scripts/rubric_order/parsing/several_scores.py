@@ -6,9 +6,10 @@ that criterion alone. JSON is read as JSON. Each criterion has a score or fails 
 """
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+
+import regex as re
 
 from rubric_order.parsing import choices, one_score
 from rubric_order.parsing.choices import Choice
