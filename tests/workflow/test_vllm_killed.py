@@ -48,7 +48,7 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
         "probes": "score_order",
         "judge": json.dumps(judge),
         "endpoint": "{}",
-        "weights": project.file("results/weights/smollm2_135m.json"),
+        "weights": None,
         "model-folder": project.file("results/models/smollm2_135m_instruct_float32"),
         "gpus": 0,
         "store": folder / "store",
@@ -56,7 +56,7 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
     }
     command = [sys.executable, "-c", JOB, str(project.file("workflow/scripts"))]
     for name, value in options.items():
-        command += [f"--{name}", str(value)]
+        command += [f"--{name}", *([] if value is None else [str(value)])]
     folder.mkdir(exist_ok=True)
     requests_of(project).to_parquet(folder / "requests.parquet")
     with (folder / "log").open("a") as log:
