@@ -287,7 +287,7 @@ def test_what_a_schema_cannot_say_is_one_line_with_the_path_of_the_key(config, s
     ("key", "value", "message"),
     [
         ("strategies", ["sorted"], "'balanced_williams', 'repeated_rotations', 'recorded', found 'sorted'"),
-        ("conditions", ["letters"], "probe 'score_order' offers 'baseline', found 'letters'"),
+        ("conditions", ["letters"], "'reference_5_as_1', 'neutral_1', 'neutral_2', 'neutral_3', found 'letters'"),
         ("probe", "order", "'order' is not one of 'criterion_order', 'score_order'"),
     ],
 )

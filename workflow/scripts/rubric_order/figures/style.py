@@ -19,6 +19,7 @@ STRATEGIES = {
     "all": {"color": "#009e73", "marker": "^", "linestyle": "-"},
     "fixed": {"color": "#333333", "marker": "D", "linestyle": (0, (1, 1.2))},
     "single": {"color": "#cc79a7", "marker": "v", "linestyle": (0, (4, 1.5))},
+    "descending": {"color": "#6e3000", "marker": "<", "linestyle": (0, (2, 1))},
     "balanced_williams": {"color": "#56b4e9", "marker": "P", "linestyle": "-"},
     "repeated_rotations": {"color": "#808080", "marker": "p", "linestyle": (0, (3, 1, 1, 1))},
     "recorded": {"color": "#d55e00", "marker": "X", "linestyle": "-"},

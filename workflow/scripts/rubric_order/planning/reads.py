@@ -29,7 +29,8 @@ class Design(NamedTuple):
         strategies: of the probe, see `Probe.choose`.
         budget: reads per unit of the strategies that take a number; by default as many as `balanced` has.
         seed: of the random orderings; they also depend on dataset, unit and scale, and on nothing else.
-        conditions: what is varied beside the order; each has the same orderings.
+        conditions: what is varied beside the order; each has the same orderings. A unit is read in those that it
+            offers.
         crossed: whether the order of the score levels is varied together with that of the options.
     """
 
@@ -104,7 +105,7 @@ def _reads_of(
 ) -> Iterator[_Read]:
     """The reads of one unit; each prompt is rendered and named once."""
     names: dict[tuple[Shown, int], tuple[str, ...]] = {}
-    for condition in design.conditions:
+    for condition in filter(unit.offers, design.conditions):
         for strategy in design.strategies:
             rows, levels = _orders(unit, number, n, strategy, probe, design)
             seen: dict[Shown, int] = {}

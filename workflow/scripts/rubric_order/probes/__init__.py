@@ -61,6 +61,7 @@ class Unit:
             whatever else the probe needs for its scores.
         questions: what an answer must say, in the order in which the prompt asks it.
         prompt: the user's message.
+        offers: whether the unit can be shown in a condition; where not, it has no reads in it.
     """
 
     unit_id: str
@@ -68,6 +69,7 @@ class Unit:
     about: Mapping[str, object]
     questions: Callable[[Shown], tuple[Question, ...]]
     prompt: Callable[[Shown], str]
+    offers: Callable[[str], bool] = lambda condition: True
 
 
 class Probe(Protocol):

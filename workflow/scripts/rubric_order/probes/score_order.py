@@ -3,14 +3,14 @@
 # Checks of a config read the constants of this module: what is slow to import is imported where it is used.
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from rubric_order.base.errors import InputError
-from rubric_order.base.keys import BASELINE
 from rubric_order.parsing.choices import Choice, numbers
 from rubric_order.probes import Question, Shown, Unit
+from rubric_order.prompts import conditions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from rubric_order.prompts.frames import Frame
 
 # `recorded`: answers that exist already, in whatever orderings.
-STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams", "repeated_rotations", "recorded")
-CONDITIONS = (BASELINE,)
+STRATEGIES = ("balanced", "random", "fixed", "single", "descending", "all", "balanced_williams", "repeated_rotations")
+STRATEGIES += ("recorded",)
+CONDITIONS = conditions.Offered(conditions.EXAMPLES)
 IDENTITY = ("answer_format", "answer_prefix")
 CROSSED = False
 COLUMNS = (
@@ -44,6 +45,12 @@ def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Ge
 def problems(study: Mapping) -> Iterator[str]:
     from rubric_order.prompts import limits
 
+    for n in study["scales"]:
+        for name in (name for name in study["conditions"] if name in CONDITIONS):
+            try:
+                conditions.read(name, n)
+            except ValueError as error:
+                yield f"/conditions: scale {n}: {error}"
     for n in study["scales"] if "all" in study["strategies"] else ():
         try:
             limits.check_all(n)
@@ -63,8 +70,6 @@ def units(
     Raises:
         InputError: an item has no rubric, or a rubric has no such scale.
     """
-    from rubric_order.prompts import frames
-
     unscored = items[items["rubric_id"].isna()]
     if len(unscored):
         item = unscored.iloc[0]
@@ -74,17 +79,25 @@ def units(
         question[rubric.rubric_id] = rubric.question
         levels[rubric.rubric_id] = _levels(rubric, n)
     for item in items.itertuples():
-        frame = frames.frame(
-            template,
-            instruction=item.instruction,
-            response=item.response,
-            reference=item.reference if isinstance(item.reference, str) else None,
-            question=question[item.rubric_id],
-            n=n,
-        )
+        values = {"instruction": item.instruction, "response": item.response, "question": question[item.rubric_id]}
+        references = _references(item, n)
+        frame = cache(partial(_frame, template, n, values, references))
         about = {name: getattr(item, name) for name in ABOUT}
         prompt = partial(_prompt, frame, levels[item.rubric_id])
-        yield Unit(item.item_id, numbers(n), about, lambda shown: _questions(n), prompt)
+        yield Unit(
+            item.item_id, numbers(n), about, partial(_questions_of, n), prompt, partial(_has, n, frozenset(references))
+        )
+
+
+def _references(item: tuple, n: int) -> dict[int, str]:
+    """The reference answers of an item by the level that they are written for."""
+    return {n: item.reference} if isinstance(item.reference, str) else {}
+
+
+def _has(n: int, known: frozenset[int], condition: str) -> bool:
+    """Whether an item has the reference answer that a condition shows."""
+    wanted = conditions.read(condition, n).reference
+    return not wanted or wanted in known
 
 
 def _levels(rubric: tuple, n: int) -> tuple[str, ...]:
@@ -96,19 +109,34 @@ def _levels(rubric: tuple, n: int) -> tuple[str, ...]:
         raise InputError(f"scale {n}: rubric {rubric.rubric_id!r}: {error}") from None
 
 
-def _prompt(frame: Frame, levels: Sequence[str], shown: Shown) -> str:
+def _frame(
+    template: Template, n: int, values: Mapping[str, str], references: Mapping[int, str], condition: str
+) -> Frame:
     from rubric_order.prompts import frames
 
-    return frame.fill(frames.option_lines(levels, shown.ordering))
+    chosen = conditions.read(condition, n)
+    reference = references.get(n if chosen.reference is None else chosen.reference)
+    return frames.frame(template, n=n, reference=reference, **frames.wording(chosen, n), **values)
+
+
+def _prompt(frame: Callable[[str], Frame], levels: Sequence[str], shown: Shown) -> str:
+    from rubric_order.prompts import frames
+
+    labels = conditions.read(shown.condition, len(levels)).labels(len(levels))
+    return frame(shown.condition).fill(frames.option_lines(levels, shown.ordering, labels))
+
+
+def _questions_of(n: int, shown: Shown) -> tuple[Question, ...]:
+    return _questions(n, shown.condition)
 
 
 @cache
-def _questions(n: int) -> tuple[Question, ...]:
-    return (Question("", numbers(n), "option"),)
+def _questions(n: int, condition: str) -> tuple[Question, ...]:
+    return (Question("", conditions.read(condition, n).labels(n), "option"),)
 
 
 def questions(reads: pd.DataFrame) -> list[tuple[Question, ...]]:
-    return [_questions(n) for n in reads["n"].tolist()]
+    return [_questions(*read) for read in zip(reads["n"].tolist(), reads["condition"].tolist(), strict=True)]
 
 
 def parse(text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:

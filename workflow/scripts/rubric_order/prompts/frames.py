@@ -11,6 +11,10 @@ from pathlib import Path
 from jinja2 import StrictUndefined, Template
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from rubric_order.base.keys import BASELINE
+from rubric_order.prompts import conditions
+from rubric_order.prompts.conditions import Condition
+
 _ENVIRONMENT = ImmutableSandboxedEnvironment(
     undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False, trim_blocks=True, lstrip_blocks=True
 )
@@ -25,14 +29,27 @@ def load_template(path: str | Path) -> Template:
     return compile_template(Path(path).read_text(encoding="utf-8"))
 
 
-def option_lines(levels: Sequence[str], ordering: Sequence[int]) -> list[str]:
-    """The lines that are permuted: score k keeps its number and its description, only its place changes.
+def option_lines(levels: Sequence[str], ordering: Sequence[int], labels: Sequence[str] | None = None) -> list[str]:
+    """The lines that are permuted: score k keeps its ID and its description, only its place changes.
 
     Args:
         levels: descriptions of scores 1..n.
         ordering: the score at each position.
+        labels: IDs of scores 1..n, by default these numbers.
     """
-    return [f"Score {score}: {levels[score - 1]}" for score in ordering]
+    return [f"Score {labels[score - 1] if labels else score}: {levels[score - 1]}" for score in ordering]
+
+
+def wording(condition: Condition, n: int) -> dict[str, object]:
+    """What a condition of probe `score_order` changes in the text of its templates.
+
+    Returns:
+        `ids` (those of the levels, lowest first; None where they are the numbers 1 to n), `reference_score` (ID of the
+        reference answer's score) and `neutral` (number of an edit without meaning).
+    """
+    shown = condition.labels(n)[condition.shown - 1]
+    spelled = None if set(condition.labels(n)) == set(Condition(None, None, n, 0).labels(n)) else condition.ids
+    return {"ids": spelled, "reference_score": shown, "neutral": condition.neutral}
 
 
 class Frame:
@@ -81,6 +98,7 @@ def render(
     question: str,
     levels: Sequence[str],
     ordering: Sequence[int],
+    condition: str = BASELINE,
 ) -> str:
     """The user's message of one read.
 
@@ -90,8 +108,11 @@ def render(
         question: the criterion.
         levels: descriptions of scores 1..n.
         ordering: the score at each position, shape (n,).
+        condition: its wording and its IDs; the reference answer is the given one.
 
     Source: Xu et al. (2026), Appendix B, Figure 5.
     """
     values = {"instruction": instruction, "response": response, "reference": reference, "question": question}
-    return frame(template, n=len(levels), **values).fill(option_lines(levels, ordering))
+    chosen, n = conditions.read(condition, len(levels)), len(levels)
+    lines = option_lines(levels, ordering, chosen.labels(n))
+    return frame(template, n=n, **wording(chosen, n), **values).fill(lines)

@@ -10,7 +10,8 @@ import numpy as np
 
 from rubric_order.prompts import limits
 
-STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams", "repeated_rotations")
+STRATEGIES = ("balanced", "random", "fixed", "single", "descending", "all", "balanced_williams")
+STRATEGIES += ("repeated_rotations",)
 
 
 def rotations(n: int) -> np.ndarray:
@@ -118,6 +119,8 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
             return fixed(n, reads)
         case "single":
             return fixed(n, 1)
+        case "descending":
+            return fixed(n, 1)[:, ::-1]
         case "all":
             return all_orderings(n)
         case "balanced_williams":

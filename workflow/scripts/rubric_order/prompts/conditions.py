@@ -1,0 +1,125 @@
+"""Conditions of probe `score_order`: what a prompt varies beside the order of its score levels.
+
+A condition is written as its parts, joined by ``+``: at most one of score IDs, of the reference answer, and of edits
+without meaning, such as ``letter+reference_5``. ``baseline`` is none of them.
+
+Checks of a config read this module, so it imports nothing that is slow to import.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from rubric_order.base.keys import BASELINE
+
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+# IDs of n levels by name, lowest level first.
+_STYLES = {
+    "letter": lambda n: tuple(reversed("ABCDEFGHI"[:n])),
+    "letter_a_lowest": lambda n: tuple("ABCDEFGHI"[:n]),
+    "roman": lambda n: _ROMAN[:n],
+    "roman_i_highest": lambda n: tuple(reversed(_ROMAN[:n])),
+    "arabic_1_highest": lambda n: tuple(reversed(_numbers(n))),
+}
+_OWN = re.compile(r"ids\((?P<ids>[^()]*)\)")
+_REFERENCE = re.compile(r"reference_(?P<text>\d)(?:_as_(?P<shown>\d))?")
+NEUTRAL = ("neutral_1", "neutral_2", "neutral_3")
+LONGEST_ID = 20  # characters
+# Named for messages; `Offered` knows the others.
+EXAMPLES = (BASELINE, *_STYLES, "ids(bad,fair,good)", "reference_none", "reference_5", "reference_5_as_1", *NEUTRAL)
+
+
+class Condition(NamedTuple):
+    """What a condition says, at a number of levels.
+
+    Attributes:
+        ids: how the levels are written, lowest first; None where they are the numbers 1 to n as usual.
+        reference: level that the shown reference answer is written for, 0 for no reference answer; None where it is
+            left as it is: the item's own, if it has one, which is written for the highest level.
+        shown: level whose ID is attached to the reference answer.
+        neutral: number of an edit without meaning, 0 for none.
+    """
+
+    ids: tuple[str, ...] | None
+    reference: int | None
+    shown: int
+    neutral: int
+
+    def labels(self, n: int) -> tuple[str, ...]:
+        """What an answer may write for the levels, lowest first."""
+        return self.ids or _numbers(n)
+
+
+def _numbers(n: int) -> tuple[str, ...]:
+    return tuple(str(score) for score in range(1, n + 1))
+
+
+@cache
+def read(name: str, n: int) -> Condition:
+    """A condition at n levels, by its name.
+
+    Raises:
+        ValueError: it is no condition, or does not fit n levels.
+    """
+    found: dict[str, object] = {}
+    for part in [] if name == BASELINE else _parts(name):
+        key, value = _part(part, n)
+        if key in found:
+            raise ValueError(f"{name!r} has two parts of one kind; expected at most one of {key}")
+        found[key] = value
+    text, shown = found.get("a reference answer", (None, n))
+    return Condition(found.get("score IDs"), text, shown, found.get("an edit without meaning", 0))
+
+
+def _parts(name: str) -> list[str]:
+    return re.split(r"\+(?![^()]*\))", name)
+
+
+def _part(part: str, n: int) -> tuple[str, object]:
+    """Of which kind a part is, and what it says."""
+    if part in _STYLES:
+        return "score IDs", _STYLES[part](n)
+    if own := _OWN.fullmatch(part):
+        return "score IDs", _own_ids(own["ids"], n)
+    if part in NEUTRAL:
+        return "an edit without meaning", NEUTRAL.index(part) + 1
+    if part == "reference_none":
+        return "a reference answer", (0, n)
+    if reference := _REFERENCE.fullmatch(part):
+        text, shown = int(reference["text"]), int(reference["shown"] or reference["text"])
+        if not (1 <= text <= n and 1 <= shown <= n):
+            raise ValueError(f"{part!r}: expected levels from 1 to {n}")
+        return "a reference answer", (text, shown)
+    raise ValueError(f"{part!r} is no condition; expected parts such as {', '.join(EXAMPLES)}, joined by +")
+
+
+def _own_ids(written: str, n: int) -> tuple[str, ...]:
+    """A user's IDs, lowest level first."""
+    ids = tuple(each.strip() for each in written.split(","))
+    if len(ids) != n:
+        raise ValueError(f"'ids({written})' has {len(ids)} IDs; expected {n}, the lowest level first")
+    if len({each.casefold() for each in ids}) < n:
+        raise ValueError(f"'ids({written})': expected IDs that differ in more than capitals")
+    if wrong := [each for each in ids if not re.fullmatch(r"\w(?:[\w +*/-]*[\w+*])?", each) or len(each) > LONGEST_ID]:
+        raise ValueError(
+            f"'ids({written})': {wrong[0]!r}: expected up to {LONGEST_ID} letters, digits, spaces, +, *, / or -, with a"
+            " letter or digit first"
+        )
+    return ids
+
+
+class Offered(tuple):
+    """The conditions that the probe offers: its elements are examples, and it contains whatever fits some scale."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and any(_fits(name, n) for n in range(2, 10))
+
+
+def _fits(name: str, n: int) -> bool:
+    try:
+        read(name, n)
+    except ValueError:
+        return False
+    return True
