@@ -109,8 +109,8 @@ def fits(setting: Setting, studies: int, *, seed: int = FIRST_STUDY) -> Iterator
         for study in range(count):
             rows = slice(study * items, (study + 1) * items)
             laid = layout(values[rows], places[rows], group)
-            fit = preference.positions(laid)
-            yield fit, preference.no_preference(laid, fit)
+            fit = preference.positions(laid).fit()
+            yield fit, preference.no_preference(fit, preference.alike(laid) if fit.problem else None)
 
 
 def truth(setting: Setting) -> np.ndarray:

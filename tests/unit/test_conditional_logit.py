@@ -152,7 +152,7 @@ def test_least_squares_is_that_of_numpy():
     x, y, cluster = rng.normal(size=(90, 3)), rng.normal(size=90), np.arange(90) % 9
     parts = [(x[cluster == g], y[cluster == g]) for g in range(9)]
     right, information = (np.array(part) for part in zip(*((a.T @ b, a.T @ a) for a, b in parts), strict=True))
-    found = cluster_robust.least_squares(right, information)
+    found = cluster_robust.least_squares(right, information).fit()
     np.testing.assert_allclose(found.coefficients, np.linalg.lstsq(x, y, rcond=None)[0])
     for left_out in range(9):  # exact for least squares
         kept = cluster != left_out

@@ -7,8 +7,8 @@ from factories import score_table, simulated_reads
 from scipy import stats
 
 from rubric_order.methods import additive, equivalence, resampling
+from rubric_order.statistics import condition_comparison, position_preference, score_effects, strategy_comparison
 from rubric_order.statistics import equivalence as statistic
-from rubric_order.statistics import position_preference, score_effects, strategy_comparison
 from rubric_order.tables import equivalence as tables
 
 MARGINS = {"level": 0.05, "points": 0.1, "log_odds": 0.2, "r": 0.02}
@@ -20,12 +20,17 @@ def estimates(table):
         score_effects=score_effects.estimate(table, sign_changes=100, **DRAWN),
         position_preference=position_preference.estimate(table, confidence=0.95, sampling_temperatures={}),
         strategy_comparison=strategy_comparison.estimate(table, resamples=200, **DRAWN),
+        condition_comparison=condition_comparison.estimate(table, confidence=0.95),
         **MARGINS,
     )
 
 
-def no_preference():
-    return position_preference.estimate([], confidence=0.95, sampling_temperatures={})
+def others():
+    """The statistics that a test is not about, without a row."""
+    return {
+        "position_preference": position_preference.estimate([], confidence=0.95, sampling_temperatures={}),
+        "condition_comparison": condition_comparison.estimate([], confidence=0.95),
+    }
 
 
 def test_both_one_sided_tests_are_those_of_scipy():
@@ -98,9 +103,7 @@ def test_the_verdict_is_that_of_the_interval_at_twice_the_level():
     table = simulated_reads(groups=60, strategies=["balanced"], preference=[0.2, 0, 0, 0, 0], seed=5)
     effects = score_effects.estimate(table, sign_changes=100, confidence=0.9, seed=1)
     none = strategy_comparison.estimate(table, resamples=100, **DRAWN)
-    found = statistic.estimate(
-        score_effects=effects, position_preference=no_preference(), strategy_comparison=none, **MARGINS
-    )
+    found = statistic.estimate(score_effects=effects, strategy_comparison=none, **others(), **MARGINS)
     row = found.query("quantity == 'usual_minus_balanced' and cluster == 'group' and dataset == 'd'").iloc[0]
     usual = effects.query("quantity == 'usual_minus_balanced' and cluster == 'group' and dataset == 'd'").iloc[0]
     assert [row["low"], row["high"]] == pytest.approx([usual["ci_low"], usual["ci_high"]])
@@ -110,9 +113,7 @@ def test_few_groups_show_nothing_to_be_small():
     noisy = simulated_reads(groups=20, candidates=60, strategies=["balanced"], noise=0.2)
     effects = score_effects.estimate(noisy, sign_changes=100, **DRAWN)
     none = strategy_comparison.estimate(noisy, resamples=100, **DRAWN)
-    found = statistic.estimate(
-        score_effects=effects, position_preference=no_preference(), strategy_comparison=none, **MARGINS
-    )
+    found = statistic.estimate(score_effects=effects, strategy_comparison=none, **others(), **MARGINS)
     row = found.query("quantity == 'points' and cluster == 'group' and dataset == 'd'").iloc[0]
     assert row["p"] < 0.05
     assert row["verdict"] == "undecided"
@@ -132,3 +133,18 @@ def test_the_table_names_both_strategies():
     assert set(printed["strategy"]) == {"balanced", "random", "balanced - random"}
     assert set(printed["quantity"]) == {"points", "usual", "log-odds", "r"}
     assert tables.table(found, study="other").empty
+
+
+def test_two_conditions_are_shown_to_be_alike_or_not():
+    """Items of the same seed are the same; the scores of one condition are a level higher."""
+    reads = simulated_reads(groups=60, candidates=4, strategies=["balanced"], noise=0.5, seed=3)
+    higher = reads.assign(condition="higher", score=(reads["score"] + 1).clip(upper=5))
+    again = simulated_reads(groups=60, candidates=4, strategies=["balanced"], noise=0.5, seed=3)
+    found = estimates(pd.concat([reads, higher, again.assign(condition="again")], ignore_index=True))
+    rows = found[(found["other"] == "baseline") & (found["cluster"] == "group")].set_index(["condition", "quantity"])
+    assert rows.loc[("higher", "condition_points"), "verdict"] == "not shown"
+    assert rows.loc[("higher", "condition_points"), "margin"] == MARGINS["points"]
+    assert rows.loc[("again", "condition_r"), "margin"] == MARGINS["r"]
+    assert set(found.loc[found["other"] == "again", "condition"]) == set()
+    printed = tables.for_print(tables.table(found, study="s"))
+    assert {"points against baseline", "r against baseline"} <= set(printed["quantity"])

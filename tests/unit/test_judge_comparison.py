@@ -52,7 +52,7 @@ def test_what_differs_in_one_thing_is_compared(found):
 
 def contrast(reads, name="first_last"):
     (block,) = blocks.blocks(reads)
-    fit = preference.positions(preference.compared(block, "hard").by_cluster(block.units("group")))
+    fit = preference.positions(preference.compared(block, "hard").by_cluster(block.units("group"))).fit()
     return fit.contrast(preference.contrasts(block.n)[name])
 
 
@@ -94,7 +94,7 @@ def left_out(reads, quantity):
 def test_influence_is_what_leaving_a_group_out_changes(quantity, near):
     reads = simulated_reads(groups=12, strategies=["balanced"], preference=FIRST, seed=5)
     (block,) = blocks.blocks(reads)
-    whole = judge_comparison._measured(block, "hard", "group", preference.compared(block, "hard"))
+    whole = judge_comparison._measured(block, "hard")["group"]
     expected = whole.estimates[quantity] - left_out(reads, quantity)
     np.testing.assert_allclose(
         whole.influence[quantity], expected, atol=near * np.abs(expected).max() + 1e-12, rtol=near

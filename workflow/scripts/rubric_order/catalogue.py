@@ -72,8 +72,10 @@ STATISTICS = {
     ),
     "canonical_rank": Statistic(SCORE_ORDER),
     "score_position": Statistic(SCORE_ORDER),
+    "condition_comparison": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",)),
     "equivalence": Statistic(
-        reads=("score_effects", "position_preference", "strategy_comparison"), settings=("equivalence",)
+        reads=("score_effects", "position_preference", "strategy_comparison", "condition_comparison"),
+        settings=("equivalence",),
     ),
     "bias_cost": Statistic(SCORE_ORDER, settings=("bootstrap", "bias_cost")),
     "datasets": Statistic(reads=("items", "pairs")),

@@ -8,6 +8,7 @@ each other in any way.
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from rubric_order.methods import distributions
 
@@ -61,8 +62,71 @@ class Fit(NamedTuple):
         return all_zero(told @ self.coefficients, self.influence @ told.T)
 
 
-def least_squares(right: np.ndarray, information: np.ndarray) -> Fit:
-    """Fit by least squares from sums over each cluster.
+class Sums(NamedTuple):
+    """Coefficients, and the sums over each cluster that their errors come from.
+
+    Clusters can be put together: the coefficients stay, and nothing is computed anew from what clusters hold.
+
+    Attributes:
+        coefficients: shape (k,).
+        score: at the coefficients, shape (n_clusters, k).
+        information: likewise, shape (n_clusters, k, k).
+        problem: see `Fit`.
+    """
+
+    coefficients: np.ndarray
+    score: np.ndarray
+    information: np.ndarray
+    problem: str = ""
+
+    def by_cluster(self, cluster: np.ndarray) -> "Sums":
+        """The same with larger clusters, of which each has its number, from 0, shape (n_clusters,)."""
+        return self._replace(score=together(self.score, cluster), information=together(self.information, cluster))
+
+    def fit(self) -> Fit:
+        """What the clusters add to the coefficients."""
+        if self.problem:
+            return nothing(self.score.shape, self.problem)
+        return Fit(self.coefficients, *influence(self.score, self.information))
+
+
+def together(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Sums over clusters of what smaller ones add up to.
+
+    Args:
+        values: shape (n, ...).
+        cluster: number of the cluster of each row, from 0, shape (n,).
+
+    Returns:
+        Shape (n_clusters, ...).
+    """
+    if np.array_equal(cluster, np.arange(len(values))):
+        return values
+    return sums_by(cluster, np.arange(len(values)), None, int(cluster.max(initial=-1)) + 1, values)
+
+
+def sums_by(
+    cluster: np.ndarray, row: np.ndarray, weight: np.ndarray | None, n_clusters: int, values: np.ndarray
+) -> np.ndarray:
+    """Sums over clusters of weighted rows of a table, row after row as they are given.
+
+    Args:
+        cluster, row, weight: of each summand its cluster, its row of `values`, and its weight (1 by default).
+        values: shape (n_rows, ...).
+
+    Returns:
+        Shape (n_clusters, ...).
+    """
+    order = np.argsort(cluster, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(cluster, minlength=n_clusters))])
+    weight = np.ones(len(cluster)) if weight is None else weight[order]
+    weights = sparse.csr_array((weight, row[order], starts), shape=(n_clusters, len(values)))
+    columns = np.ascontiguousarray(values, dtype=float).reshape(len(values), int(np.prod(values.shape[1:])))
+    return (weights @ columns).reshape(n_clusters, *values.shape[1:])
+
+
+def least_squares(right: np.ndarray, information: np.ndarray) -> Sums:
+    """Coefficients by least squares from sums over each cluster.
 
     Args:
         right: products of the columns with the response, shape (n_clusters, k).
@@ -72,9 +136,14 @@ def least_squares(right: np.ndarray, information: np.ndarray) -> Fit:
     values, vectors = np.linalg.eigh(total)
     kept = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
     if not kept.any():
-        return nothing(right.shape, "no comparisons")
+        return without(right.shape, "no comparisons")
     found = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ right.sum(axis=0))
-    return Fit(found, *influence(right - information @ found, information))
+    return Sums(found, right - information @ found, information)
+
+
+def without(shape: tuple[int, int], problem: str) -> Sums:
+    """Sums without numbers, of so many clusters and coefficients."""
+    return Sums(np.full(shape[1], np.nan), np.zeros(shape), np.zeros((*shape, shape[1])), problem)
 
 
 def nothing(shape: tuple[int, int], problem: str) -> Fit:

@@ -40,9 +40,7 @@ class Comparisons(NamedTuple):
 
     def by_cluster(self, values: np.ndarray) -> np.ndarray:
         """Sums over each cluster's comparisons of a value of each row, shape (n_rows, ...) -> (n_clusters, ...)."""
-        columns = values.reshape(len(self.rows), -1)
-        sums = [np.bincount(self.cluster, self.weight * column[self.row], self.n_clusters) for column in columns.T]
-        return np.column_stack(sums).reshape(self.n_clusters, *values.shape[1:])
+        return cluster_robust.sums_by(self.cluster, self.row, self.weight, self.n_clusters, values)
 
 
 def comparisons(x: np.ndarray, cluster: np.ndarray, weight: np.ndarray | None = None) -> Comparisons:
@@ -68,20 +66,24 @@ def fit(data: Comparisons) -> cluster_robust.Fit:
     Source: McFadden (1974), Conditional logit analysis of qualitative choice behavior; Varin, Reid and Firth (2011), An
     overview of composite likelihood methods, for the error.
     """
+    return sums(data).fit()
+
+
+def sums(data: Comparisons) -> cluster_robust.Sums:
+    """The same as sums over each cluster, which can be put together, see `cluster_robust.Sums`."""
     x, totals = data.rows.astype(float), data.totals
     values, vectors = np.linalg.eigh((x * totals[:, None]).T @ x)
     basis = vectors[:, values > cluster_robust.ROUNDING * max(values.max(initial=0.0), 1e-300)]
     found = _maximum(x @ basis, totals) if basis.shape[1] else None
     if found is None:
         problem = SEPARATED if basis.shape[1] else "no comparisons"
-        return cluster_robust.nothing((data.n_clusters, x.shape[1]), problem)
+        return cluster_robust.without((data.n_clusters, x.shape[1]), problem)
     lost = special.expit(-(x @ basis @ found))
     one, other = np.triu_indices(x.shape[1])
     information = np.empty((data.n_clusters, x.shape[1], x.shape[1]))
     products = data.by_cluster(x[:, one] * x[:, other] * (lost * (1 - lost))[:, None])
     information[:, one, other] = information[:, other, one] = products
-    moved, space = cluster_robust.influence(data.by_cluster(x * lost[:, None]), information)
-    return cluster_robust.Fit(basis @ found, moved, space)
+    return cluster_robust.Sums(basis @ found, data.by_cluster(x * lost[:, None]), information)
 
 
 def _maximum(x: np.ndarray, totals: np.ndarray) -> np.ndarray | None:
@@ -109,8 +111,16 @@ def _maximum(x: np.ndarray, totals: np.ndarray) -> np.ndarray | None:
 
 
 def no_effect(data: Comparisons) -> float:
-    """p-value of all coefficients being 0, also where they have no finite estimate: see `further_terms`."""
-    return rao_scott.zero_total(data.by_cluster(data.rows / 2)) if data.n_clusters > 1 else np.nan
+    """p-value of all coefficients being 0, also where they have no finite estimate: see `scores_of_nothing`."""
+    return rao_scott.zero_total(scores_of_nothing(data)) if data.n_clusters > 1 else np.nan
+
+
+def scores_of_nothing(data: Comparisons) -> np.ndarray:
+    """What each cluster says of the coefficients where they are 0, for `rao_scott.zero_total`: whether they all are.
+
+    It is there where they have no finite estimate as well. Shape (n_clusters, k).
+    """
+    return data.by_cluster(data.rows / 2)
 
 
 def further_terms(data: Comparisons, found: cluster_robust.Fit, terms: np.ndarray) -> float:
@@ -122,16 +132,29 @@ def further_terms(data: Comparisons, found: cluster_robust.Fit, terms: np.ndarra
 
     Returns:
         NaN where the terms say nothing beyond the model, or the model has no numbers.
+    """
+    told = not found.problem and data.n_clusters > 1
+    scores = scores_of_terms(data, found.coefficients, terms) if told else None
+    return np.nan if scores is None else rao_scott.zero_total(scores)
+
+
+def scores_of_terms(data: Comparisons, coefficients: np.ndarray, terms: np.ndarray) -> np.ndarray | None:
+    """What each cluster says of terms that the model lacks, for `rao_scott.zero_total`.
+
+    Args:
+        coefficients: of the model, without the terms, shape (k,).
+        terms: see `further_terms`.
+
+    Returns:
+        Shape (n_clusters, m). None where the terms say nothing beyond the model.
 
     Source: Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott (1981) in place
     of an inverse.
     """
-    if found.problem or data.n_clusters < 2:
-        return np.nan
     x = data.rows.astype(float)
-    lost = special.expit(-(x @ found.coefficients))
+    lost = special.expit(-(x @ coefficients))
     weight = data.totals * lost * (1 - lost)
     rest = terms - x @ (np.linalg.pinv((x * weight[:, None]).T @ x, hermitian=True) @ (x * weight[:, None]).T @ terms)
     if weight @ (rest**2).sum(axis=1) <= cluster_robust.ROUNDING * max(weight @ (terms**2).sum(axis=1), 1e-300):
-        return np.nan
-    return rao_scott.zero_total(data.by_cluster(rest * lost[:, None]))
+        return None
+    return data.by_cluster(rest * lost[:, None])

@@ -97,6 +97,34 @@ class Preference(NamedTuple):
     p_interaction: float
 
 
+class Sums(NamedTuple):
+    """What each cluster says of position preference.
+
+    Attributes:
+        positions, interaction: fits of the models that `Preference` has.
+        alike: see the function of this name.
+        further: what they say of score-by-place terms where b has its estimate, shape (n_clusters, n * n); None where
+            there is no estimate, or the terms say nothing more.
+    """
+
+    positions: cluster_robust.Sums
+    interaction: cluster_robust.Sums
+    alike: np.ndarray
+    further: np.ndarray | None
+
+    def by_cluster(self, cluster: np.ndarray | None) -> Preference:
+        """The preference with larger clusters as the sample, see `cluster_robust.Sums`; None: as they are."""
+        cluster = np.arange(len(self.alike)) if cluster is None else cluster
+        fit = self.positions.by_cluster(cluster).fit()
+        further = self.further if self.further is None else cluster_robust.together(self.further, cluster)
+        return Preference(
+            fit,
+            self.interaction.by_cluster(cluster).fit(),
+            no_preference(fit, cluster_robust.together(self.alike, cluster)),
+            np.nan if further is None or len(further) < 2 else rao_scott.zero_total(further),
+        )
+
+
 def compared(block: Block, readout: str) -> Hard | Soft:
     """The reads of a block, laid out for comparison; its items are the clusters.
 
@@ -223,26 +251,41 @@ def preference(of: Hard | Soft) -> Preference:
     model's own probabilities, which is the unit of readout `soft`. At temperature 0 nothing is drawn, and b is in units
     of what else differs between prompts of one item.
     """
+    return sums(of).by_cluster(None)
+
+
+def sums(of: Hard | Soft) -> Sums:
+    """What `preference` is made from, cluster by cluster: clusters can be put together without another fit."""
     return _of_selections(of) if isinstance(of, Hard) else _of_logs(of)
 
 
-def positions(of: Hard | Soft) -> cluster_robust.Fit:
+def positions(of: Hard | Soft) -> cluster_robust.Sums:
     """The fit of b alone, see `preference`."""
     if isinstance(of, Soft):
         right, information = _normal(of)
         return cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
-    return conditional_logit.fit(of.data._replace(rows=_places(of)))
+    return conditional_logit.sums(of.data._replace(rows=_places(of)))
 
 
-def no_preference(of: Hard | Soft, fit: cluster_robust.Fit) -> float:
+def alike(of: Hard | Soft) -> np.ndarray:
+    """What clusters say of b where all positions are worth the same, shape (n_clusters, n)."""
+    if isinstance(of, Soft):
+        return _normal(of)[0][:, : of.n]
+    return conditional_logit.scores_of_nothing(of.data._replace(rows=_places(of)))
+
+
+def no_preference(fit: cluster_robust.Fit, scores: np.ndarray | None) -> float:
     """p-value of all positions being worth the same, see `positions`.
 
-    Hotelling's T-squared over clusters; where the fit is ``separated``, the score test of
-    `conditional_logit.no_effect`.
+    Hotelling's T-squared over clusters; where the fit is ``separated``, a score test.
+
+    Args:
+        scores: see `alike`; not needed where the fit is not separated.
     """
     if fit.problem == conditional_logit.SEPARATED:
-        return conditional_logit.no_effect(of.data._replace(rows=_places(of)))
-    return fit.no_effect(np.eye(of.n) - 1 / of.n)
+        return rao_scott.zero_total(scores) if len(scores) > 1 else np.nan
+    n = len(fit.coefficients)
+    return fit.no_effect(np.eye(n) - 1 / n)
 
 
 def _places(of: Hard) -> np.ndarray:
@@ -252,7 +295,7 @@ def _places(of: Hard) -> np.ndarray:
     return one[low_at] + one[high_then] - one[high_at] - one[low_then]
 
 
-def _of_selections(of: Hard) -> Preference:
+def _of_selections(of: Hard) -> Sums:
     low, high, low_at, high_at, low_then, high_then = of.data.rows.T
     one, scale = np.eye(of.n), np.linspace(-1, 1, of.n)
     x = _places(of)
@@ -260,10 +303,12 @@ def _of_selections(of: Hard) -> Preference:
     terms = one[low][:, :, None] * (one[low_at] - one[low_then])[:, None, :]
     terms += one[high][:, :, None] * (one[high_then] - one[high_at])[:, None, :]
     data = of.data._replace(rows=x)
-    fit = conditional_logit.fit(data)
-    further = conditional_logit.further_terms(data, fit, terms.reshape(len(x), of.n**2))
-    interaction = conditional_logit.fit(data._replace(rows=np.column_stack([x, line])))
-    return Preference(fit, interaction, no_preference(of, fit), further)
+    fit = conditional_logit.sums(data)
+    further = None
+    if not fit.problem:
+        further = conditional_logit.scores_of_terms(data, fit.coefficients, terms.reshape(len(x), of.n**2))
+    interaction = conditional_logit.sums(data._replace(rows=np.column_stack([x, line])))
+    return Sums(fit, interaction, conditional_logit.scores_of_nothing(data), further)
 
 
 def _chunks(of: Soft) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
@@ -296,11 +341,11 @@ def _centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
     return np.where(used, values - by_read - by_score + by_read.sum(axis=1, keepdims=True) / reads, 0)
 
 
-def _of_logs(of: Soft) -> Preference:
+def _of_logs(of: Soft) -> Sums:
     right, information = _normal(of)
     fit = cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
     interaction = cluster_robust.least_squares(right, information)
-    return Preference(fit, interaction, no_preference(of, fit), _further_of_logs(of, fit))
+    return Sums(fit, interaction, right[:, : of.n], None if fit.problem else _further_of_logs(of, fit.coefficients))
 
 
 def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
@@ -314,15 +359,13 @@ def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
     return right, information
 
 
-def _further_of_logs(of: Soft, fit: cluster_robust.Fit) -> float:
-    """As `conditional_logit.further_terms`, of the terms of each score at each place."""
-    if fit.problem or of.n_clusters < 2:
-        return np.nan
+def _further_of_logs(of: Soft, coefficients: np.ndarray) -> np.ndarray | None:
+    """As `conditional_logit.scores_of_terms`, of the terms of each score at each place."""
     n, cross, cells = of.n, np.zeros((of.n * of.n, of.n)), np.zeros(of.n_clusters * of.n * of.n)
     information = np.zeros((n, n))
     for y, x, at, unit in _chunks(of):
         x = x[..., :n]
-        rest = y - x @ fit.coefficients
+        rest = y - x @ coefficients
         cell = np.arange(n) * n + at
         cells += np.bincount((unit[:, None, None] * n * n + cell).ravel(), rest.ravel(), len(cells))
         cross += np.stack([np.bincount(cell.ravel(), x[..., q].ravel(), n * n) for q in range(n)], axis=1)
@@ -330,6 +373,4 @@ def _further_of_logs(of: Soft, fit: cluster_robust.Fit) -> float:
     cells = cells.reshape(of.n_clusters, n, n)
     explained = cells.sum(axis=1) @ np.linalg.pinv(information, hermitian=True) @ cross.T
     beyond = cells.reshape(of.n_clusters, n * n) - explained
-    if (beyond**2).sum() <= cluster_robust.ROUNDING * (cells**2).sum():
-        return np.nan
-    return rao_scott.zero_total(beyond)
+    return None if (beyond**2).sum() <= cluster_robust.ROUNDING * (cells**2).sum() else beyond

@@ -1,4 +1,4 @@
-"""Whether a bias, or what one strategy has above another, is shown to be too small to be worth mention."""
+"""Whether a bias, or what one strategy or condition has above another, is shown to be too small to be worth mention."""
 
 from collections.abc import Iterator
 
@@ -14,6 +14,7 @@ COLUMNS = {
     "score_effects": [*_SAME, "quantity", "flag", *_VALUES],
     "position_preference": [*_SAME, "quantity", "flag", *_VALUES],
     "strategy_comparison": [*_SAME, "baseline", "criterion", "quantity", *_VALUES],
+    "condition_comparison": [*_SAME, "other", "quantity", *_VALUES],
 }
 
 
@@ -22,6 +23,7 @@ def estimate(
     score_effects: pd.DataFrame,
     position_preference: pd.DataFrame,
     strategy_comparison: pd.DataFrame,
+    condition_comparison: pd.DataFrame,
     level: float,
     points: float,
     log_odds: float,
@@ -30,18 +32,20 @@ def estimate(
     """Two one-sided tests of effects that other statistics have estimated.
 
     Args:
-        score_effects, position_preference, strategy_comparison: see the modules of these names.
+        score_effects, position_preference, strategy_comparison, condition_comparison: see the modules of these names.
         level: of each test.
         points, log_odds, r: margins, each in its unit.
 
     Returns:
-        One row a group of `KEYS`, `baseline` (a strategy that `strategy` is compared with, else empty), `readout`,
-        `cluster` and `quantity`. `quantity` is
+        One row a group of `KEYS`, `baseline` (a strategy that `strategy` is compared with, else empty), `other` (a
+        condition that `condition` is compared with, else empty), `readout`, `cluster` and `quantity`. `quantity` is
 
         - ``points``: no ordering's mean score is `margin` or more from the mean over all orderings;
         - ``usual_minus_balanced``: the usual ordering's is not;
         - ``log_odds``: no position adds `margin` or more to an option's log-odds, or takes it away;
-        - ``r``: two strategies, of those that show every score in every position, agree equally well with human scores.
+        - ``r``: two strategies, of those that show every score in every position, agree equally well with human scores;
+        - ``condition_points``, ``condition_r``: two conditions give the same mean score, and agree equally well with
+          human scores.
 
         `verdict` is one of `equivalence.verdict`, at `level` for each of the `n_effects` that a quantity is about.
         Fewer clusters than `uniformity.FEW_CLUSTERS` show nothing to be small: where the order changes scores seldom,
@@ -62,11 +66,15 @@ def estimate(
         ("usual_minus_balanced", points, usual),
         ("log_odds", log_odds, position_preference[position_preference["quantity"] == "preference"]),
         ("r", r, compared),
+        *(
+            (f"condition_{name}", margin, condition_comparison[condition_comparison["quantity"] == name])
+            for name, margin in (("points", points), ("r", r))
+        ),
     ]
     rows = [row for name, margin, effects in tested for row in _tested(name, margin, effects, level)]
-    columns = [*KEYS, "baseline", "readout", "cluster", "quantity", "margin", "estimate", "low", "high", "p", "verdict"]
-    words = ["baseline", "readout", "cluster", "quantity", "verdict", "flag", "method"]
-    table = tidy.from_rows(rows, [*columns, "flag", "n_effects", "n_clusters", "method"], words)
+    columns = [*KEYS, "baseline", "other", "readout", "cluster", "quantity", "margin", "estimate", "low", "high", "p"]
+    words = ["baseline", "other", "readout", "cluster", "quantity", "verdict", "flag", "method"]
+    table = tidy.from_rows(rows, [*columns, "verdict", "flag", "n_effects", "n_clusters", "method"], words)
     return table.assign(level=level)
 
 
@@ -76,7 +84,7 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
     Args:
         effects: those that are to be small, one row each, with the columns that `COLUMNS` names.
     """
-    effects = effects.assign(**{column: "" for column in ("baseline", "flag") if column not in effects})
+    effects = effects.assign(**{column: "" for column in ("baseline", "other", "flag") if column not in effects})
     estimates, low, high = (effects[column].to_numpy(dtype=float) for column in ("estimate", "ci_low", "ci_high"))
     df = effects["n_clusters"].to_numpy(dtype=float) - 1
     confidence = float(effects["confidence"].iloc[0]) if len(effects) else np.nan
@@ -84,9 +92,10 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
     low, high = equivalence.interval(estimates, error, df, level)
     p = equivalence.p_values(estimates, error, df, margin)
     effects = effects.assign(estimate=estimates, low=low, high=high, p=p, least=np.where(np.isnan(p), np.inf, p))
-    for key, each in effects.groupby([*_SAME, "baseline"], sort=True):
+    compared = [*_SAME, "baseline", "other"]
+    for key, each in effects.groupby(compared, sort=True):
         worst = each.loc[each["least"].idxmax()]
-        row = dict(zip([*_SAME, "baseline"], key, strict=True)) | {"quantity": name, "margin": margin}
+        row = dict(zip(compared, key, strict=True)) | {"quantity": name, "margin": margin}
         row |= {column: worst[column] for column in ("estimate", "low", "high", "p", "n_clusters", "flag")}
         row["verdict"] = equivalence.verdict(each["low"].to_numpy(), each["high"].to_numpy(), margin)
         if row["verdict"] == equivalence.SHOWN and row["n_clusters"] < uniformity.FEW_CLUSTERS:

@@ -45,11 +45,14 @@ class Measured(NamedTuple):
 
     Attributes:
         estimates: by quantity.
-        influence: clusters, by dataset and id, in rows; quantities in columns.
+        influence: what each cluster adds, by quantity, each of shape (n_clusters,).
+        dataset, ids: of the clusters.
     """
 
-    estimates: pd.Series
-    influence: pd.DataFrame
+    estimates: dict[str, float]
+    influence: dict[str, np.ndarray]
+    dataset: str
+    ids: np.ndarray
 
 
 def estimate(
@@ -85,11 +88,10 @@ def estimate(
     found: dict[tuple, dict[tuple, Measured]] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if block.crossed and preference.identifies(block) else ():
-            compared = preference.compared(block, readout)
-            for cluster in CLUSTERS:
+            unit = tuple(block.keys[name] for name in COMPARED)
+            for cluster, measured in _measured(block, readout).items():
                 key = (*(block.keys[name] for name in SHARED_KEYS), readout, cluster)
-                unit = tuple(block.keys[name] for name in COMPARED)
-                found.setdefault(key, {})[unit] = _measured(block, readout, cluster, compared)
+                found.setdefault(key, {})[unit] = measured
     rows = []
     for key, units in sorted(found.items()):
         about = dict(zip((*SHARED_KEYS, "readout", "cluster"), key, strict=True))
@@ -115,18 +117,24 @@ def estimate(
     return multiplicity.adjust(table, "p", FAMILY)
 
 
-def _measured(block: blocks.Block, readout: str, cluster: str, compared: preference.Hard | preference.Soft) -> Measured:
-    """All quantities of a block; what cannot be estimated is left out."""
-    unit, ids = block.units(cluster), np.unique(block.items[f"{cluster}_id"])
-    fit = preference.positions(compared.by_cluster(unit))
-    found = {name: fit.contrast(weights) for name, weights in preference.contrasts(block.n).items()}
-    found["cramers_v"] = _selection(sum_units(selections.counts(block, readout), unit))
+def _measured(block: blocks.Block, readout: str) -> dict[str, Measured]:
+    """All quantities of a block by each kind of cluster; what cannot be estimated is left out."""
+    positions = preference.positions(preference.compared(block, readout))
+    selected, values = selections.counts(block, readout), None
     if block.keys["strategy"] in shared_orderings.SHARED:
-        found |= _points(block.by_ordering(block.matrix(VALUES[readout])), block.orderings[0], unit)
-    found = {name: pair for name, pair in found.items() if np.isfinite(pair[0]) and np.isfinite(pair[1]).all()}
-    names = pd.MultiIndex.from_product([[block.keys["dataset"]], ids])
-    influence = pd.DataFrame({name: moved for name, (_, moved) in found.items()}, index=names)
-    return Measured(pd.Series({name: value for name, (value, _) in found.items()}, dtype=float), influence)
+        values = block.by_ordering(block.matrix(VALUES[readout]))
+    measured = {}
+    for cluster in CLUSTERS:
+        unit, ids = block.units(cluster), np.unique(block.items[f"{cluster}_id"].to_numpy(dtype=str))
+        fit = positions.by_cluster(unit).fit()
+        found = {name: fit.contrast(weights) for name, weights in preference.contrasts(block.n).items()}
+        found["cramers_v"] = _selection(sum_units(selected, unit))
+        if values is not None:
+            found |= _points(values, block.orderings[0], unit)
+        found = {name: pair for name, pair in found.items() if np.isfinite(pair[0]) and np.isfinite(pair[1]).all()}
+        estimates, influence = ({name: pair[place] for name, pair in found.items()} for place in (0, 1))
+        measured[cluster] = Measured(estimates, influence, block.keys["dataset"], ids)
+    return measured
 
 
 def _selection(counts: np.ndarray) -> tuple[float, np.ndarray]:
@@ -202,10 +210,15 @@ def _trends(units: dict[tuple, Measured], name: str, values: Mapping[str, float]
 
 def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterator[dict]:
     """A weighted sum of estimates, for each quantity that all have."""
-    for name in parts[0][1].estimates.index:
-        if all(name in part.estimates for _, part in parts):
-            total = sum(weight * part.estimates[name] for weight, part in parts)
-            moved = pd.concat([weight * part.influence[name] for weight, part in parts], axis=1).fillna(0).sum(axis=1)
-            n_clusters = cluster_robust.counted(moved.to_numpy())
-            found = cluster_robust.interval(float(total), moved.to_numpy(), confidence)
-            yield {"quantity": name, "n_clusters": n_clusters} | found
+    first = parts[0][1]
+    aligned = all(of.dataset == first.dataset and np.array_equal(of.ids, first.ids) for _, of in parts)
+    # Else each cluster of any part is numbered, the same one of one dataset in the same way.
+    names = [pd.MultiIndex.from_product([[of.dataset], of.ids]) for _, of in parts] if not aligned else []
+    number = names[0].append(names[1:]).factorize()[0] if names else None
+    for name in first.estimates:
+        if all(name in of.estimates for _, of in parts):
+            total = sum(weight * of.estimates[name] for weight, of in parts)
+            each = [weight * of.influence[name] for weight, of in parts]
+            moved = sum(each) if number is None else np.bincount(number, np.concatenate(each))
+            n_clusters = cluster_robust.counted(moved)
+            yield {"quantity": name, "n_clusters": n_clusters} | cluster_robust.interval(total, moved, confidence)

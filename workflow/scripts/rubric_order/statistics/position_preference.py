@@ -106,8 +106,9 @@ def _rows(about: dict, of: preference.Hard | preference.Soft, units: dict, confi
     """The rows of one dataset, or of all, by both kinds of clusters."""
     sizes = {"n_items": of.items, "n_reads": of.reads, "n_pairs": of.discordant}
     differing = of.discordant / of.pairs if of.pairs else np.nan
+    of_items = preference.sums(of)
     for cluster, unit in units.items():
-        found = preference.preference(of.by_cluster(unit))
+        found = of_items.by_cluster(unit)
         count = 0 if found.positions.problem else cluster_robust.counted(found.positions.influence)
         flags = [found.positions.problem] if found.positions.problem else []
         flags += ["few clusters"] if not flags and count < uniformity.FEW_CLUSTERS else []
