@@ -60,13 +60,13 @@ def test_a_missing_p_value_does_not_count_and_stays_missing():
 
 
 def test_a_table_is_adjusted_within_each_family():
-    table = pd.DataFrame({"family": list("aabba"), "p": [0.01, 0.02, 0.03, 0.04, np.nan]}, index=[3, 1, 4, 0, 9])
-    found = multiplicity.adjust(table, "p", ["family"])
+    table = pd.DataFrame({"study": list("aabba"), "p": [0.01, 0.02, 0.03, 0.04, np.nan]}, index=[3, 1, 4, 0, 9])
+    found = multiplicity.adjust(table)
     assert found["p_holm"].tolist()[:4] == pytest.approx([0.02, 0.02, 0.06, 0.06])
     assert found["p_bh"].tolist()[:4] == pytest.approx([0.02, 0.02, 0.04, 0.04])
     assert found["n_tests"].tolist()[:4] == [2, 2, 2, 2]
     assert found[["p_holm", "p_bh", "n_tests"]].iloc[4].isna().all()
-    assert multiplicity.adjust(table.head(0), "p", ["family"])["p_holm"].empty
+    assert multiplicity.adjust(table.head(0))["p_holm"].empty
 
 
 def test_a_family_is_one_question_asked_of_all_judges_datasets_and_scales():
@@ -86,3 +86,12 @@ def test_a_family_is_one_question_asked_of_all_judges_datasets_and_scales():
     assert found["p_holm"].tolist() == pytest.approx([0.03, 0.04, 0.04, 0.01, 0.01, 0.01])
     renamed = multiplicity.adjust(table.rename(columns={"p": "p_cluster"}), "p_cluster", name="p_cluster")
     assert renamed["p_cluster_bh"].tolist()[:3] == pytest.approx([0.03, 0.03, 0.04])
+
+
+def test_datasets_together_are_another_question_than_each_of_them():
+    table = pd.DataFrame({"dataset": ["x", "y", "all", "all", "mean"], "p": [0.01, 0.02, 0.03, 0.04, 0.05]})
+    found = multiplicity.adjust(table)
+    assert found["n_tests"].tolist() == [2, 2, 3, 3, 3]
+    assert found["p_holm"].tolist() == pytest.approx([0.02, 0.02, 0.09, 0.09, 0.09])
+    compared = multiplicity.adjust(table.assign(dataset="x", compared=["judge", "judge", "profile", "n", "n"]))
+    assert compared["n_tests"].tolist() == [2, 2, 1, 2, 2]

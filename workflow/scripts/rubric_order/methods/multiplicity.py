@@ -2,7 +2,8 @@
 
 A family is one question, asked of all that a study has: all judges, profiles, datasets, scales and criteria. Two tests
 belong to different families where they differ in what is asked: in the quantity, the strategies, the readout, the
-condition, what counts as the sample, or whether criteria are taken together or one by one (`ASKED`, `criterion`).
+condition, what counts as the sample, what kind of things is compared, or whether datasets, or criteria, are taken
+together or one by one (`ASKED`, `TOGETHER`). No statistic has a policy of its own.
 `p_holm` controls the probability of any false rejection in a family, `p_bh` the share of false ones among the
 rejections. Tables mark what is significant by Holm; intervals are those of one estimate and are not adjusted.
 """
@@ -10,11 +11,13 @@ rejections. Tables mark what is significant by Holm; intervals are those of one 
 import numpy as np
 import pandas as pd
 
-from rubric_order.base.keys import EVERY, MACRO
+from rubric_order.base.keys import EVERY, MACRO, MEAN
 
 # Columns that say what a test asks, of those that a table has.
 ASKED = ("study", "condition", "strategy", "baseline", "other", "readout", "cluster", "model", "basis")
-ASKED += ("comparison", "quantity")
+ASKED += ("comparison", "compared", "quantity")
+# Columns of which some values stand for several of the others together.
+TOGETHER = {"dataset": (EVERY, MEAN), "criterion": (EVERY, MACRO)}
 
 
 def holm(p: np.ndarray) -> np.ndarray:
@@ -51,20 +54,20 @@ def _stepwise(p: np.ndarray, adjust) -> np.ndarray:
     return result
 
 
-def adjust(table: pd.DataFrame, column: str = "p", family: list[str] | None = None, *, name: str = "p") -> pd.DataFrame:
+def adjust(table: pd.DataFrame, column: str = "p", *, name: str = "p") -> pd.DataFrame:
     """The table with `p_holm`, `p_bh` and `n_tests`: p-values of a column adjusted within each family.
 
     Args:
         table: estimates; rows without a p-value belong to no family.
         column: of the p-values.
-        family: columns that tell families apart; by default those that the policy of this module names.
         name: of the new columns before ``_holm`` and ``_bh``.
     """
     tested = table[column].notna()
-    asked = [table.loc[tested, each] for each in family or ASKED if each in table]
-    if family is None and "criterion" in table:
-        single = table["criterion"].notna() & ~table["criterion"].isin([EVERY, MACRO])
-        asked.append(single[tested].rename("single"))
+    asked = [table.loc[tested, each] for each in ASKED if each in table]
+    for each in TOGETHER:
+        if each in table:
+            single = table[each].notna() & ~table[each].isin(TOGETHER[each])
+            asked.append(single[tested].rename(f"single {each}"))
     families = table.loc[tested, column].groupby(asked, dropna=False)
     adjusted = {f"{name}_holm": families.transform(holm), f"{name}_bh": families.transform(benjamini_hochberg)}
     return table.assign(**adjusted, n_tests=families.transform("size").astype("Int64"))

@@ -33,7 +33,6 @@ COLUMNS = {
 }
 # Judges, or profiles of one judge, and so on: what differs between two that are compared, all else being equal.
 COMPARED = ("judge", "profile", "n", "dataset")
-FAMILY = ["study", "strategy", "readout", "cluster", "compared", "quantity"]
 SHARED_KEYS = ("study", "condition", "strategy")
 FEWEST = 3  # values of a trend
 TEMPERATURE = "temperature"
@@ -81,7 +80,7 @@ def estimate(
           it is above 0 by chance, and its interval means little;
         - ``usual_minus_balanced``, ``ascending_minus_descending``: points, where items are read in the same orderings.
 
-        With `estimate`, `se`, interval, `p`, which `p_holm` and `p_bh` adjust for the `n_tests` of the `FAMILY`, and
+        With `estimate`, `se`, interval, `p`, which `p_holm` and `p_bh` adjust for the `n_tests` of the family, and
         the estimates `of_one` and `of_other`. Clusters are the sample (`n_clusters`): those of two datasets are
         different ones, all others the same; one that only one side has counts on that side.
     """
@@ -114,7 +113,7 @@ def estimate(
     columns += ["p", "of_one", "of_other", "n_clusters", "method"]
     words = ["readout", "cluster", "compared", "one", "other", "quantity", "method"]
     table = tidy.from_rows_with_gaps(rows, columns, words).assign(confidence=confidence)
-    return multiplicity.adjust(table, "p", FAMILY)
+    return multiplicity.adjust(table)
 
 
 def _measured(block: blocks.Block, readout: str) -> dict[str, Measured]:

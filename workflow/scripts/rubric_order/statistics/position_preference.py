@@ -9,8 +9,6 @@ from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
 from rubric_order.methods import blocks, cluster_robust, multiplicity, preference, selections, tidy, uniformity
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *selections.READOUTS.values()]}
-# p-values are adjusted within one of these. `pooled` tells rows of all datasets from those of one.
-FAMILY = ["study", "strategy", "readout", "cluster", "pooled"]
 SATURATED = 0.05  # with a smaller share of pairs of reads that differ, position can hardly be seen in scores
 ERROR = "sandwich CR3 over {}s, Student's t"
 MODELS = {"hard": "conditional logit of pairs of reads", "soft": "least squares of log-probabilities within items"}
@@ -40,7 +38,7 @@ def estimate(
           positions are worth to all scores, if this rises evenly with score and position; with its `p`.
         - ``no_preference``: `p_cluster` of all positions being worth the same (Hotelling's T-squared over clusters, or
           a score test where the judge always took one position of two and no number is finite: ``separated``);
-          `p_holm` and `p_bh` are adjusted for the `n_tests` of its `FAMILY`.
+          `p_holm` and `p_bh` are adjusted for the `n_tests` of its family, see `multiplicity`.
         - ``no_interaction``: `p` of each position being worth the same to all scores.
 
         An estimate is NaN where the design does not tell it, and `flag` says why. It also says ``few clusters``, and
@@ -81,8 +79,8 @@ def estimate(
     ]
     columns += ["flag", "unit", "temperature", "differing", "n_pairs", "n_items", "n_clusters", "n_reads", "method"]
     table = tidy.from_rows(rows, columns, words=["readout", "cluster", "quantity", "flag", "unit", "method"])
-    table = table.astype({"position": "Int8"}).assign(confidence=confidence, pooled=table["dataset"] == EVERY)
-    return multiplicity.adjust(table, "p_cluster", FAMILY).drop(columns="pooled")
+    table = table.astype({"position": "Int8"}).assign(confidence=confidence)
+    return multiplicity.adjust(table, "p_cluster")
 
 
 def _joined(units: list[np.ndarray]) -> np.ndarray:

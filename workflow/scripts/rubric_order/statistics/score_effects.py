@@ -11,8 +11,6 @@ from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
 from rubric_order.methods import additive, blocks, multiplicity, resampling, tidy, uniformity
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", "expected_score"]}
-# p-values are adjusted within one of these: all judges, profiles, datasets and scales; datasets together apart.
-FAMILY = ["study", "strategy", "readout", "cluster", "pooled"]
 SATURATED = 0.95  # share of the commonest score from which on scores can hardly show an effect
 SIGN_CHANGES = 1999
 CONTRASTS = ("usual_minus_balanced", "ascending_minus_descending")
@@ -60,7 +58,7 @@ def estimate(
           Where one level stands others do not: this says where scores are high, not which level makes them so;
         - ``order_test``: mean score over all orderings, root mean square of the shifts, and `p_order` of no mean effect
           of the order, see `additive.no_shift`: on orderings, where all items are read in the same ones, else on
-          positions of levels. `p_holm` and `p_bh` are adjusted for the `n_tests` of the `FAMILY`.
+          positions of levels. `p_holm` and `p_bh` are adjusted for the `n_tests` of its family.
 
         Items have their own levels, so that a read without a score takes nothing from its ordering but precision.
         Where items are read in orderings of their own, as in `random`, there are positions of levels and the test
@@ -84,8 +82,8 @@ def estimate(
     columns += ["mean_score", "chance", "chance_high", "p_order", "commonest", "flag"]
     table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "n_reads", "n_failed", "method"])
     table = table.astype({"score": "Int8", "position": "Int8", "p_order": float})
-    table = table.assign(confidence=confidence, seed=seed, pooled=table["dataset"] == EVERY)
-    return multiplicity.adjust(table, "p_order", FAMILY).drop(columns="pooled")
+    table = table.assign(confidence=confidence, seed=seed)
+    return multiplicity.adjust(table, "p_order")
 
 
 def _laid(block: blocks.Block, values: np.ndarray) -> Laid:
