@@ -1,7 +1,5 @@
 """How reliable means of reads are, by how many orderings and repeats they are over."""
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -51,21 +49,10 @@ def draw(
     if not panels:
         reason = f"No items of which all are read in the same orderings (strategy: {strategy})"
         return style.nothing(reason, width_in=width_in, height_in=1.0)
-    columns = min(columns, len(panels))
-    rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(width_in, max(panel_height_in * rows + 0.6, 2.4)),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    for axis in axes.flat[len(panels) :]:
-        axis.set_visible(False)
+    figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=panel_height_in)
+    figure.set_figheight(max(panel_height_in * len(axes) + 0.6, 2.4))  # with the legend and the name of the axis
     last = int(chosen["orderings"].max())
-    for axis, (dataset, judge) in zip(axes.flat, panels, strict=False):
+    for axis, (dataset, judge) in zip(shown, panels, strict=True):
         block = chosen[(chosen["dataset"] == dataset) & (chosen["judge"] == judge)]
         _draw_panel(axis, block)
         axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({block['n_items'].max()} items)")
@@ -73,8 +60,6 @@ def draw(
     axes[0, 0].set_xlim(0.5, last + 0.5)
     step = 1 if last < 8 else 2 if last <= 12 else max(4, last // 6)
     axes[0, 0].set_xticks([1, *range(step if step > 1 else 2, last + 1, step)])
-    for axis in axes.flat[max(len(panels) - columns, 0) : len(panels)]:
-        axis.tick_params(axis="x", labelbottom=True)
     figure.supxlabel("Number of reads averaged, k")
     figure.supylabel("Reliability of the mean")
     style.legend_above(figure, 2)
@@ -92,9 +77,8 @@ def _draw_panel(axis: Axes, block: pd.DataFrame) -> None:
         x, y = line[number].to_numpy(dtype=float), line["estimate"].to_numpy(dtype=float)
         shown = x <= block["orderings"].max()
         if shown.any():
-            spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy(dtype=float).T - y))
             look = style.look(place) | {"markersize": 3, "linewidth": 1.2}
-            axis.errorbar(x[shown], y[shown], yerr=spread[:, shown], label=name, **look)
+            axis.errorbar(x[shown], y[shown], yerr=style.half_intervals(line)[:, shown], label=name, **look)
     depend = block[(block["quantity"] == "dependability") & (block["repeats"] == 1)].sort_values("orderings")
     axis.plot(depend["orderings"], depend["estimate"], linestyle=":", color=style.colour(0), label="dependability")
     if "observed" in by.index:

@@ -1,6 +1,5 @@
 """How much each position adds to the log-odds of a score."""
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -58,15 +57,14 @@ def draw(
     datasets = [name for name in datasets if name != EVERY] if len(datasets) == 2 else datasets
     figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=panel_height_in)
     for axis, (judge, readout) in zip(shown, panels, strict=True):
-        axis.axhline(0, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=1, label="no position preference")
+        axis.axhline(0, zorder=1, label="no position preference", **style.NO_EFFECT)
         for place, dataset in enumerate(datasets):
             line = _of(chosen, judge, readout).query("dataset == @dataset")
             if line.empty:
                 continue
             # Lines are set a little apart, so that their intervals do not hide each other.
             x = line["position"].to_numpy(dtype=float) + 0.07 * (place - (len(datasets) - 1) / 2)
-            y = line["estimate"].to_numpy()
-            spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - y))
+            y, spread = line["estimate"].to_numpy(), style.half_intervals(line)
             name, look = labels.dataset(dataset), style.look(labels.place_of_dataset(dataset))
             axis.errorbar(x, y, yerr=spread, label=_name(dataset, name), zorder=2 + place, **look)
         title = labels.judge(judge)

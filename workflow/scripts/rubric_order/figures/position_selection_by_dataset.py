@@ -60,7 +60,6 @@ def draw(
             aside = 0.5 * ((place + 0.5) / len(judges) - 0.5)
             style.share_line(axis, line, aside=aside, label=labels.judge(judge), zorder=2 + place, **look)
         axis.set_title(labels.dataset(dataset))
-        axis.tick_params(labelbottom=dataset in datasets[-axes.shape[1] :])
     for axis in axes[:, 0]:
         axis.set_ylabel("Share of each position (%)")
     figure.supxlabel("Position of the score option in the prompt")

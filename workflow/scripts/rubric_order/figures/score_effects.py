@@ -1,6 +1,5 @@
 """By how many points each ordering moves the mean score."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -52,21 +51,10 @@ def draw(
         reason = f"No items of which all are read in the same orderings (strategy: {strategy})"
         return style.nothing(reason, width_in=width_in, height_in=1.0)
     judges, orderings = list(chosen["judge"].unique()), list(chosen["ordering"].unique())
-    columns = min(columns, len(judges))
-    rows = -(-len(judges) // columns)
-    row_height = min(row_height_in, row_height_in * MOST_NAMES / len(orderings))
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(width_in, (row_height * len(orderings) + 0.4) * rows + 0.7),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    for axis in axes.flat[len(judges) :]:
-        axis.set_visible(False)
-    for axis, judge in zip(axes.flat, judges, strict=False):
+    panel_height_in = min(row_height_in * len(orderings), row_height_in * MOST_NAMES) + 0.4
+    figure, axes, shown = style.panels(len(judges), columns, width_in=width_in, panel_height_in=panel_height_in)
+    figure.set_figheight(panel_height_in * len(axes) + 0.7)  # with the legend and the name of the axis
+    for axis, judge in zip(shown, judges, strict=True):
         of_judge = chosen[chosen["judge"] == judge]
         _draw_panel(axis, of_judge, orderings, readouts)
         axis.set_title(
@@ -76,8 +64,6 @@ def draw(
     first.set_ylim(len(orderings) - 0.4, -0.6)
     names = orderings if len(orderings) <= MOST_NAMES else []
     first.set_yticks(range(len(names)), [" ".join(name) for name in names])
-    for axis in axes.flat[max(len(judges) - columns, 0) : len(judges)]:
-        axis.tick_params(axis="x", labelbottom=True)
     figure.supxlabel("Mean score under the ordering less the mean over orderings (points)")
     style.legend_above(figure)
     return figure
@@ -88,13 +74,12 @@ def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts
     for place, readout in enumerate(present):
         line = shifts[shifts["readout"] == readout]
         y = np.array([orderings.index(name) for name in line["ordering"]]) + 0.3 * (place - (len(present) - 1) / 2)
-        x = line["estimate"].to_numpy()
-        spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - x))
+        x, spread = line["estimate"].to_numpy(), style.half_intervals(line)
         look = style.look(place) | {"linestyle": "none", "markersize": 3.5, "markerfacecolor": "white"}
         axis.errorbar(x, y, xerr=spread, label=LOOKS[readout], **look)
         usual = np.array([list(name) == sorted(name) for name in line["ordering"]])
         axis.plot(x[usual], y[usual], linestyle="none", marker=style.marker(place), color=style.colour(place), zorder=4)
-    axis.axvline(0, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=0)
+    axis.axvline(0, zorder=0, **style.NO_EFFECT)
     axis.grid(visible=True, axis="x")
     axis.grid(visible=False, axis="y")
     axis.tick_params(axis="y", length=0)

@@ -60,7 +60,7 @@ def draw(
     for axis, judge in zip(shown, judges, strict=True):
         image = _draw_panel(axis, chosen[chosen["judge"] == judge], n, furthest)
         axis.set_title(labels.judge(judge))
-        axis.tick_params(length=0, labelbottom=judge in judges[-axes.shape[1] :])
+        axis.tick_params(length=0)
     for axis in axes[:, 0]:
         axis.set_ylabel("Score")
     figure.supxlabel("Position of the score in the prompt")

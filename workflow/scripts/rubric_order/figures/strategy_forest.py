@@ -74,9 +74,7 @@ def draw(
     low, high = axes[0, 0].get_xlim()
     if low < 0 < high:
         for axis in shown:
-            axis.axvline(0, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=0)
-    for axis in shown[-axes.shape[1] :]:
-        axis.tick_params(axis="x", labelbottom=True)
+            axis.axvline(0, zorder=0, **style.NO_EFFECT)
     figure.supxlabel(f"{QUANTITIES[quantity]} with human scores")
     style.legend_above(figure)
     return figure

@@ -25,6 +25,9 @@ STRATEGIES = {
     "recorded": {"color": "#d55e00", "marker": "X", "linestyle": "-"},
 }
 
+# A line where there is no effect of the order.
+NO_EFFECT = {"color": "0.45", "linestyle": (0, (2, 2)), "linewidth": 0.9}
+
 
 def colour(place: int) -> str:
     """Colour of one of several things."""
@@ -68,7 +71,8 @@ def panels(count: int, columns: int, *, width_in: float, panel_height_in: float)
         width_in, panel_height_in: width of the figure and height of a panel in inches.
 
     Returns:
-        The figure; all its axes, rows by columns, of which those after the last panel are not shown; and the panels.
+        The figure; all its axes, rows by columns, of which those after the last panel are not shown; and the panels, of
+        which the lowest of each column has the labels of the ticks below it.
     """
     columns = min(columns, count)
     rows = -(-count // columns)
@@ -83,7 +87,15 @@ def panels(count: int, columns: int, *, width_in: float, panel_height_in: float)
     )
     for axis in axes.flat[count:]:
         axis.set_visible(False)
+    for axis in axes.flat[count - columns : count]:
+        axis.tick_params(axis="x", labelbottom=True)
     return figure, axes, list(axes.flat[:count])
+
+
+def half_intervals(line: pd.DataFrame) -> np.ndarray:
+    """Lengths of the bars of intervals, (2, rows): below and above each estimate; 0 where there is no interval."""
+    ends = line[["ci_low", "ci_high"]].to_numpy(dtype=float).T
+    return np.nan_to_num(np.abs(ends - line["estimate"].to_numpy(dtype=float)))
 
 
 def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: object) -> None:
@@ -94,16 +106,15 @@ def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: object) 
         aside: how far to the right of their positions they are drawn, so that several lines do not hide each other.
         look: keywords of the line.
     """
-    share = line["estimate"].to_numpy()
-    spread = 100 * np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - share))
+    share, spread = 100 * line["estimate"].to_numpy(), 100 * half_intervals(line)
     fill = "none" if line["saturated"].any() else "full"
-    axis.errorbar(line["position"].to_numpy(dtype=float) + aside, 100 * share, yerr=spread, fillstyle=fill, **look)
+    axis.errorbar(line["position"].to_numpy(dtype=float) + aside, share, yerr=spread, fillstyle=fill, **look)
 
 
 def uniform_line(axis: Axes, n: int) -> None:
     """Where the shares of n positions are if all are selected equally often."""
     label = f"equally often ({100 / n:.3g}%)"
-    axis.axhline(100 / n, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=1, label=label)
+    axis.axhline(100 / n, zorder=1, label=label, **NO_EFFECT)
     axis.set_xticks(range(1, n + 1))
 
 

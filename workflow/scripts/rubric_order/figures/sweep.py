@@ -89,8 +89,8 @@ def _draw_panel(axis: Axes, estimates: pd.DataFrame, judges: list[str], apart: f
         line = estimates[estimates["judge"] == judge].drop_duplicates("x").sort_values("x")
         if line["estimate"].notna().any():
             x, y = line["x"].to_numpy() + apart * (place - (len(judges) - 1) / 2), line["estimate"].to_numpy()
-            spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - y))
-            axis.errorbar(x, y, yerr=spread, label=labels.judge(judge), **style.look(labels.place_of_judge(judge)))
+            look = style.look(labels.place_of_judge(judge))
+            axis.errorbar(x, y, yerr=style.half_intervals(line), label=labels.judge(judge), **look)
 
 
 def _with_values(estimates: pd.DataFrame, setting: Mapping[str, Mapping[str, float | str | bool]]) -> pd.DataFrame:

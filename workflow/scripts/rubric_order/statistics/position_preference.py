@@ -64,19 +64,8 @@ def estimate(
     for row in rows:
         row["temperature"] = sampling_temperatures.get(row["judge"], {}).get(row["profile"])
         row["unit"] = _unit(row["readout"], row["temperature"])
-    columns = [
-        *KEYS,
-        "readout",
-        "cluster",
-        "quantity",
-        "position",
-        "estimate",
-        "se",
-        "ci_low",
-        "ci_high",
-        "p",
-        "p_cluster",
-    ]
+    columns = [*KEYS, "readout", "cluster", "quantity", "position"]
+    columns += ["estimate", "se", "ci_low", "ci_high", "p", "p_cluster"]
     columns += ["flag", "unit", "temperature", "differing", "n_pairs", "n_items", "n_clusters", "n_reads", "method"]
     table = tidy.from_rows(rows, columns, words=["readout", "cluster", "quantity", "flag", "unit", "method"])
     table = table.astype({"position": "Int8"}).assign(confidence=confidence)
