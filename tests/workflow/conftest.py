@@ -38,6 +38,7 @@ ONE_TASK = {
     "studies": {"position_bias": {"strategies": ["balanced"]}},
     "statistics": {"bootstrap": {"resamples": 100}},
 }
+ONE_TABLE = "results/tables/parse_failures.csv"  # made from all scores of the study
 
 
 @dataclass
@@ -110,7 +111,7 @@ def link_or_copy(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, config: dict) -> Project:
+def made_once(factory: pytest.TempPathFactory, name: str, *targets: str, config: dict) -> Project:
     """A finished run of the default config with another over it, made by the first worker that needs it."""
     base = factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -119,7 +120,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, config: dict) -> Proje
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             shutil.rmtree(folder, ignore_errors=True)
-            run = copy_project(folder).snakemake(config=config)
+            run = copy_project(folder).snakemake(*targets, config=config)
             assert run.returncode == 0, run.stdout + run.stderr
             made.touch()
     return Project(folder)
@@ -128,7 +129,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, config: dict) -> Proje
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A run that has ended, of a simulated judge. Tests that change it must work on `project`."""
-    return made_once(tmp_path_factory, "finished", SMALL)
+    return made_once(tmp_path_factory, "finished", config=SMALL)
 
 
 @pytest.fixture
@@ -139,8 +140,8 @@ def project(finished: Project, tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A run that has ended, of the demo's judge. Tests that change it must work on a copy."""
-    return made_once(tmp_path_factory, "judged", ONE_TASK)
+    """A run by the demo's judge up to one table. Tests that change it must work on a copy."""
+    return made_once(tmp_path_factory, "judged", ONE_TABLE, config=ONE_TASK)
 
 
 @pytest.fixture

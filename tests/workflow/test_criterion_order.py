@@ -23,6 +23,7 @@ CONFIG = {
         for name, simulation in (("first", {"criterion_position": FIRST}), ("carrying", {"carry_over": 0.4}))
     },
     "studies": {"alone": {"datasets": ["sim"], "judges": ["first", "carrying"], "strategies": ["balanced", "fixed"]}},
+    "statistics": {"bootstrap": {"resamples": 200}},
     "tables": {"human_agreement": {"study": "alone"}},
 }
 SEVERAL = {
@@ -51,6 +52,7 @@ def run(fresh):
     return snakemake
 
 
+@pytest.mark.slow
 def test_a_study_of_several_criteria_beside_setting_1(fresh, run):
     run(CONFIG)
     asked = {
@@ -58,7 +60,7 @@ def test_a_study_of_several_criteria_beside_setting_1(fresh, run):
         for judge in CONFIG["judges"]
     }
 
-    both = copy.deepcopy(CONFIG) | {"statistics": {"halo": {"alone": ["alone"]}}}
+    both = copy.deepcopy(CONFIG) | {"statistics": CONFIG["statistics"] | {"halo": {"alone": ["alone"]}}}
     both["studies"] |= {"several": SEVERAL, "crossed": CROSSED}
     both["tables"] |= SHOWN["tables"]
     both["figures"] = SHOWN["figures"]

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from endpoint import Reply, completion, running
 
-from .conftest import ONE_TASK, ROOT, Project
+from .conftest import ONE_TABLE, ONE_TASK, ROOT, Project
 
 OFFLINE, SERVED = "smollm2_135m", "served"
 
@@ -32,9 +32,9 @@ def config() -> dict:
 
 @pytest.fixture(scope="module")
 def both(judged: Project, config: dict, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A finished run with both judges."""
+    """A run by both judges up to one table."""
     project = judged.copied_to(tmp_path_factory.mktemp("served") / "project")
-    run = project.snakemake(config=config)
+    run = project.snakemake(ONE_TABLE, config=config)
     assert run.returncode == 0, run.stdout + run.stderr
     return project
 
@@ -115,7 +115,7 @@ def _command(path: Path) -> str:
 
 @pytest.mark.slow
 def test_how_the_endpoint_is_asked_makes_nothing_out_of_date(both: Project, config: dict):
-    assert both.planned(config=config) == []
+    assert both.planned(ONE_TABLE, config=config) == []
     changed = copy.deepcopy(config)
     changed["judges"][SERVED] |= {
         "concurrency": 3,
@@ -125,7 +125,7 @@ def test_how_the_endpoint_is_asked_makes_nothing_out_of_date(both: Project, conf
         "budget": {"calls": 5},
         "extra_headers": {"X-Tenant": "$TENANT"},
     }
-    assert both.planned(config=changed) == []
+    assert both.planned(ONE_TABLE, config=changed) == []
 
 
 def test_the_example_of_the_documentation_can_be_planned(fresh: Project):
@@ -137,18 +137,18 @@ def test_the_example_of_the_documentation_can_be_planned(fresh: Project):
 KEY = "sk-workflow-0123456789"
 
 
-def test_a_study_over_an_endpoint_from_its_data_to_its_report(fresh: Project, monkeypatch: pytest.MonkeyPatch):
+def test_a_study_over_an_endpoint_from_its_data_to_a_table(fresh: Project, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MY_KEY", KEY)
     with running(lambda call: Reply(completion(f"Fine. [RESULT] {len(call.prompt) % 5 + 1}"))) as endpoint:
         judge = {"engine": "openai", "model": "a-model", "base_url": endpoint.base_url, "api_key_env": "MY_KEY"}
         judge |= {"extra_headers": {"X-Tenant": "it's $MY_KEY"}, "extra_body": {"user": 'a "quoted" $MY_KEY'}}
         study = ONE_TASK["studies"]["position_bias"] | {"judges": ["mine"]}
         config = copy.deepcopy(ONE_TASK) | {"judges": {"mine": judge}, "studies": {"position_bias": study}}
-        run = fresh.snakemake(config=config)
+        run = fresh.snakemake(ONE_TABLE, config=config)
         assert run.returncode == 0, run.stdout + run.stderr
         calls = list(endpoint.calls)
         monkeypatch.delenv("MY_KEY")
-        assert fresh.planned(config=config) == []
+        assert fresh.planned(ONE_TABLE, config=config) == []
         moved = copy.deepcopy(config)
         moved["datasets"]["demo"]["limit"] = 2
         failed = fresh.snakemake("results/responses/mine/1.parquet", config=moved)
