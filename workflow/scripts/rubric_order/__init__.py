@@ -1,3 +1,58 @@
-"""Measure how the order of things in a prompt moves the scores of an LLM judge."""
+"""Measure how the order of things in a prompt moves the scores of an LLM judge.
+
+What is named here is public and stays; everything else may change. Nothing is imported before it is used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rubric_order.base.errors import InputError
+    from rubric_order.cards.card import Card
+    from rubric_order.library.prompts import orderings, parse, render
+    from rubric_order.library.results import (
+        BiasCards,
+        Result,
+        agreement,
+        bias_card,
+        budget_curve,
+        position_bias,
+        score_effects,
+    )
 
 __version__ = "0.1.0"
+__all__ = [
+    "BiasCards",
+    "Card",
+    "InputError",
+    "Result",
+    "agreement",
+    "bias_card",
+    "budget_curve",
+    "orderings",
+    "parse",
+    "position_bias",
+    "render",
+    "score_effects",
+]
+_MODULES = {
+    "base.errors": ("InputError",),
+    "cards.card": ("Card",),
+    "library.prompts": ("orderings", "parse", "render"),
+    "library.results": (
+        *("BiasCards", "Result", "agreement", "bias_card", "budget_curve", "position_bias", "score_effects"),
+    ),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -49,6 +49,7 @@ ANY_PROBE = (ANY,)
 
 STATISTICS = {
     "position_selection": Statistic(SCORE_ORDER, settings=("bootstrap", "direction")),
+    "decisiveness": Statistic(SCORE_ORDER, settings=()),
     "score_effects": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "score_effects")),
     "position_preference": Statistic(
         SCORE_ORDER, settings=("bootstrap/confidence",), derived=("sampling_temperatures",)

@@ -1,0 +1,177 @@
+"""Verdicts of bias cards: each rule by itself, and how often they err over simulated studies."""
+
+import dataclasses
+import math
+
+import pytest
+from factories import simulated_reads
+
+from rubric_order.cards import card, verdict
+from rubric_order.cards.evidence import Evidence, Interval, Readout, Small
+from rubric_order.library import estimates
+from rubric_order.simulation import studies
+from rubric_order.simulation.judge import Simulation
+
+QUIET = Readout(
+    "hard",
+    shares=(Interval(0.5, 0.48, 0.52), Interval(0.5, 0.48, 0.52)),
+    v=Interval(0.01, 0, 0.03),
+    p_selection=0.5,
+    preference=(Interval(0.01, -0.02, 0.04), Interval(-0.01, -0.04, 0.02)),
+    p_preference=0.5,
+    usual=Interval(0.01, -0.01, 0.03),
+    largest_gap=0.02,
+    gap_by_chance=0.02,
+    p_points=0.5,
+    small_points=Small("shown", 0.1, Interval(0.01, -0.01, 0.03)),
+    small_log_odds=Small("shown", 0.2, Interval(0.01, -0.02, 0.04)),
+)
+PLAIN = Evidence(
+    keys={"study": "s", "judge": "j", "profile": "default", "condition": "baseline", "dataset": "d"}
+    | {"strategy": "balanced", "n": 2},
+    n_items=100,
+    n_groups=50,
+    n_reads=400,
+    n_failed=0,
+    n_orderings=4,
+    crossed=True,
+    commonest_score=1,
+    commonest_share=0.6,
+    discordant_share=0.3,
+    top_probability=math.nan,
+    hard=QUIET,
+    soft=None,
+)
+
+
+def said(readout=None, **changes):
+    hard = dataclasses.replace(QUIET, **(readout or {}))
+    found = verdict.judge(dataclasses.replace(PLAIN, **({"hard": hard} | changes)))
+    return found.word, " ".join(found.reasons)
+
+
+def test_what_is_shown_to_be_small_is_equivalent():
+    word, reasons = said()
+    assert word == "equivalent"
+    assert "0.1 points" in reasons
+    assert "0.2 log-odds" in reasons
+
+
+def test_tests_are_adjusted_for_their_number():
+    assert said({"p_points": 0.049})[0] == "equivalent"  # three tests: 0.147 after Holm
+    word, reasons = said({"p_points": 0.016})
+    assert word == "biased"
+    assert "p = 0.048" in reasons
+    soft = dataclasses.replace(QUIET, name="soft")
+    both = dataclasses.replace(PLAIN, hard=dataclasses.replace(QUIET, p_points=0.016), soft=soft)
+    assert verdict.judge(both).word == "equivalent"  # six tests: 0.096
+
+
+@pytest.mark.parametrize(
+    ("readout", "changes", "why"),
+    [
+        ({"p_points": 0.0001}, {"n_groups": 19}, "19 groups"),
+        ({"p_points": 0.0001}, {"n_groups": 1}, "is 1 group"),
+        ({"p_points": 0.0001}, {"n_failed": 120}, "23% of the reads have no score"),
+        ({"p_points": 0.0001}, {"commonest_share": 0.96}, "score 1 in 96% of its reads"),
+        ({"saturated": True}, {"discordant_share": 0.02}, "only 2.0% of the pairs"),
+        ({}, {"n_orderings": 1, "crossed": False}, "in one order"),
+        ({}, {"n_orderings": 2, "crossed": False}, "(2 orders)"),
+        ({}, {"hard": None, "n_reads": 0}, "No read has a score."),
+    ],
+)
+def test_reads_that_cannot_answer_the_question_say_so_whatever_the_tests_say(readout, changes, why):
+    word, reasons = said(readout, **changes)
+    assert word == "cannot tell"
+    assert why in reasons
+
+
+def test_a_wide_interval_and_few_groups_leave_a_bias_open():
+    wide = Small("undecided", 0.1, Interval(0.05, -0.1, 0.2))
+    word, reasons = said({"small_points": wide})
+    assert word == "cannot tell"
+    assert "up to 0.20 points, and 0.1 would matter" in reasons
+    few = Small("undecided", 0.1, Interval(0.0, -0.01, 0.01))
+    word, reasons = said({"small_points": few}, n_groups=25)
+    assert word == "cannot tell"
+    assert "25 groups are too few" in reasons
+    assert "own" in said({"small_points": Small()})[1]
+
+
+def test_a_bias_that_is_small_is_called_a_bias_and_small():
+    word, reasons = said({"p_selection": 1e-9})
+    assert word == "biased"
+    assert "It is small in points" in reasons
+    assert "It is not small" in said({"p_points": 1e-9, "small_points": Small("not shown", 0.1)})[1]
+
+
+def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
+    soft = dataclasses.replace(QUIET, name="soft", p_preference=1e-9)
+    word, reasons = said({"saturated": True}, commonest_share=0.99, soft=soft, top_probability=0.9)
+    assert word == "cannot tell"
+    assert "Its option probabilities do depend on the position" in reasons
+
+
+def test_a_card_as_json_has_none_for_what_is_not_known():
+    hard = Readout("hard")
+    found = card.Card(dataclasses.replace(PLAIN, hard=hard), verdict.judge(dataclasses.replace(PLAIN, hard=hard)))
+    content = found.to_dict()
+    assert (
+        content["v"] is content["preference"] is content["usual_minus_balanced"] is content["top_probability"] is None
+    )
+    assert content["verdict"] == "cannot tell"
+    assert (content["judge"], content["n_items"], content["n_groups"], content["n_reads"]) == ("j", 100, 50, 400)
+    assert "&lt;j" in dataclasses.replace(found, evidence=renamed(found.evidence, "<j"))._repr_html_()
+
+
+def renamed(evidence, judge):
+    return dataclasses.replace(evidence, keys=evidence.keys | {"judge": judge})
+
+
+def of_reads(scores):
+    (found,) = card.cards(estimates.of_card(scores))
+    return found
+
+
+def simulated(judge, seed, *, groups, candidates, **options):
+    reads = studies.read_items(judge, n=5, strategies=["balanced"], groups=groups, candidates=candidates, seed=seed)
+    return of_reads(studies.as_scores(reads, candidates=candidates, **options))
+
+
+@pytest.mark.parametrize(
+    ("judge", "groups", "expected", "why"),
+    [
+        (Simulation(preference="first"), 60, "biased", "position 1 adds"),
+        (Simulation(preference="u_shaped"), 60, "biased", "position 3"),
+        (Simulation(interaction=1.0), 60, "biased", "The order moves the mean score"),
+        (Simulation(leniency=6, tolerance=0.4), 60, "cannot tell", "saturated"),
+        (Simulation(preference="first"), 8, "cannot tell", "8 groups"),
+        (Simulation(), 1500, "equivalent", "No test finds"),
+    ],
+)
+def test_judges_whose_bias_is_known(judge, groups, expected, why):
+    found = simulated(judge, 3, groups=groups, candidates=2)
+    assert found.verdict.word == expected
+    assert why in " ".join(found.verdict.reasons)
+
+
+def test_a_judge_that_always_takes_the_first_position_is_biased():
+    found = of_reads(simulated_reads(groups=40, candidates=1, strategies=("balanced",), preference=[99, 0, 0, 0, 0]))
+    assert found.verdict.word == "biased"
+    assert found.to_dict()["v"] == pytest.approx(1)
+    assert found.to_dict()["preference"] is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("judge", "groups", "wrong"),
+    [
+        (Simulation(group_positions=1.0), 20, "biased"),
+        (Simulation(group_scores=1.0, leniency=1.5), 40, "biased"),
+        (Simulation(decisiveness=0.3), 200, "biased"),
+        (Simulation(preference="first", preference_strength=0.4), 200, "equivalent"),
+    ],
+)
+def test_a_card_errs_in_at_most_one_of_twenty_studies(judge, groups, wrong):
+    words = [simulated(judge, 1000 + seed, groups=groups, candidates=4).verdict.word for seed in range(200)]
+    assert words.count(wrong) <= 10 + 6  # 5%, and two standard errors of 200 studies

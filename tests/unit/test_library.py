@@ -1,0 +1,149 @@
+"""What ``import rubric_order`` offers: its names, what it imports, and the program ``rubric-order audit``."""
+
+import inspect
+import json
+import subprocess
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import rubric_order as ro
+from rubric_order.commands.app import app
+from rubric_order.prompts import orderings
+from rubric_order.simulation import studies
+from rubric_order.simulation.judge import Simulation
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _without_a_screen():
+    mpl.use("agg")
+
+
+@pytest.fixture(scope="module")
+def plain():
+    """Reads of two judges, as a user has them."""
+    parts = []
+    for name, judge in {"first": Simulation(preference="first"), "even": Simulation()}.items():
+        reads = studies.read_items(judge, n=5, strategies=["balanced"], groups=40, candidates=2, seed=5)
+        scores = studies.as_scores(reads, candidates=2)
+        shown = np.stack(scores["ordering"].to_numpy())
+        options = np.take_along_axis(np.stack(scores["position_probabilities"]), np.argsort(shown, axis=1), axis=1)
+        table = pd.DataFrame({"item": scores["item_id"], "group": scores["group_id"], "judge": name})
+        table["ordering"] = [" ".join(map(str, row)) for row in shown]
+        table["score"], table["human_score"] = scores["score"], scores["human_score"]
+        parts.append(table.join(pd.DataFrame(options, columns=[f"p_{k}" for k in range(1, 6)])))
+    return pd.concat(parts, ignore_index=True)
+
+
+def run(*words):
+    return CliRunner().invoke(app, list(map(str, words)))
+
+
+def test_importing_it_imports_nothing_that_is_slow_or_that_runs_models():
+    program = "import sys, rubric_order as ro; before = set(sys.modules); ro.orderings(); ro.parse('Score: 4')"
+    program += "; ro.bias_card; after = set(sys.modules)"
+    program += (
+        "; print(*sorted({n.partition('.')[0] for n in before})); print(*sorted({n.partition('.')[0] for n in after}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    before, after = (set(line.split()) for line in done.stdout.splitlines())
+    assert not before & {"numpy", "pandas", "scipy", "matplotlib"}
+    assert not after & {"snakemake", "vllm", "torch", "transformers", "matplotlib"}
+
+
+def test_every_public_name_is_there_and_documented():
+    assert set(ro.__all__) <= set(dir(ro))
+    for name in ro.__all__:
+        assert inspect.getdoc(getattr(ro, name)), name
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = ro.nothing
+
+
+def test_orderings_are_those_of_the_workflow_and_a_mistake_is_named():
+    assert np.array_equal(ro.orderings("balanced", 5), orderings.balanced(5))
+    assert np.array_equal(ro.orderings("random", 4, budget=3, seed=1), ro.orderings("random", 4, budget=3, seed=1))
+    for words in ({"strategy": "none"}, {"n": 1}, {"budget": 0}, {"strategy": "all", "n": 10}):
+        with pytest.raises(ro.InputError):
+            ro.orderings(**words)
+
+
+def test_a_prompt_has_its_levels_in_order_and_its_texts_as_they_stand(tmp_path):
+    own = tmp_path / "own.jinja"
+    own.write_text("{{ response }}|{% for option in options %}{{ option }};{% endfor %}\n")
+    text = ro.render("{{ 7*7 }}", levels=["bad", "fair", "good"], ordering=[3, 1, 2], template=own)
+    assert text == "{{ 7*7 }}|Score 3: good;Score 1: bad;Score 2: fair;"
+    papers = ro.render(
+        "A reply.", levels=["bad", "good"], ordering=[2, 1], instruction="Say it.", question="Is it good?"
+    )
+    assert papers.index("Score 2: good") < papers.index("Score 1: bad")
+    for words in ({"ordering": [1, 1, 2]}, {"ordering": [1, 2, 3], "template": "none"}):
+        with pytest.raises(ro.InputError):
+            ro.render("x", levels=["a", "b", "c"], **words)
+
+
+def test_an_answer_is_parsed_or_fails_with_a_reason():
+    assert ro.parse("Feedback: fine. [RESULT] 4").label == "4"
+    assert ro.parse("I would rather not.").reason == "no_score"
+
+
+def test_a_result_is_a_table_that_a_notebook_shows_and_draws(plain):
+    for result in (ro.position_bias(plain), ro.score_effects(plain), ro.agreement(plain), ro.budget_curve(plain)):
+        assert "<table" in result._repr_html_()
+        assert set(result.table["judge"]) == {"first", "even"}
+        assert "cluster" not in result.table
+        assert result.plot().axes
+
+
+def test_agreement_needs_human_scores(plain):
+    with pytest.raises(ro.InputError, match="no item has a human score"):
+        ro.agreement(plain.drop(columns="human_score"))
+
+
+def test_cards_are_the_same_from_a_table_and_from_a_file(plain, tmp_path):
+    path = tmp_path / "reads.parquet"
+    plain.to_parquet(path)
+    cards = ro.bias_card(plain)
+    assert [card.judge for card in cards] == ["even", "first"]
+    assert [card.verdict.word for card in cards] == ["cannot tell", "biased"]
+    done = run("audit", path, "--json")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout) == json.loads(json.dumps(cards.to_dicts()))
+    names = "judge verdict reasons v v_low v_high preference usual_minus_balanced n_items n_groups n_reads"
+    for each in json.loads(done.stdout):
+        assert set(names.split()) <= set(each)
+        assert len(each["preference"]) == 5
+    assert "<h3>first: biased</h3>" in cards._repr_html_()
+    assert cards.plot().axes
+
+
+def test_the_order_of_rows_and_rows_that_stand_twice_do_not_change_a_verdict(plain):
+    first = plain[plain["judge"] == "first"]
+    twice = pd.concat([first, first])
+    (once,), (doubled,) = ro.bias_card(first), ro.bias_card(twice.sample(frac=1, random_state=1))
+    assert doubled.verdict.word == once.verdict.word
+    assert doubled.evidence.main.v.estimate == pytest.approx(once.evidence.main.v.estimate)
+    assert "800 rows repeat" in " ".join(doubled.notes)
+
+
+def test_items_without_groups_are_the_sample_and_the_card_says_so(plain):
+    (found,) = ro.bias_card(plain[plain["judge"] == "first"].drop(columns="group"))
+    assert found.evidence.n_groups == found.evidence.n_items == 80
+    assert "No groups are named" in " ".join(found.notes)
+
+
+def test_the_program_prints_a_card_or_one_line_about_a_mistake(plain, tmp_path):
+    path = tmp_path / "reads.csv"
+    plain[plain["judge"] == "first"].to_csv(path, index=False)
+    done = run("audit", path)
+    assert "first: biased" in done.stdout
+    assert "position 1 adds" in " ".join(done.stdout.split())
+    (tmp_path / "bad.csv").write_text("item,ordering,score\na,1 2 2,1\n")
+    program = [sys.executable, "-m", "rubric_order.commands.app", "audit", tmp_path / "bad.csv"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1

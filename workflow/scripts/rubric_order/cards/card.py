@@ -1,0 +1,145 @@
+"""A bias card: what is known of one judge's reads, with the verdict, as numbers and sentences."""
+
+import html
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from rubric_order.base.keys import KEYS
+from rubric_order.cards import evidence as gathering
+from rubric_order.cards import verdict as rules
+from rubric_order.cards.evidence import Evidence, Interval, Readout
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is known of one judge's reads.
+
+    Attributes:
+        evidence: the numbers.
+        verdict: what they say.
+        notes: sentences about the reads that do not decide the verdict.
+    """
+
+    evidence: Evidence
+    verdict: rules.Verdict
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def judge(self) -> str:
+        """The judge's name."""
+        return str(self.evidence.keys["judge"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The card as JSON has it: numbers that are not known are None.
+
+        Keys: ``judge``, ``verdict``, ``reasons``, ``notes``, ``v``, ``v_low``, ``v_high``, ``preference`` (by
+        position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``), counts, and what else was
+        found of each readout under ``readouts``. The first numbers are those of the options that were written,
+        where any were.
+        """
+        found, main = self.evidence, self.evidence.main or Readout("hard")
+        return {
+            "judge": self.judge,
+            "verdict": self.verdict.word,
+            "reasons": list(self.verdict.reasons),
+            "notes": list(self.notes),
+            **_with_ends("v", main.v),
+            "preference": _estimates(main),
+            **_with_ends("usual_minus_balanced", main.usual),
+            **{name: getattr(found, name) for name in ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings")},
+            "n_levels": found.n,
+            "commonest_score": found.commonest_score,
+            "commonest_share": number(found.commonest_share),
+            "discordant_share": number(found.discordant_share),
+            "top_probability": number(found.top_probability),
+            "margin_points": number(main.small_points.margin),
+            "margin_log_odds": number(main.small_log_odds.margin),
+            "readouts": {readout.name: self._readout(readout) for readout in found.readouts},
+            **{name: found.keys[name] for name in KEYS if name not in ("judge", "n")},
+        }
+
+    def _readout(self, readout: Readout) -> dict[str, Any]:
+        """What else is known of one readout."""
+        adjusted = {name: p for (of, name), p in self.verdict.tests.items() if of == readout.name}
+        return {
+            **_with_ends("v", readout.v),
+            "shares": [_with_ends("share", share) for share in readout.shares],
+            "preference": [_with_ends("log_odds", each) for each in readout.preference],
+            **_with_ends("usual_minus_balanced", readout.usual),
+            "largest_gap": number(readout.largest_gap),
+            "gap_by_chance": number(readout.gap_by_chance),
+            "saturated": readout.saturated,
+            "p": {name: number(p) for name, p in readout.tests.items()},
+            "p_holm": {name: number(p) for name, p in adjusted.items()},
+            "smaller_than_margin": {
+                "points": readout.small_points.verdict or None,
+                "log_odds": readout.small_log_odds.verdict or None,
+            },
+        }
+
+    def _repr_html_(self) -> str:
+        """The card as a notebook shows it."""
+        reasons = "".join(f"<li>{html.escape(text)}</li>" for text in (*self.verdict.reasons, *self.notes))
+        rows = "".join(
+            f"<tr><th scope='row'>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>"
+            for name, value in facts(self.evidence)
+        )
+        title = f"{html.escape(self.judge)}: {html.escape(self.verdict.word)}"
+        return f"<section><h3>{title}</h3><ul>{reasons}</ul><table>{rows}</table></section>"
+
+
+def cards(statistics: Mapping[str, pd.DataFrame]) -> list[Card]:
+    """A card for each group of reads, see `evidence.gather`."""
+    return [Card(found, rules.judge(found)) for found in gathering.gather(statistics)]
+
+
+def facts(evidence: Evidence) -> list[tuple[str, str]]:
+    """The numbers of a card as people read them: what it is, and its value."""
+    main = evidence.main or Readout("hard")
+    values = _estimates(main)
+    preference = "not known" if values is None else ", ".join("not known" if v is None else f"{v:+.2f}" for v in values)
+    commonest = f"score {evidence.commonest_score} in {evidence.commonest_share:.0%} of the reads"
+    return [
+        ("Share of each position, first to last", ", ".join(f"{share.estimate:.0%}" for share in main.shares) or "-"),
+        ("Cramér's V of the shares (0: equal)", written(main.v, ".3f")),
+        ("Preference of each position, log-odds", preference),
+        ("Usual order less mean of all orders, points", written(main.usual, "+.2f")),
+        ("Commonest score", "no score" if evidence.commonest_score is None else commonest),
+        ("Pairs of reads of an item that differ", _share(evidence.discordant_share)),
+        ("Mean probability of the most probable score", _share(evidence.top_probability)),
+        ("Items, groups", f"{evidence.n_items:,}, {evidence.n_groups:,}"),
+        ("Reads with a score, without", f"{evidence.n_reads:,}, {evidence.n_failed:,}"),
+        ("Orders", f"{evidence.n_orderings:,}"),
+    ]
+
+
+def written(value: Interval, form: str) -> str:
+    """An estimate with its interval, as people read it."""
+    if not value.known:
+        return "not known"
+    ends = "no interval" if math.isnan(value.low) else f"{value.low:{form}}, {value.high:{form}}"
+    return f"{value.estimate:{form}} [{ends}]"
+
+
+def _share(value: float) -> str:
+    return "not known" if math.isnan(value) else f"{value:.0%}"
+
+
+def number(value: float) -> float | None:
+    """A number as JSON has it."""
+    return None if value is None or math.isnan(value) else float(value)
+
+
+def _with_ends(name: str, value: Interval) -> dict[str, float | None]:
+    ends = {"": value.estimate, "_low": value.low, "_high": value.high}
+    return {f"{name}{end}": number(each) for end, each in ends.items()}
+
+
+def _estimates(readout: Readout) -> list[float | None] | None:
+    """The preference of each position; None where there is none at all."""
+    values = [number(each.estimate) for each in readout.preference]
+    return values if any(value is not None for value in values) else None

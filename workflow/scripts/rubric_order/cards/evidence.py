@@ -1,0 +1,204 @@
+"""What statistics say about one group of reads, gathered from their tables."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from rubric_order.base.keys import KEYS
+from rubric_order.methods import equivalence
+
+# The statistics that a card is made from; the first says which cards there are.
+STATISTICS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
+CLUSTER = "group"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate, with its interval where it has one (else NaN)."""
+
+    estimate: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+
+    @property
+    def known(self) -> bool:
+        return not math.isnan(self.estimate)
+
+
+@dataclass(frozen=True)
+class Small:
+    """Whether an effect is shown to be smaller than a margin.
+
+    Attributes:
+        verdict: see `methods.equivalence.verdict`; empty where there is no such effect.
+        worst: the effect that is least shown to be small.
+    """
+
+    verdict: str = ""
+    margin: float = math.nan
+    worst: Interval = Interval()
+
+    @property
+    def shown(self) -> bool:
+        return self.verdict == equivalence.SHOWN
+
+
+@dataclass(frozen=True)
+class Readout:
+    """What one readout of some reads says.
+
+    Attributes:
+        name: ``hard`` or ``soft``.
+        shares: of each position, from the first to the last; empty where scores keep their positions.
+        v: Cramer's V of the shares. p_selection: of equal shares.
+        preference: of each position in log-odds; NaN where it cannot be told. p_preference: of all being 0.
+        usual: the usual ordering's mean score less the mean over orderings. largest_gap: between two orderings, and
+            what chance makes of it. p_points: of no mean effect of the order.
+        small_points, small_log_odds: whether these are shown to be small.
+        saturated: whether the scores leave an order nothing to change.
+    """
+
+    name: str
+    shares: tuple[Interval, ...] = ()
+    v: Interval = Interval()
+    p_selection: float = math.nan
+    preference: tuple[Interval, ...] = ()
+    p_preference: float = math.nan
+    usual: Interval = Interval()
+    largest_gap: float = math.nan
+    gap_by_chance: float = math.nan
+    p_points: float = math.nan
+    small_points: Small = Small()
+    small_log_odds: Small = Small()
+    saturated: bool = False
+
+    @property
+    def tests(self) -> dict[str, float]:
+        """p-values of the tests of this readout that could be made."""
+        found = {"selection": self.p_selection, "preference": self.p_preference, "points": self.p_points}
+        return {name: p for name, p in found.items() if not math.isnan(p)}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of one group of reads.
+
+    Attributes:
+        keys: values of `keys.KEYS`.
+        others: columns of `statistics.decisiveness`.
+        hard, soft: readouts; None where there is none.
+    """
+
+    keys: dict
+    n_items: int
+    n_groups: int
+    n_reads: int
+    n_failed: int
+    n_orderings: int
+    crossed: bool
+    commonest_score: int | None
+    commonest_share: float
+    discordant_share: float
+    top_probability: float
+    hard: Readout | None
+    soft: Readout | None
+
+    @property
+    def n(self) -> int:
+        return int(self.keys["n"])
+
+    @property
+    def main(self) -> Readout | None:
+        """The readout that the card speaks of first: what was written, where anything was."""
+        return self.hard or self.soft
+
+    @property
+    def readouts(self) -> tuple[Readout, ...]:
+        return tuple(readout for readout in (self.hard, self.soft) if readout)
+
+    @property
+    def failed_share(self) -> float:
+        asked = self.n_reads + self.n_failed
+        return self.n_failed / asked if asked else math.nan
+
+
+def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
+    """The evidence about each group of reads of strategies that are read in several orders, by `KEYS`.
+
+    Args:
+        statistics: tables of `STATISTICS` by name.
+    """
+    parts = {name: _by_key(table) for name, table in statistics.items() if name in STATISTICS and name != STATISTICS[0]}
+    for row in statistics[STATISTICS[0]].to_dict("records"):
+        key = tuple(row[name] for name in KEYS)
+        own = {name: groups.get(key) for name, groups in parts.items()}
+        score = row["commonest_score"]
+        yield Evidence(
+            keys={name: row[name] for name in KEYS},
+            **{name: int(row[name]) for name in ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings")},
+            crossed=bool(row["crossed"]),
+            commonest_score=None if pd.isna(score) else int(score),
+            **{name: float(row[name]) for name in ("commonest_share", "discordant_share", "top_probability")},
+            hard=_readout("hard", own) if row["n_reads"] else None,
+            soft=_readout("soft", own) if not pd.isna(row["top_probability"]) else None,
+        )
+
+
+def _by_key(table: pd.DataFrame) -> dict[tuple, pd.DataFrame]:
+    if "cluster" in table:
+        table = table[table["cluster"] == CLUSTER]
+    return {tuple(key): rows for key, rows in table.groupby(KEYS, sort=False)}
+
+
+def _readout(name: str, own: Mapping[str, pd.DataFrame | None]) -> Readout:
+    rows = {statistic: part[part["readout"] == name] for statistic, part in own.items() if part is not None}
+    found: dict = {}
+    if (part := rows.get("position_selection")) is not None and len(part):
+        found |= _selection(part)
+    if (part := rows.get("position_preference")) is not None and len(part):
+        test = part[part["quantity"] == "no_preference"]
+        found["preference"] = _intervals(part[part["quantity"] == "preference"].sort_values("position"))
+        found["p_preference"] = _first(test, "p_cluster")
+        found["saturated"] = found.get("saturated", False) or "saturated" in str(part["flag"].iloc[0])
+    if (part := rows.get("score_effects")) is not None and len(part):
+        usual, gap = (part[part["quantity"] == quantity] for quantity in ("usual_minus_balanced", "largest_gap"))
+        test = part[part["quantity"] == "order_test"]
+        found["usual"] = (*_intervals(usual), Interval())[0]
+        found |= {"largest_gap": _first(gap, "estimate"), "gap_by_chance": _first(gap, "chance")}
+        found["p_points"] = _first(test, "p_order")
+        flag = _first(test, "flag", "")
+        found["saturated"] = found.get("saturated", False) or "saturated" in flag or "no variation" in flag
+    if (part := rows.get("equivalence")) is not None and len(part):
+        found |= {"small_points": _small(part, "points"), "small_log_odds": _small(part, "log_odds")}
+    return Readout(name, **found)
+
+
+def _selection(part: pd.DataFrame) -> dict:
+    test = part[part["quantity"] == "chi2"]
+    # With fewer clusters than `ENOUGH_CLUSTERS` both tests must agree.
+    p = [_first(test, column) for column in ("p_cluster", "p_rotation")]
+    return {
+        "shares": _intervals(part[part["quantity"] == "share"].sort_values("position")),
+        "v": _intervals(part[part["quantity"] == "cramers_v"])[0],
+        "p_selection": max([value for value in p if not math.isnan(value)], default=math.nan),
+        "saturated": bool(part["saturated"].iloc[0]),
+    }
+
+
+def _intervals(rows: pd.DataFrame) -> tuple[Interval, ...]:
+    ends = rows[["estimate", "ci_low", "ci_high"]].astype(float).itertuples(index=False)
+    return tuple(Interval(*row) for row in ends)
+
+
+def _first(rows: pd.DataFrame, column: str, default: object = math.nan) -> object:
+    return rows[column].iloc[0] if len(rows) else default
+
+
+def _small(part: pd.DataFrame, quantity: str) -> Small:
+    rows = part[part["quantity"] == quantity]
+    if not len(rows):
+        return Small()
+    row = rows.iloc[0]
+    return Small(row["verdict"], float(row["margin"]), Interval(*(float(row[e]) for e in ("estimate", "low", "high"))))

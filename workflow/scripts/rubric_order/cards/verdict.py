@@ -1,0 +1,226 @@
+"""What a card says of a judge: biased, equivalent to a judge without bias within stated margins, or cannot tell.
+
+The rules, in this order:
+
+1. **cannot tell**, where the reads cannot answer the question: not every score was shown in every position; no read has
+   a score; the judge is saturated, so that there is next to nothing that an order could change; there are fewer groups
+   than `FEWEST_GROUPS`, too few for the tests' error to be known; or more than `MOST_FAILED` of the reads failed.
+2. **biased**, where at least one test of no effect of the order rejects at `LEVEL` after Holm's adjustment. The tests,
+   of each readout: positions are selected equally often; no position is worth more than another in log-odds; the order
+   does not move the mean score. Adjusted, they wrongly find a bias in `LEVEL` of all judges without one, together. A
+   bias that is found is called a bias also where it is small; the card then says how small.
+3. **equivalent**, where no test rejects and two one-sided tests show both that no order moves the mean score by the
+   margin in points or more, and that no position is worth the margin in log-odds or more. Both must be shown, each at
+   its own level, so that together they wrongly show a bias to be small in no more of the cases.
+4. **cannot tell**: no bias was found, and the intervals are too wide to exclude one that matters.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.cards.evidence import Evidence, Interval, Readout
+from rubric_order.methods import equivalence, multiplicity, uniformity
+
+BIASED, EQUIVALENT, CANNOT_TELL = VERDICTS = ("biased", "equivalent", "cannot tell")
+LEVEL = 0.05  # of all tests of a card together
+FEWEST_GROUPS = 20  # with fewer, nothing is said
+MOST_FAILED = 0.2  # share of the reads
+READ_AS = {"hard": "", "soft": " by the option probabilities"}
+
+
+class Verdict(NamedTuple):
+    """A verdict with its reasons.
+
+    Attributes:
+        word: one of `VERDICTS`.
+        reasons: sentences, the most important first.
+        tests: p-values after Holm's adjustment, by readout and test; also where the verdict does not rest on them.
+    """
+
+    word: str
+    reasons: tuple[str, ...]
+    tests: dict[tuple[str, str], float]
+
+
+def judge(evidence: Evidence) -> Verdict:
+    """The verdict that the rules of this module give."""
+    tests = adjusted(evidence)
+    problems = list(_problems(evidence))
+    if problems:
+        return Verdict(CANNOT_TELL, (*problems, *_seen_anyway(evidence, tests)), tests)
+    found = {key: p for key, p in tests.items() if p <= LEVEL}
+    if found:
+        return Verdict(BIASED, tuple(_of_bias(evidence, found)), tests)
+    points, log_odds = evidence.main.small_points, _preference_readout(evidence).small_log_odds
+    if points.shown and log_odds.shown:
+        return Verdict(EQUIVALENT, tuple(_of_equivalence(evidence)), tests)
+    return Verdict(CANNOT_TELL, ("No test finds that the order matters.", *_too_wide(evidence)), tests)
+
+
+def adjusted(evidence: Evidence) -> dict[tuple[str, str], float]:
+    """p-values of all tests of a card by readout and test, after Holm's adjustment for their number."""
+    raw = {(readout.name, name): p for readout in evidence.readouts for name, p in readout.tests.items()}
+    return dict(zip(raw, map(float, multiplicity.holm(np.array([*raw.values()]))), strict=True))
+
+
+def _preference_readout(evidence: Evidence) -> Readout:
+    """The readout that tells preferences best: option probabilities do not depend on what was drawn."""
+    return evidence.soft or evidence.hard
+
+
+def _problems(evidence: Evidence) -> Iterator[str]:
+    """Why the reads cannot answer the question."""
+    main = evidence.main
+    if main is None:
+        yield "No read has a score."
+        return
+    if evidence.n_orderings == 1:
+        yield "All reads show the scores in one order, so a preference for a score looks like a preference for a place."
+    elif not evidence.crossed:
+        yield (
+            f"Not every score was shown often enough in every position ({evidence.n_orderings} orders), so a "
+            "preference for a score looks like a preference for a place."
+        )
+    elif not main.tests:
+        yield "No item was read in several orders, so nothing can be compared."
+    if evidence.hard and evidence.commonest_share >= uniformity.COMMONEST:
+        yield (
+            f"The judge is saturated: it gives score {evidence.commonest_score} in {evidence.commonest_share:.0%} of "
+            "its reads. Whatever it prefers, the order could change next to nothing."
+        )
+    elif evidence.crossed and main.saturated:
+        yield (
+            f"The judge is saturated: only {_percent(evidence.discordant_share)} of the pairs of reads of an item have "
+            "different scores. The order changes few scores, and whether the judge prefers positions cannot be told."
+        )
+    if evidence.n_groups < FEWEST_GROUPS:
+        are = "is 1 group" if evidence.n_groups == 1 else f"are {evidence.n_groups} groups"
+        yield f"There {are} of items that are independent of each other; at least {FEWEST_GROUPS} are needed."
+    if evidence.failed_share > MOST_FAILED:
+        yield f"{_percent(evidence.failed_share)} of the reads have no score, and those could change the result."
+
+
+def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Iterator[str]:
+    """What was found where no verdict can rest on it."""
+    if not evidence.crossed or evidence.main is None:
+        return
+    main, soft = evidence.main, evidence.soft
+    if evidence.hard and soft and main.saturated and not soft.saturated:
+        if any(p <= LEVEL for (readout, _), p in tests.items() if readout == "soft"):
+            yield f"Its option probabilities do depend on the position: {_preference(soft)}."
+        else:
+            yield "Its option probabilities show no dependence on the position either."
+    elif not main.saturated and main.v.known:
+        yield f"In these reads V is {_interval(main.v, '.2f')}, where 0 is every position equally often."
+
+
+def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float]) -> Iterator[str]:
+    for readout in evidence.readouts:
+        how = READ_AS[readout.name]
+        own = {name: p for (of, name), p in found.items() if of == readout.name}
+        if "selection" in own:
+            yield (
+                f"Positions are not selected equally often{how}: {_extremes(readout)} "
+                f"(V {_interval(readout.v, '.2f')}, {_p(own['selection'])})."
+            )
+        if "preference" in own:
+            yield f"Some positions are preferred{how}: {_preference(readout)} ({_p(own['preference'])})."
+        if "points" in own:
+            yield f"The order moves the mean score{how}: {_points(readout)} ({_p(own['points'])})."
+    yield from _size(evidence)
+
+
+def _size(evidence: Evidence) -> Iterator[str]:
+    """How large the effect on scores is, against the margin."""
+    small = evidence.main.small_points
+    if small.shown:
+        yield f"It is small in points: no order is shown to move the mean score by {small.margin:g} points or more."
+    elif small.verdict == equivalence.NOT_SHOWN:
+        yield f"It is not small: one order moves the mean score by more than {small.margin:g} points."
+
+
+def _of_equivalence(evidence: Evidence) -> Iterator[str]:
+    points, log_odds = evidence.main.small_points, _preference_readout(evidence).small_log_odds
+    yield "No test finds that the order matters."
+    yield (
+        f"No order moves the mean score by {points.margin:g} points or more: the largest shift that is left open is "
+        f"{_reach(points.worst):.2f}."
+    )
+    yield (
+        f"No position is worth {log_odds.margin:g} log-odds or more: the largest preference that is left open is "
+        f"{_reach(log_odds.worst):.2f}."
+    )
+
+
+def _too_wide(evidence: Evidence) -> Iterator[str]:
+    """Which intervals leave a bias open."""
+    points, readout = evidence.main.small_points, _preference_readout(evidence)
+    log_odds = readout.small_log_odds
+    if evidence.n_groups < uniformity.FEW_CLUSTERS:
+        yield (
+            f"{evidence.n_groups} groups are too few to show a bias to be small; at least {uniformity.FEW_CLUSTERS} "
+            "are needed."
+        )
+    if not points.verdict:
+        yield "Items were read in orders of their own, so that the shift of the score by one order is not known."
+    elif not points.shown:
+        yield _open("an order could move the mean score by", points.worst, points.margin, "points")
+    if not log_odds.shown:
+        yield _open("a position could be worth", log_odds.worst, log_odds.margin, "log-odds")
+
+
+def _open(what: str, worst: Interval, margin: float, unit: str) -> str:
+    if math.isnan(_reach(worst)):
+        return f"The interval is not known: {what} {margin:g} {unit} or more."
+    if _reach(worst) < margin:
+        return f"With so few groups {what} {margin:g} {unit} or more."
+    return f"The interval is wide: {what} up to {_reach(worst):.2f} {unit}, and {margin:g} would matter."
+
+
+def _reach(interval: Interval) -> float:
+    """The end of an interval that is farther from 0."""
+    return max(abs(interval.low), abs(interval.high))
+
+
+def _extremes(readout: Readout) -> str:
+    shares = [share.estimate for share in readout.shares]
+    most, least = int(np.argmax(shares)), int(np.argmin(shares))
+    return (
+        f"position {most + 1} gets {shares[most]:.0%} and position {least + 1} {shares[least]:.0%} of the selections, "
+        f"where {1 / len(shares):.0%} is equal"
+    )
+
+
+def _preference(readout: Readout) -> str:
+    values = [each.estimate for each in readout.preference]
+    if not values or any(math.isnan(value) for value in values):
+        return "by how much cannot be told, since one position is always chosen or the orders do not tell"
+    most, least = int(np.argmax(values)), int(np.argmin(values))
+    return (
+        f"position {most + 1} adds {_interval(readout.preference[most], '+.2f')} to the log-odds of the score that "
+        f"stands there, position {least + 1} {_interval(readout.preference[least], '+.2f')}"
+    )
+
+
+def _points(readout: Readout) -> str:
+    if not readout.usual.known:
+        return "where each score stands changes the mean score"
+    gap = f"the means under two orders differ by up to {readout.largest_gap:.2f} points"
+    chance = f"{gap}, of which chance makes {readout.gap_by_chance:.2f}"
+    return f"the usual order gives {_interval(readout.usual, '+.2f')} points beside the mean of all orders; {chance}"
+
+
+def _interval(value: Interval, form: str) -> str:
+    ends = "" if math.isnan(value.low) else f" [{value.low:{form}}, {value.high:{form}}]"
+    return f"{value.estimate:{form}}{ends}"
+
+
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def _percent(share: float) -> str:
+    return "0%" if share == 0 else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"

@@ -1,0 +1,51 @@
+"""The program ``rubric-order``."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from rubric_order import __version__
+from rubric_order.base.errors import InputError
+from rubric_order.commands import audit
+
+app = typer.Typer(
+    help="Measure how the order of things in a prompt moves the scores of an LLM judge.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command("audit")(audit.audit)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Measure how the order of things in a prompt moves the scores of an LLM judge."""
+
+
+def main() -> None:
+    """Run the program. A user's mistake is one line and status 1; a command may say another status."""
+    try:
+        app()
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(getattr(error, "status", 1))
+    except BrokenPipeError:  # such as `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""``rubric-order audit``: a bias card for each judge, from a file of reads."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def audit(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV, JSON Lines or Parquet, one row a read, with columns item, ordering (the score at each position, "
+            "such as '1 2 3 4 5') and score (empty where there is none), and where they are known judge, group, "
+            "p_1 to p_n (probability of each score) and human_score.",
+            show_default=False,
+        ),
+    ],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON list with one object a judge, also where there is one judge.")
+    ] = False,
+    margin_points: Annotated[
+        float, typer.Option(min=0.001, help="A smaller shift of the mean score counts as none.")
+    ] = 0.1,
+    margin_log_odds: Annotated[
+        float, typer.Option(min=0.001, help="A smaller preference for a position counts as none.")
+    ] = 0.2,
+) -> None:
+    """Say of each judge whether the order of the score levels moves its scores: a bias card.
+
+    The verdict is biased, equivalent (to a judge without bias, within the margins) or cannot tell, with the reasons.
+    The status is 0 whatever the verdict, and 1 where the file cannot be read.
+
+    Examples: [green]rubric-order audit reads.csv[/], [green]rubric-order audit reads.parquet --json > cards.json[/]
+    """
+    from rubric_order.library import results
+
+    cards = results.bias_card(file, margin_points=margin_points, margin_log_odds=margin_log_odds)
+    if as_json:
+        objects = (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in cards.to_dicts())
+        typer.echo("[\n" + ",\n".join(objects) + "\n]")
+        return
+    _print(cards)
+
+
+def _print(cards) -> None:
+    from rich.console import Console
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    from rubric_order.cards.card import facts
+
+    console = Console()
+    for card in cards:
+        console.print(Panel(Text(f"{card.judge}: {card.verdict.word}", style="bold"), expand=False))
+        for sentence in card.verdict.reasons:
+            console.print(Text(f"• {sentence}"))
+        for sentence in card.notes:
+            console.print(Text(f"• {sentence}", style="dim"))
+        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+        for name, value in facts(card.evidence):
+            table.add_row(Text(name), Text(value))
+        console.print(table)
+        console.print()

@@ -1,0 +1,58 @@
+"""Statistics of a plain table of reads: those of the workflow, with its defaults."""
+
+import importlib
+from pathlib import Path
+
+import pandas as pd
+
+from rubric_order.library import reads as reads_table
+
+SEED, RESAMPLES, CONFIDENCE = 20261121, 1000, 0.95
+SIGN_CHANGES = 1999
+POINTS, LOG_ODDS, R, LEVEL = 0.1, 0.2, 0.02, 0.05  # the margins of `statistics.equivalence` in config
+_BOOTSTRAP = {"resamples": RESAMPLES, "confidence": CONFIDENCE, "seed": SEED}
+_SETTINGS = {
+    "position_selection": _BOOTSTRAP,
+    "position_preference": {"confidence": CONFIDENCE, "sampling_temperatures": {}},
+    "score_effects": {"confidence": CONFIDENCE, "seed": SEED, "sign_changes": SIGN_CHANGES},
+    "human_agreement": _BOOTSTRAP,
+    "budget_curve": {"confidence": CONFIDENCE, "seed": SEED},
+    "decisiveness": {},
+}
+_NONE_COMPARED = ["strategy", "baseline", "readout", "cluster", "criterion", "quantity", "estimate", "ci_low"]
+_NONE_COMPARED += ["ci_high", "n_clusters", "confidence", "study", "judge", "profile", "condition", "dataset", "n"]
+
+
+def scores_of(reads: pd.DataFrame | str | Path) -> pd.DataFrame:
+    """The scores of a table of reads or of a file of them, see `reads.as_scores`."""
+    if isinstance(reads, pd.DataFrame):
+        return reads_table.as_scores(reads)
+    return reads_table.as_scores(reads_table.read_file(reads), reads)
+
+
+def estimate(name: str, scores: pd.DataFrame) -> pd.DataFrame:
+    """One statistic of the catalogue, of reads alone."""
+    module = importlib.import_module(f"rubric_order.statistics.{name}")
+    return module.estimate(scores, **_SETTINGS[name])
+
+
+def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = LOG_ODDS) -> dict[str, pd.DataFrame]:
+    """The statistics that a bias card is made from.
+
+    Args:
+        points, log_odds: margins within which a bias counts as too small to be worth mention.
+    """
+    from rubric_order.statistics import equivalence
+
+    names = ("decisiveness", "position_selection", "position_preference", "score_effects")
+    found = {name: estimate(name, scores) for name in names}
+    found["equivalence"] = equivalence.estimate(
+        score_effects=found["score_effects"],
+        position_preference=found["position_preference"],
+        strategy_comparison=pd.DataFrame(columns=_NONE_COMPARED),
+        level=LEVEL,
+        points=points,
+        log_odds=log_odds,
+        r=R,
+    )
+    return found

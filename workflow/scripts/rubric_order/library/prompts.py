@@ -1,0 +1,106 @@
+"""Orderings, prompts and parsing for studies that are run elsewhere."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+from rubric_order.parsing import one_score
+from rubric_order.parsing.choices import Choice, numbers
+from rubric_order.prompts import frames
+from rubric_order.prompts import orderings as strategies
+
+TEMPLATES = Path(frames.__file__).parent / "templates"
+MOST_CHARACTERS = 1_000_000  # of an answer
+
+
+def orderings(strategy: str = "balanced", n: int = 5, *, budget: int | None = None, seed: int = 0) -> np.ndarray:
+    """The orderings that one item is read in.
+
+    Args:
+        strategy: ``balanced`` (the 2n rotations, forward and reversed), ``random``, ``fixed``, ``single``, ``all``,
+            ``balanced_williams`` or ``repeated_rotations``.
+        n: number of score levels, 2 to 10.
+        budget: reads of ``random``, ``fixed`` and ``repeated_rotations``; 2n by default.
+        seed: of ``random``. Give each item its own.
+
+    Returns:
+        Integers of shape (reads, n): the score at each position.
+
+    Raises:
+        InputError: there is no such strategy, or it has no such orderings.
+    """
+    if strategy not in strategies.STRATEGIES:
+        raise InputError(f"strategy: expected one of {', '.join(strategies.STRATEGIES)}, found {strategy!r:.60}")
+    if not 2 <= n <= 10:
+        raise InputError(f"n: expected 2 to 10 score levels, found {n}")
+    if budget is not None and budget < 1:
+        raise InputError(f"budget: expected at least 1 read, found {budget}")
+    try:
+        return strategies.choose(strategy, n, budget=budget, rng=np.random.default_rng(seed))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def render(
+    response: str,
+    *,
+    levels: Sequence[str],
+    ordering: Sequence[int],
+    instruction: str = "",
+    question: str = "",
+    reference: str | None = None,
+    template: str | Path = "feedback",
+) -> str:
+    """The prompt of one read.
+
+    Args:
+        response: the text to be judged.
+        levels: descriptions of scores 1 to n.
+        ordering: the score at each position.
+        instruction: what the response answers.
+        question: the criterion.
+        reference: an answer that deserves the highest score.
+        template: ``feedback`` (the papers' prompt), ``score`` (a score alone), or the path of a Jinja file that writes
+            `options` once each and in order, and may use `instruction`, `response`, `reference`, `question` and `n`.
+
+    Raises:
+        InputError: the ordering does not fit the levels, or the template cannot be used.
+    """
+    if sorted(map(int, ordering)) != list(range(1, len(levels) + 1)):
+        raise InputError(f"ordering: expected each score from 1 to {len(levels)} once, found {list(ordering)!r:.80}")
+    return frames.render(
+        load(template),
+        instruction=instruction,
+        response=response,
+        reference=reference,
+        question=question,
+        levels=levels,
+        ordering=[int(score) for score in ordering],
+    )
+
+
+def load(template: str | Path):
+    """A template by its name, or by the path of its file."""
+    path = Path(template)
+    if not path.suffix:
+        path = TEMPLATES / f"{template}.jinja"
+        if not path.is_file() or path.parent != TEMPLATES:
+            known = ", ".join(sorted(each.stem for each in TEMPLATES.glob("*.jinja")))
+            raise InputError(f"template: expected {known}, or the path of a .jinja file, found {str(template)!r:.60}")
+    return frames.compile_template(files.read_text(path).removesuffix("\n"))
+
+
+def parse(text: str, n: int = 5) -> Choice:
+    """The score that an answer gives on a scale of 1 to n, or the reason why it gives none; nothing is guessed.
+
+    Raises:
+        InputError: the text is too long, or there is no such scale.
+    """
+    if not 2 <= n <= 10:
+        raise InputError(f"n: expected 2 to 10 score levels, found {n}")
+    if len(text) > MOST_CHARACTERS:
+        raise InputError(f"text: expected at most {MOST_CHARACTERS:,} characters, found {len(text):,}")
+    return one_score.parse_score(text, numbers(n), truncated=False)

@@ -1,0 +1,330 @@
+"""A plain table of reads, from a file or from memory, as the table of scores that statistics read."""
+
+import difflib
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from rubric_order.base import files, permutations
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
+from rubric_order.prompts import orderings
+
+REQUIRED = ("item", "ordering", "score")
+OPTIONAL = ("judge", "group", "human_score")
+PROBABILITY = re.compile(r"p_[0-9]+")
+MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # in place of a value; case does not count
+FEWEST_LEVELS, MOST_LEVELS = 2, 10
+SUM_WITHIN = 0.02  # of 1: probabilities are often written with two decimals
+ABOUT = {"study": "reads", "profile": DEFAULT_PROFILE, "condition": BASELINE, "dataset": "reads"}
+_ALL_OF = 5  # levels; all orderings of more are more than anybody reads
+
+
+def read_file(path: str | Path) -> pd.DataFrame:
+    """The rows of a file, as they stand there.
+
+    Args:
+        path: CSV with a header, JSON Lines or Parquet, as its ending says.
+
+    Raises:
+        InputError: the file is missing or malformed, or has another ending.
+    """
+    path = Path(path)
+    readers = {".csv": _read_csv, ".jsonl": _read_json_lines, ".ndjson": _read_json_lines, ".parquet": _read_parquet}
+    if path.suffix.lower() not in readers:
+        raise InputError(f"{path}: expected a file that ends in .csv, .jsonl or .parquet")
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    table = readers[path.suffix.lower()](path)
+    if not len(table):
+        raise InputError(f"{path}: no rows")
+    return table
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    parse = pa_csv.ParseOptions(newlines_in_values=True)
+    try:
+        with pa_csv.open_csv(path, parse_options=parse) as reader:
+            names = reader.schema.names
+        _check_names(names, path)
+        convert = pa_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+        return pa_csv.read_csv(path, parse_options=parse, convert_options=convert).to_pandas()
+    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+        raise InputError(f"{path}: malformed CSV: {_first_line(error)}") from None
+
+
+def _read_json_lines(path: Path) -> pd.DataFrame:
+    records = files.read_json_lines(path)
+    for number, record in records:
+        if not isinstance(record, dict):
+            raise InputError(f"{path}: line {number}: expected a mapping, found {record!r:.60}")
+    return pd.DataFrame([record for _, record in records], dtype=object)
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError) as error:
+        raise InputError(f"{path}: malformed Parquet: {_first_line(error)}") from None
+    _check_names(table.column_names, path)
+    lists = [name for name in table.column_names if pa.types.is_list(table[name].type)]
+    for name in lists:
+        joined = pc.binary_join(table[name].cast(pa.list_(pa.string())), " ")
+        table = table.set_column(table.column_names.index(name), name, joined)
+    return table.to_pandas()
+
+
+def _first_line(error: Exception) -> str:
+    return f"{(str(error).splitlines() or ['cannot be read'])[0]:.200}"
+
+
+def _check_names(names: list[str], where: str | Path) -> None:
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InputError(f"{where}: column {name!r:.60} stands twice; expected once")
+
+
+def as_scores(reads: pd.DataFrame, where: str | Path = "reads") -> pd.DataFrame:
+    """Reads as scores, see `scoring.scores.score_reads`; a row a read.
+
+    Args:
+        reads: columns ``item``; ``ordering``, the score at each position, such as ``1 2 3 4 5``, as text or as a list;
+            ``score``, empty where there is none; and, where they are known, ``judge``, ``group`` (what items share that
+            are not independent; else each item is one), ``p_1`` to ``p_n`` (probability of each score) and
+            ``human_score`` of the item. Other columns are not read.
+        where: names the table in errors.
+
+    Returns:
+        The columns that statistics read, with study and dataset ``reads``. `strategy` is ``balanced`` or ``all`` where
+        every item of a judge is read in all orderings of that name and in no others, else ``recorded``. Reads of an
+        item are numbered as they stand. `named_groups` says whether groups were named.
+
+    Raises:
+        InputError: with row (from 1, without the header) and field, where something is not as described.
+    """
+    _check_names(list(reads.columns), where)
+    reads = reads.reset_index(drop=True)
+    _check_columns(reads, where)
+    if not len(reads):
+        raise InputError(f"{where}: no rows")
+    item = _names(reads, "item", where)
+    judge = _names(reads, "judge", where, default="judge")
+    named = "group" in reads and not (_words(reads["group"]) == "").all()
+    group = _names(reads, "group", where) if named else item
+    code, shown = _orderings(reads["ordering"], where)
+    n = np.array([len(ordering) for ordering in shown])[code]
+    _check_alike(judge, pd.Series(n), "ordering", "levels", where)
+    score = _scores(reads["score"], n, where)
+    of_judge = judge + "\n" + item
+    human = _human(reads, of_judge, where)
+    table = pd.DataFrame(ABOUT | {"judge": judge, "n": n, "item_id": item, "group_id": group, "unit_id": item})
+    table["human_score"], table["score"] = human, score
+    table["candidate"], table["criterion"], table["question"] = item, "", ""
+    table["failure"] = np.where(score.isna(), "no_score", None)
+    table["read_index"] = table.groupby(["judge", "item_id"]).cumcount()
+    table["named_groups"] = named
+    _check_alike(of_judge, group, "group", "groups", where)
+    parts = [_of_judge(part, code, shown, reads, where) for _, part in table.groupby("judge", sort=False)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
+    names = [str(name) for name in reads.columns]
+    for name in REQUIRED:
+        if name not in names:
+            raise InputError(f"{where}: column {name!r} is missing; found {files.listed(names)}")
+    absent = [name for name in OPTIONAL if name not in names]
+    for name in names:
+        if name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(name):
+            continue
+        meant = difflib.get_close_matches(name.strip().lower().removesuffix("_id"), absent, n=1, cutoff=0.8)
+        if meant:
+            raise InputError(f"{where}: column {name!r:.60} is not known; expected {meant[0]!r}, or another name")
+
+
+def _words(column: pd.Series) -> pd.Series:
+    """A column as text without blanks around it; what is missing is empty."""
+    codes, values = pd.factorize(column.astype(object).map(_word) if column.dtype == object else column)
+    words = np.array([*(_word(value) for value in values), ""], dtype=object)
+    return pd.Series(words[codes], dtype=object).astype("str")
+
+
+def _word(value: object) -> str:
+    if isinstance(value, list | tuple | np.ndarray):
+        return " ".join(_word(each) for each in value)
+    if isinstance(value, float | np.floating):
+        return "" if np.isnan(value) else str(int(value)) if value == int(value) else repr(float(value))
+    return "" if value is None or value is pd.NA else str(value).strip()
+
+
+def _fail(where: str | Path, bad: np.ndarray | pd.Series, field: str, expected: str, found: pd.Series) -> None:
+    """Raise an error about the first bad row, if there is one."""
+    rows = np.flatnonzero(bad)
+    if len(rows):
+        value = str(found.iloc[rows[0]])
+        raise InputError(f"{where}: row {rows[0] + 1}: field {field!r}: expected {expected}, found {value!r:.60}")
+
+
+def _names(reads: pd.DataFrame, field: str, where: str | Path, default: str | None = None) -> pd.Series:
+    if field not in reads:
+        return pd.Series([default] * len(reads), dtype="str")
+    words = _words(reads[field])
+    _fail(where, words == "", field, "a name", words)
+    return words
+
+
+def _orderings(column: pd.Series, where: str | Path) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Which ordering each row has, shape (n_reads,), and the orderings that occur."""
+    words = _words(column)
+    codes, texts = pd.factorize(words)
+    found, shown = [], []
+    for text in texts:
+        found.append(_permutation(text))
+        shown.append(np.array(found[-1] or [0]))
+    bad = np.array([each is None for each in found])[codes]
+    expected = f"the {FEWEST_LEVELS} to {MOST_LEVELS} scores from 1 on, each once, such as '1 2 3 4 5'"
+    _fail(where, bad, "ordering", expected, words)
+    return codes, shown
+
+
+def _permutation(text: str) -> list[int] | None:
+    """The scores in a text such as ``1 2 3``, ``[3, 2, 1]`` or ``321``; None where they are no permutation."""
+    if re.fullmatch(r"[0-9]{2,9}", text):
+        words = list(text)
+    elif re.fullmatch(r"[\[(]?\s*[0-9]+(?:\s*[\s,;>|/-]\s*[0-9]+)*\s*[\])]?", text):
+        words = re.findall(r"[0-9]+", text)
+    else:
+        return None
+    if not FEWEST_LEVELS <= len(words) <= MOST_LEVELS or sorted(map(int, words)) != list(range(1, len(words) + 1)):
+        return None
+    return [int(word) for word in words]
+
+
+def _check_alike(key: pd.Series, value: pd.Series, field: str, what: str, where: str | Path) -> None:
+    """Every key, such as a judge, must have one value, such as a number of levels, in all its rows."""
+    first = value.groupby(key.to_numpy()).transform("first")
+    rows = np.flatnonzero((value != first).to_numpy())
+    if len(rows):
+        row, name = rows[0], key.iloc[rows[0]].split("\n")[-1]
+        both = f"{first.iloc[row]} in an earlier row, {value.iloc[row]} here"
+        raise InputError(f"{where}: row {row + 1}: field {field!r}: {name!r:.60} has two {what}: {both}; expected one")
+
+
+def _scores(column: pd.Series, n: np.ndarray, where: str | Path) -> pd.Series:
+    values, missing = _numeric(column)
+    off = ~missing & ~(values.between(1, n) & (values % 1 == 0))
+    rows = np.flatnonzero(off)
+    most = n[rows[0]] if len(rows) else 0
+    _fail(where, off, "score", f"a whole number from 1 to {most}, or nothing where there is no score", column)
+    return pd.Series(pd.array(values, dtype="Float64").astype("Int8"))
+
+
+def _numbers(column: pd.Series, field: str, where: str | Path) -> pd.Series:
+    values, missing = _numeric(column)
+    _fail(where, ~missing & ~np.isfinite(values), field, "a number, or nothing", column)
+    return values
+
+
+def _numeric(column: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """A column as numbers, NaN for what is none; and where there is nothing."""
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+        return column.astype(float), column.isna()
+    words = _words(column)
+    missing = words.str.lower().isin(MISSING)
+    return pd.to_numeric(words.mask(missing), errors="coerce").astype(float), missing
+
+
+def _human(reads: pd.DataFrame, item: pd.Series, where: str | Path) -> pd.Series:
+    """The human score of each row's item, NaN where no row of it has one.
+
+    Args:
+        item: names of the items, each after its judge's.
+    """
+    if "human_score" not in reads:
+        return pd.Series(np.nan, index=reads.index)
+    values = _numbers(reads["human_score"], "human_score", where)
+    first = values.groupby(item.to_numpy()).transform("first")
+    rows = np.flatnonzero((values.notna() & (values != first)).to_numpy())
+    if len(rows):
+        row = rows[0]
+        both = f"{first.iloc[row]:g} in an earlier row, {values.iloc[row]:g} here"
+        text = f"item {item.iloc[row].split(chr(10))[-1]!r:.60} has two human scores: {both}; expected one"
+        raise InputError(f"{where}: row {row + 1}: field 'human_score': {text}")
+    return first
+
+
+def _of_judge(
+    table: pd.DataFrame, code: np.ndarray, shown: list[np.ndarray], reads: pd.DataFrame, where: str | Path
+) -> pd.DataFrame:
+    """The reads of one judge, whose orderings have one length, with what their orderings say.
+
+    Args:
+        table: its rows, with the row numbers of `reads` as index.
+    """
+    rows = table.index.to_numpy()
+    used, number = np.unique(code[rows], return_inverse=True)
+    each = np.stack([shown[place] for place in used])
+    order = each[number]
+    table = table.assign(ordering=list(order), strategy=_strategy(each[number], table["item_id"]))
+    score = table["score"].to_numpy(dtype=float, na_value=np.nan)
+    scored = ~np.isnan(score)
+    places = permutations.positions_of(each)[number[scored], score[scored].astype(int) - 1]
+    position = np.full(len(table), np.nan)
+    position[scored] = places
+    table["position"] = pd.array(position, dtype="Float64").astype("Int8")
+    shares = _probabilities(reads.iloc[rows], order, where)
+    known = ~np.isnan(shares).any(axis=1)
+    table["expected_score"] = (shares * order).sum(axis=1)
+    table["position_probabilities"] = pd.Series(list(shares), index=table.index, dtype=object).where(known, None)
+    return table
+
+
+def _strategy(order: np.ndarray, item: pd.Series) -> str:
+    """The name of the orderings that all items are read in."""
+    n = order.shape[1]
+    found, number = np.unique(order, axis=0, return_inverse=True)
+    unit, items = pd.factorize(item)
+    pairs = np.unique(unit * len(found) + number.ravel())
+    if len(pairs) < len(items) * len(found):
+        return "recorded"
+    if np.array_equal(found, np.unique(orderings.balanced(n), axis=0)) and n > 2:
+        return "balanced"
+    if n <= _ALL_OF and np.array_equal(found, np.unique(orderings.all_orderings(n), axis=0)):
+        return "all"
+    return "recorded"
+
+
+def _probabilities(reads: pd.DataFrame, order: np.ndarray, where: str | Path) -> np.ndarray:
+    """Probability of each position in each read, NaN where it is unknown. Shape (n_reads, n)."""
+    n = order.shape[1]
+    names = {name for name in reads.columns if isinstance(name, str) and PROBABILITY.fullmatch(name)}
+    values = {name: _numbers(reads[name], name, where).to_numpy() for name in names}
+    values = {name: each for name, each in values.items() if not np.isnan(each).all()}
+    if not values:
+        return np.full(order.shape, np.nan)
+    wanted = [f"p_{score}" for score in range(1, n + 1)]
+    absent, beyond = [name for name in wanted if name not in values], sorted(values.keys() - set(wanted))
+    if absent or beyond:
+        what = f"found {files.listed(sorted(values))}, expected p_1 to p_{n}, one for each of the {n} scores"
+        raise InputError(f"{where}: columns of probabilities: {what}")
+    shares = np.column_stack([values[name] for name in wanted])
+    known = ~np.isnan(shares)
+    row_of = reads.index.to_numpy()
+    for bad, expected in (
+        (known.any(axis=1) & ~known.all(axis=1), "a probability of every score, or of none"),
+        ((known & ~((shares >= 0) & (shares <= 1 + SUM_WITHIN))).any(axis=1), "probabilities from 0 to 1"),
+        (known.all(axis=1) & ~(np.abs(shares.sum(axis=1) - 1) <= SUM_WITHIN), "probabilities that sum to 1"),
+    ):
+        if bad.any():
+            place = int(np.flatnonzero(bad)[0])
+            found = " ".join("empty" if np.isnan(value) else f"{value:g}" for value in shares[place])
+            text = f"expected {expected}, found {found} (sum {np.nansum(shares[place]):.4g})"
+            raise InputError(f"{where}: row {row_of[place] + 1}: fields 'p_1' to 'p_{n}': {text}")
+    shares = shares / shares.sum(axis=1, keepdims=True)
+    return np.take_along_axis(shares, order - 1, axis=1)

@@ -1,0 +1,199 @@
+"""Results of the library: tables that a notebook shows, and that draw themselves."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.labels import Labels
+from rubric_order.cards.card import Card
+from rubric_order.cards.card import cards as make_cards
+from rubric_order.library import estimates
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Reads = pd.DataFrame | str | Path
+SIZE = {"width_in": 6.4, "columns": 3}
+
+
+@dataclass(frozen=True)
+class Result:
+    """Estimates of one question, with groups of items as the sample.
+
+    Attributes:
+        table: one row an estimate, see ``docs/statistics.md``; `statistics` has all, also with items as the sample.
+        statistics: tables by name.
+    """
+
+    table: pd.DataFrame
+    statistics: Mapping[str, pd.DataFrame]
+    _draw: Callable[[], Figure]
+
+    def _repr_html_(self) -> str:
+        """The table as a notebook shows it."""
+        return self.table.to_html(index=False, float_format="{:.3g}".format, na_rep="")
+
+    def plot(self) -> Figure:
+        """Draw the estimates."""
+        return self._draw()
+
+
+@dataclass(frozen=True)
+class BiasCards(Sequence[Card]):
+    """Bias cards, one a judge, in the order of their names.
+
+    Attributes:
+        cards: the cards.
+        statistics: the tables that they rest on.
+    """
+
+    cards: tuple[Card, ...]
+    statistics: Mapping[str, pd.DataFrame]
+
+    def __getitem__(self, place: int) -> Card:  # type: ignore[override]
+        return self.cards[place]
+
+    def __len__(self) -> int:
+        return len(self.cards)
+
+    def __iter__(self) -> Iterator[Card]:
+        return iter(self.cards)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """What ``rubric-order audit --json`` prints: one object a judge."""
+        return [card.to_dict() for card in self.cards]
+
+    def _repr_html_(self) -> str:
+        return "".join(card._repr_html_() for card in self.cards)
+
+    def plot(self) -> Figure:
+        """Draw the share of each position."""
+        return _drawn("position_selection", self.statistics, readouts=["hard", "soft"], panel_height_in=2.2)
+
+
+def position_bias(reads: Reads) -> Result:
+    """Which positions are selected, and which are preferred: shares, Cramer's V, chi-square and log-odds.
+
+    Args:
+        reads: a table of reads, or a file of them; columns item, ordering, score and, where known, judge, group,
+            p_1 to p_n and human_score.
+
+    Raises:
+        InputError: with row and field, where the reads are not as described.
+    """
+    scores = estimates.scores_of(reads)
+    found = {name: estimates.estimate(name, scores) for name in ("position_selection", "position_preference")}
+    joined = pd.concat([part.dropna(axis=1, how="all") for part in found.values()], ignore_index=True)
+    options = {"readouts": ["hard", "soft"], "panel_height_in": 2.2}
+    return Result(_shown(joined), found, lambda: _drawn("position_selection", found, **options))
+
+
+def score_effects(reads: Reads) -> Result:
+    """By how many points the order of the score levels moves the scores. Arguments as of `position_bias`."""
+    found = {"score_effects": estimates.estimate("score_effects", estimates.scores_of(reads))}
+    options = {"readouts": ["hard", "soft"], "row_height_in": 0.2, "dataset": "all"}
+    table = _shown(found["score_effects"].query("dataset != 'all'"))
+    return Result(table, found, lambda: _drawn("score_effects", found, **options))
+
+
+def agreement(reads: Reads) -> Result:
+    """Agreement of each item's mean score with its human score. Arguments as of `position_bias`.
+
+    Raises:
+        InputError: as `position_bias`; also where no item has a human score.
+    """
+    scores = _rated(reads)
+    found = {name: estimates.estimate(name, scores) for name in ("human_agreement", "budget_curve")}
+    return Result(_shown(found["human_agreement"]), found, lambda: _drawn_budget(found))
+
+
+def budget_curve(reads: Reads) -> Result:
+    """Mean correlation with human scores by the number of reads that are averaged. Arguments as of `agreement`."""
+    found = {"budget_curve": estimates.estimate("budget_curve", _rated(reads))}
+    return Result(_shown(found["budget_curve"]), found, lambda: _drawn_budget(found))
+
+
+def bias_card(
+    reads: Reads, *, margin_points: float = estimates.POINTS, margin_log_odds: float = estimates.LOG_ODDS
+) -> BiasCards:
+    """A card for each judge: biased, equivalent to a judge without bias within the margins, or cannot tell.
+
+    Args:
+        reads: see `position_bias`.
+        margin_points, margin_log_odds: a smaller shift of the mean score, and a smaller preference for a
+            position, count as none.
+    """
+    scores = estimates.scores_of(reads)
+    found = estimates.of_card(scores, points=margin_points, log_odds=margin_log_odds)
+    made = [Card(card.evidence, card.verdict, _notes(scores, card.judge)) for card in make_cards(found)]
+    return BiasCards(tuple(made), found)
+
+
+def _notes(scores: pd.DataFrame, judge: str) -> tuple[str, ...]:
+    """What a reader should know about the reads."""
+    own = scores[scores["judge"] == judge]
+    notes = []
+    if not own["named_groups"].iloc[0]:
+        notes.append("No groups are named: each item counts as independent of the others.")
+    shown = np.stack(own["ordering"].to_numpy())
+    code = shown @ (shown.shape[1] + 1) ** np.arange(shown.shape[1])
+    repeats = int(pd.DataFrame({"item": own["item_id"], "shown": code, "score": own["score"]}).duplicated().sum())
+    if repeats:
+        text = "row repeats" if repeats == 1 else "rows repeat"
+        notes.append(f"{repeats:,} {text} item, ordering and score of an earlier one; they count as repeated reads.")
+    return tuple(notes)
+
+
+def _rated(reads: Reads) -> pd.DataFrame:
+    from rubric_order.base.errors import InputError
+
+    scores = estimates.scores_of(reads)
+    if scores["human_score"].isna().all():
+        raise InputError("reads: no item has a human score; expected column 'human_score'")
+    return scores
+
+
+def _shown(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows with groups as the sample, without columns that are the same for all plain tables."""
+    same = ["study", "profile", "condition", "dataset", "cluster", "seed", "confidence"]
+    chosen = table[table["cluster"] == "group"].drop(columns=same, errors="ignore")
+    return chosen.dropna(axis=1, how="all").reset_index(drop=True)
+
+
+def _drawn(figure: str, statistics: Mapping[str, pd.DataFrame], **options: Any) -> Figure:
+    """A figure of the catalogue, of the first judge's strategy and scale."""
+    import matplotlib.pyplot as plt
+
+    table = statistics[figure]
+    names = {name: name for name in table["judge"].unique()}
+    first = table.iloc[0]
+    about = {"study": "reads", "strategy": first["strategy"], "n": int(first["n"])}
+    known = Labels(judges=names, datasets={"reads": "reads"})
+    with plt.rc_context():
+        module = importlib.import_module(f"rubric_order.figures.{figure}")
+        return module.draw(table, **about, **SIZE, **options, labels=known)
+
+
+def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:
+    table = statistics["budget_curve"]
+    from rubric_order.figures import budget_curve as figure
+
+    names = {name: name for name in table["judge"].unique()}
+    return figure.draw(
+        table,
+        study="reads",
+        n=int(table["n"].iloc[0]),
+        strategies=list(table["strategy"].unique()),
+        measure="pearson",
+        readout="hard",
+        panel_height_in=2.2,
+        labels=Labels(judges=names, datasets={"reads": "reads"}),
+        **SIZE,
+    )
