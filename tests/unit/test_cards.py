@@ -116,9 +116,7 @@ def test_a_card_as_json_has_none_for_what_is_not_known():
     hard = Readout("hard")
     found = card.Card(dataclasses.replace(PLAIN, hard=hard), verdict.judge(dataclasses.replace(PLAIN, hard=hard)))
     content = found.to_dict()
-    assert (
-        content["v"] is content["preference"] is content["usual_minus_balanced"] is content["top_probability"] is None
-    )
+    assert [content[name] for name in ("v", "preference", "usual_minus_balanced", "top_probability")] == [None] * 4
     assert content["verdict"] == "cannot tell"
     assert (content["judge"], content["n_items"], content["n_groups"], content["n_reads"]) == ("j", 100, 50, 400)
     assert "&lt;j" in dataclasses.replace(found, evidence=renamed(found.evidence, "<j"))._repr_html_()

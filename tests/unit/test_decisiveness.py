@@ -17,7 +17,7 @@ def test_counts_and_shares_are_those_of_a_small_table():
     assert row["crossed"]
     assert (row["commonest_score"], row["commonest_share"]) == (2, pytest.approx(3 / 5))
     assert row["discordant_share"] == pytest.approx(2 / 4)  # three pairs of the first item, one of the second
-    assert row["top_probability"] == pytest.approx((3 * 0.5 + 2 * 0.8) / 5)
+    assert row["top_probability"] == pytest.approx((3 * 0.5 + 3 * 0.8) / 6)  # the failed read has probabilities too
 
 
 def test_one_ordering_is_not_crossed_and_reads_without_a_score_have_no_commonest():

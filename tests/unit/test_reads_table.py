@@ -20,7 +20,7 @@ def test_positions_scores_and_probabilities_are_those_of_the_orderings():
     plain = table(score=["1", "", "3", "2.0"], p_1=[0.2] * 4, p_2=[0.3] * 4, p_3=[0.5, 0.5, 0.5, 0.5])
     found = reads.as_scores(plain)
     assert found["position"].tolist() == [1, pd.NA, 3, 2]
-    assert found["failure"].tolist() == [None, "no_score", None, None]
+    assert found["failure"].isna().tolist() == [True, False, True, True]
     assert [list(each) for each in found["position_probabilities"]] == [[0.2, 0.3, 0.5], [0.5, 0.3, 0.2]] * 2
     assert found["expected_score"].tolist() == pytest.approx([2.3] * 4)
     assert found["read_index"].tolist() == [0, 1, 0, 1]

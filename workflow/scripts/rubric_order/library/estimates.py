@@ -19,8 +19,7 @@ _SETTINGS = {
     "budget_curve": {"confidence": CONFIDENCE, "seed": SEED},
     "decisiveness": {},
 }
-_NONE_COMPARED = ["strategy", "baseline", "readout", "cluster", "criterion", "quantity", "estimate", "ci_low"]
-_NONE_COMPARED += ["ci_high", "n_clusters", "confidence", "study", "judge", "profile", "condition", "dataset", "n"]
+NOT_COMPARED = ("strategy_comparison", "condition_comparison")  # a plain table has one strategy and condition
 
 
 def scores_of(reads: pd.DataFrame | str | Path) -> pd.DataFrame:
@@ -49,7 +48,7 @@ def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = L
     found["equivalence"] = equivalence.estimate(
         score_effects=found["score_effects"],
         position_preference=found["position_preference"],
-        strategy_comparison=pd.DataFrame(columns=_NONE_COMPARED),
+        **{name: pd.DataFrame(columns=equivalence.COLUMNS[name]) for name in NOT_COMPARED},
         level=LEVEL,
         points=points,
         log_odds=log_odds,
