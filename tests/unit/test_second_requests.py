@@ -78,7 +78,7 @@ def test_what_failed_or_scores_several_criteria_is_not_asked_a_second_time(judge
 
 
 def test_a_score_that_only_the_second_request_gave_says_so():
-    reads = pd.DataFrame({"request_id": ["a", "b"], "n": 5, "ordering": [[1, 2, 3, 4, 5]] * 2})
+    reads = pd.DataFrame({"request_id": ["a", "b"], "n": 5, "condition": "baseline", "ordering": [[1, 2, 3, 4, 5]] * 2})
     responses = pd.DataFrame({"request_id": ["a", "b"], "text": ["4", "well"], "constrained_text": [None, "2"]})
     responses = responses.assign(error=None, finish_reason="stop", option_logprobs=None)
     table = score_reads(reads, responses, probe="score_order")

@@ -23,53 +23,40 @@ from rubric_order.parsing.choices import (
     Choice,
     numbers,
 )
+from rubric_order.parsing.one_label import find_label
+from rubric_order.parsing.phrases import (
+    ALONE,
+    ARTICLES,
+    IS,
+    LABEL,
+    MARKS,
+    OBJECT,
+    OTHER_WORD,
+    RESULT,
+    VERB,
+    WORD,
+    WORDS,
+    single_spaced,
+)
 
 # Every repetition below is possessive (`*+`), bounded, or starts at a fixed word, and blank space is single: time stays
 # linear in the text.
 
 # A value: a number and what belongs to it. Signs and fractions are kept, so that -1 and 3.5 are seen for what they are.
-_WORDS = {
-    word: str(value)
-    for value, word in enumerate(
-        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    )
-}
-_WORD = rf"\b(?:{'|'.join(_WORDS)})\b"
-NUMBER_AHEAD = rf"(?=[-+]?(?:\d|{_WORD}))"
+NUMBER_AHEAD = rf"(?=[-+]?(?:\d|{WORD}))"
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d++(?:[.,]\d++)?+)"
-_NUMBER = rf"(?<!\bout\sof\s)(?P<number>(?<![\w.,/+-])[-+]?{_DIGITS}|(?P<word>{_WORD}))(?P<half>\s+and\s+a\s+half\b)?"
+_NUMBER = rf"(?<!\bout\sof\s)(?P<number>(?<![\w.,/+-])[-+]?{_DIGITS}|(?P<word>{WORD}))(?P<half>\s+and\s+a\s+half\b)?"
 _OUT_OF = (
     r"(?:\s*+(?:stars?|points?)?\s*+\(?(?:/|out\s+of\b(?:\s+an?\s+\w+(?:\s+of)?\b)?|of\b)"
-    rf"\s*(?P<scale>{_DIGITS}|{_WORD})(?![\w/]))"
-)
-# The number counts nothing but the score: `a 4 for style`, not `a 4 page story` or `3 of the 5 requirements`.
-_ALONE = (
-    r"(?!-(?!stars?\b|points?\b)\w)(?![^\S\n]*+(?!(?:stars?|points?)\b[^\S\n]*+(?:[^\w\s]|$|for\b|overall\b)"
-    r"|(?:is|was|seems|would\s+be)\s+(?:\w+ly\s+|most\s+)?(?:appropriate|assigned|deserved|fair|fitting|given|justified"
-    r"|merited|reasonable|suitable|warranted)\b"
-    r"|(?:according|although|and|as|at|based|because|but|considering|due|for|from|given|here|if|in|instead|not|on|or"
-    r"|overall|rather|rating|score|since|so|though|to|when|where|while|with)\b)[^\W\d_])"
+    rf"\s*(?P<scale>{_DIGITS}|{WORD})(?![\w/]))"
 )
 # The other end of a range, or the other alternative: `3-4`, `3 to 4`, `3 or a 4`, `3, 4`, `3 for plot, 4 for style`.
 _OTHER = (
     r"(?:(?:(?:\s(?:for|in|on)(?:\s[^\W\d]+){1,2})?[^\S\n]?(?:[-,;&|~]{1,2}|\(?or\b|to\b|and\b))?[^\S\n]?(?:an?\s+)?"
-    rf"(?P<other>{_DIGITS}|{_WORD})(?:\s*(?:/|out\s+of)\s*\d+)?(?!\w|\s*%){_ALONE})"
+    rf"(?P<other>{_DIGITS}|{WORD})(?:\s*(?:/|out\s+of)\s*\d+)?(?!\w|\s*%){ALONE})"
 )
-_TAIL = rf"{_OTHER}?(?!\w|\s*/\s*\d|[.,:]\d)(?(word){_ALONE})"
+_TAIL = rf"{_OTHER}?(?!\w|\s*/\s*\d|[.,:]\d)(?(word){ALONE})"
 _VALUE = rf"{_NUMBER}(?:{_OUT_OF}|(?P<percent>\s*%))?{_TAIL}"
-
-# Ornament between a label and its value: brackets, quotes, colons, arrows.
-_MARKS = r"(?:[\s\"'“”‘’(\[{<:=~#>|→]|-(?=[\s>]))*+"
-_RESULT = r"(?:\[\s*RESULTS?\b\s*\]?|(?-i:\bRESULTS?\b))"
-_LABEL = r"(?:score|rating|grade)"
-_IS = r"(?:is|was|(?:would|will|should)\s+be)\b"
-_OTHER_WORD = rf"(?:(?!out\b|{_WORD})[^\W\d]+\s+)"
-_ARTICLES = rf"(?:(?:only|just|as|at|with|out|the)\s+){{0,3}}(?:an?\s+{_OTHER_WORD}?)?"
-_VERB = (
-    r"(?:(?:scor|rat|grad|receiv|deserv|achiev|giv)(?:e|es|ed|en|ing)|(?:award|assign|earn|merit|warrant|obtain)(?:s|ed|ing)?"
-    r"|gave|gets?|getting)"
-)
-_OBJECT = rf"(?:(?:it|this|that|them|him|her|the|its)\s+{_OTHER_WORD}{{0,4}}?)?"
 
 # From the most to the least explicit.
 _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
@@ -77,20 +64,20 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
     for name, pattern in (
         (
             "result",
-            rf"{_RESULT}{_MARKS}"
-            rf"(?:(?:(?:the|an?|my|final|overall)\s+){{0,3}}{_LABEL}\b)?{_MARKS}(?:(?:{_IS}|of|an?|between)\s+){{0,2}}{_MARKS}{_VALUE}",
+            rf"{RESULT}{MARKS}"
+            rf"(?:(?:(?:the|an?|my|final|overall)\s+){{0,3}}{LABEL}\b)?{MARKS}(?:(?:{IS}|of|an?|between)\s+){{0,2}}{MARKS}{_VALUE}",
         ),
-        ("boxed", rf"\\boxed\s*\{{(?:\\\w+\{{)?(?:{_LABEL}\b{_MARKS}\}}?)?{_MARKS}{_VALUE}"),
+        ("boxed", rf"\\boxed\s*\{{(?:\\\w+\{{)?(?:{LABEL}\b{MARKS}\}}?)?{MARKS}{_VALUE}"),
         (
             "final",
             r"(?<![^\W_])(?:final|overall)(?![^\W_])(?:[\s_]++(?:\w+[\s_]++)?(?:score|rating|grade|mark|evaluation"
             rf"|assessment|verdict|judge?ment|result|quality|answer(?=\s*:))\b)?(?:\s+for\s[^.:\n\d]{{1,60}})?,?"
-            rf"{_MARKS}(?:[^)\n\d]{{0,30}}\){_MARKS})?(?:(?:{_IS}|of)\s)?{_MARKS}(?:an?\s+)?{_VALUE}{_ALONE}",
+            rf"{MARKS}(?:[^)\n\d]{{0,30}}\){MARKS})?(?:(?:{IS}|of)\s)?{MARKS}(?:an?\s+)?{_VALUE}{ALONE}",
         ),
         (
             "score",
-            rf"(?:\b{_LABEL}\b[\"']?(?:\s*\([^)\n]{{0,30}}\))?(?:\s+(?:for|on)\s[^.:\n\d]{{1,60}}?)?"
-            rf"\s*(?:[\]>}}:=|]|-\s)|\b(?:RESULT|ANSWER)[\"']?\s*[:=>]){_MARKS}{_VALUE}",
+            rf"(?:\b{LABEL}\b[\"']?(?:\s*\([^)\n]{{0,30}}\))?(?:\s+(?:for|on)\s[^.:\n\d]{{1,60}}?)?"
+            rf"\s*(?:[\]>}}:=|]|-\s)|\b(?:RESULT|ANSWER)[\"']?\s*[:=>]){MARKS}{_VALUE}",
         ),
         (
             "own_line",
@@ -99,29 +86,29 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
         ),
         (
             "leading",
-            rf"\A(?:[^\w.,/+-]|-(?=\s))*+(?:{_LABEL}\b{_MARKS})?{_VALUE}(?=\s*(?:[:,;(.!]|-\s|$))",
+            rf"\A(?:[^\w.,/+-]|-(?=\s))*+(?:{LABEL}\b{MARKS})?{_VALUE}(?=\s*(?:[:,;(.!]|-\s|$))",
         ),
         (
             "score_of",
-            rf"\b{_LABEL}s?\s+{_OTHER_WORD}{{0,8}}?(?:of|at|as|to|{_IS}){_MARKS}{_ARTICLES}{_MARKS}{_VALUE}{_ALONE}",
+            rf"\b{LABEL}s?\s+{OTHER_WORD}{{0,8}}?(?:of|at|as|to|{IS}){MARKS}{ARTICLES}{MARKS}{_VALUE}{ALONE}",
         ),
-        ("award", rf"\b{_VERB}\b{_MARKS}{_OBJECT}{_ARTICLES}(?:{_OTHER_WORD}of\s+)?{_MARKS}{_VALUE}{_ALONE}"),
+        ("award", rf"\b{VERB}\b{MARKS}{OBJECT}{ARTICLES}(?:{OTHER_WORD}of\s+)?{MARKS}{_VALUE}{ALONE}"),
         (
             "it_is",
-            rf"\b(?:(?:it|this|that)(?:\s+is|['’]s)|making\s+(?:it|this))\s+an?\s+{_OTHER_WORD}?{_VALUE}{_ALONE}",
+            rf"\b(?:(?:it|this|that)(?:\s+is|['’]s)|making\s+(?:it|this))\s+an?\s+{OTHER_WORD}?{_VALUE}{ALONE}",
         ),
-        ("out_of", rf"{_NUMBER}(?!\s+of\b){_OUT_OF}{_TAIL}{_ALONE}"),
+        ("out_of", rf"{_NUMBER}(?!\s+of\b){_OUT_OF}{_TAIL}{ALONE}"),
         ("closing", rf"(?:\(|\[\[)\s*{_VALUE}\s*(?:\)|\]\])\W*\Z"),
     )
 )
 
 # After a label, a score may also stand before a new sentence: `4 The story flows`.
-_LEADING = re.compile(rf"\A{_MARKS}{_VALUE}(?:{_ALONE}|(?=[^\S\n]+(?-i:[A-Z])))", re.IGNORECASE)
+_LEADING = re.compile(rf"\A{MARKS}{_VALUE}(?:{ALONE}|(?=[^\S\n]+(?-i:[A-Z])))", re.IGNORECASE)
 
 # Forms that give a score outright. Prose before the point where an answer was cut is not its verdict.
 _OUTRIGHT = ("result", "boxed", "final", "own_line", "leading")
 _PENDING = re.compile(
-    rf"(?:\[\s*RESULTS?\s*\]?|\b{_LABEL}\s*(?::|is\b|of\b)){_MARKS}(?:[^\n…]{{0,40}}…)?[^\w…]*\Z", re.IGNORECASE
+    rf"(?:\[\s*RESULTS?\s*\]?|\b{LABEL}\s*(?::|is\b|of\b)){MARKS}(?:[^\n…]{{0,40}}…)?[^\w…]*\Z", re.IGNORECASE
 )
 
 _THINKING_NAMES = r"(?:think|thinking|thoughts?|reasoning|scratchpad|analysis|reflection)"
@@ -151,7 +138,7 @@ _NOT_GIVEN = re.compile(
     r"|\bfor(?=\s+an?\s+(?:perfect|full|higher|highest|maximum|top)\b))"
     r"(?:\s+(?:achiev|attain|award|be|deserv|earn|get|giv|merit|obtain|reach|receiv|scor|warrant)\w*)?(?:\s+(?:it|this))?"
     r"(?:\s+(?:an?|the|quite|full|perfect|higher|highest|maximum|top|score|rating|of|\w+(?=\s+(?:score|rating)\b)))*+)"
-    rf"[^\w\n.:;]+(?:{_DIGITS}|{_WORD})(?:\s*(?:/|out\s+of)\s*(?:\d+|{_WORD}))?",
+    rf"[^\w\n.:;]+(?:{_DIGITS}|{WORD})(?:\s*(?:/|out\s+of)\s*(?:\d+|{WORD}))?",
     re.IGNORECASE,
 )
 
@@ -169,7 +156,7 @@ def _scales(n: int) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Pattern]:
     beside = rf"(?:,\s)?\bon\s+(?:an?|the)\s+(?:{scale}),?"
     options = r"(?:^[^\w\n]{0,10}Score\s+\d+\s*:.*\n?){2,}"
     other = (
-        rf"(?:\b(?:scale|range)\W+(?:(?:of|from|between)\W+)?|\b{_LABEL}\s*\()"
+        rf"(?:\b(?:scale|range)\W+(?:(?:of|from|between)\W+)?|\b{LABEL}\s*\()"
         rf"(?:[01]\s*(?:to|and|through|-)\s*\d|out\s+of\s*(?!{n}\b)\d)"
     )
     instruction = rf"{span}|\bwrite\s+a\s+feedback\s+for\s+criteria\b|{options}"
@@ -184,18 +171,18 @@ def _filled_in(span: str, n: int) -> str:
     that describes the scale (`1 = bad`) or counts a sentence of the instructions (`4. Please do not`) is no score.
     """
     label = (
-        rf"(?:(?P<label>{_RESULT}\s?:?\s?|\b{_LABEL}\s?:\s?)|^[^\w\n(\[{{<]{{0,5}}"
+        rf"(?:(?P<label>{RESULT}\s?:?\s?|\b{LABEL}\s?:\s?)|^[^\w\n(\[{{<]{{0,5}}"
         r"|(?=[(\[{<][^\n)]{0,30}\b(?:integer|number)\b))"
     )
     words = r"(?:[^\W\d]{1,20}[^\S\n]){1,6}?"
     placeholder = rf"(?:[(\[{{<](?:{words})?|{words}){span}[^\w\n\"”]{{0,3}}?"
     between = (
-        rf"[)\]}}>]?(?:[^\S\n]|[:=,;|>→]|-(?=[\s>]))*+(?:{_LABEL}[^\S\n]?(?:[:=]|(?:{_IS}|of\b)))?"
-        rf"(?:[^\S\n]|[(\[{{<])*+(?:{_IS}[^\S\n])?"
+        rf"[)\]}}>]?(?:[^\S\n]|[:=,;|>→]|-(?=[\s>]))*+(?:{LABEL}[^\S\n]?(?:[:=]|(?:{IS}|of\b)))?"
+        rf"(?:[^\S\n]|[(\[{{<])*+(?:{IS}[^\S\n])?"
     )
     explained = rf"[^\S\n]?[=:]|[^\n]{{0,40}}?\bto\s{n}\b"
     counting = r"\.[^\S\n]Please\sdo\snot\b|(?<=1)[.)][^\S\n][^\n]{0,400}?[^\S\n]2[.)][^\S\n]"
-    return rf"{label}{placeholder}{between}(?={_VALUE}{_ALONE}(?!{explained}|{counting}))"
+    return rf"{label}{placeholder}{between}(?={_VALUE}{ALONE}(?!{explained}|{counting}))"
 
 
 def strip_thinking(text: str) -> str | None:
@@ -231,7 +218,7 @@ def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = Fa
     answer = normalise(answer)
     if not answer:
         return Choice(None, reason=TRUNCATED if truncated else EMPTY)
-    choice = _find_number(answer, len(labels), truncated) if are_numbers(labels) else _find_label(answer, labels)
+    choice = _find_number(answer, len(labels), truncated) if are_numbers(labels) else find_label(answer, labels)
     if choice.reason == NO_SCORE and (truncated or _PENDING.search(answer)):
         return choice._replace(reason=TRUNCATED)
     return choice
@@ -256,12 +243,7 @@ def parse_leading(text: str, n: int) -> Choice | None:
 def normalise(answer: str) -> str:
     """The answer in plain characters, without emphasis."""
     answer = unicodedata.normalize("NFKC", answer.replace("½", " and a half")).translate(_SPELLINGS)
-    return _single_spaced(_ESCAPED.sub("", _EMPHASIS.sub("", answer)))
-
-
-def _single_spaced(text: str) -> str:
-    """Each run of blank space as one line end, if it holds one, or else as one space."""
-    return re.sub(r"\s+", lambda run: "\n" if "\n" in run[0] else " ", text).strip()
+    return single_spaced(_ESCAPED.sub("", _EMPHASIS.sub("", answer)))
 
 
 def _find_number(answer: str, n: int, truncated: bool) -> Choice:
@@ -270,7 +252,7 @@ def _find_number(answer: str, n: int, truncated: bool) -> Choice:
     answer = filled_in.sub(lambda before: f"{before['label'] or 'Score:'} ", answer)
     answer = instruction.sub("…", answer)  # no form reads across this mark
     truncated = truncated or _PENDING.search(answer) is not None
-    answer = _single_spaced(_NOT_GIVEN.sub(" ", answer))
+    answer = single_spaced(_NOT_GIVEN.sub(" ", answer))
     rescaled = other_scale.search(answer) is not None
     for name, form in _FORMS:
         if truncated and name not in _OUTRIGHT:
@@ -301,24 +283,5 @@ def _value(match: re.Match, n: int) -> Choice:
 def _number(written: str) -> tuple[float, str]:
     """Its whole part and the digits of its fraction."""
     written = re.sub(r",(?=\d{3}(?!\d))", "", written)  # thousands, as in 1,050
-    whole, _, fraction = _WORDS.get(written.lower(), written).replace(",", ".").partition(".")
+    whole, _, fraction = WORDS.get(written.lower(), written).replace(",", ".").partition(".")
     return float(whole), fraction.rstrip("0")
-
-
-def _find_label(answer: str, labels: Sequence[str]) -> Choice:
-    """The option that an answer picks by its label, such as `D` or `(D) Good`."""
-    label = "(?:" + "|".join(map(re.escape, labels)) + r")(?!\w|['’]\w)"
-    one = rf"(?P<label>{label})(?:\s*(?:[,/&-]|or\b|and\b)\s*\(?(?P<other>{label}))?"
-    forms = (
-        ("result", rf"\[\s*RESULTS?\s*\]{_MARKS}{one}|\[\[\s*(?P<verdict>{label})\s*\]\]"),
-        ("named", rf"\b(?i:answer|option|choice|score|rating)\b\s*(?i:is|of)?{_MARKS}(?i:option\s+)?{one}"),
-        ("own_line", rf"(?m:^[^\w\n]{{0,10}}{one}(?=\s*[.:,;)\]]|[^\w\n]*$))"),
-        ("bracketed", rf"\({one}\)"),
-    )
-    for name, form in forms:
-        found = {label for match in re.finditer(form, answer) for label in match.groups() if label}
-        if len(found) == 1:
-            return Choice(found.pop(), name)
-        if found:
-            return Choice(None, name, CONFLICTING)
-    return Choice(None, reason=NO_SCORE)
