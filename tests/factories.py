@@ -65,6 +65,7 @@ def request_table(*names, prompt="short", repeat=None):
             "repeat": range(len(names)) if repeat is None else repeat,
             "profile": "default",
             "questions": [[question._asdict() for question in questions()]] * len(names),
+            "options": [list(numbers(5))] * len(names),
             "dataset": "d",
             "unit_id": "i",
             "condition": "baseline",

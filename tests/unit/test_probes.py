@@ -78,7 +78,7 @@ def test_every_probe_offers_what_the_protocol_says(name):
 
 
 def test_probes_are_the_modules_of_the_package():
-    assert probes.names() == ("criterion_order", "score_order")
+    assert probes.names() == ("criterion_order", "list_order", "pair_order", "score_order")
 
 
 # Texts.

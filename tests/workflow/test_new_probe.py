@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from rubric_order.probes import Question, Shown, Unit, score_order
-from rubric_order.probes.score_order import COLUMNS, CONDITIONS, CROSSED, IDENTITY, parse, problems, score, template
+from rubric_order.probes.score_order import COLUMNS, CONDITIONS, CROSSED, IDENTITY, PROMPTS, parse, problems, score, template
 
 STRATEGIES = ("mirrored",)
 
@@ -27,7 +27,7 @@ def asked(n: int) -> tuple[Question, ...]:
     return (Question("", tuple("EDCBA")[5 - n :], "option"),)
 
 
-def units(items, rubrics, pairs, *, n: int, template) -> Iterator[Unit]:
+def units(items, rubrics, pairs, *, n: int, template, comparisons) -> Iterator[Unit]:
     for unit in score_order.units(items, rubrics, pairs, n=n, template=template):
         yield replace(unit, questions=lambda shown: asked(n), prompt=partial(lettered, unit.prompt, n))
 

@@ -198,7 +198,22 @@ def answer_settings(wildcards):
 def study_design(wildcards):
     """Which reads a study wants of each unit."""
     study = config["studies"][wildcards.study]
-    return as_json({key: study[key] for key in ("scales", "strategies", "budget", "seed", "conditions", "crossed")})
+    design = {key: study[key] for key in ("scales", "strategies", "budget", "seed", "conditions", "crossed")}
+    return as_json(design | {"comparisons": chosen_comparisons(wildcards)})
+
+
+def chosen_comparisons(wildcards):
+    """Which pairs or lists a study reads, and in which prompt; of a study that compares nothing, nothing."""
+    study, probe = config["studies"][wildcards.study], probe_of(wildcards)
+    if not probe.PROMPTS:
+        return {}
+    prompt = probe.template(config["judges"][wildcards.judge], study["prompt"])
+    return study["comparisons"] | {"seed": study["seed"], "prompt": prompt}
+
+
+def comparisons(wildcards):
+    """The same as JSON."""
+    return as_json(chosen_comparisons(wildcards))
 
 
 def probe_of(wildcards):
@@ -208,7 +223,8 @@ def probe_of(wildcards):
 
 def template(wildcards):
     """The prompt template of a study's probe for a judge."""
-    return source(f"resources/templates/{probe_of(wildcards).template(config['judges'][wildcards.judge])}.jinja")
+    study, judge = config["studies"][wildcards.study], config["judges"][wildcards.judge]
+    return source(f"resources/templates/{probe_of(wildcards).template(judge, study['prompt'])}.jinja")
 
 
 def setting_values(block):

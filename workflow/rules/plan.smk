@@ -56,7 +56,8 @@ rule collect_requests:
         entry=entry("collect_requests.py"),
         judge=judge_identity,
         probe=lookup("studies/{study}/probe", within=config),
+        comparisons=comparisons,
     shell:
         "python {params.entry:q} --plans {input.plans:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
         " --pairs {input.pair_table:q} --earlier {input.earlier:q} --template {input.template:q} --probe {params.probe}"
-        " --judge {params.judge:q} --output {output.requests:q} 2> >(tee {log:q} >&2)"
+        " --judge {params.judge:q} --comparisons {params.comparisons:q} --output {output.requests:q} 2> >(tee {log:q} >&2)"

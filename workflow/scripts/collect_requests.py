@@ -23,6 +23,7 @@ def main(
     template: Path,
     probe: str,
     judge: dict,
+    comparisons: dict,
     output: Path,
 ) -> None:
     """Write each request once, with its prompt; requests of earlier studies are left to them."""
@@ -38,7 +39,7 @@ def main(
         yield planned.SCHEMA.empty_table()
         for dataset, block in requests.groupby("dataset", sort=False):
             known = map(pd.read_parquet, tables[dataset])
-            prompted = planned.render_requests(block, *known, source, probe=probe)
+            prompted = planned.render_requests(block, *known, source, probe=probe, comparisons=comparisons)
             for start in range(0, len(prompted), ROWS_PER_WRITE):
                 part = prompted.iloc[start : start + ROWS_PER_WRITE]
                 yield from files.in_row_groups(pa.Table.from_pandas(part, schema=planned.SCHEMA, preserve_index=False))

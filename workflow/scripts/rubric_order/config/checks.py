@@ -208,6 +208,9 @@ def _problems_of_probe(study: Mapping, probe: Probe) -> Iterator[str]:
         for value in study[key]:
             if value not in offered:
                 yield f"/{key}: probe {name!r} offers {', '.join(map(repr, offered))}, found {value!r}"
+    if study["prompt"] is not None and study["prompt"] not in probe.PROMPTS:
+        offered = ", ".join(map(repr, probe.PROMPTS)) or "none to choose from"
+        yield f"/prompt: probe {name!r} offers {offered}, found {study['prompt']!r}"
     if study["crossed"] and not probe.CROSSED:
         crossing = ", ".join(repr(other) for other in probes.names() if probes.load(other).CROSSED)
         yield f"/crossed: it is for probe {crossing}, found probe {name!r}"

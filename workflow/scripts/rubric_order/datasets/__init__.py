@@ -9,6 +9,7 @@ hold for every dataset.
 # Checks of a config read `ADAPTERS`: what is slow to import is imported where it is used.
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
 import logging
@@ -63,6 +64,8 @@ class Item:
         rubric: how it is scored; None where the adapter found none.
         human_scores: one score a human rater.
         reference_labels: golden scores that came from other judges, such as GPT-4.
+        turns: where the text is a conversation, what was said in each turn; instruction, response and reference then
+            have all turns as one text.
     """
 
     where: str
@@ -76,6 +79,22 @@ class Item:
     human_scores: list[float] = field(default_factory=list)
     reference_labels: list[float] = field(default_factory=list)
     category: str | None = None
+    turns: list[Turn] | None = None
+
+
+@dataclass
+class Turn:
+    """A turn of a conversation.
+
+    Attributes:
+        user: the question.
+        assistant: the answer; empty where the candidate said nothing.
+        reference: the reference answer; None where there is none.
+    """
+
+    user: str
+    assistant: str
+    reference: str | None = None
 
 
 @dataclass
@@ -268,6 +287,7 @@ def _row(dataset: str, item: Item) -> dict:
         "human_scores": scores,
         "human_score": sum(scores) / len(scores) if scores else float("nan"),
         "reference_labels": _numbers(item.reference_labels, f"{item.where}: field 'reference_labels'"),
+        "turns": None if item.turns is None else [dataclasses.asdict(turn) for turn in item.turns],
     }
 
 

@@ -3,7 +3,7 @@
 A conversation is one text, its turns under headings that we add. The instruction has ``[Turn 1, user]`` and
 ``[Turn 2, user]``, the response ``[Turn 1, assistant]`` and ``[Turn 2, assistant]``. A reference answer has
 ``[Turn 1, reference]`` and ``[Turn 2, reference]``, or only one of them if the other turn has none. If a model's answer
-in a turn is empty, its heading has no text below it.
+in a turn is empty, its heading has no text below it. The turns are also kept apart, in `turns`.
 
 Source: Zheng et al. (2023); sheet of Shi et al. (2025), github.com/Slimshilin/Position-Bias-Analyzer.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Item, Pair
+from rubric_order.datasets import Item, Pair, Turn
 from rubric_order.datasets.spreadsheets import Row, models, read_rows, with_pairs
 
 FILES = ("answers",)
@@ -35,6 +35,7 @@ def read(answers: Path, baseline: str = "vicuna-13b-v1.3") -> Iterator[Item | Pa
     for row in rows:
         group = row.text("index")
         references = [row.optional(column) for column in REFERENCES]
+        questions = [row.text(column) for column in QUESTIONS]
         items = []
         for model in first:
             texts = _answers(row, model)
@@ -45,11 +46,15 @@ def read(answers: Path, baseline: str = "vicuna-13b-v1.3") -> Iterator[Item | Pa
                     item_id=f"{group}-{model}",
                     group_id=group,
                     candidate=model,
-                    instruction=conversation([row.text(column) for column in QUESTIONS], "user"),
+                    instruction=conversation(questions, "user"),
                     response=conversation([text or "" for text in texts], "assistant"),
                     rubric=None,
                     reference=conversation(references, "reference") if any(references) else None,
                     category=row.text("task"),
+                    turns=[
+                        Turn(question, text or "", reference)
+                        for question, text, reference in zip(questions, texts, references, strict=True)
+                    ],
                 )
             )
         yield from with_pairs(items, baseline)

@@ -22,6 +22,9 @@ STRATEGIES = {
     "descending": {"color": "#6e3000", "marker": "<", "linestyle": (0, (2, 1))},
     "balanced_williams": {"color": "#56b4e9", "marker": "P", "linestyle": "-"},
     "repeated_rotations": {"color": "#808080", "marker": "p", "linestyle": (0, (3, 1, 1, 1))},
+    "swap": {"color": "#003a5c", "marker": "h", "linestyle": "-"},
+    "cyclic": {"color": "#00523c", "marker": ">", "linestyle": "-"},
+    "latin": {"color": "#73345a", "marker": "*", "linestyle": "-"},
     "recorded": {"color": "#d55e00", "marker": "X", "linestyle": "-"},
 }
 

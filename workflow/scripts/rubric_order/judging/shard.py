@@ -157,6 +157,7 @@ def as_requests(table: pd.DataFrame) -> Iterator[Request]:
             begun=getattr(row, "begun", None),
             dataset=row.dataset,
             unit_id=row.unit_id,
+            options=tuple(row.options),
             shown=Shown(tuple(map(int, row.ordering)), tuple(map(int, row.levels)), row.condition),
         )
 

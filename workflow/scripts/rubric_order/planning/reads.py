@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,9 @@ COLUMNS = ["study", "judge", "profile", "dataset", "unit_id", "group_id", "candi
 COLUMNS += ["probe", "condition", "strategy", "n", "read_index", "ordering", "levels", "repeat", "request_id"]
 
 
+DRAWN = ("random", "latin")  # strategies that draw other orderings for each unit
+
+
 class Design(NamedTuple):
     """Which reads a study wants of each unit.
 
@@ -32,6 +36,7 @@ class Design(NamedTuple):
         conditions: what is varied beside the order; each has the same orderings. A unit is read in those that it
             offers.
         crossed: whether the order of the score levels is varied together with that of the options.
+        comparisons: which pairs or lists are read, see `Probe.units`.
     """
 
     scales: Sequence[int]
@@ -40,6 +45,7 @@ class Design(NamedTuple):
     seed: int = 0
     conditions: Sequence[str] = (BASELINE,)
     crossed: bool = False
+    comparisons: Mapping = MappingProxyType({})
 
 
 class _Read(NamedTuple):
@@ -92,7 +98,8 @@ def plan_reads(
     for n in design.scales:
         namers = [(requests.namer(each, n, module), judges.reuses_greedy(each)) for each in settings]
         try:
-            for number, unit in enumerate(module.units(items, rubrics, pairs, n=n, template=template)):
+            found = module.units(items, rubrics, pairs, n=n, template=template, comparisons=design.comparisons)
+            for number, unit in enumerate(found):
                 about.setdefault(unit.unit_id, unit.about)
                 reads += _reads_of(unit, number, n, module, design, namers)
         except (InputError, ValueError) as error:
@@ -125,8 +132,8 @@ def _orders(
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
     """The orderings of a unit's options and, in a crossed design, of the score levels; one of each a read."""
     key = (str(unit.about["dataset"]), unit.unit_id, n)
-    if strategy == "random":
-        rng = randomness.generator(design.seed, "random orderings", *key)
+    if strategy in DRAWN:
+        rng = randomness.generator(design.seed, f"{strategy} orderings", *key)
         chosen = probe.choose(strategy, len(unit.options), budget=design.budget, rng=rng)
         rows = _as_tuples(chosen)
     else:

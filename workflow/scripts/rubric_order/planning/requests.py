@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -33,10 +34,11 @@ SCHEMA = pa.schema(
         "levels": pa.list_(pa.int8()),
         "repeat": pa.int16(),
         "prompt": pa.string(),
+        "options": pa.list_(pa.string()),
         "questions": pa.list_(pa.struct({"name": pa.string(), "labels": pa.list_(pa.string()), "names": pa.string()})),
     }
 )
-COLUMNS = SCHEMA.names[:-2]
+COLUMNS = SCHEMA.names[:-3]
 
 
 def namer(judge: Mapping, n: int, probe: Probe) -> Callable[[bytes, int], str]:
@@ -91,14 +93,22 @@ def render_requests(
     template: Template,
     *,
     probe: str,
+    comparisons: Mapping = MappingProxyType({}),
 ) -> pd.DataFrame:
-    """Requests about one dataset, with `prompt` and `questions` (a list of records, in the order of the prompt)."""
+    """Requests about one dataset, with their prompts.
+
+    Returns:
+        The requests with `prompt`, `options` (ids of what is permuted, in canonical order) and `questions` (a list of
+        records, in the order of the prompt). `comparisons`: see `Probe.units`.
+    """
     prompts: list[str] = [""] * len(requests)
     questions: list[list[dict]] = [[]] * len(requests)
+    options: list[list[str]] = [[]] * len(requests)
     rows_of = dict(iter(requests.reset_index(drop=True).groupby(["n", "unit_id"])))
     records: dict[tuple, list[dict]] = {}
     for n in requests["n"].unique():
-        for unit in probes.load(probe).units(items, rubrics, pairs, n=int(n), template=template):
+        found = probes.load(probe).units(items, rubrics, pairs, n=int(n), template=template, comparisons=comparisons)
+        for unit in found:
             block = rows_of.get((n, unit.unit_id))
             if block is None:
                 continue
@@ -108,9 +118,13 @@ def render_requests(
                 if shown != previous:
                     previous, text, asked = shown, unit.prompt(shown), unit.questions(shown)
                     record = records.setdefault(asked, [question._asdict() for question in asked])
-                prompts[row.Index], questions[row.Index] = text, record
+                prompts[row.Index], questions[row.Index], options[row.Index] = text, record, unit.options
     # As plain objects: neighbours share one text, which columns of text would copy.
-    return requests.assign(prompt=pd.Series(prompts, requests.index, object), questions=questions)
+    return requests.assign(
+        prompt=pd.Series(prompts, requests.index, object),
+        options=pd.Series(options, requests.index, object),
+        questions=questions,
+    )
 
 
 def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:

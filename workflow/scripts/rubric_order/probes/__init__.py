@@ -28,12 +28,14 @@ class Question(NamedTuple):
         name: what the prompt calls it, such as a criterion; empty where an answer says one thing.
         labels: what may be written, one for each option, position or level, in canonical order.
         names: what a label stands for: an ``option`` that is permuted, with which the label travels; a ``position`` of
-            the prompt, at which the label stays; or a ``level`` that the prompt need not list.
+            the prompt, at which the label stays; a ``position_or_tie``, where the last label says that none is better;
+            the positions in a ``ranking``, of which an answer joins all labels by ``>``, the best first; or a ``level``
+            that the prompt need not list.
     """
 
     name: str
     labels: tuple[str, ...]
-    names: Literal["option", "position", "level"]
+    names: Literal["option", "position", "position_or_tie", "ranking", "level"]
 
 
 class Shown(NamedTuple):
@@ -79,6 +81,7 @@ class Probe(Protocol):
         STRATEGIES: names of the ways to choose orderings, see `choose`.
         CONDITIONS: what a study can vary beside the order; `BASELINE` comes first.
         IDENTITY: settings of a judge that say how the answer is asked for, and so are part of a request's name.
+        PROMPTS: names of the prompts among which a study can choose; empty where a probe has one.
         CROSSED: whether a second axis, the order of the score levels, can be varied together with the options.
         COLUMNS: what its scores hold beside the plan's columns.
     """
@@ -86,16 +89,33 @@ class Probe(Protocol):
     STRATEGIES: tuple[str, ...]
     CONDITIONS: tuple[str, ...]
     IDENTITY: tuple[str, ...]
+    PROMPTS: tuple[str, ...]
     CROSSED: bool
     COLUMNS: tuple[str, ...]
 
-    def template(self, judge: Mapping) -> str:
-        """Name of the prompt's template for a judge, a file of ``resources/templates/``."""
+    def template(self, judge: Mapping, prompt: str | None = None) -> str:
+        """Name of the prompt's template for a judge, a file of ``resources/templates/``.
+
+        Args:
+            judge: its settings.
+            prompt: the one of `PROMPTS` that a study names; None for the probe's own.
+        """
 
     def units(
-        self, items: pd.DataFrame, rubrics: pd.DataFrame, pairs: pd.DataFrame, *, n: int, template: Template
+        self,
+        items: pd.DataFrame,
+        rubrics: pd.DataFrame,
+        pairs: pd.DataFrame,
+        *,
+        n: int,
+        template: Template,
+        comparisons: Mapping,
     ) -> Iterator[Unit]:
         """The units of one dataset at scale n, in the order in which they are read.
+
+        `comparisons` says which pairs or lists a probe reads that compares texts: ``pairs`` (`given` or `all`),
+        ``sample`` (how many pairs, None for all), ``lists`` (how many of a group), ``seed``, and ``prompt``, the name
+        of the template.
 
         Raises:
             InputError: an item or a rubric does not fit the probe.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rubric_order.base.errors import InputError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams")
 CONDITIONS = (BASELINE,)
 IDENTITY = ("criteria_format",)
+PROMPTS = ()
 CROSSED = True
 COLUMNS = (
     *("question", "item_id", "criterion", "human_score", "criterion_position", "predecessor"),
@@ -41,7 +43,7 @@ LISTS = {
 }
 
 
-def template(judge: Mapping) -> str:
+def template(judge: Mapping, prompt: str | None = None) -> str:
     return "criteria"
 
 
@@ -118,7 +120,13 @@ def _check(unit: tuple, where: str) -> None:
 
 
 def units(
-    items: pd.DataFrame, rubrics: pd.DataFrame, pairs: pd.DataFrame, *, n: int, template: Template
+    items: pd.DataFrame,
+    rubrics: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    n: int,
+    template: Template,
+    comparisons: Mapping = MappingProxyType({}),
 ) -> Iterator[Unit]:
     """Each text with all its criteria.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rubric_order.base.errors import InputError
@@ -24,6 +25,7 @@ STRATEGIES = ("balanced", "random", "fixed", "single", "descending", "all", "bal
 STRATEGIES += ("recorded",)
 CONDITIONS = conditions.Offered(conditions.EXAMPLES)
 IDENTITY = ("answer_format", "answer_prefix")
+PROMPTS = ()
 CROSSED = False
 COLUMNS = (
     *("question", "score", "position", "pattern", "failure"),
@@ -32,7 +34,7 @@ COLUMNS = (
 ABOUT = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]
 
 
-def template(judge: Mapping) -> str:
+def template(judge: Mapping, prompt: str | None = None) -> str:
     return judge["answer_format"]
 
 
@@ -63,7 +65,13 @@ def problems(study: Mapping) -> Iterator[str]:
 
 
 def units(
-    items: pd.DataFrame, rubrics: pd.DataFrame, pairs: pd.DataFrame, *, n: int, template: Template
+    items: pd.DataFrame,
+    rubrics: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    n: int,
+    template: Template,
+    comparisons: Mapping = MappingProxyType({}),
 ) -> Iterator[Unit]:
     """Each item, its rubric cut to n levels.
 

@@ -86,6 +86,54 @@ def repeated_rotations(n: int, reads: int) -> np.ndarray:
     return np.tile(rotations(n), (reads // n, 1))
 
 
+def swap(n: int, reads: int) -> np.ndarray:
+    """The two orders of a pair, in turn.
+
+    Returns:
+        Shape (reads, 2): rows ``[1, 2]`` and ``[2, 1]``, over and over.
+
+    Raises:
+        ValueError: there are not two options, or not as many reads of one order as of the other.
+    """
+    if n != 2 or reads % 2:
+        raise ValueError(f"strategy swap reads 2 options an even number of times; got {n} options and {reads} reads")
+    return np.tile([[1, 2], [2, 1]], (reads // 2, 1))
+
+
+def cyclic(n: int, reads: int) -> np.ndarray:
+    """The rotations of the canonical ordering: each option at each position once, or equally often.
+
+    Returns:
+        Shape (reads, n).
+
+    Raises:
+        ValueError: `reads` is not a multiple of n.
+    """
+    return np.tile(rotations(n), (_rounds("cyclic", n, reads), 1))
+
+
+def latin(n: int, reads: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Rows of random Latin squares: each option at each position equally often, and what precedes it varies.
+
+    Returns:
+        Shape (reads, n): squares of n rows one after the other, each a cyclic square with its options and its columns
+        shuffled.
+
+    Raises:
+        ValueError: `reads` is not a multiple of n.
+    """
+    squares = [
+        rng.permutation(n)[(rotations(n) - 1)[:, rng.permutation(n)]] + 1 for _ in range(_rounds("latin", n, reads))
+    ]
+    return np.vstack(squares)
+
+
+def _rounds(strategy: str, n: int, reads: int) -> int:
+    if reads % n or not reads:
+        raise ValueError(f"strategy {strategy} reads {n} options in steps of {n} reads; got {reads}")
+    return reads // n
+
+
 def all_orderings(n: int) -> np.ndarray:
     """Every permutation in lexicographic order. Shape (n!, n).
 
@@ -128,6 +176,43 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
         case "repeated_rotations":
             return repeated_rotations(n, reads)
     raise ValueError(f"unknown strategy {strategy!r}; expected one of {', '.join(STRATEGIES)}")
+
+
+def choose_candidates(
+    strategy: str, n: int, *, budget: int | None = None, rng: np.random.Generator | None = None
+) -> np.ndarray:
+    """The orders that the candidates of one pair or list are shown in.
+
+    Args:
+        strategy: `swap` (pairs), `cyclic` or `latin` (lists), `all`, `random`, `fixed` or `single`.
+        n: number of candidates, 2 to 9.
+        budget: reads of a unit; more than the strategy has orders repeats them. By default each order once; n draws of
+            `random`, n repeats of `fixed`.
+        rng: generator that `random` and `latin` draw from.
+
+    Returns:
+        Shape (reads, n): the candidate at each position.
+
+    Raises:
+        ValueError: the strategy does not fit so many candidates or reads.
+    """
+    reads = n if budget is None else budget
+    match strategy:
+        case "swap":
+            return swap(n, reads)
+        case "cyclic":
+            return cyclic(n, reads)
+        case "latin":
+            return latin(n, reads, rng=rng)
+        case "random":
+            return random_orderings(n, reads, rng=rng)
+        case "fixed":
+            return fixed(n, reads)
+        case "single":
+            return fixed(n, 1 if budget is None else budget)
+        case "all":
+            return all_orderings(n)
+    raise ValueError(f"unknown strategy {strategy!r} of comparisons")
 
 
 def levels_beside(strategy: str, reads: int, n: int, *, start: int, rng: np.random.Generator) -> np.ndarray:

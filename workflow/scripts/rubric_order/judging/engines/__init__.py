@@ -30,7 +30,7 @@ class Request:
         repeat: 0 for the first read of a prompt, then 1, 2, ...
         profile: the judge's profile, see `judges.with_profile`.
         begun: beginning of an answer that the judge may only complete with a label; None for a free answer.
-        dataset, unit_id, shown: what the prompt is made of. A real judge sees the prompt alone.
+        dataset, unit_id, options, shown: what the prompt is made of. A real judge sees the prompt alone.
     """
 
     request_id: str
@@ -41,6 +41,7 @@ class Request:
     begun: str | None = None
     dataset: str = ""
     unit_id: str = ""
+    options: tuple[str, ...] = ()
     shown: Shown = field(default_factory=lambda: Shown(()))
 
     @property

@@ -1,0 +1,100 @@
+"""The order of several candidates in a prompt that asks which is best, or for a ranking.
+
+Lists are drawn: as many as a study wants (`comparisons`) of different candidates, the same ones for every group that
+has them all. A study's scales are the lengths of its lists.
+
+Source: Shi et al. (2025), Section 3.1: three lists of three, drawn from the models of MT-Bench.
+"""
+
+# Checks of a config read the constants of this module: what is slow to import is imported where it is used.
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from rubric_order.base import randomness
+from rubric_order.base.errors import InputError
+from rubric_order.probes import Unit, _candidates, _comparisons
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from jinja2 import Template
+
+STRATEGIES = ("cyclic", "latin", "all", "random", "single", "fixed")
+CONDITIONS = (*_candidates.CONDITIONS, _candidates.RANKING)
+IDENTITY = ("answer_format", "answer_prefix")
+PROMPTS = _candidates.PROMPTS
+CROSSED = False
+COLUMNS = _comparisons.COLUMNS
+LONGEST = 9  # candidates: each has a letter, and a tie has one more
+
+template, choose, questions, parse = (
+    _candidates.template,
+    _candidates.choose,
+    _candidates.questions,
+    _candidates.parse,
+)
+score = _comparisons.score
+
+
+def problems(study: Mapping) -> Iterator[str]:
+    yield from _candidates.problems(study, sizes=range(3, LONGEST + 1))
+
+
+def units(
+    items: pd.DataFrame,
+    rubrics: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    n: int,
+    template: Template,
+    comparisons: Mapping = MappingProxyType({}),
+) -> Iterator[Unit]:
+    """Lists of n candidates, in the order of the groups.
+
+    Raises:
+        InputError: no group has n candidates, or an item lacks what the prompt shows.
+    """
+    known, asks = _candidates.records(items), _candidates.criteria(rubrics)
+    lists = drawn(items, n, comparisons["lists"], comparisons["seed"])
+    for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
+        of = dict(zip(block["candidate"], block["item_id"], strict=True))
+        for number, names in enumerate(lists, start=1):
+            if not of.keys() >= {*names}:
+                continue
+            chosen = [known[of[name]] for name in names]
+            scores = [item["human_score"] for item in chosen]
+            about = {
+                "candidate": None,
+                "baseline": None,
+                "human_scores": scores if all(score == score for score in scores) else None,
+            }
+            parts = [group, f"list{number}of{n}", *([criterion] if criterion != "overall" else [])]
+            yield _candidates.unit(
+                "-".join(parts),
+                chosen,
+                about,
+                template=template,
+                prompt=comparisons["prompt"],
+                criterion=asks.get(chosen[0]["rubric_id"]),
+            )
+
+
+def drawn(items: pd.DataFrame, n: int, lists: int, seed: int) -> list[list[str]]:
+    """Candidates of each list, drawn without replacement from those that answered most of the groups.
+
+    Raises:
+        InputError: there are not enough candidates for one list.
+    """
+    dataset = items["dataset"].iloc[0]
+    groups = items.groupby("candidate")["group_id"].nunique()
+    names = sorted(groups[groups == groups.max()].index)
+    if len(names) < n or groups.max() * 2 < items["group_id"].nunique():
+        raise InputError(
+            f"dataset {dataset!r}: a list takes {n} candidates that answer the same questions; found {len(names)} that"
+            f" answer {groups.max()} of {items['group_id'].nunique()}"
+        )
+    order = randomness.generator(seed, "lists", dataset, n).permutation(len(names))
+    count = min(lists, len(names) // n)
+    return [[names[place] for place in sorted(order[k * n : (k + 1) * n])] for k in range(count)]

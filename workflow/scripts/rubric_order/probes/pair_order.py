@@ -1,0 +1,121 @@
+"""The order of two candidates in a prompt that asks which is better.
+
+A pair is one that the dataset has, such as a model and the baseline, or any two candidates of a group under one
+criterion (`comparisons` of a study). Its canonical order is that of the dataset's pair; otherwise that of the items.
+"""
+
+# Checks of a config read the constants of this module: what is slow to import is imported where it is used.
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from rubric_order.base import randomness
+from rubric_order.base.errors import InputError
+from rubric_order.probes import Unit, _candidates, _comparisons
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from jinja2 import Template
+
+# `recorded`: answers that exist already, in whatever orders.
+STRATEGIES = ("swap", "single", "random", "fixed", "recorded")
+CONDITIONS = _candidates.CONDITIONS
+IDENTITY = ("answer_format", "answer_prefix")
+PROMPTS = _candidates.PROMPTS
+CROSSED = False
+COLUMNS = _comparisons.COLUMNS
+# What people think of the two, by what the dataset says of a pair.
+POINTS = {"a": (1.0, 0.0), "b": (0.0, 1.0), "tie": (0.5, 0.5)}
+
+template, choose, questions, parse = (
+    _candidates.template,
+    _candidates.choose,
+    _candidates.questions,
+    _candidates.parse,
+)
+score = _comparisons.score
+
+
+def problems(study: Mapping) -> Iterator[str]:
+    """What does not fit; of recorded answers nothing, since they are not asked for."""
+    if study["strategies"] != ["recorded"]:
+        yield from _candidates.problems(study, sizes=(2,))
+
+
+def units(
+    items: pd.DataFrame,
+    rubrics: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    n: int,
+    template: Template,
+    comparisons: Mapping = MappingProxyType({}),
+) -> Iterator[Unit]:
+    """The pairs of a dataset.
+
+    Raises:
+        InputError: there are none, or an item lacks what the prompt shows.
+    """
+    known, asks = _candidates.records(items), _candidates.criteria(rubrics)
+    given = pairs.to_dict("records")
+    found = given if comparisons["pairs"] == "given" else list(_every_pair(items, given))
+    if not found:
+        raise InputError(f"dataset {items['dataset'].iloc[0]!r} has no pairs; expected `comparisons: {{pairs: all}}`")
+    baseline = _baseline(given, known) if given else None
+    for pair in _sampled(found, comparisons["sample"], comparisons["seed"]):
+        first, second = known[pair["item_a"]], known[pair["item_b"]]
+        names = [first["candidate"], second["candidate"]]
+        about = {
+            "candidate": next((name for name in names if name != baseline), None) if baseline in names else None,
+            "criterion": pair["criterion"],
+            "baseline": baseline if baseline in names else None,
+            "human_scores": _human_scores(first, second, pair.get("preference")),
+        }
+        yield _candidates.unit(
+            pair["pair_id"],
+            (first, second),
+            about,
+            template=template,
+            prompt=comparisons["prompt"],
+            criterion=asks.get(first["rubric_id"]),
+        )
+
+
+def _every_pair(items: pd.DataFrame, given: list[Mapping]) -> Iterator[Mapping]:
+    """Every two items of a group under one criterion; what the dataset says of a pair is kept."""
+    known = {frozenset((pair["item_a"], pair["item_b"])): pair for pair in given}
+    for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
+        rows = zip(block["item_id"], block["candidate"], strict=True)
+        for (first, one), (second, other) in itertools.combinations(rows, 2):
+            pair_id = "-".join(dict.fromkeys([group, one, other, *([criterion] if criterion != "overall" else [])]))
+            yield known.get(
+                frozenset((first, second)),
+                {"pair_id": pair_id, "item_a": first, "item_b": second, "criterion": criterion},
+            )
+
+
+def _baseline(given: list[Mapping], known: Mapping[str, Mapping]) -> str | None:
+    """The candidate that is in all pairs of a dataset; None where none is, or where all compare the same two."""
+    shared = set.intersection(*({known[pair[name]]["candidate"] for name in ("item_a", "item_b")} for pair in given))
+    return shared.pop() if len(shared) == 1 else None
+
+
+def _sampled(pairs: list[Mapping], size: int | None, seed: int) -> list[Mapping]:
+    """Some of the pairs, in their order; which ones does not depend on that order."""
+    if size is None or size >= len(pairs):
+        return pairs
+    ids = sorted(pair["pair_id"] for pair in pairs)
+    rng = randomness.generator(seed, "sampled pairs", len(ids))
+    chosen = {ids[place] for place in rng.permutation(len(ids))[:size]}
+    return [pair for pair in pairs if pair["pair_id"] in chosen]
+
+
+def _human_scores(first: Mapping, second: Mapping, preference: str | None) -> list[float] | None:
+    """The items' human scores, or else points by what people prefer."""
+    scores = [first["human_score"], second["human_score"]]
+    if all(score == score for score in scores):  # neither is NaN
+        return scores
+    return list(POINTS[preference]) if preference in POINTS else None
