@@ -52,7 +52,12 @@ def questions(names=("",), n=5):
 def request(request_id, prompt="short", *, n=5, names=("",), ordering=None, **others):
     """What is sent to a judge."""
     shown = Shown(tuple(range(1, n + 1) if ordering is None else ordering))
-    return Request(request_id, prompt, questions(names, n), **{"dataset": "d", "unit_id": "i", "shown": shown} | others)
+    return Request(
+        request_id,
+        prompt,
+        questions(names, n),
+        **{"dataset": "d", "unit_id": "i", "options": numbers(n), "shown": shown} | others,
+    )
 
 
 def request_table(*names, prompt="short", repeat=None):

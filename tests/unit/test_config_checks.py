@@ -288,7 +288,7 @@ def test_what_a_schema_cannot_say_is_one_line_with_the_path_of_the_key(config, s
     [
         ("strategies", ["sorted"], "'balanced_williams', 'repeated_rotations', 'recorded', found 'sorted'"),
         ("conditions", ["letters"], "'reference_5_as_1', 'neutral_1', 'neutral_2', 'neutral_3', found 'letters'"),
-        ("probe", "order", "'order' is not one of 'criterion_order', 'score_order'"),
+        ("probe", "order", "'order' is not one of 'criterion_order', 'list_order', 'pair_order', 'score_order'"),
     ],
 )
 def test_a_study_is_told_what_its_probe_offers(config, schema, key, value, message):

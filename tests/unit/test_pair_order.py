@@ -1,4 +1,4 @@
-"""Probes `pair_order` and `list_order`: which pairs and lists are read, their prompts, and what comes of the answers."""
+"""Probes `pair_order` and `list_order`: pairs and lists that are read, their prompts, and what comes of answers."""
 
 import hashlib
 import math
@@ -108,7 +108,7 @@ def test_lists_are_of_different_candidates_and_the_same_in_every_group(units, fo
     assert len({tuple(unit.about["candidates"]) for unit in lists}) == 1
     assert list_order.drawn(four[0], 2, 9, seed=1) != list_order.drawn(four[0], 2, 9, seed=3)
     drawn = list_order.drawn(four[0], 2, 9, seed=1)
-    assert sorted(sum(drawn, [])) == ["base", "x", "y", "z"]
+    assert sorted(name for names in drawn for name in names) == ["base", "x", "y", "z"]
     with pytest.raises(InputError, match="takes 5 candidates that answer the same questions; found 4"):
         units(list_order, four, n=5)
 

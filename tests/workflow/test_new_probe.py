@@ -13,7 +13,8 @@ from functools import partial
 import numpy as np
 
 from rubric_order.probes import Question, Shown, Unit, score_order
-from rubric_order.probes.score_order import COLUMNS, CONDITIONS, CROSSED, IDENTITY, PROMPTS, parse, problems, score, template
+from rubric_order.probes.score_order import COLUMNS, CONDITIONS, CROSSED, IDENTITY, PROMPTS
+from rubric_order.probes.score_order import parse, problems, score, template
 
 STRATEGIES = ("mirrored",)
 
