@@ -8,18 +8,27 @@ INSTALLED := $(VENV)/.installed
 # Some processes, each with whole files of tests: what a file makes once is made once. Each computes on one core.
 TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
+RESULTS := all results/summary.html
+
 .DEFAULT_GOAL := help
-.PHONY: help env demo plan-cost judge-status test test-all test-cluster lint config-reference rule-graph clean
+.PHONY: help env demo run report plan-cost judge-status test test-all test-cluster lint config-reference rule-graph clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-16s %s\n", $$1, $$2}'
 
 env: $(INSTALLED) ## set up .venv with exactly pinned versions (vLLM for CUDA where there is an NVIDIA GPU, else for the CPU)
 
-demo: env ## judge the demo, draw figures and tables, write report.html
-	$(BIN)/snakemake --cores all
-	$(BIN)/snakemake --report report.html
-	@echo "Done: report.html, results/figures/, results/tables/"
+demo: env ## judge the demo, draw figures and tables, write results/summary.html and report.html
+	$(BIN)/snakemake $(RESULTS) --cores all
+	$(BIN)/snakemake $(RESULTS) --report report.html
+	@echo "Done: results/summary.html (bias cards, figures, tables), report.html (how they were made)"
+
+run: env ## the same for a study of your own: CONFIG=FILE, which stands alone; ARGS: more options of Snakemake
+	$(BIN)/snakemake $(RESULTS) --cores all --replace-workflow-config --configfile $(if $(CONFIG),$(CONFIG),$(error CONFIG=FILE is missing)) $(ARGS)
+	@echo "Done: results/summary.html, results/figures/, results/tables/"
+
+report: env ## write report.html, how the results of CONFIG=FILE were made
+	$(BIN)/snakemake $(RESULTS) --report report.html --replace-workflow-config --configfile $(if $(CONFIG),$(CONFIG),$(error CONFIG=FILE is missing)) $(ARGS)
 
 plan-cost: env ## say what judging will take; ARGS="--configfile FILE" for another study than the demo
 	@$(BIN)/snakemake plan_cost --cores all --quiet all $(ARGS)

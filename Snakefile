@@ -28,6 +28,7 @@ include: "workflow/rules/scores.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/summary.smk"
 
 
 rule all:

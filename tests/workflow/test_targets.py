@@ -29,3 +29,11 @@ def test_a_figure_that_is_asked_for_but_not_named_is_one_clear_error(fresh: Proj
     run = fresh.snakemake("--dry-run", "results/figures/human_scores.svg")
     assert run.returncode != 0
     assert "config: figures/human_scores: not there" in run.stdout + run.stderr
+
+
+def test_the_summary_takes_the_statistics_of_cards_and_all_that_config_names(fresh: Project):
+    planned = fresh.planned("all", "results/summary.html")
+    assert "render_summary" in planned
+    cards = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
+    assert {f"statistics/{name}" for name in cards} <= set(planned)
+    assert "render_summary" not in fresh.planned()

@@ -420,6 +420,50 @@ class Results:
 TABLES, FIGURES = Results("tables"), Results("figures")
 
 
+CARDS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
+
+
+def card_files(wildcards):
+    """Input function: the statistics that bias cards are made from, where a study is about the order of score levels."""
+    about = any(study["probe"] == "score_order" for study in config["studies"].values())
+    return [f"results/statistics/{name}.parquet" for name in CARDS] if about else []
+
+
+def named_card_files(wildcards, input):
+    """The same as name=path. Taking `input`, it is not tracked: the files are."""
+    return [f"{Path(path).stem}={path}" for path in card_files(wildcards)]
+
+
+def shown_results(wildcards):
+    """Params function: title, caption and file of each table and figure that config names."""
+    found = {}
+    for results, pattern in ((TABLES, "results/tables/{}.html"), (FIGURES, "results/figures/{}.svg")):
+        kind = results.kind
+        names = [(name, {kind.removesuffix("s"): name}) for name in config[kind]]
+        found[kind] = [
+            {"title": results.shown[name].title, "caption": results.caption(of), "path": pattern.format(name)}
+            for name, of in names
+        ]
+    return as_json(found)
+
+
+def summary_labels(wildcards):
+    """Params function: the labels of judges and datasets, in the order in which studies use them."""
+    names = {"judges": used_judges(), "datasets": used_datasets()}
+    return json.dumps({kind: {name: config[kind][name]["label"] for name in names[kind]} for kind in names})
+
+
+def run_settings(wildcards):
+    """Params function: what results depend on, for the facts of a run; without what only says where it runs."""
+    known = {"judges": used_judges(), "datasets": used_datasets(), "studies": list(config["studies"])}
+    unused = {*judges.RUN_SETTINGS, *judges.ENDPOINT_SETTINGS}
+    found = {
+        kind: {name: {k: v for k, v in config[kind][name].items() if k not in unused} for name in names}
+        for kind, names in known.items()
+    }
+    return as_json(found | {"statistics": {"bootstrap": config["statistics"]["bootstrap"]}})
+
+
 def file_source(wildcards):
     """Where one file of a dataset comes from, as JSON."""
     return as_json(config["datasets"][wildcards.dataset]["files"][wildcards.file])

@@ -52,6 +52,7 @@ class Card:
             **_with_ends("usual_minus_balanced", main.usual),
             **{name: getattr(found, name) for name in ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings")},
             "n_levels": found.n,
+            "saturated": found.saturated,
             "commonest_score": found.commonest_score,
             "commonest_share": number(found.commonest_share),
             "discordant_share": number(found.discordant_share),

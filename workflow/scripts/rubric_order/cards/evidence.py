@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import equivalence
+from rubric_order.methods import equivalence, uniformity
 
 # The statistics that a card is made from; the first says which cards there are.
 STATISTICS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
@@ -87,7 +87,7 @@ class Evidence:
 
     Attributes:
         keys: values of `keys.KEYS`.
-        others: columns of `statistics.decisiveness`.
+        others: columns of `decisiveness.estimate`.
         hard, soft: readouts; None where there is none.
     """
 
@@ -117,6 +117,11 @@ class Evidence:
     @property
     def readouts(self) -> tuple[Readout, ...]:
         return tuple(readout for readout in (self.hard, self.soft) if readout)
+
+    @property
+    def saturated(self) -> bool:
+        """Whether the scores leave an order next to nothing to change, by the main readout."""
+        return bool(self.main and self.main.saturated) or self.commonest_share >= uniformity.COMMONEST
 
     @property
     def failed_share(self) -> float:

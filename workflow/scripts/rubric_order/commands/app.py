@@ -8,7 +8,7 @@ import typer
 
 from rubric_order import __version__
 from rubric_order.base.errors import InputError
-from rubric_order.commands import audit
+from rubric_order.commands import audit, check
 
 app = typer.Typer(
     help="Measure how the order of things in a prompt moves the scores of an LLM judge.",
@@ -18,6 +18,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("audit")(audit.audit)
+app.command("check")(check.check)
 
 
 def _version(asked: bool) -> None:

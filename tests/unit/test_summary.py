@@ -1,0 +1,97 @@
+"""The summary of a run: its data keep to their schema, its page escapes texts and asks for nothing else."""
+
+import dataclasses
+import html.parser
+import json
+
+import jsonschema
+import pandas as pd
+import pytest
+from factories import ROOT, simulated_reads
+
+import render_summary
+from rubric_order.cards import card, summary
+from rubric_order.library import estimates
+
+TEMPLATE = ROOT / "workflow/scripts/rubric_order/cards/summary.html.jinja"
+EVIL = "<script>alert(1)</script>{{ 7*7 }}"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A written summary of two judges and two strategies, one table and one figure."""
+    folder = tmp_path_factory.mktemp("summary")
+    reads = [
+        simulated_reads(groups=40, candidates=1, strategies=("balanced", "fixed"), judge=judge, preference=preference)
+        for judge, preference in {"b": None, "a": [2, 0, 0, 0, 0]}.items()
+    ]
+    files = {}
+    for name, table in estimates.of_card(pd.concat(reads, ignore_index=True)).items():
+        files[name] = folder / f"{name}.parquet"
+        table.to_parquet(files[name])
+    (folder / "t.html").write_text(
+        "<!doctype html>\n<table><caption>own caption</caption><tr><td>cell</td></tr></table>\n</html>"
+    )
+    (folder / "f.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    shown = {
+        "tables": [{"title": "A table", "caption": "Its caption.", "path": str(folder / "t.html")}],
+        "figures": [{"title": "A figure", "caption": EVIL, "path": str(folder / "f.svg")}],
+    }
+    labels = {"judges": {"b": "Bee", "a": EVIL}, "datasets": {"d": "Data"}}
+    data, page = folder / "summary.json", folder / "summary.html"
+    render_summary.main(files, shown, labels, {"judges": {"a": {"model": EVIL}}}, TEMPLATE, data, page)
+    return data, page
+
+
+def test_the_data_keep_to_the_schema_and_have_the_cards_in_the_order_of_config(made):
+    content = json.loads(made[0].read_text())
+    jsonschema.Draft202012Validator.check_schema(summary.schema())
+    jsonschema.validate(content, summary.schema())
+    assert [(each["judge"], each["strategy"]) for each in content["cards"]] == [("b", "balanced"), ("a", "balanced")]
+    assert [each["judge"] for each in summary.read(made[0])] == ["b", "a"]
+    assert content["cards"][1]["verdict"] == "biased"
+    assert content["versions"]["rubric-order"]
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.links, self.text = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.links += [value for name, value in attrs if name in ("src", "href")]
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_page_says_what_the_cards_say_and_asks_for_nothing_else(made):
+    page = Page()
+    page.feed(made[1].read_text())
+    text = " ".join(" ".join(page.text).split())
+    for each in json.loads(made[0].read_text())["cards"]:
+        assert all(reason in text for reason in each["reasons"])
+    assert "Bee, Data" in text
+    assert f"{EVIL}, Data" in text
+    assert not any(tag == "script" for tag, _ in page.tags)
+    assert all(link.startswith(("#", "data:")) for link in page.links)
+    assert all(about.get("alt") for tag, about in page.tags if tag == "img")
+    assert "cell" in text
+    assert "own caption" not in text
+
+
+def test_a_run_without_orders_of_score_levels_has_no_card(tmp_path):
+    data, page = tmp_path / "summary.json", tmp_path / "summary.html"
+    nothing = {"tables": [], "figures": []}
+    render_summary.main({}, nothing, {"judges": {}, "datasets": {}}, {}, TEMPLATE, data, page)
+    assert json.loads(data.read_text())["cards"] == []
+    assert "there is no card" in page.read_text()
+
+
+def test_strategies_that_show_a_score_in_one_position_have_no_card():
+    reads = simulated_reads(groups=3, candidates=1, strategies=("fixed",))
+    made = card.cards(estimates.of_card(reads))
+    assert len(made) == 1
+    assert summary.chosen(made) == []
+    assert dataclasses.replace(made[0]).verdict.word == "cannot tell"

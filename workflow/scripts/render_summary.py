@@ -1,0 +1,39 @@
+"""Write the summary of a run: the page and its data."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from rubric_order.base import command_line, files
+from rubric_order.base.labels import Labels, in_order
+from rubric_order.cards import card, summary
+
+
+def main(
+    statistics: dict[str, Path], shown: dict, labels: dict, run: dict, template: Path, data: Path, page: Path
+) -> None:
+    """Write `summary.json` and `summary.html`.
+
+    Args:
+        statistics: tables that cards are made from, by name; none where no study is about the order of score levels.
+        shown: of ``tables`` and ``figures`` the title, caption and path of each.
+        labels: of judges and datasets.
+        run: the parts of config that results depend on.
+        data, page: the files to write.
+    """
+    known = Labels(**labels)
+    read = {name: in_order(pd.read_parquet(path), known) for name, path in statistics.items()}
+    cards = summary.chosen(card.cards(read)) if read else []
+    content = summary.content(cards, run)
+    results = {
+        kind: [summary.Shown(each["title"], each["caption"], Path(each["path"])) for each in shown[kind]]
+        for kind in ("tables", "figures")
+    }
+    html = summary.page(cards, content, labels=known, template=files.read_text(template), **results)
+    files.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", data)
+    files.write_text(html, page)
+
+
+if __name__ == "__main__":
+    command_line.run(main)

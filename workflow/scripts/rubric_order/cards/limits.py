@@ -1,0 +1,115 @@
+"""Whether cards keep within limits: passed, failed, or that nobody can tell.
+
+A limit is kept only where the whole interval is inside it, and broken only where the whole interval is outside. What
+lies between, what has no interval, and what a saturated judge shows cannot be told.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+PASSED, FAILED, CANNOT_TELL = OUTCOMES = ("passed", "failed", "cannot tell")
+STATUS = {PASSED: 0, FAILED: 1, CANNOT_TELL: 2}
+
+
+class Limits(NamedTuple):
+    """Limits of a card; None is no limit.
+
+    Attributes:
+        v: greatest Cramer's V.
+        points: greatest shift of the mean score by the usual order, either way.
+        log_odds: greatest preference for a position, either way.
+        failed: greatest share of reads without a score.
+        groups: least number of groups, without which nothing is told.
+    """
+
+    v: float | None = None
+    points: float | None = None
+    log_odds: float | None = None
+    failed: float | None = None
+    groups: int | None = None
+
+
+class Finding(NamedTuple):
+    """What one limit says about one card."""
+
+    card: str
+    limit: str
+    outcome: str
+    found: str
+
+
+def check(cards: Iterable[Mapping[str, Any]], limits: Limits) -> list[Finding]:
+    """Compare cards with limits, see `summary.read`."""
+    return [finding for card in cards for finding in _of_card(card, limits)]
+
+
+def status(findings: Iterable[Finding]) -> int:
+    """0 where all limits are kept, 1 where one is broken, 2 where none is broken and one cannot be told, or none was
+    looked at.
+    """
+    found = {finding.outcome for finding in findings}
+    return STATUS[FAILED if FAILED in found else CANNOT_TELL if CANNOT_TELL in found or not found else PASSED]
+
+
+def name(card: Mapping[str, Any]) -> str:
+    """Which card it is, in words."""
+    parts = [card["judge"], card.get("dataset"), card.get("study"), card.get("strategy")]
+    parts += [
+        card[key] for key, usual in (("profile", "default"), ("condition", "baseline")) if card.get(key, usual) != usual
+    ]
+    parts += [f"{card['n_levels']} levels"] if "n_levels" in card else []
+    return ", ".join(str(part) for part in parts if part not in (None, "reads"))
+
+
+def _of_card(card: Mapping[str, Any], limits: Limits) -> Iterator[Finding]:
+    about, groups = name(card), card["n_groups"]
+    few = limits.groups is not None and groups < limits.groups
+    if limits.groups is not None:
+        yield Finding(about, f"groups at least {limits.groups}", CANNOT_TELL if few else PASSED, f"{groups}")
+    blind = "saturated: nearly always one score" if card.get("saturated") else "too few groups" if few else ""
+    if limits.v is not None:
+        yield _within(about, f"V at most {limits.v:g}", _ends(card, "v"), limits.v, blind)
+    if limits.points is not None:
+        text = f"usual order within {limits.points:g} points"
+        yield _within(about, text, _ends(card, "usual_minus_balanced"), limits.points, blind)
+    if limits.log_odds is not None:
+        yield _preferences(about, card, limits.log_odds, blind)
+    if limits.failed is not None:
+        asked = card.get("n_reads", 0) + card.get("n_failed", 0)
+        share = card.get("n_failed", 0) / asked if asked else None
+        outcome = CANNOT_TELL if share is None else PASSED if share <= limits.failed else FAILED
+        found = "no reads" if share is None else f"{share:.1%}"
+        yield Finding(about, f"reads without a score at most {limits.failed:.1%}", outcome, found)
+
+
+def _ends(card: Mapping[str, Any], key: str) -> tuple[float | None, float | None, float | None]:
+    return card.get(key), card.get(f"{key}_low"), card.get(f"{key}_high")
+
+
+def _outcome(low: float | None, high: float | None, limit: float) -> str:
+    if low is None or high is None:
+        return CANNOT_TELL
+    if -limit <= low and high <= limit:
+        return PASSED
+    return FAILED if low > limit or high < -limit else CANNOT_TELL
+
+
+def _within(about: str, text: str, ends: tuple, limit: float, blind: str) -> Finding:
+    value, low, high = ends
+    found = "not known" if value is None else f"{value:.3f}"
+    found += f" [{low:.3f}, {high:.3f}]" if low is not None and high is not None else " [no interval]"
+    if blind:
+        return Finding(about, text, CANNOT_TELL, f"{found}; {blind}")
+    return Finding(about, text, _outcome(low, high, limit), found)
+
+
+def _preferences(about: str, card: Mapping[str, Any], limit: float, blind: str) -> Finding:
+    """Of all positions together: kept where each is, broken where one is."""
+    readouts = card.get("readouts", {})
+    found = (readouts.get("hard") or readouts.get("soft") or {}).get("preference") or []
+    outcomes = {_outcome(each["log_odds_low"], each["log_odds_high"], limit) for each in found}
+    outcome = FAILED if FAILED in outcomes else PASSED if outcomes == {PASSED} else CANNOT_TELL
+    known = [each["log_odds"] for each in found if each["log_odds"] is not None]
+    words = ", ".join(f"{value:+.2f}" for value in known) or "not known"
+    text = f"preferences within {limit:g} log-odds"
+    return Finding(about, text, CANNOT_TELL if blind else outcome, f"{words}; {blind}" if blind else words)

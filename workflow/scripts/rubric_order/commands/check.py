@@ -1,0 +1,82 @@
+"""``rubric-order check``: whether a run keeps within limits, as a status for a pipeline."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rubric_order.base.errors import InputError
+
+NO_SUMMARY = 2  # what cannot be read cannot be told either
+
+
+def check(
+    summary: Annotated[
+        Path,
+        typer.Argument(help="results/summary.json, or what 'rubric-order audit --json' prints.", show_default=False),
+    ],
+    max_v: Annotated[float | None, typer.Option(min=0, max=1, help="Greatest Cramér's V.", show_default=False)] = None,
+    max_points: Annotated[
+        float | None,
+        typer.Option(
+            min=0, help="Greatest shift of the mean score by the usual order, either way.", show_default=False
+        ),
+    ] = None,
+    max_log_odds: Annotated[
+        float | None, typer.Option(min=0, help="Greatest preference for a position, either way.", show_default=False)
+    ] = None,
+    max_failed: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Greatest share of reads without a score.", show_default=False)
+    ] = None,
+    min_groups: Annotated[
+        int | None,
+        typer.Option(min=1, help="Fewest groups of items; with fewer, nothing can be told.", show_default=False),
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option(help="Look at the cards of this judge alone.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what each limit says as a JSON list.")] = False,
+) -> None:
+    """Compare the cards of a run with limits.
+
+    Status 0: passed, every interval lies inside its limit. 1: failed, one lies outside. 2: cannot tell, an interval
+    reaches across a limit or is not known, a judge is saturated, groups are too few, or the summary cannot be read.
+
+    Example: [green]rubric-order check results/summary.json --max-v 0.1 --max-points 0.2 --min-groups 30[/]
+    """
+    from rubric_order.cards import limits as rules
+    from rubric_order.cards import summary as summaries
+
+    limits = rules.Limits(max_v, max_points, max_log_odds, max_failed, min_groups)
+    if limits == rules.Limits():
+        raise typer.BadParameter("name a limit: --max-v, --max-points, --max-log-odds, --max-failed or --min-groups")
+    try:
+        cards = summaries.read(summary)
+        chosen = [card for card in cards if judge in (None, card["judge"])]
+        if not chosen:
+            whose = f" of judge {judge!r:.60}" if judge else ""
+            raise InputError(f"{summary}: no card{whose}; found {', '.join(card['judge'] for card in cards) or 'none'}")
+    except InputError as error:
+        error.status = NO_SUMMARY
+        raise
+    findings = rules.check(chosen, limits)
+    status = rules.status(findings)
+    if as_json:
+        typer.echo(json.dumps([finding._asdict() for finding in findings], indent=1, ensure_ascii=False))
+    else:
+        _print(findings, {value: word for word, value in rules.STATUS.items()}[status])
+    raise typer.Exit(status)
+
+
+def _print(findings: list, outcome: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("card", "limit", "found", "outcome", box=None, padding=(0, 2, 0, 0))
+    for finding in findings:
+        table.add_row(*(Text(value) for value in (finding.card, finding.limit, finding.found, finding.outcome)))
+    console = Console()
+    console.print(table)
+    console.print(Text(outcome, style="bold"))
