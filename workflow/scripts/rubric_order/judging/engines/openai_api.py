@@ -18,12 +18,13 @@ import tenacity
 
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges
-from rubric_order.judging.engines import CUT_SHORT, PASSING, Request, Response, serving
+from rubric_order.judging.engines import CUT_SHORT, PASSING, Request, Response, label_tokens, serving
 from rubric_order.judging.engines.limits import Amount, Budget, BudgetSpentError, Prices, RateLimiter
 from rubric_order.judging.engines.openai_answers import LoggedToken, Usage, read_options, read_several, start_of_answer
 from rubric_order.judging.engines.openai_calls import CallError, Connection, fill_in, secret
 from rubric_order.judging.engines.vllm_offline import lines_pattern
 from rubric_order.judging.open_calls import OpenCalls
+from rubric_order.parsing import one_score
 
 log = logging.getLogger(__name__)
 
@@ -84,8 +85,9 @@ class OpenAiEngine:
         path = judge.get("open_calls")
         self.open_calls = path and OpenCalls(path, json.dumps(self.describe(), sort_keys=True))
         self._profiles: dict[str, dict] = {}
-        # Of vLLM, by labels: the single token that is a text.
-        self._tokens: dict[tuple[str, ...], asyncio.Task[dict[str, int]]] = {}
+        # Of vLLM, by labels: the tokens of each, alone and after a space.
+        self._tokens: dict[tuple[str, ...], asyncio.Task[list[list[list[int]]]]] = {}
+        self._told: set[tuple[str, ...]] = set()  # labels whose probabilities are not asked for
         self._failures: Counter[str] = Counter()  # calls by reason
         self._unknown = 0  # answers whose options' probabilities are not known well enough
         self._refused: list[Response] = []
@@ -298,23 +300,33 @@ class OpenAiEngine:
             InputError: so, and one question is asked.
         """
         texts = [[label, f" {label}"] for label in request.labels]
+        numbers = one_score.are_numbers(request.labels)
         if not self.vllm:
-            return texts
+            reason = None if numbers else label_tokens.shared_beginning(request.labels)
+            return texts if reason is None else self._unread(request.labels, reason)
         if request.labels not in self._tokens:
             self._tokens[request.labels] = asyncio.create_task(self._find_tokens(request.labels))
-        tokens = await asyncio.shield(self._tokens[request.labels])
-        named = [sorted({f"{TOKEN_ID}{tokens[text]}" for text in pair if text in tokens}) for pair in texts]
-        if all(named):
-            return named
+        spellings = await asyncio.shield(self._tokens[request.labels])
+        reason = label_tokens.problem(request.labels, spellings)
+        if reason is None:
+            singles = label_tokens.single_tokens(spellings)
+            return [sorted(f"{TOKEN_ID}{token}" for token in tokens) for tokens in singles]
         if request.names:
             return None
-        label = request.labels[named.index([])]
-        raise InputError(f"judge: the tokenizer has no single token for score {label}; use answer_format: feedback")
+        if numbers:
+            raise InputError(f"judge: {reason}; use answer_format: feedback")
+        return self._unread(request.labels, reason)
 
-    async def _find_tokens(self, labels: tuple[str, ...]) -> dict[str, int]:
-        """Ask vLLM's server which texts of labels are single tokens."""
+    def _unread(self, labels: tuple[str, ...], reason: str) -> None:
+        """Say once why the probabilities of labels are not asked for."""
+        if labels not in self._told:
+            self._told.add(labels)
+            log.warning("no option probabilities for scores %s: %s", ", ".join(labels), reason)
+
+    async def _find_tokens(self, labels: tuple[str, ...]) -> list[list[list[int]]]:
+        """Ask vLLM's server for the tokens of each label, alone and after a space."""
         address = f"{self.connection.base_url.rstrip('/').removesuffix('/v1')}/tokenize"
-        found = {}
+        found: list[list[list[int]]] = []
         for text in (f"{space}{label}" for label in labels for space in ("", " ")):
             body = {"model": self.model, "prompt": text, "add_special_tokens": False}
             try:
@@ -324,9 +336,8 @@ class OpenAiEngine:
                     f"judge: {address} does not say how scores are tokenized ({error}); expected a server of vLLM, or"
                     " dialect: openai"
                 ) from None
-            if isinstance(tokens, list) and len(tokens) == 1:
-                found[text] = tokens[0]
-        return found
+            found.append(tokens if isinstance(tokens, list) else [])
+        return [found[place : place + 2] for place in range(0, len(found), 2)]
 
     def _response(
         self, request: Request, content: dict, usage: Usage | None, variants: list[list[str]] | None

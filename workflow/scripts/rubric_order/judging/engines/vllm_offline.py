@@ -5,6 +5,7 @@ import dataclasses
 import difflib
 import functools
 import importlib.metadata
+import logging
 import math
 import os
 import re
@@ -17,9 +18,11 @@ import numpy as np
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges
 from rubric_order.judging import chat, weights
-from rubric_order.judging.engines import CUT_SHORT, Request, Response
+from rubric_order.judging.engines import CUT_SHORT, Request, Response, label_tokens
+from rubric_order.parsing import one_score
 from rubric_order.probes import Question
 
+log = logging.getLogger("rubric_order")
 QUEUED_PER_RUNNING = 4  # requests in the queue for each running one, so that the scheduler never idles
 
 
@@ -174,13 +177,29 @@ class VllmEngine:
         return chat.encode(self.tokenizer, self.settings(profile), prompt, begun=begun)
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
+    def spellings(self, labels: tuple[str, ...]) -> list[list[list[int]]]:
+        """For each label its tokens, alone and after a space."""
+        texts = ((label, f" {label}") for label in labels)
+        return [[self.tokenizer.encode(text, add_special_tokens=False) for text in pair] for pair in texts]
+
+    @functools.cache  # noqa: B019 - one engine lives as long as the job
     def label_tokens(self, labels: tuple[str, ...]) -> list[list[int]]:
         """For each label the single tokens that write it, alone and after a space."""
-        variants = []
-        for label in labels:
-            encoded = (self.tokenizer.encode(text, add_special_tokens=False) for text in (label, f" {label}"))
-            variants.append(sorted({tokens[0] for tokens in encoded if len(tokens) == 1}))
-        return variants
+        return label_tokens.single_tokens(self.spellings(labels))
+
+    @functools.cache  # noqa: B019 - one engine lives as long as the job
+    def readable(self, labels: tuple[str, ...], *, several: bool) -> bool:
+        """Whether the log-probabilities of labels are asked for; where not, the log says once why.
+
+        Raises:
+            InputError: one question is asked, and scores that are numbers cannot be read.
+        """
+        reason = label_tokens.problem(labels, self.spellings(labels))
+        if reason and not several:
+            if one_score.are_numbers(labels):
+                raise InputError(f"judge: {reason}; use answer_format: feedback")
+            log.warning("no option probabilities for scores %s: %s", ", ".join(labels), reason)
+        return reason is None
 
     def _sampling(self, request: Request):
         from vllm import SamplingParams
@@ -199,14 +218,8 @@ class VllmEngine:
         if request.names and self.judge["criteria_format"] == "lines":
             lines = StructuredOutputsParams(regex=lines_pattern(request.questions))
         if request.names or self.judge["answer_format"] == "score":
-            variants = self.label_tokens(request.labels)
-            if all(variants):
-                ids = sorted({token for tokens in variants for token in tokens})
-            elif not request.names:
-                label = request.labels[[bool(tokens) for tokens in variants].index(False)]
-                raise InputError(
-                    f"judge: the tokenizer has no single token for score {label}; use answer_format: feedback"
-                )
+            if self.readable(request.labels, several=bool(request.names)):
+                ids = sorted({token for tokens in self.label_tokens(request.labels) for token in tokens})
         return SamplingParams(
             temperature=sampling["temperature"],
             top_p=sampling["top_p"],
