@@ -235,8 +235,14 @@ def setting_values(block):
     }
 
 
+def bases(block):
+    """What each study's conditions and orders are compared with: its first condition with its first strategy."""
+    return {name: [study["conditions"][0], study["strategies"][0]] for name, study in config["studies"].items()}
+
+
 # What the catalogue calls derived: arguments of a result, made from its block of config and the rest of it.
 DERIVED = {
+    "bases": bases,
     "human_scales": human_scales,
     "sampling_temperatures": sampling_temperatures,
     "setting": setting_values,

@@ -78,6 +78,13 @@ STATISTICS = {
         reads=("score_effects", "position_preference", "strategy_comparison", "condition_comparison"),
         settings=("equivalence",),
     ),
+    "score_shifts": Statistic(
+        SCORE_ORDER, settings=("bootstrap/confidence", "equivalence/level", "equivalence/points"), derived=("bases",)
+    ),
+    "scoring_tendency": Statistic(SCORE_ORDER, reads=("items",), settings=(), derived=("bases", "human_scales")),
+    "scoring_accuracy": Statistic(
+        SCORE_ORDER, reads=("items",), settings=("bootstrap/confidence",), derived=("bases", "human_scales")
+    ),
     "bias_cost": Statistic(SCORE_ORDER, settings=("bootstrap", "bias_cost")),
     "datasets": Statistic(reads=("items", "pairs")),
     "criterion_order": Statistic(CRITERION_ORDER),
@@ -127,6 +134,9 @@ TABLES = {
     "score_position": Shown(("score_position",), "Position bias", "Scores by position, table"),
     "bias_cost": Shown(("bias_cost",), "Position bias", "Bias Cost"),
     "equivalence": Shown(("equivalence",), "Position bias", "Shown to be small"),
+    "score_shifts": Shown(("score_shifts",), "Scoring bias", "Scores moved by conditions"),
+    "scoring_tendency": Shown(("scoring_tendency",), "Scoring bias", "Scoring tendency, table"),
+    "scoring_accuracy": Shown(("scoring_accuracy",), "Scoring bias", "Scoring accuracy, table"),
     "datasets": Shown(("datasets",), "Datasets", "Data cards, table"),
     "replication": Shown(("replication",), "Replication", "Published numbers beside ours"),
     "criterion_order": Shown(("criterion_order", "criteria_agreement"), "Criterion order", "Position gaps, table"),
@@ -151,6 +161,8 @@ FIGURES = {
     ),
     "score_position": Shown(("score_position",), "Position bias", "Scores by position, figure"),
     "strategy_forest": Shown(("human_agreement",), "Human agreement", "Strategies, figure"),
+    "scoring_tendency": Shown(("scoring_tendency",), "Scoring bias", "Scoring tendency, figure"),
+    "scoring_accuracy": Shown(("scoring_accuracy",), "Scoring bias", "Scoring accuracy, figure"),
     "temperature_sweep": Shown(SWEPT, "Sweeps", "Temperature sweep", module="sweep", derived=("setting",)),
     "effort_sweep": Shown(SWEPT, "Sweeps", "Reasoning effort sweep", module="sweep", derived=("setting",)),
     "criterion_order": Shown(("criterion_order",), "Criterion order", "Shift by position, figure"),

@@ -1,6 +1,14 @@
-"""Estimates under one of a study's conditions."""
+"""Names of conditions, and estimates under one of a study's conditions."""
 
-import pandas as pd
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rubric_order.base.keys import BASELINE
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def of_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
@@ -14,3 +22,13 @@ def of_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
     known = estimates["condition"]
     kept = (known == condition) | known.isna() | (known == "")
     return estimates[kept].drop(columns="condition").reset_index(drop=True)
+
+
+def parts(name: str) -> set[str]:
+    """The parts of a condition that is written as parts joined by ``+``; none of the baseline."""
+    return set(split(name)) - {BASELINE}
+
+
+def split(name: str) -> list[str]:
+    """The parts of a condition in their order; what stands in brackets is not split."""
+    return re.split(r"\+(?![^()]*\))", name)

@@ -12,6 +12,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from rubric_order.base.conditions import split
 from rubric_order.base.keys import BASELINE
 
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
@@ -64,17 +65,13 @@ def read(name: str, n: int) -> Condition:
         ValueError: it is no condition, or does not fit n levels.
     """
     found: dict[str, object] = {}
-    for part in [] if name == BASELINE else _parts(name):
+    for part in [] if name == BASELINE else split(name):
         key, value = _part(part, n)
         if key in found:
             raise ValueError(f"{name!r} has two parts of one kind; expected at most one of {key}")
         found[key] = value
     text, shown = found.get("a reference answer", (None, n))
     return Condition(found.get("score IDs"), text, shown, found.get("an edit without meaning", 0))
-
-
-def _parts(name: str) -> list[str]:
-    return re.split(r"\+(?![^()]*\))", name)
 
 
 def _part(part: str, n: int) -> tuple[str, object]:

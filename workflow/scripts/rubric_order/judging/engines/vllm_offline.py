@@ -217,9 +217,9 @@ class VllmEngine:
         ids = lines = None
         if request.names and self.judge["criteria_format"] == "lines":
             lines = StructuredOutputsParams(regex=lines_pattern(request.questions))
-        if request.names or self.judge["answer_format"] == "score":
-            if self.readable(request.labels, several=bool(request.names)):
-                ids = sorted({token for tokens in self.label_tokens(request.labels) for token in tokens})
+        wanted = bool(request.names) or self.judge["answer_format"] == "score"
+        if wanted and self.readable(request.labels, several=bool(request.names)):
+            ids = sorted({token for tokens in self.label_tokens(request.labels) for token in tokens})
         return SamplingParams(
             temperature=sampling["temperature"],
             top_p=sampling["top_p"],

@@ -1,0 +1,77 @@
+"""How well scores agree with golden scores under conditions and orders of a prompt: a row a condition."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rubric_order.base.labels import Labels
+from rubric_order.figures import style
+
+CAPTION = (
+    "Difference of a correlation with golden scores ({golden}) from that of the study's first condition and strategy, "
+    "on the same items, with {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. Grey band: the "
+    "largest size of such a difference among edits without meaning. After Li et al. (2025), Figure 5, which has "
+    "neither intervals nor band."
+)
+NAMES = {"spearman": "Spearman's ρ", "pearson": "Pearson's r"}
+
+
+def draw(
+    scoring_accuracy: pd.DataFrame,
+    *,
+    study: str,
+    dataset: str,
+    golden: str,
+    quantity: str,
+    readout: str,
+    n: int,
+    width_in: float,
+    row_height_in: float,
+    columns: int,
+    labels: Labels,
+    profile: str = "default",
+    cluster: str = "group",
+) -> Figure:
+    """Differences of a correlation: one panel a judge, one row a variant.
+
+    Args:
+        scoring_accuracy: see `scoring_accuracy.estimate`.
+        study, dataset, golden, quantity, readout, n, profile, cluster: which rows to draw; dataset ``all`` is all of
+            them.
+        width_in, row_height_in: width of the figure and height of a row in inches.
+        columns: panels a row, at most.
+        labels: of judges and datasets.
+    """
+    chosen = scoring_accuracy.query(
+        "study == @study and profile == @profile and dataset == @dataset and n == @n and golden == @golden"
+        " and readout == @readout and cluster == @cluster and quantity == @quantity and kind != 'base'"
+    )
+    if chosen.empty:
+        reason = f"No golden scores ({golden}) of dataset {dataset} in study {study}"
+        return style.nothing(reason, width_in=width_in, height_in=1.0)
+    chosen = chosen.assign(name=[f"{a}, {b}" for a, b in zip(chosen["varied"], chosen["order"], strict=True)])
+    rows, judges = list(dict.fromkeys(chosen["name"])), list(chosen["judge"].unique())
+    height = row_height_in * len(rows) + 0.7
+    figure, _, panels = style.panels(len(judges), columns, width_in=width_in, panel_height_in=height)
+    for axis, judge in zip(panels, judges, strict=True):
+        _draw_panel(axis, chosen[chosen["judge"] == judge].set_index("name"), rows)
+        axis.set_title(labels.judge(judge))
+    figure.supxlabel(f"{NAMES[quantity]} less that of the base")
+    return figure
+
+
+def _draw_panel(axis: Axes, found: pd.DataFrame, rows: list[str]) -> None:
+    neutral = found.loc[found["kind"] == "neutral", "difference"].abs().max()
+    if pd.notna(neutral):
+        axis.axvspan(-neutral, neutral, color="0.9", zorder=0)
+    known = found[found["difference"].notna()]
+    value = known["difference"].to_numpy()
+    reach = (known["difference_high"] - known["difference"]).fillna(0).to_numpy()
+    places = [rows.index(name) for name in known.index]
+    axis.errorbar(value, places, xerr=reach, linestyle="none", markersize=3.5, **style.look(0))
+    axis.axvline(0, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=1)
+    axis.set_yticks(range(len(rows)), rows)
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.grid(visible=True, axis="x")
+    axis.grid(visible=False, axis="y")
+    axis.tick_params(axis="y", length=0)

@@ -1,0 +1,68 @@
+"""How often each score is given under conditions and orders of a prompt: a heat map a judge."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rubric_order.base.labels import Labels
+from rubric_order.figures import style
+
+CAPTION = (
+    "Number of items that get each score (-1: no score) under conditions and orders of the prompt, on the items that "
+    "are read under all of them. First rows: golden scores, rounded. The row after them is what the others are "
+    "compared with. Rows of edits without meaning (neutral) show how much counts move anyway. After Li et al. (2025), "
+    "Figure 6."
+)
+
+
+def draw(
+    scoring_tendency: pd.DataFrame,
+    *,
+    study: str,
+    dataset: str,
+    n: int,
+    width_in: float,
+    row_height_in: float,
+    columns: int,
+    labels: Labels,
+    profile: str = "default",
+) -> Figure:
+    """Counts of scores: one panel a judge, one row a variant or source of golden scores.
+
+    Args:
+        scoring_tendency: see `scoring_tendency.estimate`.
+        study, dataset, n, profile: which rows to draw; dataset ``all`` is all of them.
+        width_in, row_height_in: width of the figure and height of a row in inches.
+        columns: panels a row, at most.
+        labels: of judges and datasets.
+    """
+    chosen = scoring_tendency.query("study == @study and profile == @profile and dataset == @dataset and n == @n")
+    if chosen.empty:
+        reason = f"No study {study} with several conditions or orders of dataset {dataset}"
+        return style.nothing(reason, width_in=width_in, height_in=1.0)
+    names = [", ".join(filter(None, row)) for row in zip(chosen["varied"], chosen["order"], strict=True)]
+    chosen = chosen.assign(name=names)
+    rows, scores = list(dict.fromkeys(names)), sorted(chosen["score"].unique())
+    judges = list(chosen["judge"].unique())
+    height = row_height_in * len(rows) + 0.7
+    figure, _, panels = style.panels(len(judges), columns, width_in=width_in, panel_height_in=height)
+    for axis, judge in zip(panels, judges, strict=True):
+        counts = chosen[chosen["judge"] == judge].pivot_table(index="name", columns="score", values="n_scores")
+        _draw_panel(axis, counts.reindex(index=rows, columns=scores).to_numpy(), rows, scores)
+        axis.set_title(labels.judge(judge))
+    figure.supxlabel("Score")
+    return figure
+
+
+def _draw_panel(axis: Axes, counts: np.ndarray, rows: list[str], scores: list[int]) -> None:
+    axis.imshow(np.nan_to_num(counts), aspect="auto", cmap="Blues", vmin=0)
+    dark = np.nanmax(counts) / 2 if np.isfinite(counts).any() else 0
+    for (row, column), count in np.ndenumerate(counts):
+        if not np.isnan(count):
+            colour = "white" if count > dark else "black"
+            axis.text(column, row, f"{count:.0f}", ha="center", va="center", fontsize=6, color=colour)
+    axis.set_xticks(range(len(scores)), [str(score) for score in scores])
+    axis.set_yticks(range(len(rows)), rows)
+    axis.grid(visible=False)
+    axis.tick_params(length=0)

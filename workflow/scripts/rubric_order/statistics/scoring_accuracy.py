@@ -1,0 +1,161 @@
+"""How well scores agree with golden scores in each variant of a prompt, and how much less or more than in the base."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, EVERY
+from rubric_order.methods import bounds, correlations, golden, multiplicity, resampling, tidy, variants
+from rubric_order.methods.variants import NEUTRAL, SHARED, Variants
+
+COLUMNS = {"scores": variants.COLUMNS, "items": golden.COLUMNS}
+FLUCTUATION = "fluctuation_"  # before the name of a correlation
+
+
+def _absolute_error(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return (weights @ np.abs(x - y)) / weights.sum(axis=-1)
+
+
+def _kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of scores as whole numbers; halves are rounded up."""
+    return correlations.weighted_kappa(*(np.floor(each + 0.5 + 1e-9) for each in (x, y)), weights)
+
+
+STATISTICS: dict[str, correlations.Statistic] = {
+    "spearman": correlations.weighted_spearman,
+    "pearson": correlations.weighted_pearson,
+    "kappa": _kappa,
+    "mean_absolute_error": _absolute_error,
+}
+FISHER = ("spearman", "pearson")  # whose intervals are made on the scale of Fisher's z
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    bases: Mapping[str, Sequence[str]],
+    confidence: float,
+    items: pd.DataFrame,
+    human_scales: Mapping[str, Sequence[float]],
+) -> pd.DataFrame:
+    """Agreement of items' mean scores with golden scores, by variant.
+
+    Args:
+        scores, bases: see `variants.variants`.
+        items, human_scales: see `golden.by_item`.
+
+    Returns:
+        One row a dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster`, source of `golden` scores and
+        `quantity`: ``spearman``, ``pearson``, ``kappa`` (quadratic weights, scores rounded, halves up) or
+        ``mean_absolute_error`` in points. `estimate` is of the items that have a score in the variant; `difference`
+        (variant less base, with `difference_low`, `difference_high`, `p`) of the items that have one in both. Intervals
+        come from leaving out each cluster, with Student's t, those of single correlations on the scale of Fisher's z.
+        `bound_low` and `bound_high` are the least and greatest Pearson's r that reads without a score could make.
+
+        With dataset ``all`` also ``fluctuation_spearman`` and ``fluctuation_pearson`` of each `kind` of variant: the
+        largest size of any `difference` over the datasets and the variants of that kind, and beside it `floor`, that
+        of edits without meaning. A largest difference grows with the number of differences, `n_differences`; that of
+        the floor is `n_neutral`.
+
+    Source: Li et al. (2025), Equations 1 and 2, Table 3, Figure 5, for correlations and fluctuation.
+    """
+    known = golden.by_item(items, human_scales)
+    rows: list[dict] = []
+    for found in variants.variants(scores, bases):
+        sources = golden.sources(found.items, known, found.keys["n"])
+        for name, given in sources.items():
+            rows += _rows(found, name, given, confidence)
+    rows += _fluctuations(rows)
+    columns = [*SHARED, "varied", "order", "kind", "readout", "cluster", "golden", "quantity", "estimate", "ci_low"]
+    columns += ["ci_high", "difference", "difference_low", "difference_high", "p", "bound_low", "bound_high", "floor"]
+    columns += ["n_items", "n_clusters", "n_failed", "n_differences", "n_neutral", "method"]
+    words = ["varied", "order", "kind", "readout", "cluster", "golden", "quantity", "method"]
+    whole = dict.fromkeys(("n_items", "n_clusters", "n_failed", "n_differences", "n_neutral"), 0)
+    table = tidy.from_rows([whole | row for row in rows], columns, words)
+    table = table.assign(confidence=confidence)
+    return multiplicity.adjust(table, "p")
+
+
+def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> Iterator[dict]:
+    """The rows of one source of golden scores."""
+    means, rated = found.means, ~np.isnan(given)
+    for cluster in CLUSTERS:
+        unit = found.units(cluster)
+        for place in range(len(found.names)):
+            about = found.about(place) | {"cluster": cluster, "golden": name}
+            about |= {"n_failed": int((found.reads - found.scored)[rated, place].sum())}
+            about["method"] = f"each {cluster} left out, Student's t; Fisher's z for correlations"
+            used = rated & ~np.isnan(means[:, place])
+            both = used & ~np.isnan(means[:, 0])
+            about |= {"n_items": int(used.sum()), "n_clusters": len(np.unique(unit[used]))}
+            ends = _bounds(found, place, rated, given) if about["n_failed"] else (np.nan, np.nan)
+            for quantity, statistic in STATISTICS.items():
+                row = about | {"quantity": quantity}
+                row |= _single(statistic, means[used, place], given[used], unit[used], confidence, quantity in FISHER)
+                if place:
+                    row |= _paired(statistic, means[both][:, [0, place]], given[both], unit[both], confidence)
+                if quantity == "pearson":
+                    failed = np.isnan(ends[0])
+                    row |= {
+                        "bound_low": row["estimate"] if failed else ends[0],
+                        "bound_high": row["estimate"] if failed else ends[1],
+                    }
+                yield row
+
+
+def _parts(x: np.ndarray, y: np.ndarray, unit: np.ndarray, statistic: correlations.Statistic) -> np.ndarray:
+    """A statistic of all items and without each part of the clusters, shape (1 + n_parts,)."""
+    if len(x) < 2:
+        return np.full(1, np.nan)
+    pairs = correlations.Pairs(x, y, np.unique(unit, return_inverse=True)[1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return statistic(pairs.x, pairs.y, np.vstack([pairs.once, pairs.left_out()]))
+
+
+def _single(
+    statistic: correlations.Statistic, x: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float, fisher: bool
+) -> dict:
+    values = _parts(x, y, unit, statistic)
+    scales = {"scale": np.arctanh, "back": np.tanh} if fisher else {}
+    ends = resampling.jackknife_t(values, confidence, **scales)
+    return {"estimate": float(values[0]), "ci_low": float(ends.low), "ci_high": float(ends.high)}
+
+
+def _paired(
+    statistic: correlations.Statistic, x: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float
+) -> dict:
+    """Difference of a statistic between two variants, on the same items with the same clusters left out."""
+    values = _parts(x[:, 1], y, unit, statistic) - _parts(x[:, 0], y, unit, statistic)
+    found = resampling.jackknife_t(values, confidence)
+    names = ("difference", "difference_low", "difference_high", "p")
+    known = found.error > 1e-12
+    ends = (found.low, found.high, found.p) if known else (np.nan,) * 3
+    return dict(zip(names, (float(values[0]), *map(float, ends)), strict=True))
+
+
+def _bounds(found: Variants, place: int, rated: np.ndarray, given: np.ndarray) -> tuple[float, float]:
+    """The least and greatest r, where reads without a score could have had any of 1 to n."""
+    reads, total = found.reads[rated, place], found.total[rated, place]
+    missing = reads - found.scored[rated, place]
+    low, high = ((total + missing * score) / reads for score in (1, found.keys["n"]))
+    return bounds.correlation_bounds(low, high, given[rated])
+
+
+def _fluctuations(rows: list[dict]) -> list[dict]:
+    """The largest differences of each kind over datasets, see `estimate`."""
+    differences = pd.DataFrame([row for row in rows if row["dataset"] != EVERY and row["quantity"] in FISHER])
+    if differences.empty or "difference" not in differences:
+        return []
+    differences = differences[differences["difference"].notna()].assign(size=differences["difference"].abs())
+    same = [*(key for key in SHARED if key != "dataset"), "readout", "cluster", "golden", "quantity"]
+    found = []
+    for key, each in differences.groupby(same, sort=True):
+        neutral = each.loc[each["kind"] == NEUTRAL, "size"]
+        floor = {"floor": neutral.max(), "n_neutral": len(neutral)}
+        for kind, of_kind in each.groupby("kind", sort=True):
+            about = dict(zip(same, key, strict=True)) | {"dataset": EVERY, "kind": kind, "varied": "", "order": ""}
+            about["quantity"] = FLUCTUATION + about["quantity"]
+            size = {"estimate": of_kind["size"].max(), "n_differences": len(of_kind)}
+            found.append(about | floor | size | {"method": "largest size of a difference; no interval"})
+    return found

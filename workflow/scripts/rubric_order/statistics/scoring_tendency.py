@@ -1,0 +1,63 @@
+"""How often a judge gives each score in each variant of a prompt, beside those whose scores are compared with."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.methods import golden, tidy, variants
+from rubric_order.methods.variants import SHARED, Variants
+
+COLUMNS = {"scores": variants.COLUMNS, "items": golden.COLUMNS}
+FAILED = -1
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    bases: Mapping[str, Sequence[str]],
+    items: pd.DataFrame,
+    human_scales: Mapping[str, Sequence[float]],
+) -> pd.DataFrame:
+    """Counts of scores on the items that are read in all variants.
+
+    Args:
+        scores, bases: see `variants.variants`.
+        items, human_scales: see `golden.sources`.
+
+    Returns:
+        One row a dataset (or ``all``), variant (`varied`, `order`) and `score`: `n_scores` first reads that gave it,
+        and their `share`. Score -1 counts the reads that gave none. Sources of golden scores have rows too, with `kind`
+        ``golden`` and their name as `varied`; means of raters are rounded, halves up.
+
+    Source: Li et al. (2025), Equations 3 and 4, Figure 6.
+    """
+    known = golden.by_item(items, human_scales)
+    rows = [
+        row
+        for found in variants.variants(scores, bases)
+        if found.keys["readout"] == "hard"
+        for row in _rows(found, known)
+    ]
+    columns = [*SHARED, "varied", "order", "kind", "score", "n_scores", "share", "n_items"]
+    table = tidy.from_rows(rows, columns, ["varied", "order", "kind"])
+    return table.astype({"score": "Int8"})
+
+
+def _rows(found: Variants, known: pd.DataFrame) -> Iterator[dict]:
+    n, keys = found.keys["n"], {name: found.keys[name] for name in SHARED}
+    for source, given in golden.sources(found.items, known, n).items():
+        about = keys | {"varied": source, "order": "", "kind": "golden"}
+        yield from _counts(about, np.floor(given + 0.5 + 1e-9), n, failures=False)
+    for place in range(len(found.names)):
+        yield from _counts(found.about(place), found.first[:, place], n, failures=True)
+
+
+def _counts(about: dict, scores: np.ndarray, n: int, *, failures: bool) -> Iterator[dict]:
+    """The rows of one variant; golden scores that are not there are no failures."""
+    missing = np.isnan(scores)
+    total = len(scores) if failures else int((~missing).sum())
+    counts = {score: int((scores == score).sum()) for score in range(1, n + 1)}
+    for score, count in (({FAILED: int(missing.sum())} if failures else {}) | counts).items():
+        share = count / total if total else np.nan
+        yield about | {"score": score, "n_scores": count, "share": share, "n_items": total}

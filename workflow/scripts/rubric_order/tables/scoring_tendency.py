@@ -1,0 +1,28 @@
+"""How often each score is given under conditions and orders of a prompt."""
+
+import pandas as pd
+
+CAPTION = (
+    "How many items get each score under conditions and orders of the prompt (first reads), on the items that are "
+    "read under all of them; -1: the answer gives no score. Rows of golden scores come first: human is the mean of "
+    "people's scores, labels the mean of those that came with the dataset, both rounded, halves up. After Li et al. "
+    "(2025), Equations 3 and 4 and Figure 6."
+)
+KEYS = ["judge", "profile", "dataset", "n", "varied", "order", "kind"]
+
+
+def table(scoring_tendency: pd.DataFrame, *, study: str, profile: str = "default") -> pd.DataFrame:
+    """One row a judge, dataset and variant, or source of golden scores, and a column a score."""
+    chosen = scoring_tendency.query("study == @study and profile == @profile")
+    found = chosen[KEYS].drop_duplicates().set_index(KEYS)
+    for score in sorted(chosen["score"].unique()):
+        each = chosen[chosen["score"] == score].set_index(KEYS)["n_scores"]
+        found[str(score)] = each.reindex(found.index).fillna(0).astype(int)
+    return found.assign(n_items=chosen.groupby(KEYS)["n_items"].first()).reset_index()
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    """Without the columns that say the same in another way."""
+    rows = rows.assign(prompt=[", ".join(filter(None, row)) for row in zip(rows["varied"], rows["order"], strict=True)])
+    scores = [name for name in rows if name.lstrip("-").isdigit()]
+    return rows[["judge", "dataset", "prompt", *scores]].reset_index(drop=True)
