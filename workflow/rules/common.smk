@@ -18,6 +18,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.config import judges, loading
 from rubric_order.judging import weights
 from rubric_order.judging.engines import ENGINES
+from rubric_order.recorded import discovery
 
 # Commands find the Python that runs Snakemake, also where its environment is not activated; with --sdm conda the
 # environment of a rule comes before it.
@@ -258,6 +259,17 @@ def one_of(names):
 def records(wildcards):
     """Files with a recorded judge's answers."""
     return config["judges"][wildcards.judge]["files"]
+
+
+def scored_items(wildcards):
+    """Items that recorded answers score; those that they compare need not be there."""
+    compared = config["studies"][wildcards.study]["probe"] == discovery.COMPARES
+    return [] if compared else [f"results/items/{wildcards.dataset}.parquet"]
+
+
+def named_adapter(wildcards):
+    """A dataset's name and adapter, as JSON."""
+    return as_json({"name": wildcards.dataset, "adapter": config["datasets"][wildcards.dataset]["adapter"]})
 
 
 def studies_until(study, judge):

@@ -3,7 +3,7 @@
 
 rule plan_recorded:
     input:
-        item_table="results/items/{dataset}.parquet",
+        item_table=scored_items,
         records=records,
     output:
         plan="results/plan/{study}/{dataset}/{judge}.parquet",
@@ -19,9 +19,9 @@ rule plan_recorded:
         code=code("plan_recorded.py"),
         entry=entry("plan_recorded.py"),
         judge=judge_settings,
-        adapter=lookup("datasets/{dataset}/adapter", within=config),
+        dataset=named_adapter,
     shell:
-        "python {params.entry:q} --items {input.item_table:q} --records {input.records:q} --adapter {params.adapter} --study {wildcards.study}"
+        "python {params.entry:q} --items {input.item_table:q} --records {input.records:q} --dataset {params.dataset:q} --study {wildcards.study}"
         " --judge-id {wildcards.judge} --judge {params.judge:q} --output {output.plan:q} 2> >(tee {log:q} >&2)"
 
 

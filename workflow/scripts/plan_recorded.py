@@ -2,21 +2,29 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from rubric_order.base import command_line, files
 from rubric_order.recorded import reads
 
 
-def main(items: Path, records: list[Path], adapter: str, study: str, judge_id: str, judge: dict, output: Path) -> None:
-    """Write one row a recorded answer about the dataset."""
+def main(
+    items: list[Path], records: list[Path], dataset: dict, study: str, judge_id: str, judge: dict, output: Path
+) -> None:
+    """Write one row a recorded answer about the dataset.
+
+    Args:
+        items: file of the dataset's items, where texts are scored; none where they are compared.
+        records: files with the answers of the judge, and maybe of others.
+        dataset: its `name` and `adapter`.
+    """
     answers = reads.read(
         records, judge=judge["model"], prompt_style=judge["prompt_style"], duplicates=judge["duplicates"]
     )
-    answers = reads.about(answers, adapter)
-    plan = reads.plan(
-        pd.read_parquet(items), answers, study=study, judge_id=judge_id, n=judge["n"], unknown=judge["unknown"]
-    )
+    answers = reads.about(answers, dataset["adapter"])
+    if items:
+        known = files.read_tables(items)
+        plan = reads.plan(known, answers, study=study, judge_id=judge_id, n=judge["n"], unknown=judge["unknown"])
+    else:
+        plan = reads.plan_comparisons(answers, study=study, judge_id=judge_id, dataset=dataset["name"])
     files.write_parquet(plan, output, study=study, judge=judge_id)
     command_line.log.info("%s by %s: %d recorded answers", study, judge_id, len(plan))
 

@@ -218,9 +218,7 @@ def is_local(model: str) -> bool:
 
 def option_letters(judge: Mapping) -> str | None:
     """The letters that a recorded judge's options were named by, lowest score first; None where by their numbers."""
-    if judge.get("prompt_style") not in LETTERED_STYLES and not judge.get("compares"):
-        return None
-    return LETTERS[: judge["n"]]
+    return LETTERS[: judge["n"]] if judge.get("prompt_style") in LETTERED_STYLES else None
 
 
 def folder_name(judge: Mapping) -> str:

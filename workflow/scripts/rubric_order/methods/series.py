@@ -51,7 +51,7 @@ def consistent(winners: np.ndarray) -> np.ndarray:
 
 
 def flips(winners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each series is inconsistent strictly (two winners), or softly (a winner and a tie); NaN where not valid."""
+    """Whether each series is inconsistent strictly (two winners) or softly (a winner and a tie); NaN if not valid."""
     least = np.where(winners > TIE, winners, np.iinfo(np.int64).max).min(axis=1)
     strict = winners.max(axis=1) > least
     agreed = consistent(winners)

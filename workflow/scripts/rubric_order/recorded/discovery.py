@@ -8,6 +8,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.recorded import formats
 
 STRATEGY = "recorded"
+COMPARES = "pair_order"  # the probe of answers that compare two texts
 SCALE = 5  # where the records do not say how many scores there were
 
 
@@ -20,7 +21,7 @@ def discover(folder: str | Path) -> dict[str, dict]:
 
     Returns:
         Settings by judge id, sorted: ``engine`` (``recorded``), ``model`` (the judge's name in the files), ``label``,
-        ``prompt_style`` (or None), ``n`` (number of scores or options), ``compares`` (whether every answer compares two
+        ``prompt_style`` (or None), ``n`` (number of scores), ``compares`` (whether every answer compares two
         texts), ``adapters`` (of the datasets that the answers are about; None for any) and ``files`` (sorted). A judge
         with two prompt styles is two judges.
 
@@ -37,14 +38,13 @@ def discover(folder: str | Path) -> dict[str, dict]:
                 f"{seen.place}: judge {title(name, style)} would have the id {judge_id!r} of judge "
                 f"{title(other['model'], other['prompt_style'])}; rename one of them"
             )
-        compares = seen.formats <= set(formats.COMPARISONS)
         judges[judge_id] = {
             "engine": "recorded",
             "model": name,
             "label": name if style is None else f"{name} ({style})",
             "prompt_style": style,
-            "n": max(seen.options if compares else seen.scores, default=SCALE),  # of several scales the largest
-            "compares": compares,
+            "n": max(seen.scores, default=SCALE),  # of several scales the largest
+            "compares": seen.formats <= set(formats.COMPARISONS),
             "adapters": None if None in seen.adapters else sorted(seen.adapters),
             "files": list(seen.files),
         }
@@ -59,7 +59,7 @@ class _Seen:
         place: of its first answer.
         formats, adapters: of its answers.
         files: paths, as keys in their order.
-        scores, options: how many scores its orderings have, and how many options its comparisons.
+        scores: how many scores its orderings have.
     """
 
     place: str
@@ -67,7 +67,6 @@ class _Seen:
     adapters: set[str | None] = field(default_factory=set)
     files: dict[str, None] = field(default_factory=dict)
     scores: set[int] = field(default_factory=set)
-    options: set[int] = field(default_factory=set)
 
 
 def _files_of(folder: Path) -> list[Path]:
@@ -90,28 +89,36 @@ def _seen_in(paths: list[Path]) -> dict[tuple[str, str | None], _Seen]:
             seen.formats.add(record["format"])
             seen.adapters.add(formats.adapter_of(record))
             seen.files[str(path)] = None
-            # Comparisons have options of their own, which say nothing about a scale.
-            compares = record["format"] in formats.COMPARISONS
-            shown = record["options"] if compares else record["ordering"]
-            if shown:
-                (seen.options if compares else seen.scores).add(len(shown))
+            if record["ordering"]:
+                seen.scores.add(len(record["ordering"]))
     return found
 
 
 def add_judges(config: dict) -> None:
     """Put the judges of config's `recorded_dir` into it, and into each study whose one strategy is `recorded`.
 
+    A study of probe `COMPARES` takes the judges that compare texts, any other those that score them.
+
     Args:
         config: with `recorded_dir` and `studies`; what else it says is unchecked.
 
     Raises:
-        InputError: see `discover`.
+        InputError: see `discover`; or no study is about what the answers do.
     """
-    judges = discover(config["recorded_dir"])
+    folder = config["recorded_dir"]
+    judges = discover(folder)
     config.setdefault("judges", {}).update(judges)
-    for study in config["studies"].values():
-        if isinstance(study, dict) and study.get("strategies") == [STRATEGY]:
-            study["judges"] = [*study.get("judges", []), *judges]
+    blocks = (study for study in config["studies"].values() if isinstance(study, dict))
+    studies = [study for study in blocks if study.get("strategies") == [STRATEGY]]
+    joined = False
+    for study in studies:
+        compares = study.get("probe") == COMPARES
+        named = [name for name, judge in judges.items() if judge["compares"] == compares]
+        study["judges"] = [*study.get("judges", []), *named]
+        joined |= bool(named)
+    if studies and not joined:
+        found, wanted = ("score one text", "compare two") if compares else ("compare two texts", "score one")
+        raise InputError(f"{folder}: the recorded answers {found} each; the studies of strategy {STRATEGY!r} {wanted}")
 
 
 def id_of(judge: str, prompt_style: str | None = None, where: str = "judge") -> str:

@@ -6,6 +6,7 @@ fields; one file may hold several judges. Whatever a file says is data: it is ch
 
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,8 @@ from rubric_order.base.errors import InputError
 SUFFIXES = (".jsonl.gz", ".jsonl", ".parquet")
 
 # What all formats are brought to. An item is named by its id, or by group, candidate and criterion; a comparison by
-# group, criterion and the two candidates in the order in which they were shown.
+# group, criterion and the two candidates in the order in which they were shown; of these also the task, what several
+# groups share (`source_id`), and the human scores of both, in that order.
 COLUMNS = [
     "request_id",
     "format",
@@ -29,6 +31,9 @@ COLUMNS = [
     "criterion",
     "shown_first",
     "shown_second",
+    "task",
+    "source_id",
+    "human_scores",
     "options",
     "ordering",
     "ordering_index",
@@ -80,16 +85,19 @@ def _boolean(value: object) -> bool:
     return value
 
 
-def _names(value: object) -> list[str]:
-    if not isinstance(value, list) or not value:
-        raise ValueError("a list of names")
-    return [_name(entry) for entry in value]
-
-
 def _two_names(value: object) -> list[str]:
-    if not isinstance(value, list) or len(value) != 2:
+    if not isinstance(value, list) or len(value) != 2 or value[0] == value[1]:
         raise ValueError("a list of two names")
     return [_name(entry) for entry in value]
+
+
+def _options(value: object) -> list[str]:
+    expected = "two or three different capital letters, the last of three for a tie"
+    if not isinstance(value, list) or len(value) not in (2, 3) or len({*map(str, value)}) != len(value):
+        raise ValueError(expected)
+    if not all(isinstance(entry, str) and re.fullmatch("[A-Z]", entry) for entry in value):
+        raise ValueError(expected)
+    return value
 
 
 def _ordering(value: object) -> list[int]:
@@ -133,8 +141,11 @@ def _summeval(record: dict) -> dict:
 
 
 def _summeval_pairwise(record: dict) -> dict:
-    first, second = reversed(record["pair"]) if record["toggled"] else record["pair"]
-    return _article(record) | {"shown_first": first, "shown_second": second, "options": record["options"]}
+    shown = [(record["pair"][k], record[f"human_score_{k + 1}"]) for k in ((1, 0) if record["toggled"] else (0, 1))]
+    (first, second), human_scores = zip(*shown, strict=True)
+    kept = {"shown_first": first, "shown_second": second, "human_scores": list(human_scores)}
+    names = {"benchmark": SUMMEVAL, "task": record["criterion"], "source_id": record["article_id"]}
+    return _article(record) | kept | names | {"options": record["options"]}
 
 
 def _article(record: dict) -> dict:
@@ -143,9 +154,22 @@ def _article(record: dict) -> dict:
 
 
 def _pairwise(record: dict) -> dict:
+    if record["answer_a"] == record["answer_b"]:
+        raise InputError(
+            f"field 'answer_b': expected another one than answer_a, found {record['answer_b']!r:.60} twice"
+        )
     kept = {name: record[name] for name in ("benchmark", "judge", "options", "response")}
     shown = {"shown_first": record["answer_a"], "shown_second": record["answer_b"], "repeat": record["repetition"]}
-    return kept | shown | {"group_id": record["question_id"], "criterion": record["task"]}
+    task, group = record["task"], record["question_id"]
+    # DevBench: the task follows the project in a question's id, and part of the project is left in the recorded task.
+    document = _DOCUMENT.search(task) if record["benchmark"] == "DevBench" else None
+    task = document[0] if document else task
+    source = group.removesuffix(f"_{task}") or group
+    return kept | shown | {"group_id": group, "criterion": task, "task": task, "source_id": source}
+
+
+_DOCUMENT = re.compile(r"(?:uml_class|uml_sequence|architecture_design)-.+", re.IGNORECASE)
+SUMMEVAL = "SummEval"  # how the comparisons of its summaries call it
 
 
 FORMATS: dict[str, _Format] = {
@@ -157,7 +181,7 @@ FORMATS: dict[str, _Format] = {
             "article_id": _name,
             "pair": _two_names,
             "toggled": _boolean,
-            "options": _names,
+            "options": _options,
             "human_score_1": _number,
             "human_score_2": _number,
             "response": _text,
@@ -185,7 +209,7 @@ FORMATS: dict[str, _Format] = {
             "question_id": _name,
             "answer_a": _name,
             "answer_b": _name,
-            "options": _names,
+            "options": _options,
             "repetition": _count,
             "response": _text,
         },
@@ -258,7 +282,11 @@ def read(path: Path) -> Iterator[dict]:
         row = {name: value for name, value in row.items() if value is not None}
         if kind is None:
             kind = _recognise(row, where)
-        record = dict.fromkeys(COLUMNS) | {"repeat": 0} | FORMATS[kind].common(_check(row, kind, where))
+        try:
+            common = FORMATS[kind].common(_check(row, kind))
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+        record = dict.fromkeys(COLUMNS) | {"repeat": 0} | common
         yield record | {"format": kind, "judge": record["judge"] or stem, "file": str(path), "line": line}
     if kind is None:
         raise InputError(f"{path}: line 1: expected a recorded answer, found nothing")
@@ -274,7 +302,7 @@ def _recognise(row: dict, where: str) -> str:
     )
 
 
-def _check(row: dict, kind: str, where: str) -> dict:
+def _check(row: dict, kind: str) -> dict:
     known = FORMATS[kind]
     kept = {}
     for name, check in (known.required | known.optional).items():
@@ -282,9 +310,9 @@ def _check(row: dict, kind: str, where: str) -> dict:
             try:
                 kept[name] = check(row[name])
             except ValueError as error:
-                raise InputError(f"{where}: field {name!r}: expected {error}, found {row[name]!r:.60}") from None
+                raise InputError(f"field {name!r}: expected {error}, found {row[name]!r:.60}") from None
         elif name in known.required:
-            raise InputError(f"{where}: field {name!r} is missing; format {kind!r} has {', '.join(known.required)}")
+            raise InputError(f"field {name!r} is missing; format {kind!r} has {', '.join(known.required)}")
     return kept
 
 

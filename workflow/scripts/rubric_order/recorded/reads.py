@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -13,9 +14,10 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.judging.store import SCHEMA
 from rubric_order.planning.reads import COLUMNS as PLAN_COLUMNS
+from rubric_order.probes._comparisons import ABOUT
 from rubric_order.prompts import orderings
 from rubric_order.recorded import formats
-from rubric_order.recorded.discovery import SCALE, STRATEGY, title
+from rubric_order.recorded.discovery import COMPARES, SCALE, STRATEGY, title
 
 log = logging.getLogger(__name__)
 
@@ -132,12 +134,11 @@ def plan(
         ``recorded``. Items without a record have no row; the log says how many they are.
 
     Raises:
-        InputError: a record is of no item, an ordering index has no ordering, only some of the records compare two
-            answers, or no record is left.
+        InputError: a record is of no item, an ordering index has no ordering, a record compares two texts, or no record
+            is left.
     """
     _check_option("unknown", unknown, UNKNOWN)
-    if _compare(records):
-        return _plan_comparisons(records, study=study, judge_id=judge_id, dataset=str(items["dataset"].iloc[0]))
+    _check_kind(records, compare=False)
     known = _with_items(items, records, unknown)
     if known.empty:
         raise InputError(f"judge {judge_id}: no recorded answer is of an item of dataset {_dataset(items)}")
@@ -158,20 +159,20 @@ def plan(
     return reads.assign(levels=[[]] * len(reads))[[*PLAN_COLUMNS, "item_id"]]
 
 
-def _compare(records: pd.DataFrame) -> bool:
-    """Whether records compare two answers each, rather than score one.
+def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
+    """Check that records compare two texts each, or that they score one.
 
     Raises:
-        InputError: some do and some do not.
+        InputError: one does the other thing.
     """
-    compares = records["format"].isin(formats.COMPARISONS)
-    if compares.any() and not compares.all():
-        first = records[compares].iloc[0]
+    others = records[records["format"].isin(formats.COMPARISONS) != compare]
+    if len(others):
+        first = others.iloc[0]
+        does, expected = ("scores one text", "compare two") if compare else ("compares two texts", "score one")
         raise InputError(
-            f"{formats.place(first)}: format {first['format']!r} compares two answers, other records score single "
-            "ones; give them prompt styles, so that they are two judges"
+            f"{formats.place(first)}: format {first['format']!r} {does}, and the study's records {expected}; give those "
+            "that differ another prompt style, so that they are another judge"
         )
-    return bool(compares.any())
 
 
 def _with_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.DataFrame:
@@ -188,39 +189,6 @@ def _with_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.
         "%d of %d records left out; the first: %s: %s", absent.sum(), len(records), formats.place(first), message
     )
     return known[~absent]
-
-
-def _plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, dataset: str) -> pd.DataFrame:
-    """Answers that compare two texts as reads: their `score` is the place of the option that they choose.
-
-    They have no human score here, so they are parsed and their failures counted, and that is all.
-    """
-    names = ["group_id", "criterion", "shown_first", "shown_second"]
-    pair = records[names].astype(str).agg(" ".join, axis=1)
-    reads = pd.DataFrame(
-        {
-            "study": study,
-            "judge": judge_id,
-            "profile": DEFAULT_PROFILE,
-            "dataset": dataset,
-            "unit_id": pair.to_numpy(),
-            "item_id": pair.to_numpy(),
-            "group_id": records["group_id"].to_numpy(),
-            "candidate": records["shown_first"].to_numpy(),
-            "criterion": records["criterion"].to_numpy(),
-            "human_score": float("nan"),
-            "probe": "pair_order",
-            "strategy": STRATEGY,
-            "n": records["options"].map(len).to_numpy(dtype="int64"),
-            "read_index": records.groupby(pair).cumcount().to_numpy(dtype="int64"),
-            "ordering": [list(range(1, len(options) + 1)) for options in records["options"]],
-            "repeat": records["repeat"].to_numpy(),
-            "request_id": records["request_id"].astype("str").to_numpy(),
-        }
-    )
-    reads = reads.assign(condition=BASELINE, levels=[[]] * len(reads))
-    reads = reads.sort_values(["n", "unit_id", "read_index"], kind="stable").reset_index(drop=True)
-    return reads[[*PLAN_COLUMNS, "item_id"]]
 
 
 def _item_ids(items: pd.DataFrame, records: pd.DataFrame) -> list[str | None]:
@@ -245,6 +213,81 @@ def _item_ids(items: pd.DataFrame, records: pd.DataFrame) -> list[str | None]:
 
 
 _KEY = ("group_id", "candidate", "criterion")
+
+
+def plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, dataset: str) -> pd.DataFrame:
+    """The reads that recorded comparisons stand for; their items need not be there.
+
+    Args:
+        records: see `read`; of one judge and dataset.
+        study, judge_id, dataset: keys of the reads.
+
+    Returns:
+        One row a record, with the plan's columns, `_comparisons.ABOUT`, and `labels`, the letters that could be
+        written: one a place, and one for a tie where there are three. The canonical order of two candidates has the
+        baseline first, if one candidate is in all comparisons of the benchmark, and is alphabetical otherwise.
+
+    Raises:
+        InputError: a record scores one text.
+    """
+    _check_kind(records, compare=True)
+    records = records.reset_index(drop=True)
+    first, second = records["shown_first"].astype(str), records["shown_second"].astype(str)
+    baseline = _baselines(records["benchmark"], first, second)
+    swapped = (first != baseline) & ((second == baseline) | (second < first))
+    pairs = np.where(swapped, [second, first], [first, second]).T
+    humans = [
+        None if scores is None else scores[::-1] if turned else scores
+        for scores, turned in zip(records["human_scores"], swapped, strict=True)
+    ]
+    unit = [f"{group}-{task}-{one}-{other}" for group, task, (one, other) in _rows(records, pairs)]
+    reads = pd.DataFrame(
+        {
+            "study": study,
+            "judge": judge_id,
+            "profile": DEFAULT_PROFILE,
+            "dataset": dataset,
+            "unit_id": unit,
+            "item_id": unit,
+            "group_id": records["group_id"],
+            "candidate": pd.Series(pairs[:, 1], dtype=object).where(baseline.notna(), None),
+            "criterion": records["criterion"],
+            "human_score": float("nan"),
+            "probe": COMPARES,
+            "strategy": STRATEGY,
+            "n": 2,
+            "ordering": [[2, 1] if turned else [1, 2] for turned in swapped],
+            "repeat": records["repeat"],
+            "request_id": records["request_id"].astype("str"),
+            "benchmark": records["benchmark"],
+            "task": records["task"],
+            "source_id": records["source_id"],
+            "candidates": pairs.tolist(),
+            "baseline": baseline,
+            "human_scores": pd.Series(humans, dtype=object),
+            "labels": records["options"],
+        }
+    ).assign(condition=BASELINE, levels=[[]] * len(records))
+    turned = reads["ordering"].map(lambda ordering: ordering[0])
+    reads = reads.assign(turned=turned).sort_values(["unit_id", "repeat", "turned"], kind="stable", ignore_index=True)
+    reads["read_index"] = reads.groupby("unit_id").cumcount().astype("int64")
+    return reads[[*PLAN_COLUMNS, *ABOUT, "labels"]]
+
+
+def _rows(records: pd.DataFrame, pairs: np.ndarray) -> Iterable[tuple]:
+    return zip(records["group_id"], records["task"], pairs.tolist(), strict=True)
+
+
+def _baselines(benchmark: pd.Series, first: pd.Series, second: pd.Series) -> pd.Series:
+    """The candidate that is in all comparisons of a record's benchmark; None where there is none, or where both are."""
+    found = pd.Series([None] * len(benchmark), dtype=object)
+    for name in benchmark.unique():
+        rows = np.flatnonzero(benchmark == name)
+        candidates = {*zip(first[rows], second[rows], strict=True)}
+        shared = set.intersection(*({*pair} for pair in candidates))
+        if len(shared) == 1:
+            found[rows] = shared.pop()
+    return found
 
 
 def _folded(key: list[str]) -> tuple[str, str, str]:
