@@ -339,3 +339,49 @@ def draw_criteria(
             carried = carry * (score - 3)
     values[rng.random(values.shape) < failing] = np.nan
     return values, shown
+
+
+def comparison_table(verdicts, *, per_group=1, per_source=1, tie=True, n=2, repeat=0, first=0, task="t", **about):
+    """Reads of pairs or lists with the given verdicts, as `_comparisons.score` returns them.
+
+    Args:
+        verdicts: of each comparison, one of each cyclic order of its candidates: the place that is chosen, 0 for a tie,
+            None for no choice. Shape (n_comparisons, n).
+        per_group: comparisons of a group. per_source: groups that share a source.
+        tie: whether a tie is offered. n: number of candidates.
+        repeat: number of the run. first: number of the first comparison.
+        task: of all comparisons, or one each.
+        about: columns of `ABOUT`.
+    """
+    shown = np.array([[(start + place) % n + 1 for place in range(n)] for start in range(n)])
+    rows = []
+    for number, chosen in enumerate(verdicts, start=first):
+        group = number // per_group
+        for order, place in zip(shown, chosen, strict=True):
+            rows.append(
+                {
+                    "unit_id": f"u{number:04d}",
+                    "group_id": f"g{group:04d}",
+                    "source_id": f"s{group // per_source:04d}" if per_source > 1 else f"g{group:04d}",
+                    "benchmark": "B",
+                    "task": task if isinstance(task, str) else task[number - first],
+                    "candidates": ["base", *(f"c{number % per_group}{k}" for k in range(1, n))],
+                    "candidate": f"c{number % per_group}1" if n == 2 else None,
+                    "baseline": "base" if n == 2 else None,
+                    "human_scores": None,
+                    "n": n,
+                    "strategy": "recorded" if n == 2 else "cyclic",
+                    "ordering": order,
+                    "repeat": repeat,
+                    "tie": tie,
+                    "score": None if place is None else order[place - 1] if place else 0,
+                    "position": place,
+                    "pattern": None if place is None else "brackets",
+                    "failure": "no_score" if place is None else None,
+                }
+            )
+    table = pd.DataFrame(rows).astype({"score": "Int8", "position": "Int8"})
+    table["read_index"] = table.groupby("unit_id").cumcount()
+    empty = {"option_mass": np.nan, "expected_score": np.nan, "position_probabilities": None, "ranking": None}
+    about = {**ABOUT, "study": "judging_the_judges", **about}
+    return table.assign(item_id=table["unit_id"], question="", **empty, **about)

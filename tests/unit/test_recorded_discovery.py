@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from recorded_answers import summary, write
+from recorded_answers import comparison, summary, write
 
 from rubric_order.base.errors import InputError
 from rubric_order.recorded import discovery, reads
@@ -55,6 +55,20 @@ def test_a_folder_without_answers_is_an_error(tmp_path):
         discovery.discover(tmp_path)
     with pytest.raises(InputError, match="absent: no such folder"):
         discovery.discover(tmp_path / "absent")
+
+
+def test_a_judge_joins_the_studies_that_are_about_what_its_answers_do(tmp_path):
+    write(tmp_path / "a.jsonl", summary())
+    write(tmp_path / "b.jsonl", comparison())
+    studies = {"scores": {"strategies": ["recorded"]}, "pairs": {"strategies": ["recorded"], "probe": "pair_order"}}
+    config = {"recorded_dir": str(tmp_path), "studies": studies}
+    discovery.add_judges(config)
+    assert config["studies"]["scores"]["judges"] == ["gpt_3_5_rts"]
+    assert config["studies"]["pairs"]["judges"] == ["gpt_4"]
+    del studies["pairs"]
+    (tmp_path / "a.jsonl").unlink()
+    with pytest.raises(InputError, match="the recorded answers compare two texts each; the studies of strategy 'recor"):
+        discovery.add_judges({"recorded_dir": str(tmp_path), "studies": studies})
 
 
 # --- answers of real judges, which are not part of this repository

@@ -214,23 +214,48 @@ def test_a_record_of_no_item_is_an_error_or_left_out_and_counted(tmp_path, caplo
 def test_comparisons_are_not_mixed_with_scores(tmp_path, small):
     paths = [write(tmp_path / "a.jsonl", comparison()), write(tmp_path / "b.jsonl", summary())]
     records = reads.read(paths)
-    with pytest.raises(InputError, match="line 1: format 'pairwise' compares two answers"):
+    with pytest.raises(InputError, match=r"a\.jsonl: line 1: format 'pairwise' compares two texts"):
         reads.plan(small.items, records, study="s", judge_id="j")
+    with pytest.raises(InputError, match=r"b\.jsonl: line 1: format 'summeval' scores one text"):
+        reads.plan_comparisons(records, study="s", judge_id="j", dataset="d")
 
 
-def test_comparisons_are_parsed_by_their_letters_and_have_no_human_score(tmp_path, small):
-    rows = [comparison(response="Good. [[B]]"), comparison(response="Neither", repetition=1)]
+def test_comparisons_become_reads_of_a_pair_in_one_canonical_order(tmp_path):
+    rows = [
+        comparison(answer_a="new", answer_b="base"),
+        comparison(answer_a="base", answer_b="new"),
+        comparison(answer_a="base", answer_b="other", repetition=2),
+    ]
     records = reads.read(write(tmp_path / "a.jsonl", *rows))
-    planned = reads.plan(small.items, records, study="s", judge_id="j")
-    n = len(rows[0]["options"])
-    labels = option_letters({"compares": True, "n": n})
-    scored = scores.score_reads(planned, reads.responses(records), probe="score_order", labels=labels)
-    assert scored["score"].tolist()[0] == 2
-    assert scored["failure"].tolist()[1] == "no_score"
-    assert scored["human_score"].isna().all()
-    assert human_agreement.estimate(scored, resamples=100, confidence=0.95, seed=0).empty
-    failures = parse_failures.estimate(scored).query("reason == 'all'")
-    assert failures[["n_scores", "n_failed"]].values.tolist() == [[2, 1]]
+    planned = reads.plan_comparisons(records, study="s", judge_id="j", dataset="d")
+    assert planned["candidates"].tolist() == [["base", "new"], ["base", "new"], ["base", "other"]]
+    assert planned["ordering"].tolist() == [[1, 2], [2, 1], [1, 2]]
+    assert planned["candidate"].tolist() == ["new", "new", "other"]
+    assert set(planned["baseline"]) == {"base"}
+    assert planned["repeat"].tolist() == [0, 0, 2]
+    assert planned["read_index"].tolist() == [0, 1, 0]
+    assert planned["n"].tolist() == [2] * 3
+
+
+def test_a_task_of_devbench_loses_the_name_of_the_project(tmp_path):
+    rows = [
+        comparison(benchmark="DevBench", task=f"{rest}uml_class-complexity", question_id=f"{name}_uml_class-complexity")
+        for rest, name in (("", "idcenter"), ("management_", "people_management"))
+    ]
+    records = reads.read(write(tmp_path / "a.jsonl", *rows))
+    planned = reads.plan_comparisons(records, study="s", judge_id="j", dataset="d")
+    assert set(planned["task"]) == {"uml_class-complexity"}
+    assert planned["source_id"].tolist() == ["idcenter", "people_management"]
+
+
+def test_human_scores_stay_with_their_summaries(tmp_path):
+    rows = [compared_summaries(toggled=toggled) for toggled in (False, True)]
+    records = reads.read(write(tmp_path / "a.jsonl", *rows))
+    planned = reads.plan_comparisons(records, study="s", judge_id="j", dataset="d")
+    assert planned["candidates"].tolist() == [["M8", "M9"]] * 2
+    assert planned["human_scores"].tolist() == [[2.0, 3.5]] * 2
+    assert planned["ordering"].tolist() == [[1, 2], [2, 1]]
+    assert planned["baseline"].isna().all()
 
 
 def test_a_record_belongs_to_the_dataset_of_its_format_or_benchmark(tmp_path):

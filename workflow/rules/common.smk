@@ -241,10 +241,16 @@ def bases(block):
     return {name: [study["conditions"][0], study["strategies"][0]] for name, study in config["studies"].items()}
 
 
+def judge_names(block):
+    """What the judges of the study that a table shows are called."""
+    return {name: config["judges"][name]["label"] for name in config["studies"][block["study"]]["judges"]}
+
+
 # What the catalogue calls derived: arguments of a result, made from its block of config and the rest of it.
 DERIVED = {
     "bases": bases,
     "human_scales": human_scales,
+    "judge_names": judge_names,
     "sampling_temperatures": sampling_temperatures,
     "setting": setting_values,
     "temperatures": temperatures,

@@ -44,6 +44,7 @@ class Shown(NamedTuple):
 
 
 SCORE_ORDER, CRITERION_ORDER = ("score_order",), ("criterion_order",)
+COMPARING = ("pair_order", "list_order")
 ANY = "any"  # in place of the name of a probe: whatever there is
 ANY_PROBE = (ANY,)
 
@@ -92,6 +93,7 @@ STATISTICS = {
     "criteria_agreement": Statistic(CRITERION_ORDER, settings=("bootstrap", "paired")),
     "crossed_orders": Statistic(CRITERION_ORDER),
     "halo": Statistic(CRITERION_ORDER, reads=("alone",)),
+    "position_consistency": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency")),
     "rerun": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",)),
     "replication": Statistic(
         reads=(
@@ -144,6 +146,9 @@ TABLES = {
     "carry_over": Shown(("carry_over",), "Criterion order", "Carry-over"),
     "halo": Shown(("halo",), "Criterion order", "Halo"),
     "crossed_orders": Shown(("crossed_orders",), "Criterion order", "Crossed orders"),
+    "pairwise_position_bias": Shown(
+        ("position_consistency",), "Comparisons", "Position bias of comparisons", derived=("judge_names",)
+    ),
 }
 
 SWEPT = ("position_selection", "human_agreement")

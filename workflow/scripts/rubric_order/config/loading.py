@@ -13,12 +13,14 @@ from rubric_order.recorded import discovery
 SCHEMA = "workflow/schemas/config.schema.yaml"
 DEFAULT = "config/config.yaml"
 READY = "config"  # with the folders `datasets` and `judges`
+OPTIONAL = ("studies", "figures", "tables")  # blocks in which null takes out what another file names
 
 
 def complete(config: dict, *, folder: Path) -> None:
     """Complete a config in place, and check it.
 
-    1. A text stands for what it says where the schema wants no text (`read_texts`).
+    1. A text stands for what it says where the schema wants no text (`read_texts`). A study, figure or table that is
+       null is taken out: so a file takes out what the default config names.
     2. The datasets that we know, and the ready-made judges that are named, come under what the config says of them.
     3. The judges of `recorded_dir` join the studies of strategy `recorded`.
     4. The shape is checked, defaults are filled in, and the meaning is checked.
@@ -34,6 +36,9 @@ def complete(config: dict, *, folder: Path) -> None:
     """
     shape = schema.load(folder / SCHEMA)
     read_texts(config, shape)
+    for block in OPTIONAL:
+        if isinstance(named := config.get(block), Mapping):
+            config[block] = {name: value for name, value in named.items() if value is not None}
     _add_ready_made(config, folder / READY)
     if _names_a_folder(config):
         discovery.add_judges(config)

@@ -170,8 +170,8 @@ def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
         first = others.iloc[0]
         does, expected = ("scores one text", "compare two") if compare else ("compares two texts", "score one")
         raise InputError(
-            f"{formats.place(first)}: format {first['format']!r} {does}, and the study's records {expected}; give those "
-            "that differ another prompt style, so that they are another judge"
+            f"{formats.place(first)}: format {first['format']!r} {does}, and the study's records {expected}; give "
+            "those that differ another prompt style, so that they are another judge"
         )
 
 

@@ -1,0 +1,197 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from factories import comparison_table
+from recorded_answers import comparison, write
+
+from rubric_order.methods import series
+from rubric_order.recorded import discovery, reads
+from rubric_order.scoring import scores
+from rubric_order.statistics import position_consistency
+from rubric_order.tables import pairwise_position_bias
+
+A, B, TIE, NONE = 1, 2, 0, None
+# Of ten pairs six are consistent, one of them a tie; two count for primacy, two for recency.
+TEN = [(A, B)] * 3 + [(B, A)] * 2 + [(TIE, TIE), (A, A), (A, TIE), (B, B), (TIE, B)]
+
+
+def estimated(*tables, forms=None):
+    found = position_consistency.estimate(list(tables), confidence=0.95, forms=forms or {})
+    return found.set_index(["task", "cluster", "quantity"])["estimate"]
+
+
+def printed(*tables, **settings):
+    found = position_consistency.estimate(list(tables), confidence=0.95, forms={})
+    settings = {
+        "study": "judging_the_judges",
+        "least_stability": 0.85,
+        "most_errors": 0.1,
+        "judge_names": {},
+    } | settings
+    return pairwise_position_bias.table(found, **settings)
+
+
+def test_measures_of_ten_pairs():
+    found = estimated(comparison_table(TEN))["all", "group"]
+    assert found["position_consistency"] == pytest.approx(0.6)
+    assert found["preference_fairness"] == pytest.approx(0)
+    assert found["primacy"] == found["recency"] == pytest.approx(0.2)
+    assert found["inconsistent_primacy"] == pytest.approx(0.5)
+    assert found["strict_flips"] == found["soft_flips"] == pytest.approx(0.2)
+    assert found["error_rate"] == 0
+    assert "repetition_stability" not in found  # no prompt is read twice
+    assert "excess" not in found
+
+
+def test_only_pairs_with_a_verdict_in_both_orders_count_and_every_failure_is_an_error():
+    table = comparison_table([*TEN, (A, NONE), (NONE, NONE)])
+    found = estimated(table)["all", "group"]
+    assert found["position_consistency"] == pytest.approx(0.6)
+    assert found["error_rate"] == pytest.approx(3 / 24)
+    row = printed(table).iloc[0]
+    assert (row["n_pairs"], row["n_questions"], row["flag"]) == (10, 10, "few clusters, many errors")
+
+
+def test_forms_that_do_not_count_are_failures():
+    table = comparison_table(TEN)
+    table.loc[0, "pattern"] = "conclusion"
+    assert estimated(table, forms={"B": ["brackets"]})["all", "group", "error_rate"] == pytest.approx(1 / 20)
+    assert estimated(table, forms={"other": ["brackets"]})["all", "group", "error_rate"] == 0
+
+
+def test_series_are_of_the_first_run_and_recorded_repeats_of_the_later_ones():
+    first = comparison_table(TEN)
+    # Three repeats of two pairs: one always the same, one with the order's first place twice and a failure.
+    repeats = [comparison_table([(A, B), place], repeat=r) for r, place in ((1, (A, B)), (2, (A, B)), (3, (NONE, B)))]
+    found = estimated(pd.concat([first, *repeats]))["all", "group"]
+    assert found["position_consistency"] == pytest.approx(0.6)
+    assert found["repetition_stability"] == pytest.approx((1 + 1 + 2 / 3 + 1) / 4)
+    assert found["error_rate"] == 0
+    only = estimated(pd.concat(repeats))["all", "group"]
+    assert only["position_consistency"] == 1  # the first of the later runs
+
+
+def test_each_task_has_its_rows_and_sources_are_clusters_where_groups_share_one():
+    table = comparison_table(TEN * 4, per_source=5, task=["t1", "t2"] * 20)
+    found = position_consistency.estimate(table, confidence=0.95, forms={})
+    assert set(found["task"]) == {"all", "t1", "t2"}
+    consistency = found.query("quantity == 'position_consistency' and task == 'all'").set_index("cluster")
+    assert consistency["n_clusters"].to_dict() == {"group": 40, "source": 8}
+    assert consistency["estimate"].tolist() == pytest.approx([0.6, 0.6])
+    by_task = found.query("quantity == 'position_consistency' and cluster == 'group' and task != 'all'")["estimate"]
+    # The standard deviation is over cells, which are the tasks here.
+    assert consistency["sd"].iloc[0] == pytest.approx(np.std(by_task, ddof=1))
+
+
+def test_a_list_in_cyclic_orders_and_what_even_places_would_give():
+    rng = np.random.default_rng(20261122)
+    table = comparison_table(rng.integers(1, 4, size=(600, 3)).tolist(), n=3, tie=False)
+    found = estimated(table)["all", "group"]
+    consistency, fairness = series.random_judge(3)
+    assert found["position_consistency"] == pytest.approx(consistency, abs=0.04)
+    assert found["preference_fairness"] == pytest.approx(fairness, abs=0.08)
+    even = (1 - 2 / 3) * (1 - found["position_consistency"])
+    assert found["fairness_of_even_places"] == pytest.approx(even)
+
+
+def test_a_judge_that_draws_has_no_excess_and_one_that_leans_has():
+    rng = np.random.default_rng(20261123)
+
+    def runs(lean):
+        odds = rng.normal(0, 1.5, 400)
+        parts = []
+        for repeat in (1, 2, 3):
+            first = rng.random(400) < 1 / (1 + np.exp(-odds - lean))
+            second = rng.random(400) < 1 / (1 + np.exp(odds - lean))
+            verdicts = np.column_stack([np.where(first, A, B), np.where(second, A, B)])
+            parts.append(comparison_table(verdicts.tolist(), repeat=repeat, per_group=5))
+        return position_consistency.estimate(pd.concat(parts), confidence=0.95, forms={}).set_index("quantity")
+
+    fair, leaning = runs(0.0), runs(0.8)
+    assert fair.loc["position_consistency", "estimate"] < 0.8  # inconsistent by chance alone
+    assert fair.loc["excess", "ci_low"] < 0 < fair.loc["excess", "ci_high"]
+    assert leaning.loc["excess", "ci_low"] > 0
+    assert leaning.loc["preference_fairness", "ci_high"] < 0
+
+
+def test_the_table_has_the_columns_of_the_paper_and_calls_judges_by_their_names():
+    rows = printed(comparison_table(TEN * 4, judge="gpt_4"), judge_names={"gpt_4": "GPT-4"})
+    wanted = ["judge", "benchmark", "repetition_stability", "position_consistency", "position_consistency_sd"]
+    wanted += ["preference_fairness", "error_rate", "n_pairs"]
+    assert {*wanted, "position_consistency_low", "position_consistency_high"} <= {*rows}
+    assert rows[["judge", "judge_id", "benchmark"]].values.tolist() == [["GPT-4", "gpt_4", "B"]]
+    assert "undefined" in pairwise_position_bias.for_print(rows)["RS"].item()
+    assert printed(comparison_table(TEN), study="other").empty
+
+
+def of_folder(folder):
+    """The table of a folder of recorded comparisons."""
+    parts, names = [], {}
+    for judge_id, judge in discovery.discover(folder).items():
+        records = reads.read(judge["files"], judge=judge["model"], prompt_style=judge["prompt_style"])
+        names[judge_id] = judge["model"]
+        for adapter in judge["adapters"]:
+            chosen = reads.about(records, adapter)
+            plan = reads.plan_comparisons(chosen, study="judging_the_judges", judge_id=judge_id, dataset=adapter)
+            parts.append(scores.score_reads(plan, reads.responses(chosen), probe="pair_order"))
+    forms = {"MTBench": ["brackets"], "DevBench": ["choice"]}
+    found = position_consistency.estimate(parts, confidence=0.95, forms=forms)
+    settings = {"study": "judging_the_judges", "least_stability": 0.85, "most_errors": 0.1, "judge_names": names}
+    return pairwise_position_bias.table(found, **settings).set_index(["judge", "benchmark"])
+
+
+def test_a_made_up_folder_in_the_published_format(tmp_path):
+    said = {"[[A]]": ("base", "new"), "[[C]] then [[B]]": ("new", "base"), "It is fine. [[B]]": ("new", "base")}
+    rows = [
+        comparison(question_id=str(q), answer_a=a, answer_b=b, response=text)
+        for q, chosen in ((1, ("[[A]]", "It is fine. [[B]]")), (2, ("[[A]]", "[[C]] then [[B]]")))
+        for text, (a, b) in said.items()
+        if text in chosen
+    ]
+    choice = {"benchmark": "DevBench", "options": ["A", "B"], "task": "uml_class-complexity"}
+    for project in ("one", "two"):
+        for a, b in (("human", "gpt"), ("gpt", "human")):
+            rows.append(
+                comparison(
+                    **choice,
+                    question_id=f"{project}_uml_class-complexity",
+                    answer_a=a,
+                    answer_b=b,
+                    response="Choice: A\nReason: 1. Response 1 is clearer than Response 2.",
+                )
+            )
+    write(tmp_path / "a.jsonl", *rows)
+    found = of_folder(tmp_path)
+    assert found.loc[("gpt-4", "MTBench"), "position_consistency"] == 1
+    assert found.loc[("gpt-4", "MTBench"), ["n_pairs", "error_rate"]].tolist() == [1, 0.25]  # two verdicts are none
+    assert found.loc[("gpt-4", "DevBench"), "preference_fairness"] == -1
+
+
+@pytest.mark.slow  # some 20,000 answers are parsed
+def test_printed_digits_of_the_paper():
+    folder = os.environ.get("RUBRIC_ORDER_JUDGMENTS")
+    if not folder:
+        pytest.skip("RUBRIC_ORDER_JUDGMENTS is not set")
+    found = of_folder(Path(folder) / "pairwise")
+    columns = ["repetition_stability", "repetition_stability_sd", "position_consistency", "position_consistency_sd"]
+    columns += ["preference_fairness", "error_rate"]
+    # Table 2: RS, its standard deviation, PC, its standard deviation, PF, Error.
+    paper = {
+        ("gpt-4-0613", "MTBench"): [0.97, 0.05, 0.82, 0.15, 0.02, 0.00],
+        ("gpt-4-0613", "DevBench"): [0.97, 0.05, 0.83, 0.15, -0.13, 0.00],
+        ("gpt-3.5-turbo-1106", "MTBench"): [0.96, 0.07, 0.70, 0.18, 0.06, 0.00],
+    }
+    for key, numbers in paper.items():
+        assert found.loc[key, columns].astype(float).round(2).tolist() == numbers
+    turbo = found.loc["gpt-4-1106-preview"]
+    assert turbo["repetition_stability"].round(2).to_dict() == {"DevBench": 0.97, "MTBench": 0.94}
+    assert turbo.loc["MTBench", "repetition_stability_sd"].round(2) == 0.10
+    assert turbo.loc["DevBench", "repetition_stability_sd"].round(3) == 0.052  # the paper prints .06
+    assert found.loc[("gpt-4-0613", "MTBench"), "position_consistency"] == pytest.approx(0.8153, abs=5e-5)
+    assert found.loc[("gpt-3.5-turbo-0125", "DevBench"), columns[:4]].astype(float).round(3).tolist()[2:] == [
+        0.758,
+        0.204,
+    ]

@@ -1,0 +1,190 @@
+"""Position consistency of judges that compare candidates: what Shi et al. measure, and how much of it is noise."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
+from rubric_order.methods import series, shares, tidy
+
+COLUMNS = {
+    "scores": [
+        *KEYS,
+        *("unit_id", "group_id", "source_id", "benchmark", "task", "candidate", "candidates"),
+        *("ordering", "repeat", "score", "position", "pattern", "failure"),
+    ]
+}
+CLUSTERS = {"group": "group_id", "source": "source_id"}
+METHOD = "share: Clopper-Pearson with the jackknife's error over {}s; difference: jackknife over {}s"
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    forms: Mapping[str, Sequence[str]],
+) -> pd.DataFrame:
+    """Stability, consistency and fairness of each judge, dataset and task.
+
+    Args:
+        scores: of the probes that compare candidates, see `_comparisons`; one table a judge and dataset.
+        confidence: see the package.
+        forms: of a benchmark, the forms of answers (column `pattern`) that count; answers in other forms fail. Any form
+            counts of a benchmark that is not named.
+
+    Returns:
+        One row an estimate of a group of `KEYS`, `benchmark`, `task` (``all``: all of them) and `cluster`: ``group``,
+        the questions, or ``source``, what questions share, where they share anything. `quantity` is
+
+        - ``repetition_stability``: see `series.stability`; mean over prompts that are read twice or more. Of recorded
+          answers, those that have a repeat number from 1 up; all, where there are none such.
+        - ``position_consistency``: the share of series with one winner in all orders, see `series.consistent`. A series
+          has the first read of each order of a comparison; `n_values` of them are valid.
+        - ``preference_fairness``: see `series.preference_fairness`. ``fairness_of_even_places`` is what it would be if
+          the inconsistent series chose all places equally often: 0 for pairs.
+        - ``primacy`` and ``recency``: the share of series that are inconsistent and count for the first place, or for
+          another; ``inconsistent_primacy`` is the former among inconsistent ones (1 less it is recency's).
+        - ``strict_flips``, ``soft_flips``: see `series.flips`, shares of the series.
+        - ``error_rate``: the share of the series' reads without a choice.
+        - ``same_order`` and ``other_order``: how often two reads of a comparison disagree, in one order and in two; and
+          ``excess``, the second less the first: what the order adds to chance. NaN where orders are read once: noise
+          and order are then not separated.
+
+        `sd` is the standard deviation over cells of candidate and task (of stability also order), as Shi et al. print
+        it. It says how cells differ, and not how sure the mean is.
+
+    Source: Shi et al., Judging the Judges, Sections 2.2 and 3.1; intervals, strict and soft flips and excess are ours.
+    """
+    rows: list[dict] = []
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        for key, block in table.groupby([*KEYS, "benchmark"], sort=True):
+            about = dict(zip([*KEYS, "benchmark"], key, strict=True))
+            rows += _of_block(about, _prepared(block, forms.get(about["benchmark"])), confidence)
+    columns = [*KEYS, "benchmark", "task", "cluster", "quantity", "estimate", "ci_low", "ci_high", "sd"]
+    columns += ["n_values", "n_clusters", "flag", "method"]
+    words = ["benchmark", "task", "cluster", "quantity", "flag", "method"]
+    return tidy.from_rows(rows, columns, words).assign(confidence=confidence)
+
+
+def _prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
+    """Reads with their winner, place and order as whole numbers; what has no choice is `series.NONE`."""
+    made = block["score"].notna()
+    if forms is not None:
+        made &= block["pattern"].isin(forms)
+    cell = block["candidate"].astype(object)
+    cell = cell.where(cell.notna(), block["candidates"].map(lambda names: " ".join(map(str, names))))
+    return block.assign(
+        winner=np.where(made, block["score"].fillna(0).astype(int), series.NONE),
+        place=np.where(made, block["position"].fillna(0).astype(int), series.NONE),
+        order=block["ordering"].map(lambda ordering: "".join(map(str, ordering))),
+        cell=cell.astype(str) + "\n" + block["task"].astype(str),
+    ).reset_index(drop=True)
+
+
+def _of_block(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[dict]:
+    """The rows of one judge and benchmark, of all tasks and of each."""
+    p = about["n"]
+    parts = [_stability(block, about["strategy"], p), _noise(block, about["strategy"], p), _series(block, p)]
+    values = pd.concat([part for part in parts if len(part)], ignore_index=True)
+    apart = (block["source_id"] != block["group_id"]).any()
+    tasks = sorted(values["task"].unique())
+    for task in [EVERY, *(tasks if len(tasks) > 1 else [])]:
+        chosen = values if task == EVERY else values[values["task"] == task]
+        for cluster, column in CLUSTERS.items():
+            if cluster == "source" and not apart:
+                continue
+            for row in _estimates(chosen, column, confidence, p):
+                few = "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""
+                method = METHOD.format(cluster, cluster)
+                yield about | {"task": task, "cluster": cluster, "flag": few, "method": method} | row
+
+
+IDS = ["group_id", "source_id", "task", "cell"]
+
+
+def _repeated(block: pd.DataFrame, strategy: str) -> pd.DataFrame:
+    """The reads that repeat a prompt: recorded repeats are numbered from 1, beside a run of every prompt."""
+    later = block[block["repeat"] > 0]
+    if strategy == "recorded" and later.duplicated(["unit_id", "order"]).any():
+        return later
+    return block
+
+
+def _stability(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
+    """One row a prompt that is read twice or more."""
+    reads = _repeated(block, strategy)
+    prompt = reads.groupby(["unit_id", "order"], sort=True).ngroup().to_numpy()
+    found, sizes = series.stability(reads["place"].to_numpy(), prompt, options=p)
+    prompts = reads.assign(prompt=prompt).drop_duplicates("prompt").sort_values("prompt")
+    prompts = prompts.assign(value=found, cell=prompts["cell"] + "\n" + prompts["order"])
+    return prompts[sizes > 1][[*IDS, "value"]].assign(quantity="repetition_stability")
+
+
+def _noise(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
+    """One row a comparison that is read twice or more in each of two or more orders."""
+    reads = _repeated(block, strategy)
+    reads = reads[reads["winner"] != series.NONE]
+    unit, units = pd.factorize(reads["unit_id"], sort=True)
+    order, orders = pd.factorize(reads["order"], sort=True)
+    if len(orders) < 2:
+        return pd.DataFrame()
+    shape = len(units), len(orders), p + 1
+    cells = np.ravel_multi_index((unit, order, reads["winner"].to_numpy()), shape)
+    counts = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
+    within, between = series.disagreement(counts)
+    found = reads.assign(unit=unit).drop_duplicates("unit").sort_values("unit")[IDS]
+    values = {"same_order": within, "other_order": between, "excess": between - within}
+    parts = [found.assign(value=value, quantity=name) for name, value in values.items()]
+    return pd.concat(parts).dropna(subset="value")
+
+
+def _series(block: pd.DataFrame, p: int) -> pd.DataFrame:
+    """One row a series, or a read of one, and quantity: those of the first run that has any series."""
+    first = block.drop_duplicates(["unit_id", "repeat", "order"])
+    sizes = first.groupby(["repeat", "unit_id"]).size()
+    whole = sizes[sizes > 1].reset_index()
+    if whole.empty:
+        return block.assign(value=block["winner"] == series.NONE, quantity="error_rate")[[*IDS, "value", "quantity"]]
+    run = first[first["repeat"] == whole["repeat"].min()].sort_values(["unit_id", "order"])
+    size = run.groupby("unit_id")["order"].transform("size")
+    errors = run.assign(value=run["winner"] == series.NONE, quantity="error_rate")[[*IDS, "value", "quantity"]]
+    run = run[size == size.max()]
+    winners, places = (run[name].to_numpy().reshape(-1, int(size.max())) for name in ("winner", "place"))
+    about = run.drop_duplicates("unit_id")[IDS]
+    primacy = series.primacy(places, winners, p=p)
+    agreed = series.consistent(winners)
+    strict, soft = series.flips(winners)
+    values = {
+        "position_consistency": agreed,
+        "preference_fairness": series.leaning(places, winners, p=p),
+        "primacy": np.where(agreed == 0, primacy, np.where(agreed == 1, 0.0, np.nan)),
+        "recency": np.where(agreed == 0, 1 - primacy, np.where(agreed == 1, 0.0, np.nan)),
+        "inconsistent_primacy": primacy,
+        "strict_flips": strict,
+        "soft_flips": soft,
+    }
+    return pd.concat([*(about.assign(value=value, quantity=name) for name, value in values.items()), errors])
+
+
+BOUNDED_BY_ONE = ("preference_fairness", "excess")
+
+
+def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int) -> Iterator[dict]:
+    for quantity, part in values.groupby("quantity", sort=False):
+        value, cluster = part["value"].to_numpy(dtype=float), part[column].to_numpy()
+        if quantity in BOUNDED_BY_ONE:
+            found = shares.mean(value, cluster, confidence, bounds=(-1, 1))
+        else:
+            found = shares.share(value, cluster, confidence)
+        cells = part.groupby("cell")["value"].mean()
+        row = {"estimate": found.estimate, "ci_low": found.low, "ci_high": found.high, "sd": cells.std()}
+        row |= {"n_values": found.n, "n_clusters": found.n_clusters}
+        yield {"quantity": quantity} | row
+        if quantity == "position_consistency":
+            even = series.even_fairness(found.estimate, p)
+            yield (
+                row
+                | {"quantity": "fairness_of_even_places", "estimate": even}
+                | dict.fromkeys(("ci_low", "ci_high", "sd"), np.nan)
+            )
