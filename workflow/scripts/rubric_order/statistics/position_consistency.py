@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
-from rubric_order.methods import series, shares, tidy
+from rubric_order.methods import cluster_robust, preference, series, shares, tidy
 
 COLUMNS = {
     "scores": [
@@ -16,6 +16,7 @@ COLUMNS = {
     ]
 }
 CLUSTERS = {"group": "group_id", "source": "source_id"}
+LOGIT = "conditional logit of pairs of reads; sandwich CR3 over clusters, Student's t"
 METHOD = "share: Clopper-Pearson with the jackknife's error over {}s; difference: jackknife over {}s"
 
 
@@ -47,6 +48,11 @@ def estimate(
           another; ``inconsistent_primacy`` is the former among inconsistent ones (1 less it is recency's).
         - ``strict_flips``, ``soft_flips``: see `series.flips`, shares of the series.
         - ``error_rate``: the share of the series' reads without a choice.
+        - ``place_preference`` of a `position`: what the place adds to the log-odds of the candidate there, by the
+          conditional logit of `preference` over the series' reads; places sum to 0. What the judge thinks of the
+          candidates, and how often it calls a tie, cancels. ``first_last`` is the first place's less the last's. Of two
+          options it is half the log of A,A over B,B; with a tie it is the order effect of Davidson's model, to which
+          the ties A,C and C,B tell as well. ``separated`` where it has no finite value.
         - ``same_order`` and ``other_order``: how often two reads of a comparison disagree, in one order and in two; and
           ``excess``, the second less the first: what the order adds to chance. NaN where orders are read once: noise
           and order are then not separated.
@@ -54,7 +60,8 @@ def estimate(
         `sd` is the standard deviation over cells of candidate and task (of stability also order), as Shi et al. print
         it. It says how cells differ, and not how sure the mean is.
 
-    Source: Shi et al., Judging the Judges, Sections 2.2 and 3.1; intervals, strict and soft flips and excess are ours.
+    Source: Shi et al., Judging the Judges, Sections 2.2 and 3.1; Davidson and Beaver (1977), On extending the
+    Bradley-Terry model to incorporate within-pair order effects; intervals, flips and excess are ours.
     """
     rows: list[dict] = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
@@ -63,8 +70,9 @@ def estimate(
             rows += _of_block(about, _prepared(block, forms.get(about["benchmark"])), confidence)
     columns = [*KEYS, "benchmark", "task", "cluster", "quantity", "estimate", "ci_low", "ci_high", "sd"]
     columns += ["n_values", "n_clusters", "flag", "method"]
+    columns.insert(columns.index("quantity") + 1, "position")
     words = ["benchmark", "task", "cluster", "quantity", "flag", "method"]
-    return tidy.from_rows(rows, columns, words).assign(confidence=confidence)
+    return tidy.from_rows(rows, columns, words).astype({"position": "Int8"}).assign(confidence=confidence)
 
 
 def _prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
@@ -84,20 +92,23 @@ def _prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
 
 def _of_block(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[dict]:
     """The rows of one judge and benchmark, of all tasks and of each."""
-    p = about["n"]
-    parts = [_stability(block, about["strategy"], p), _noise(block, about["strategy"], p), _series(block, p)]
+    p, strategy = about["n"], about["strategy"]
+    run = _run(block)
+    parts = [_stability(block, strategy, p), _noise(block, strategy, p), _series(run, p)]
     values = pd.concat([part for part in parts if len(part)], ignore_index=True)
     apart = (block["source_id"] != block["group_id"]).any()
     tasks = sorted(values["task"].unique())
     for task in [EVERY, *(tasks if len(tasks) > 1 else [])]:
-        chosen = values if task == EVERY else values[values["task"] == task]
+        chosen, reads = (part if task == EVERY else part[part["task"] == task] for part in (values, run))
         for cluster, column in CLUSTERS.items():
             if cluster == "source" and not apart:
                 continue
-            for row in _estimates(chosen, column, confidence, p):
-                few = "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""
-                method = METHOD.format(cluster, cluster)
-                yield about | {"task": task, "cluster": cluster, "flag": few, "method": method} | row
+            method = METHOD.format(cluster, cluster)
+            rows = [row | {"method": method} for row in _estimates(chosen, column, confidence, p)]
+            rows += _preference(reads, column, confidence, p)
+            for row in rows:
+                flags = [row.pop("problem", ""), "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""]
+                yield about | {"task": task, "cluster": cluster, "flag": ", ".join(filter(None, flags))} | row
 
 
 IDS = ["group_id", "source_id", "task", "cell"]
@@ -139,17 +150,23 @@ def _noise(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
     return pd.concat(parts).dropna(subset="value")
 
 
-def _series(block: pd.DataFrame, p: int) -> pd.DataFrame:
-    """One row a series, or a read of one, and quantity: those of the first run that has any series."""
+def _run(block: pd.DataFrame) -> pd.DataFrame:
+    """The reads of the first run that has any comparison in several orders: each order of a comparison once."""
     first = block.drop_duplicates(["unit_id", "repeat", "order"])
     sizes = first.groupby(["repeat", "unit_id"]).size()
-    whole = sizes[sizes > 1].reset_index()
-    if whole.empty:
-        return block.assign(value=block["winner"] == series.NONE, quantity="error_rate")[[*IDS, "value", "quantity"]]
-    run = first[first["repeat"] == whole["repeat"].min()].sort_values(["unit_id", "order"])
-    size = run.groupby("unit_id")["order"].transform("size")
+    runs = sizes[sizes > 1].index.get_level_values("repeat")
+    return first[first["repeat"] == (runs.min() if len(runs) else first["repeat"].min())].sort_values(
+        ["unit_id", "order"], ignore_index=True
+    )
+
+
+def _series(run: pd.DataFrame, p: int) -> pd.DataFrame:
+    """One row a series and quantity; of errors one a read."""
     errors = run.assign(value=run["winner"] == series.NONE, quantity="error_rate")[[*IDS, "value", "quantity"]]
-    run = run[size == size.max()]
+    size = run.groupby("unit_id")["order"].transform("size")
+    run = run[(size == size.max()) & (size > 1)]
+    if run.empty:
+        return errors
     winners, places = (run[name].to_numpy().reshape(-1, int(size.max())) for name in ("winner", "place"))
     about = run.drop_duplicates("unit_id")[IDS]
     primacy = series.primacy(places, winners, p=p)
@@ -165,6 +182,30 @@ def _series(block: pd.DataFrame, p: int) -> pd.DataFrame:
         "soft_flips": soft,
     }
     return pd.concat([*(about.assign(value=value, quantity=name) for name, value in values.items()), errors])
+
+
+def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> list[dict]:
+    """The rows of place preference: a tie is one more option, which stands nowhere else than last."""
+    if run.empty:
+        return []
+    unit = pd.factorize(run["unit_id"])[0]
+    read = run.groupby("unit_id", sort=False).cumcount().to_numpy()
+    shape = int(unit.max(initial=-1)) + 1, int(read.max(initial=-1)) + 1
+    choices = np.full(shape, -1, dtype=np.int8)
+    places = np.full((*shape, p + 1), p, dtype=np.int8)
+    shown = np.concatenate(run["ordering"].to_numpy()).reshape(-1, p)
+    winner = run["winner"].to_numpy()
+    choices[unit, read] = np.where(winner == series.TIE, p, np.where(winner == series.NONE, -1, winner - 1))
+    places[unit, read, :p] = np.argsort(shown, axis=1)
+    cluster = pd.factorize(run.drop_duplicates("unit_id")[column])[0]
+    of = preference.of_scores(choices, places, cluster)
+    found = preference.positions(of).fit()
+    count = 0 if found.problem else cluster_robust.counted(found.influence)
+    about = {"n_values": of.discordant, "n_clusters": count, "problem": found.problem, "method": LOGIT}
+    centred = np.eye(p, p + 1) - np.append(np.full(p, 1 / p), 0)
+    rows = [{"quantity": "place_preference", "position": k + 1, "weights": row} for k, row in enumerate(centred)]
+    rows.append({"quantity": "first_last", "weights": centred[0] - centred[-1]})
+    return [about | row | found.interval(row.pop("weights"), confidence) for row in rows]
 
 
 BOUNDED_BY_ONE = ("preference_fairness", "excess")

@@ -13,8 +13,10 @@ CAPTION = (
     "with a verdict in each; ± is the standard deviation over cells of candidate and task, which says how these differ "
     "and not how sure PC is. PF, preference fairness: share of inconsistent comparisons that count for recency less "
     "that for primacy; its size is at most 1 - PC by arithmetic. Of lists, PF of a judge without a preferred place is "
-    "not 0 but as in the column even. Two reads of one prompt also disagree by chance: excess is how much more often "
-    "two orders disagree than two reads of one order; undefined where no order was read twice, so that noise and order "
+    "not 0 but as in the column even. Beta: how much more the first place adds to a candidate's log-odds than the "
+    "last (conditional logit); unlike PF it does not shrink where a judge is decisive. Two reads of one prompt also "
+    "disagree by chance: excess is how much more often two orders disagree than two reads of one order; undefined "
+    "where no order was read twice, so that noise and order "
     "are not separated. Marked: RS below {least_stability:g}, or more than {most_errors:.0%} answers without a verdict."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "n"]
@@ -41,7 +43,7 @@ def table(
     Returns:
         Each quantity with `_low` and `_high`, of stability, consistency and fairness also `_sd` (over cells); the same
         with `_source` over what questions share, where they share anything. `n_pairs` comparisons have a verdict in
-        each order, of `n_questions` questions.
+        each order, of `n_questions` questions. `beta` is the preference for the first place over the last.
     """
     chosen = position_consistency.query("study == @study")
     chosen = chosen[chosen["task"] == EVERY]
@@ -58,6 +60,8 @@ def table(
     consistency = groups[groups["quantity"] == "position_consistency"].set_index(KEYS)
     even = groups[groups["quantity"] == "fairness_of_even_places"].set_index(KEYS)
     rows["fairness_of_even_places"] = even["estimate"]
+    first = groups[groups["quantity"] == "first_last"].set_index(KEYS)
+    rows[["beta", "beta_low", "beta_high"]] = first[["estimate", "ci_low", "ci_high"]]
     rows["n_pairs"] = consistency["n_values"].astype("Int64")
     rows["n_questions"] = consistency["n_clusters"].astype("Int64")
     rows = rows.reset_index()
@@ -70,9 +74,9 @@ def table(
     unstable = ["low stability" if value < least_stability else "" for value in rows["repetition_stability"]]
     failing = ["many errors" if value > most_errors else "" for value in rows["error_rate"]]
     rows["flag"] = flags(rows["n_questions"], unstable, failing)
-    further = [name for name in rows if name.startswith((*FURTHER, "fairness_of_even_places"))]
-    first = [name for name in rows if name.startswith((*QUANTITIES,))]
-    kept = ["judge", "benchmark", *first, "n_pairs", "n_questions", "flag", *further]
+    further = [name for name in rows if name.startswith((*FURTHER, "fairness_of_even_places", "beta"))]
+    measures = [name for name in rows if name.startswith((*QUANTITIES,))]
+    kept = ["judge", "benchmark", *measures, "n_pairs", "n_questions", "flag", *further]
     return rows[[*kept, "judge_id", "profile", "dataset", "n"]]
 
 
@@ -84,6 +88,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["± of cells"] = numbers(rows["position_consistency_sd"], form=".2f")
     printed["PF"] = intervals(rows, "preference_fairness", form="+.2f")
     printed["even"] = numbers(rows["fairness_of_even_places"], form=".2f")
+    printed["beta"] = intervals(rows, "beta", form="+.2f")
     printed["excess"] = intervals(rows, "excess", form="+.2f")
     printed["errors"] = numbers(rows["error_rate"], form=".3f")
     printed["pairs"] = rows["n_pairs"]
