@@ -243,7 +243,8 @@ def bases(block):
 
 def judge_names(block):
     """What the judges of the study that a table shows are called."""
-    return {name: config["judges"][name]["label"] for name in config["studies"][block["study"]]["judges"]}
+    labels = {name: config["judges"][name]["label"] for name in config["studies"][block["study"]]["judges"]}
+    return labels | block["judge_names"]
 
 
 # What the catalogue calls derived: arguments of a result, made from its block of config and the rest of it.
