@@ -62,7 +62,8 @@ def with_ready_made(root, *layers):
 
 
 def test_every_config_of_a_paper_passes(root, schema):
-    papers = [path for path in (root / "config/papers").glob("*.yaml") if path.stem != "recorded"]  # needs its folder
+    need_a_folder = ("recorded", "judging_the_judges")
+    papers = [path for path in (root / "config/papers").glob("*.yaml") if path.stem not in need_a_folder]
     for path in [*papers, *(root / "config/examples").glob("*.yaml")]:
         config = with_ready_made(root, path)
         checks.check_shape(config, schema)

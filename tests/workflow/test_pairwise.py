@@ -36,7 +36,7 @@ def completed(folder):
 def test_a_folder_of_comparisons_becomes_the_table_of_the_paper(fresh: Project):
     folder = fresh.file("answers")
     folder.mkdir()
-    # Of four questions the judge is consistent in one, prefers the first place in two, and fails in one order of the last.
+    # Of four questions the judge is consistent in one, prefers the first place in two, and fails in an order of one.
     said = [("[[A]]", "[[B]]"), ("[[A]]", "[[A]]"), ("[[C]]", "[[A]]"), ("[[B]]", "[[A]] or rather [[B]]")]
     rows = [
         make(question_id=str(81 + number), response=text)
@@ -80,5 +80,5 @@ def test_a_folder_that_cannot_be_read_is_one_clear_error(tmp_path, rows, message
 
 
 def test_without_a_folder_there_is_nothing_to_read():
-    with pytest.raises(InputError, match="studies/judging_the_judges/judges: .*recorded_dir"):
+    with pytest.raises(InputError, match=r"studies/judging_the_judges/judges: .*recorded_dir"):
         completed("")
