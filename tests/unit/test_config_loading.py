@@ -30,7 +30,7 @@ def completed(config, root):
 
 
 CONFIGS = ("papers", "examples")
-NEEDS_A_FOLDER = "recorded"  # without recorded_dir its studies have no judge
+NEEDS_A_FOLDER = ("recorded", "judging_the_judges")  # without recorded_dir their studies have no judge
 
 
 def written(root):
@@ -40,7 +40,7 @@ def written(root):
     for path in sorted(path for kind in CONFIGS for path in (root / "config" / kind).glob("*.yaml")):
         config = copy.deepcopy(default)
         update_config(config, read(path))
-        if path.stem != NEEDS_A_FOLDER:
+        if path.stem not in NEEDS_A_FOLDER:
             yield path.stem, config
 
 

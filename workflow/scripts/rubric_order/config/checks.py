@@ -177,8 +177,6 @@ def _problems_of_studies(config: Mapping, ready: Collection[str]) -> Iterator[st
                     others = [judge for judge in ready if judge not in config[kind]] if kind == "judges" else []
                     known += f"; ready-made in config/judges: {', '.join(others)}" if others else ""
                     yield f"studies/{name}/{kind}: {entry!r} is not defined under {kind}; defined: {known}"
-        if study["strategies"] == ["recorded"] and not study["judges"] and not config["recorded_dir"]:
-            yield f"studies/{name}/judges: recorded answers need a judge; name their folder: --config recorded_dir=PATH"
         known_judges = {judge: config["judges"][judge] for judge in study["judges"] if judge in config["judges"]}
         yield from (f"studies/{name}{problem}" for problem in _problems_of_study(study, known_judges))
 

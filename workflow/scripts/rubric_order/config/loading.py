@@ -42,6 +42,7 @@ def complete(config: dict, *, folder: Path) -> None:
     _add_ready_made(config, folder / READY)
     if _names_a_folder(config):
         discovery.add_judges(config)
+    _check_recorded(config)
     checks.check_shape(config, shape)
     schema.fill_defaults(config, shape)
     checks.check_meaning(config, ready_judges(folder / READY))
@@ -127,6 +128,17 @@ def _names_a_folder(config: Mapping) -> bool:
     """Whether recorded answers are to be looked for; a config of another shape is not looked into."""
     folder = config.get("recorded_dir")
     return isinstance(folder, str) and folder != "" and isinstance(config.get("studies"), Mapping)
+
+
+def _check_recorded(config: Mapping) -> None:
+    """Check that a study of recorded answers has some; a config of another shape is not looked into."""
+    for name, study in _block(config, "studies").items():
+        strategies, judges = (
+            (study if isinstance(study, Mapping) else {}).get(key) for key in ("strategies", "judges")
+        )
+        if strategies == [discovery.STRATEGY] and judges == []:
+            expected = "--config recorded_dir=PATH, a folder with answers of the kind that the study is about"
+            raise InputError(f"config: studies/{name}/judges: no recorded answers; expected {expected}")
 
 
 def _add_labels(config: Mapping) -> None:
