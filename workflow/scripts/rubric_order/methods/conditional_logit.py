@@ -15,6 +15,7 @@ from rubric_order.methods import cluster_robust, rao_scott
 
 MOST_STEPS = 60
 SEPARATED = "separated"
+NO_STEP = 1e-8  # Newton's error after such a step is of the order of its square
 FURTHEST = 30.0  # log-odds; an estimate that implies more runs away to infinity
 
 
@@ -98,15 +99,15 @@ def _maximum(x: np.ndarray, totals: np.ndarray) -> np.ndarray | None:
         lost = special.expit(-(x @ b))
         information = (x * (totals * lost * (1 - lost))[:, None]).T @ x / scale
         step = np.linalg.lstsq(information, x.T @ (totals * lost) / scale, rcond=1e-13)[0]
-        size = 1.0
-        while size > 1e-6 and loss(b + size * step) > before:
+        if np.abs(step).max() < NO_STEP:
+            return b + step
+        size, after = 1.0, loss(b + step)
+        while size > 1e-6 and after > before + cluster_robust.ROUNDING * abs(before):
             size /= 2
-        b = b + size * step
-        before = loss(b)
+            after = loss(b + size * step)
+        b, before = b + size * step, after
         if np.abs(x @ b).max() > FURTHEST:
             return None
-        if np.abs(step).max() < 1e-10:
-            return b
     return None
 
 
