@@ -18,6 +18,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.config import judges, loading
 from rubric_order.judging import weights
 from rubric_order.judging.engines import ENGINES
+from rubric_order.prompts import conditions
 from rubric_order.recorded import discovery
 
 # Commands find the Python that runs Snakemake, also where its environment is not activated; with --sdm conda the
@@ -247,9 +248,22 @@ def judge_names(block):
     return labels | block["judge_names"]
 
 
+def conditions_read(block):
+    """What the conditions of studies of rubrics say, by name and number of levels."""
+    found = {}
+    for study in config["studies"].values():
+        for name in study["conditions"] if study["probe"] in catalogue.SCORE_ORDER else ():
+            for n in study["scales"]:
+                chosen = conditions.read(name, n)
+                said = {"ids": chosen.labels(n), "text": chosen.reference, "shown": chosen.shown}
+                found.setdefault(name, {})[str(n)] = said
+    return found
+
+
 # What the catalogue calls derived: arguments of a result, made from its block of config and the rest of it.
 DERIVED = {
     "bases": bases,
+    "conditions": conditions_read,
     "human_scales": human_scales,
     "judge_names": judge_names,
     "sampling_temperatures": sampling_temperatures,

@@ -86,6 +86,7 @@ STATISTICS = {
     "scoring_accuracy": Statistic(
         SCORE_ORDER, reads=("items",), settings=("bootstrap/confidence",), derived=("bases", "human_scales")
     ),
+    "scoring_causes": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",), derived=("conditions",)),
     "bias_cost": Statistic(SCORE_ORDER, settings=("bootstrap", "bias_cost")),
     "datasets": Statistic(reads=("items", "pairs")),
     "criterion_order": Statistic(CRITERION_ORDER),
@@ -139,6 +140,7 @@ TABLES = {
     "score_shifts": Shown(("score_shifts",), "Scoring bias", "Scores moved by conditions"),
     "scoring_tendency": Shown(("scoring_tendency",), "Scoring bias", "Scoring tendency, table"),
     "scoring_accuracy": Shown(("scoring_accuracy",), "Scoring bias", "Scoring accuracy, table"),
+    "scoring_causes": Shown(("scoring_causes",), "Scoring bias", "Position, ID and reference answer apart"),
     "datasets": Shown(("datasets",), "Datasets", "Data cards, table"),
     "replication": Shown(("replication",), "Replication", "Published numbers beside ours"),
     "criterion_order": Shown(("criterion_order", "criteria_agreement"), "Criterion order", "Position gaps, table"),

@@ -324,11 +324,11 @@ def _chunks(of: Soft) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.n
             used = ~np.isnan(values[rows])
             at = places[rows]
             columns = np.concatenate([np.eye(of.n)[at], (scale * scale[at])[..., None]], axis=-1)
-            centred = _centred(columns, used[..., None])
-            yield _centred(np.where(used, values[rows], 0), used), centred, at, unit[rows]
+            aside = centred(columns, used[..., None])
+            yield centred(np.where(used, values[rows], 0), used), aside, at, unit[rows]
 
 
-def _centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
+def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
     """Values less the means of their reads and of their scores in each item, shape (items, K, n, ...); others are 0.
 
     Args:

@@ -1,0 +1,185 @@
+"""What moves scores: position, ID, or the number and the text of a reference answer. One model for all."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import permutations
+from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, VALUES
+from rubric_order.methods import cluster_robust, multiplicity, prompt_effects, tidy, uniformity, variants
+from rubric_order.methods.selections import READOUTS
+from rubric_order.methods.variants import SHARED
+
+COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *VALUES.values(), READOUTS["soft"]]}
+NOT_IDENTIFIED = "not identified"
+MODELS = {"hard": "conditional logit of pairs of reads", "soft": "least squares of log-probabilities within items"}
+NUMBER, BOTH, TEXT = "slope_of_number", "slope_of_number_and_text", "slope_of_text"
+
+
+class Laid(NamedTuple):
+    """The reads of all conditions, items by reads.
+
+    Attributes:
+        items: `group_id` and `item_id` of each, with `dataset`.
+        reads: condition, strategy and index of each read.
+        places: place of each score from 0, shape (items, reads, n). Where an item lacks the read, it is the canonical.
+        values: score by readout, shape (items, reads); NaN where there is none.
+        probabilities: of each score, shape (items, reads, n); NaN where they are unknown.
+    """
+
+    items: pd.DataFrame
+    reads: list[tuple]
+    places: np.ndarray
+    values: dict[str, np.ndarray]
+    probabilities: np.ndarray
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    conditions: Mapping[str, Mapping[str, Mapping]],
+    confidence: float,
+) -> pd.DataFrame:
+    """Effects of position, ID, number and text on log-odds, and slopes in points.
+
+    Args:
+        scores: one row a read, with `COLUMNS`; or such tables, as one a file.
+        conditions: what each says, by name and number of levels: `ids` (lowest level first), `text` (level that the
+            reference answer is written for, 0 for none, None where it is the item's own, if it has one) and `shown`
+            (level that it is said to get).
+        confidence: of the intervals.
+
+    Returns:
+        One row a dataset (or ``all``), `readout`, `cluster`, `cause` and `about`, with its test. `cause` is
+
+        - ``position`` `about` 1, 2, ...: what a place adds to the log-odds of the score there, less the mean of all;
+        - ``id`` `about` such as ``A - E``: what an ID adds beside another that stands for its level when the IDs are
+          reversed;
+        - ``number``, ``text``: what a level nearer to the number of the reference answer, or to the level that its text
+          was written for, adds. Conditions that show whatever reference an item has are left out of a study that names
+          references;
+        - ``slope_of_number``: points that a score moves with each point of the number, the text being the same;
+          ``slope_of_number_and_text``: where the text is written for the number; ``slope_of_text``: the difference.
+
+        What the design does not tell has no number and the `flag` ``not identified``: an ID that always stands for one
+        level is that level, and the number of a reference answer whose text always fits it is its text.
+    """
+    rows, pooled = [], {}
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        for key, block in table.groupby(SHARED, sort=True):
+            keys = dict(zip(SHARED, key, strict=True))
+            block = _with_known_references(block, conditions, keys["n"])
+            if block["condition"].nunique() > 1:
+                laid = _laid(block, keys["dataset"], keys["n"])
+                rows += _rows(keys, laid, conditions, confidence)
+                pooled.setdefault((*(keys | {"dataset": EVERY}).values(),), []).append(laid)
+    for key, parts in pooled.items():
+        if len(parts) > 1 and all(part.reads == parts[0].reads for part in parts):
+            rows += _rows(dict(zip(SHARED, key, strict=True)), _joined(parts), conditions, confidence)
+    columns = [*SHARED, "readout", "cluster", "cause", "about", "estimate", "se", "ci_low", "ci_high", "p", "flag"]
+    words = ["readout", "cluster", "cause", "about", "flag", "unit", "method"]
+    table = tidy.from_rows(rows, [*columns, "unit", "n_items", "n_clusters", "method"], words)
+    adjusted = multiplicity.adjust(table.rename(columns={"cause": "quantity"}), "p")
+    return adjusted.rename(columns={"quantity": "cause"}).assign(confidence=confidence)
+
+
+def _with_known_references(block: pd.DataFrame, conditions: Mapping, n: int) -> pd.DataFrame:
+    """The reads of which it is known which reference answer they show, where a study names any."""
+    text = block["condition"].map(
+        {name: known[str(n)]["text"] for name, known in conditions.items() if str(n) in known}
+    )
+    return block[text.notna()] if text.notna().any() else block
+
+
+def _laid(block: pd.DataFrame, dataset: str, n: int) -> Laid:
+    read, reads = pd.factorize(pd.MultiIndex.from_frame(block[["condition", "strategy", "read_index"]]), sort=True)
+    item, ids = pd.factorize(block["item_id"], sort=True)
+    cells, shape = (item, read), (len(ids), len(reads))
+    shown = np.stack(block["ordering"].to_numpy())
+    places = np.broadcast_to(np.arange(n), (*shape, n)).copy()
+    places[cells] = permutations.positions_of(shown) - 1
+    values = {}
+    for readout, column in VALUES.items():
+        values[readout] = np.full(shape, np.nan)
+        values[readout][cells] = block[column].to_numpy(dtype=float, na_value=np.nan)
+    probabilities = np.full((*shape, n), np.nan)
+    known = np.flatnonzero(block[READOUTS["soft"]].notna())
+    if len(known):
+        of_scores = np.empty((len(known), n))
+        np.put_along_axis(of_scores, shown[known] - 1, np.stack(block[READOUTS["soft"]].to_numpy()[known]), axis=1)
+        probabilities[item[known], read[known]] = of_scores
+    first = np.zeros(len(ids), dtype=int)
+    first[item] = np.arange(len(item))
+    items = block[["item_id", "group_id"]].iloc[first].assign(dataset=dataset).reset_index(drop=True)
+    return Laid(items, list(reads), places, values, probabilities)
+
+
+def _joined(parts: list[Laid]) -> Laid:
+    values = {name: np.concatenate([part.values[name] for part in parts]) for name in VALUES}
+    places, probabilities = (np.concatenate([getattr(p, name) for p in parts]) for name in ("places", "probabilities"))
+    items = pd.concat([part.items for part in parts], ignore_index=True)
+    return Laid(items, parts[0].reads, places, values, probabilities)
+
+
+def _rows(keys: dict, laid: Laid, conditions: Mapping, confidence: float) -> Iterator[dict]:
+    n = keys["n"]
+    said = [conditions[condition][str(n)] for condition, *_ in laid.reads]
+    ids = np.array([each["ids"] for each in said], dtype=object)
+    text, shown = (np.array([each[name] or 0 for each in said], dtype=int) for name in ("text", "shown"))
+    shown = np.where(text > 0, shown, 0)
+    terms = prompt_effects.terms(laid.places, ids, shown, text)
+    styles: dict[frozenset, tuple] = {frozenset(map(str, range(1, n + 1))): tuple(map(str, range(1, n + 1)))}
+    for row in ids.tolist():
+        styles.setdefault(frozenset(row), tuple(row))
+    asked = prompt_effects.contrasts(
+        terms.names, [each for each in styles.values() if set(each) <= set(ids.ravel().tolist())]
+    )
+    units = {
+        cluster: laid.items.groupby(["dataset", f"{cluster}_id"], sort=True).ngroup().to_numpy() for cluster in CLUSTERS
+    }
+    for readout, values in laid.values.items():
+        if np.isnan(values).all():
+            continue
+        if readout == "hard":
+            sums = prompt_effects.of_scores(terms, np.where(np.isnan(values), 0, values).astype(int) - 1)
+        else:
+            sums = prompt_effects.of_probabilities(terms, laid.probabilities)
+        for cluster, unit in units.items():
+            about = keys | {"readout": readout, "cluster": cluster, "n_items": len(unit)}
+            model = {"unit": "log-odds", "method": f"{MODELS[readout]}; sandwich CR3 over {cluster}s"}
+            yield from (about | model | row for row in _effects(sums.by_cluster(unit).fit(), asked, confidence))
+            points = {"unit": "points", "method": f"least squares within items; each {cluster} left out"}
+            yield from (about | points | row for row in _slopes(values, text, shown, unit, n, confidence))
+
+
+def _effects(fit: cluster_robust.Fit, asked: Mapping, confidence: float) -> Iterator[dict]:
+    count = 0 if fit.problem else cluster_robust.counted(fit.influence)
+    for (cause, about), weights in asked.items():
+        flags = [fit.problem] if fit.problem else [] if fit.tells(weights) else [NOT_IDENTIFIED]
+        flags += ["few clusters"] if not flags and count < uniformity.FEW_CLUSTERS else []
+        found = {"cause": cause, "about": about, "flag": ", ".join(flags), "n_clusters": count}
+        yield found | fit.interval(weights, confidence)
+
+
+def _slopes(
+    values: np.ndarray, text: np.ndarray, shown: np.ndarray, unit: np.ndarray, n: int, confidence: float
+) -> Iterator[dict]:
+    """Slopes of the score on the number that is shown, see `estimate`."""
+    same, fitting = (text == n) & (shown > 0), (text == shown) & (shown > 0)
+    slopes = {NUMBER: _of_items(values, shown, same), BOTH: _of_items(values, shown, fitting)}
+    slopes[TEXT] = slopes[BOTH] - slopes[NUMBER]
+    for cause, of_items in slopes.items():
+        known = ~np.isnan(of_items)
+        found = variants.ratio(of_items[known], np.ones(int(known.sum())), unit[known], confidence)
+        few = "few clusters" if found["n_clusters"] < uniformity.FEW_CLUSTERS else ""
+        yield {"cause": cause, "about": "", "flag": few if known.any() else NOT_IDENTIFIED} | found
+
+
+def _of_items(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Slope of each item's scores on the number shown in some reads; NaN without a score, or a second number."""
+    number = shown[chosen] - shown[chosen].mean() if chosen.any() else np.zeros(0)
+    if not number.any():
+        return np.full(len(values), np.nan)
+    return values[:, chosen] @ number / (number @ number)
