@@ -105,6 +105,7 @@ def test_which_pairs_are_sampled_does_not_depend_on_their_order(units, four):
 def test_lists_are_of_different_candidates_and_the_same_in_every_group(units, four):
     lists = units(list_order, four, n=3)
     assert len(lists) == 3  # four candidates make one list of three
+    assert len(units(list_order, four, n=3, sample=2)) == 2
     assert len({tuple(unit.about["candidates"]) for unit in lists}) == 1
     assert list_order.drawn(four[0], 2, 9, seed=1) != list_order.drawn(four[0], 2, 9, seed=3)
     drawn = list_order.drawn(four[0], 2, 9, seed=1)

@@ -114,7 +114,7 @@ class Probe(Protocol):
         """The units of one dataset at scale n, in the order in which they are read.
 
         `comparisons` says which pairs or lists a probe reads that compares texts: ``pairs`` (`given` or `all`),
-        ``sample`` (how many pairs, None for all), ``lists`` (how many of a group), ``seed``, and ``prompt``, the name
+        ``sample`` (how many of them, None for all), ``lists`` (how many of a group), ``seed``, and ``prompt``, the name
         of the template.
 
         Raises:

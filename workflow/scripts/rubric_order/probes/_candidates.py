@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
 from rubric_order.parsing.choices import Choice
@@ -163,6 +164,15 @@ def parse(text: str, questions: Sequence[Question], *, truncated: bool) -> tuple
         return (verdict.parse_ranking(text, question.labels, truncated=truncated),)
     tie = question.names == "position_or_tie"
     return (verdict.parse_verdict(text, question.labels, tie=tie, truncated=truncated),)
+
+
+def sampled(unit_ids: Sequence[str], comparisons: Mapping) -> set[str]:
+    """The units that a study reads; which ones are drawn does not depend on the order of the units."""
+    ids, size = sorted(unit_ids), comparisons["sample"]
+    if size is None or size >= len(ids):
+        return set(ids)
+    rng = randomness.generator(comparisons["seed"], "sampled comparisons", len(ids))
+    return {ids[place] for place in rng.permutation(len(ids))[:size]}
 
 
 def records(items: pd.DataFrame) -> dict[str, Mapping]:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
 from rubric_order.probes import Unit, _candidates, _comparisons
 
@@ -65,7 +64,8 @@ def units(
     if not found:
         raise InputError(f"dataset {items['dataset'].iloc[0]!r} has no pairs; expected `comparisons: {{pairs: all}}`")
     baseline = _baseline(given, known) if given else None
-    for pair in _sampled(found, comparisons["sample"], comparisons["seed"]):
+    chosen = _candidates.sampled([pair["pair_id"] for pair in found], comparisons)
+    for pair in (pair for pair in found if pair["pair_id"] in chosen):
         first, second = known[pair["item_a"]], known[pair["item_b"]]
         names = [first["candidate"], second["candidate"]]
         about = {
@@ -101,16 +101,6 @@ def _baseline(given: list[Mapping], known: Mapping[str, Mapping]) -> str | None:
     """The candidate that is in all pairs of a dataset; None where none is, or where all compare the same two."""
     shared = set.intersection(*({known[pair[name]]["candidate"] for name in ("item_a", "item_b")} for pair in given))
     return shared.pop() if len(shared) == 1 else None
-
-
-def _sampled(pairs: list[Mapping], size: int | None, seed: int) -> list[Mapping]:
-    """Some of the pairs, in their order; which ones does not depend on that order."""
-    if size is None or size >= len(pairs):
-        return pairs
-    ids = sorted(pair["pair_id"] for pair in pairs)
-    rng = randomness.generator(seed, "sampled pairs", len(ids))
-    chosen = {ids[place] for place in rng.permutation(len(ids))[:size]}
-    return [pair for pair in pairs if pair["pair_id"] in chosen]
 
 
 def _human_scores(first: Mapping, second: Mapping, preference: str | None) -> list[float] | None:
