@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item
 from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric
 from rubric_order.simulation import judge
 
 FILES = ()
+LENGTH = 400  # characters of a response of middling length
 
 
 def read(
@@ -19,6 +22,7 @@ def read(
     levels: int = MAX_LEVELS,
     raters: int = 3,
     rater_noise: float = 0.75,
+    length_spread: float = 0.0,
 ) -> Iterator[Item]:
     """Items of simulated groups, candidates and criteria.
 
@@ -29,6 +33,8 @@ def read(
         levels: number of levels of the rubrics; a study's scale takes some of them.
         raters: number of simulated people who score each item from 1 to 5.
         rater_noise: standard deviation of a rater's error, in standard deviations of quality.
+        length_spread: standard deviation of the logarithm of the responses' lengths, which are about `LENGTH`
+            characters then; with 0 all are short and say the same. See `judge.latent_length`.
 
     Raises:
         InputError: an option is of the wrong kind or size.
@@ -43,6 +49,8 @@ def read(
         raise InputError(f"{where}: rater_noise: expected a number from 0, found {rater_noise!r:.60}")
     if isinstance(criteria, str) or not criteria or not all(_is_id(name) for name in criteria):
         raise InputError(f"{where}: criteria: expected a list of ids without hyphens, found {criteria!r:.60}")
+    if type(length_spread) not in (int, float) or not 0 <= length_spread <= 2:
+        raise InputError(f"{where}: length_spread: expected a number from 0 to 2, found {length_spread!r:.60}")
     rubrics = {name: _rubric(name, levels) for name in criteria}
     places = [
         (f"g{group:04d}", f"c{candidate:02d}", criterion)
@@ -54,17 +62,25 @@ def read(
     quality = judge.latent_quality(dataset, ids)
     rater_keys = judge.keys(f"raters\x1f{dataset}\x1f{item_id}" for item_id in ids)
     scores = judge.human_scores(quality, rater_keys, raters=raters, rater_noise=rater_noise)
-    for (group, candidate, criterion), item_id, row in zip(places, ids, scores.tolist(), strict=True):
+    wanted = np.exp(length_spread * judge.latent_length(dataset, ids)) * (LENGTH if length_spread else 0)
+    rows = zip(places, ids, scores.tolist(), wanted.tolist(), strict=True)
+    for (group, candidate, criterion), item_id, row, length in rows:
         yield Item(
             where=f"dataset {dataset}: item {item_id}",
             item_id=item_id,
             group_id=group,
             candidate=candidate,
             instruction=f"Task {group} of {dataset}.",
-            response=f"What {candidate} responds to task {group}.",
+            response=_response(f"What {candidate} responds to task {group}.", length),
             rubric=rubrics[criterion],
             human_scores=row,
         )
+
+
+def _response(text: str, length: float) -> str:
+    """A text with words after it until it has so many characters."""
+    missing = max(0, round(length) - len(text))
+    return text + (" and so on" * (missing // 10 + 1))[:missing].rstrip()
 
 
 def _is_id(name: object) -> bool:

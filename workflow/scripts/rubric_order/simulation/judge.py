@@ -10,6 +10,15 @@ that an item, its group, or one prompt has for scores and positions. The softmax
 weights gives the probabilities of the options. At temperature 0 the judge selects the most probable option, so that
 repeats of a prompt are one read; at temperature T it draws from the softmax of weight / T.
 
+Of several candidates that are compared, candidate i at position p has the log-weight
+
+    decisiveness * u_i + length * z_i + own_family * f_i + b_p + other effects
+
+where u_i is what the judge thinks of it, z_i how long its text is in standard deviations (see `latent_length`), and f_i
+whether it is of the judge's own family. A tie, where it is offered, has the log-weight `tie` plus the mean of these
+without b_p: that is Davidson's model (1970) for pairs. A ranking draws one candidate after the other without
+replacement (Plackett, 1975).
+
 Every random number is a hash of what it belongs to (an item, a prompt, a read): results do not depend on the order, the
 chunks or the shards in which requests are answered.
 """
@@ -35,7 +44,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 # What the random numbers of a key are for.
 _GROUP, _TEXT, _CRITERION, _ERROR, _ITEM_SCORES, _ITEM_POSITIONS, _PROMPT, _SELECT, _FAIL, _RATERS = range(1, 11)
-_GROUP_ERROR, _GROUP_SCORES, _GROUP_POSITIONS = range(11, 14)
+_GROUP_ERROR, _GROUP_SCORES, _GROUP_POSITIONS, _LENGTH, _RANK = range(11, 16)
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,10 @@ class Simulation:
             number for the last place (0 for the first).
         carry_over: the share of the preceding criterion's score, less the middle of the scale, that is added to the
             opinion on the next.
+        tie: log-weight of a tie where candidates are compared, relative to the mean of theirs.
+        length: log-weight of a compared text that is longer by one standard deviation.
+        padding: standard deviations by which a padded text seems longer.
+        own_family: log-weight that the judge gives candidates of its own `family`, those whose names begin so.
         failure_rate: probability that an answer has no score, by the position of the option that it would have
             selected: a number, or a list from the first to the last position.
         seconds_per_request: how long an answer takes. It changes no answer.
@@ -93,6 +106,11 @@ class Simulation:
     prompts: float = 0.0
     criterion_position: float | Sequence[float] = 0.0
     carry_over: float = 0.0
+    tie: float = 0.0
+    length: float = 0.0
+    padding: float = 1.0
+    own_family: float = 0.0
+    family: Sequence[str] = ()
     failure_rate: float | Sequence[float] = 0.0
     seconds_per_request: float = 0.0
 
@@ -270,6 +288,73 @@ def select(
     rates = simulation.failure_rates(n)
     failed = uniforms(read, _FAIL, 1)[:, 0] < rates[selected]
     return Selection(selected + 1, failed, probabilities * (1 - rates))
+
+
+def latent_length(dataset: str, item_ids: Sequence[str]) -> np.ndarray:
+    """How long the texts of items are, in standard deviations. Shape (items,)."""
+    return normals(keys(f"length\x1f{dataset}\x1f{item_id}" for item_id in item_ids), _LENGTH, 1)[:, 0]
+
+
+class Comparison(NamedTuple):
+    """What the judge does with prompts that compare candidates.
+
+    Attributes:
+        places: the positions that it names, from 0, the best first; one where it names the best alone, and the number
+            of candidates where it says that none is better. Shape (reads, 1 or n).
+        failed: whether the answer has no verdict, shape (reads,).
+        probabilities: that each position is named as the best, and last a tie where it is offered, shape (reads, n or
+            n + 1). Failures take the rest.
+    """
+
+    places: np.ndarray
+    failed: np.ndarray
+    probabilities: np.ndarray
+
+
+def compare(
+    simulation: Simulation,
+    shown: np.ndarray,
+    merit: np.ndarray,
+    *,
+    unit: np.ndarray,
+    group: np.ndarray,
+    read: np.ndarray,
+    temperature: float,
+    tie: bool,
+    ranking: bool,
+) -> Comparison:
+    """Compare candidates in each read.
+
+    Args:
+        shown: the candidate at each position, shape (reads, n).
+        merit: log-weight of each candidate in canonical order, wherever it stands, shape (reads, n).
+        unit, group, read: keys of the pair or list, of its group and of the read, shape (reads,).
+        temperature: 0 names the most probable.
+        tie: whether a tie is offered.
+        ranking: whether all candidates are ranked.
+    """
+    n = shown.shape[1]
+    weights = np.take_along_axis(merit, shown - 1, axis=1) + simulation.position_weights(n)
+    for size, key, purpose in (
+        (simulation.item_positions, unit, _ITEM_POSITIONS),
+        (simulation.group_positions, group, _GROUP_POSITIONS),
+    ):
+        if size:
+            weights = weights + size * normals(joined(key, np.full(len(key), n)), purpose, n)
+    if tie:
+        weights = np.column_stack([weights, simulation.tie + merit.mean(axis=1)])
+    if simulation.prompts:
+        prompt = joined(unit, shown @ 10 ** np.arange(n))
+        weights = weights + simulation.prompts * normals(prompt, _PROMPT, weights.shape[1])
+    weights = weights - weights.max(axis=1, keepdims=True)
+    # The greatest log-weight with Gumbel noise is a draw from the softmax, and their order one without replacement.
+    noise = -np.log(-np.log(uniforms(read, _RANK, weights.shape[1]))) if temperature else 0
+    order = np.argsort(-(weights + temperature * noise), axis=1, kind="stable")
+    places = order if ranking else order[:, :1]
+    rates = simulation.failure_rates(n)
+    rates = np.append(rates, rates.mean()) if tie else rates
+    failed = uniforms(read, _FAIL, 1)[:, 0] < rates[places[:, 0]]
+    return Comparison(places, failed, _shares(np.exp(weights)) * (1 - rates))
 
 
 def _weights(

@@ -38,6 +38,13 @@ FEEDBACK_FAILURES = (
     ("Feedback: {remark} [RESULT] {above}", "stop"),
     ("Feedback: {remark} [RESULT] 1 or [RESULT] 2", "stop"),
 )
+COMPARED = ("position", "position_or_tie", "ranking")  # what a label names where candidates are compared
+COMPARISON_FAILURES = (
+    ("", "stop"),
+    ("I cannot say.", "stop"),
+    ("[[A]] or [[B]]", "stop"),
+    ("Both have their", "length"),
+)
 SCORE_FAILURES = (("", "stop"), ("I cannot say.", "stop"), ("{half}", "stop"), ("{above}", "stop"), ("1 or 2", "stop"))
 
 
@@ -64,9 +71,11 @@ class SimulatedEngine:
         while batch := list(itertools.islice(waiting, BATCH_REQUESTS)):
             # What is computed together has one shape and one temperature.
             batch.sort(key=_kind)
-            for (*_, questions, profile), alike in itertools.groupby(batch, key=_kind):
+            for (*_, questions, names, profile), alike in itertools.groupby(batch, key=_kind):
                 sampling = judges.with_profile(self.judge, profile)["sampling"]
                 answers = self._answer_several if questions > 1 else self._answer_one
+                if names in COMPARED:
+                    answers = self._compare
                 for response in answers(list(alike), sampling["temperature"]):
                     if delay:
                         time.sleep(delay)
@@ -129,6 +138,59 @@ class SimulatedEngine:
                 request.request_id, text=text, finish_reason="stop", option_logprobs=options.tolist() if known else None
             )
 
+    def _compare(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
+        """Answers that say which candidate is best, or rank them all."""
+        shown = np.array([request.shown.ordering for request in requests], dtype=int)
+        (names,) = {request.questions[0].names for request in requests}
+        units = [f"{request.dataset}\x1f{request.unit_id}" for request in requests]
+        groups = [f"{request.dataset}\x1f{request.options[0].partition('-')[0]}" for request in requests]
+        head = f"judge\x1f{self.judge['model']}\x1f{self.simulation.seed}"
+        found = simulation.compare(
+            self.simulation,
+            shown,
+            self._merit(requests, head),
+            unit=simulation.keys(f"{head}\x1funit\x1f{unit}" for unit in units),
+            group=simulation.keys(f"{head}\x1fgroup\x1f{group}" for group in groups),
+            read=simulation.keys(f"read\x1f0\x1f{request.request_id}" for request in requests),
+            temperature=temperature,
+            tie=names == "position_or_tie",
+            ranking=names == "ranking",
+        )
+        with np.errstate(divide="ignore"):
+            logprobs = np.log(found.probabilities)
+        known = self.judge["answer_format"] == "score"
+        rows = zip(requests, found.places.tolist(), found.failed.tolist(), logprobs.tolist(), strict=True)
+        for (request, places, failed, options), remark in zip(rows, _remarks(requests).tolist(), strict=True):
+            verdict = " > ".join(request.labels[place] for place in places)
+            said = COMPARISON_FAILURES[remark % len(COMPARISON_FAILURES)] if failed else (verdict, "stop")
+            text = said[0] if known or failed else f"{_REMARKS[remark % len(_REMARKS)]} [[{verdict}]]"
+            yield Response(
+                request.request_id,
+                text=text,
+                finish_reason=said[1],
+                option_logprobs=options if known else None,
+                option_token=0 if known else None,
+            )
+
+    def _merit(self, requests: Sequence[Request], head: str) -> np.ndarray:
+        """Log-weight of each candidate of each request, wherever it stands, shape (reads, n)."""
+        judge = self.simulation
+        items = [(request.dataset, item) for request in requests for item in request.options]
+        merit = {}
+        for dataset in {dataset for dataset, _ in items}:
+            ids = sorted({item for name, item in items if name == dataset})
+            item_keys = simulation.keys(f"{head}\x1f{dataset}\x1f{item}" for item in ids)
+            parts = [item.partition("-") for item in ids]
+            group_keys = simulation.keys(f"{head}\x1fgroup\x1f{dataset}\x1f{group}" for group, _, _ in parts)
+            quality = simulation.latent_quality(dataset, ids)
+            opinion = simulation.opinions(judge, quality, item=item_keys, group=group_keys)
+            family = np.array([name.startswith(tuple(judge.family)) for _, _, name in parts], dtype=float)
+            length = simulation.latent_length(dataset, ids)
+            values = judge.decisiveness * opinion + judge.length * length + judge.own_family * family
+            merit |= dict(zip(((dataset, item) for item in ids), values.tolist(), strict=True))
+        table = np.array([merit[item] for item in items]).reshape(len(requests), -1)
+        return table + judge.length * judge.padding * _padded(requests, table.shape[1])
+
     def _select(
         self,
         judge: Simulation,
@@ -176,9 +238,20 @@ class SimulatedEngine:
         return text.format(remark=_REMARKS[0], half=f"{n - 1}.5", above=n + 1), reason
 
 
-def _kind(request: Request) -> tuple[int, int, int, int, str]:
-    shown = request.shown
-    return len(request.labels), len(shown.ordering), len(shown.levels), len(request.questions), request.profile
+def _kind(request: Request) -> tuple[int, int, int, int, str, str]:
+    shown, questions = request.shown, request.questions
+    sizes = len(request.labels), len(shown.ordering), len(shown.levels), len(questions)
+    return *sizes, questions[0].names, request.profile
+
+
+def _padded(requests: Sequence[Request], n: int) -> np.ndarray:
+    """Which candidates the conditions of requests pad, shape (reads, n)."""
+    padded = np.zeros((len(requests), n))
+    for row, request in enumerate(requests):
+        before, found, number = request.shown.condition.partition("padded_")
+        if found and not before:
+            padded[row, int(number) - 1] = 1
+    return padded
 
 
 def _item_of(request: Request, place: int) -> str:
