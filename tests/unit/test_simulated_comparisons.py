@@ -75,13 +75,11 @@ def test_failures_take_their_share():
 def scored(root):
     """Scores of simulated pairs or lists, by a judge with these parameters."""
 
-    def run(
-        probe="pair_order", n=2, *, groups=60, candidates=4, strategy="swap", conditions=("baseline",), **parameters
-    ):
+    def run(probe="pair_order", n=2, *, candidates=4, strategy="swap", conditions=("baseline",), **parameters):
         judge = complete_judge(
             engine="simulated", answer_prefix="", sampling={"temperature": 1, "max_tokens": 8}, simulation=parameters
         )
-        options = {"n_groups": 60, "n_candidates": candidates, "length_spread": 0.5}
+        options = {"n_groups": 40, "n_candidates": candidates, "length_spread": 0.5}
         tables = datasets.prepare("sim", datasets.read("simulated", {}, options, dataset="sim"))
         tables = (tables.items, tables.rubrics, tables.pairs)
         template = frames.load_template(root / "resources/templates/compare_letter.jinja")
@@ -99,7 +97,7 @@ def scored(root):
 
 def test_pairs_from_plan_to_scores(scored):
     scores = scored(preference=[1.0, 0.0], item_error=0.0, decisiveness=0.5, tie=-1.0, conditions=("tie", "no_tie"))
-    assert len(scores) == 60 * 6 * 2 * 2
+    assert len(scores) == 40 * 6 * 2 * 2
     assert scores["failure"].isna().all()
     assert (scores.loc[scores["condition"] == "no_tie", "score"] > 0).all()
     ties = scores[scores["condition"] == "tie"]
@@ -133,7 +131,7 @@ def test_lists_from_plan_to_scores(scored):
     scores = scored(
         "list_order", 3, candidates=6, strategy="cyclic", conditions=("baseline", "ranking"), decisiveness=0.0
     )
-    assert len(scores) == 60 * 2 * 3 * 2
+    assert len(scores) == 40 * 2 * 3 * 2
     assert scores["failure"].isna().all()
     ranked = scores[scores["condition"] == "ranking"]
     assert all(sorted(row) == [1, 2, 3] for row in ranked["ranking"])
