@@ -49,7 +49,7 @@ def studied(root):
         how = {"study": "s", "judge_id": "j", "judge": judge, "template": template, "probe": "score_order"}
         reads = planned.plan_reads(*files, design=design, **how)
         requests = asking.distinct_requests(reads, owned_elsewhere=set())
-        requests = asking.render_requests(requests, *files, template, probe="score_order")
+        requests = asking.render_requests(requests, asking.units_asked(requests, *files, template, probe="score_order"))
         responses = shard.judge(requests, Store(tmp_path / "store"), lambda: engines.load(judge))
         return score_reads(reads, responses, probe="score_order")
 

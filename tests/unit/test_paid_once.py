@@ -173,6 +173,13 @@ def test_a_call_is_on_disk_before_it_is_sent_and_counts_until_its_answer_is_stor
     assert store.spent()["calls"] == 5
 
 
+def test_a_call_is_written_through_to_the_disk_before_it_is_sent(tmp_path, monkeypatch):
+    path, synced = tmp_path / "open_calls.jsonl", []
+    monkeypatch.setattr(open_calls.os, "fsync", lambda file: synced.append(path.read_text().count('"b"')))
+    assert open_calls.OpenCalls(path, "run 1").add("b", Amount(1, 5, 0.0))
+    assert synced == [1]
+
+
 def test_a_line_that_was_cut_is_no_call_and_spoils_no_other(tmp_path):
     path = tmp_path / "open_calls.jsonl"
     path.write_bytes(b'\n["run 1", "a", 1, 10')

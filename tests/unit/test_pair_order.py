@@ -271,7 +271,9 @@ def test_answers_become_candidates(four, template, probe, n, strategy, condition
     named = {"study": "s", "judge_id": "j", "judge": judge, "template": template("mt_bench"), "probe": probe}
     reads = planned.plan_reads(*four, design=design, **named).iloc[: len(answers)]
     requests = asked.distinct_requests(reads, owned_elsewhere=[])
-    requests = asked.render_requests(requests, *four, template("mt_bench"), probe=probe, comparisons=chosen)
+    requests = asked.render_requests(
+        requests, asked.units_asked(requests, *four, template("mt_bench"), probe=probe, comparisons=chosen)
+    )
     assert requests["prompt"].str.len().min() > 0
     assert requests["request_id"].nunique() == len(answers)
     assert len(requests["options"].iloc[0]) == n

@@ -31,7 +31,8 @@ def request_ids(judge, prompts, repeats, n):
 
 
 def render(requests, items, rubrics, template):
-    return asked.render_requests(requests, items, rubrics, NO_PAIRS, template, probe="score_order")
+    units = asked.units_asked(requests, items, rubrics, NO_PAIRS, template, probe="score_order")
+    return asked.render_requests(requests, units)
 
 
 @pytest.fixture

@@ -216,7 +216,8 @@ def test_fixed_reads_of_a_crossed_design_keep_both_canonical_orders(make):
 def test_requests_name_the_criteria_in_the_order_in_which_they_are_asked(make, two, criteria_template):
     reads = make(crossed=True)
     requests = asked.distinct_requests(reads, owned_elsewhere=set())
-    rendered = asked.render_requests(requests, *two, criteria_template, probe="criterion_order")
+    units = asked.units_asked(requests, *two, criteria_template, probe="criterion_order")
+    rendered = asked.render_requests(requests, units)
     for row in rendered.itertuples():
         lines = [line for line in row.prompt.splitlines() if line.startswith("- ")]
         assert [line[2:].partition(":")[0] for line in lines] == [question["name"] for question in row.questions]

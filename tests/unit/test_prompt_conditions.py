@@ -186,7 +186,9 @@ def test_an_item_without_a_reference_is_not_read_where_one_is_shown(plan):
 def test_a_request_asks_for_the_ids_of_its_condition_and_a_score_is_counted_from_the_lowest_level(plan):
     tables, reads = plan
     requests = asked.distinct_requests(reads, owned_elsewhere=set())
-    rendered = asked.render_requests(requests, *tables, template("score"), probe="score_order")
+    rendered = asked.render_requests(
+        requests, asked.units_asked(requests, *tables, template("score"), probe="score_order")
+    )
     labels = {row.condition: "".join(row.questions[0]["labels"]) for row in rendered.itertuples()}
     assert labels["baseline"] == "12345"
     assert labels["letter"] == "EDCBA"

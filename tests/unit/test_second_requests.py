@@ -56,6 +56,12 @@ def test_only_answers_without_a_score_are_followed_by_a_second_request(run):
     assert table["text"].tolist() == list(ANSWERS.values())
 
 
+def test_two_beginnings_of_an_answer_give_two_names():
+    assert second_id("a", "Score: ") != second_id("a", "Score:")
+    assert second_id("a", "Fine.\n[RESULT] ") != second_id("a", "Poor.\n[RESULT] ")
+    assert second_id("a", "Score: ") != second_id("b", "Score: ")
+
+
 def test_a_feedback_is_kept_and_its_result_is_asked_for(run):
     _, engine = run(answer_format="feedback", answer_prefix="")
     assert (second_id("b", "a fine answer\n[RESULT] "), "a fine answer\n[RESULT] ") in engine.asked

@@ -97,6 +97,23 @@ def test_a_note_of_a_run_that_is_torn_is_left_aside(tmp_path, caplog):
     assert store.read().empty
 
 
+def test_few_requests_among_many_are_read_without_the_rest_of_their_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "GROUP_ROWS", 8)
+    store = Store(tmp_path)
+    for first in range(0, 256, 64):
+        store.append([answer(k) for k in range(first, first + 64)])
+    read = []
+    of_group = pq.ParquetFile.read_row_group
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", lambda *args: read.append(args[2]) or of_group(*args))
+    assert store.read(["70", "3", "none"], ["text"])["text"].tolist() == ["answer 70", "answer 3"]
+    assert read == 2 * [["request_id", "error"]] + 2 * [["request_id", "text", "error"]]
+    (file, *_) = tmp_path.glob("*.parquet")
+    ids, *others = (pq.ParquetFile(file).metadata.row_group(0).column(k) for k in range(len(SCHEMA)))
+    assert ids.compression == "UNCOMPRESSED"
+    assert "RLE_DICTIONARY" not in ids.encodings
+    assert {column.compression for column in others} == {"ZSTD"}
+
+
 def test_a_folder_that_is_not_there_yet_is_an_empty_store(tmp_path):
     table = Store(tmp_path / "none").read(["a"])
     assert table.empty

@@ -120,7 +120,7 @@ def test_a_study_that_is_added_asks_only_what_no_earlier_study_asked(project: Pr
     made = project.snakemake("results/scores/scales/demo/planted.parquet", config=config)
     assert made.returncode == 0, made.stderr
     asked = re.findall("output: (results/responses/.*)", made.stdout + made.stderr)
-    assert asked == ["results/responses/planted/1.parquet"]
+    assert asked == ["results/responses/planted/1.parquet", "results/responses/planted.json"]
     log = project.file("results/logs/judge_shard/planted/1.log").read_text()
     assert f"{known + 8 * 6} requests: {known} answered before, {8 * 6} to judge" in log
     own = pd.read_parquet(project.file("results/requests/scales/planted.parquet"))
@@ -128,6 +128,10 @@ def test_a_study_that_is_added_asks_only_what_no_earlier_study_asked(project: Pr
     assert len(own) == 8 * 6
     plan = pd.read_parquet(project.file("results/plan/scales/demo/planted.parquet"))
     assert len(plan) == 8 * (10 + 6 + 1 + 1)
+    # The scores of the study before are what they were: nothing makes them again.
+    parsed = "results/scores/position_bias/demo/planted.parquet"
+    assert f"output: {parsed}" not in made.stdout + made.stderr
+    assert f"output: {parsed}" not in project.snakemake("--dry-run", config=config).stdout
 
 
 def test_another_mirror_fetches_nothing_again(project: Project, tmp_path: Path):

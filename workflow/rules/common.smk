@@ -16,7 +16,7 @@ from rubric_order import catalogue, probes
 from rubric_order.base.code_hash import code_version, constant
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges, loading
-from rubric_order.judging import weights
+from rubric_order.judging import answers, weights
 from rubric_order.judging.engines import ENGINES
 from rubric_order.prompts import conditions
 from rubric_order.recorded import discovery
@@ -100,17 +100,17 @@ def as_json(value):
     return json.dumps(value, sort_keys=True)
 
 
-def settings(dpath):
-    """Params function: one block of config as JSON."""
+def value(path):
+    """Function of the wildcards: one value of config. Snakemake's own `lookup` walks through all of config for each job."""
+    keys = path.split("/")
 
-    def block(wildcards):
-        path = dpath.format(**wildcards)
+    def found(wildcards):
         try:
-            return as_json(functools.reduce(lambda value, key: value[key], path.split("/"), config))
+            return functools.reduce(lambda block, key: block[key.format(**wildcards)], keys, config)
         except KeyError:
-            raise WorkflowError(f"config: {path}: not there; name it ({{}} takes its defaults)") from None
+            raise WorkflowError(f"config: {path.format(**wildcards)}: not there") from None
 
-    return block
+    return found
 
 
 def human_scales(block):
@@ -195,6 +195,11 @@ def answer_settings(wildcards):
     """What reading a judge's answers depends on."""
     judge = config["judges"][wildcards.judge]
     return as_json({"answer_prefix": judge["answer_prefix"], "labels": judges.option_letters(judge)})
+
+
+def takes_mixed(wildcards):
+    """Whether a judge's answers may come from several versions."""
+    return as_json({"accept_mixed": config["judges"][wildcards.judge]["accept_mixed"]})
 
 
 def study_design(wildcards):
@@ -607,6 +612,20 @@ def judge_threads(wildcards):
 def responses(wildcards):
     """The responses of a judge, which are those of all studies."""
     return [f"results/responses/{wildcards.judge}/{shard}.parquet" for shard in shards(wildcards.judge)]
+
+
+def studies_needed(wildcards, output):
+    """The studies that ask a study's requests. Taking `output`, it is not tracked: the answers are."""
+    return studies_until(wildcards.study, wildcards.judge)
+
+
+def answers_of_judge(wildcards):
+    """What the shards of a judge say of their answers. An added study asks more, and changes no score made before."""
+    judge, listed = wildcards.judge, f"results/responses/{wildcards.judge}.json"
+    scores = f"results/scores/{wildcards.study}/{wildcards.dataset}/{judge}.parquet"
+    needed = studies_until(wildcards.study, judge) if judge in LIVE else []
+    settled = needed and answers.unchanged(Path(listed), Path(scores), needed, Path(f"results/store/{judge}"))
+    return ancient(listed) if settled else listed
 
 
 def planned(pattern):

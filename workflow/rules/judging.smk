@@ -21,16 +21,16 @@ rule judge_shard:
         judge_environment
     threads: judge_threads
     resources:
-        gpu=lookup("judges/{judge}/gpu", within=config),
-        mem=lookup("judges/{judge}/mem", within=config),
-        runtime=lookup("judges/{judge}/runtime", within=config),
+        gpu=value("judges/{judge}/gpu"),
+        mem=value("judges/{judge}/mem"),
+        runtime=value("judges/{judge}/runtime"),
     params:
         code=code("judge_shard.py", engine_module, reader_modules),
         entry=entry("judge_shard.py"),
         probes=probes_of,
         judge=judge_settings,
         endpoint=endpoint_settings,
-        shards=lookup("judges/{judge}/shards", within=config),
+        shards=value("judges/{judge}/shards"),
         store="results/store/{judge}",
     shell:
         "python {params.entry:q} --requests {input.requests:q} --shard {wildcards.shard} --shards {params.shards}"

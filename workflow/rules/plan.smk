@@ -22,7 +22,7 @@ rule plan_reads:
         code=code("plan_reads.py", probe_module),
         entry=entry("plan_reads.py"),
         judge=judge_identity,
-        probe=lookup("studies/{study}/probe", within=config),
+        probe=value("studies/{study}/probe"),
         profiles=used_profiles,
         design=study_design,
     shell:
@@ -55,7 +55,7 @@ rule collect_requests:
         code=code("collect_requests.py", probe_module),
         entry=entry("collect_requests.py"),
         judge=judge_identity,
-        probe=lookup("studies/{study}/probe", within=config),
+        probe=value("studies/{study}/probe"),
         comparisons=comparisons,
     shell:
         "python {params.entry:q} --plans {input.plans:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"

@@ -1,10 +1,34 @@
 """From raw answers to scores."""
 
 
+# One small file instead of all shards: the scores of a study do not have to name each of them.
+rule list_responses:
+    input:
+        responses=responses,
+    output:
+        answers="results/responses/{judge}.json",
+    log:
+        "results/logs/list_responses/{judge}.log",
+    benchmark:
+        "results/benchmarks/list_responses/{judge}.jsonl"
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("list_responses.py"),
+        entry=entry("list_responses.py"),
+        folder="results/responses/{judge}",
+        shards=value("judges/{judge}/shards"),
+        judge=takes_mixed,
+    shell:
+        "python {params.entry:q} --responses {params.folder:q} --shards {params.shards} --judge {params.judge:q}"
+        " --output {output.answers:q} 2> >(tee {log:q} >&2)"
+
+
 rule parse_scores:
     input:
         plan="results/plan/{study}/{dataset}/{judge}.parquet",
-        responses=responses,
+        answers=answers_of_judge,
     output:
         scores="results/scores/{study}/{dataset}/{judge}.parquet",
     log:
@@ -17,9 +41,11 @@ rule parse_scores:
         code=code("parse_scores.py", probe_module),
         entry=entry("parse_scores.py"),
         folder="results/responses/{judge}",
-        shards=lookup("judges/{judge}/shards", within=config),
-        probe=lookup("studies/{study}/probe", within=config),
+        shards=value("judges/{judge}/shards"),
+        probe=value("studies/{study}/probe"),
         answer=answer_settings,
+        studies=studies_needed,
+        second_request=value("judges/{judge}/second_request"),  # another one changes answers of the same requests
     shell:
-        "python {params.entry:q} --plan {input.plan:q} --responses {params.folder:q} --shards {params.shards}"
+        "python {params.entry:q} --plan {input.plan:q} --responses {params.folder:q} --answers {input.answers:q} --studies {params.studies} --shards {params.shards}"
         " --probe {params.probe} --answer {params.answer:q} --output {output.scores:q} 2> >(tee {log:q} >&2)"

@@ -11,7 +11,7 @@ from rubric_order.config import judges
 from rubric_order.planning import requests as planned
 from rubric_order.prompts import frames
 
-ROWS_PER_WRITE = 32_768  # rows that are in memory with their prompts
+ROWS_PER_WRITE = 16_384  # rows that are in memory with their prompts
 
 
 def main(
@@ -39,9 +39,9 @@ def main(
         yield planned.SCHEMA.empty_table()
         for dataset, block in requests.groupby("dataset", sort=False):
             known = map(pd.read_parquet, tables[dataset])
-            prompted = planned.render_requests(block, *known, source, probe=probe, comparisons=comparisons)
-            for start in range(0, len(prompted), ROWS_PER_WRITE):
-                part = prompted.iloc[start : start + ROWS_PER_WRITE]
+            units = planned.units_asked(block, *known, source, probe=probe, comparisons=comparisons)
+            for start in range(0, len(block), ROWS_PER_WRITE):
+                part = planned.render_requests(block.iloc[start : start + ROWS_PER_WRITE], units)
                 yield from files.in_row_groups(pa.Table.from_pandas(part, schema=planned.SCHEMA, preserve_index=False))
 
     files.write_parquet(rendered(), output)

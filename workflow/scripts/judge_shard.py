@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from rubric_order.base import command_line, files, locks
 from rubric_order.config import judges
-from rubric_order.judging import devices, engines, number_formats, open_calls, versions
+from rubric_order.judging import answers, devices, engines, number_formats, open_calls, versions
 from rubric_order.judging import shard as judging
 from rubric_order.judging.second_requests import of_studies
 from rubric_order.judging.store import Store
@@ -35,7 +35,7 @@ def main(
     """Ask what the store does not know, then write the responses of the shard in the order of its requests.
 
     Args:
-        requests: the requests of each study that uses the judge. A shard has its part of each.
+        requests: the requests of each study that uses the judge, in a folder of its name. A shard has its part of each.
         probes: the probe of each of these studies.
         shard: from 1 to `shards`.
         shards: their number.
@@ -68,9 +68,11 @@ def main(
             return engines.load(settings, model_folder=model_folder)
 
         names = {judges.shown_name(judge), *endpoint.get("accept_models", ())}
-        parts = zip((read_shard(path, shard, shards) for path in requests), probes, strict=True)
+        parts = [read_shard(path, shard, shards) for path in requests]
+        studies = [path.parent.name for path, part in zip(requests, parts, strict=True) for _ in range(len(part))]
+        asked = (part.assign(probe=probe) for part, probe in zip(parts, probes, strict=True))
         responses = judging.judge(
-            pd.concat([part.assign(probe=probe) for part, probe in parts], ignore_index=True),
+            pd.concat(asked, ignore_index=True),
             kept,
             start_engine,
             accept_failures=judge["accept_failures"],
@@ -79,7 +81,13 @@ def main(
             second_requests=functools.partial(of_studies, judge=judge) if judge["second_request"] else None,
         )
         table = pa.Table.from_pandas(responses, preserve_index=False)
-        files.write_parquet(files.in_row_groups(table), output, judge=judges.identity(judge, judges.FORMATS))
+        files.write_parquet(
+            files.in_row_groups(table),
+            output,
+            judge=judges.identity(judge, judges.FORMATS),
+            studies=answers.of_studies(responses, studies),
+            versions=versions.counts(responses[responses["error"].isna()], names=names),
+        )
 
 
 if __name__ == "__main__":  # vLLM starts processes that import this file

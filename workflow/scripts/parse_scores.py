@@ -8,12 +8,23 @@ from rubric_order.base import command_line, files
 from rubric_order.scoring.scores import read_responses, score_reads
 
 
-def main(plan: Path, responses: Path, shards: int, probe: str, answer: dict, output: Path) -> None:
+def main(
+    plan: Path,
+    responses: Path,
+    answers: Path,
+    studies: list[str],
+    shards: int,
+    probe: str,
+    answer: dict,
+    output: Path,
+) -> None:
     """Write one row a read and question, with its score or the reason why it has none.
 
     Args:
         plan: the reads.
         responses: folder of the judge's responses, which are those of all studies; a file a shard.
+        answers: what the shards say of their answers, together. The scores keep it, to be compared with.
+        studies: those whose requests the reads need.
         shards: number of the judge's shards. A file of another shard is left from an earlier run.
         probe: the study's probe.
         answer: what reading the judge's answers depends on.
@@ -22,7 +33,8 @@ def main(plan: Path, responses: Path, shards: int, probe: str, answer: dict, out
     reads = pd.read_parquet(plan)
     paths = [responses / f"{shard}.parquet" for shard in range(1, shards + 1)]
     scores = score_reads(reads, read_responses(paths, reads["request_id"]), probe=probe, **answer)
-    files.write_parquet(scores, output)
+    told = files.read_json(answers)["studies"]
+    files.write_parquet(scores, output, answers={name: told.get(name) for name in studies})
     failures = scores["failure"].value_counts()
     command_line.log.info("%d scores, %d missing %s", len(scores), failures.sum(), failures.to_dict() or "")
 

@@ -2,7 +2,8 @@
 
 Before a call is sent, a line says for which request it is and the most that it can use. When the next job over the same
 endpoint begins, each call without a stored answer is booked in the response store: it counts as spent, and its request
-is asked again. A line survives the end of the process in any way; a power cut can lose the last ones.
+is asked again. A line is on disk before its call is sent: neither the end of the process in any way nor a power cut
+loses it.
 """
 
 import errno
@@ -45,6 +46,7 @@ class OpenCalls:
             with open(self.path, "ab", buffering=0) as file:
                 # A line that a full disk cut is ended by the next one.
                 written = file.write(f"\n{line}\n".encode())
+                os.fsync(file)
         except OSError as error:
             if error.errno not in FULL:
                 raise InputError(f"{self.path}: {os.strerror(error.errno)}; no call is sent") from None

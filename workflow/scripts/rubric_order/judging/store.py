@@ -193,7 +193,7 @@ class Store:
         return sorted(notes, key=lambda run: run["ended"])
 
     def _write(self, groups: Iterable[pa.Table]) -> Path:
-        return files.write_by_content(groups, self.folder)
+        return files.write_by_content(groups, self.folder, plain="request_id")
 
     def _paths(self) -> list[Path]:
         # A name that begins with a dot is that of a file that is being written.
@@ -212,7 +212,7 @@ class Store:
         """Where the best row of each request is, in the order of `wanted`; None for all requests."""
         paths, keys, places = [], [_empty(KEYS)], []
         for path in self._paths():
-            table = self._load(path, KEYS)
+            table = self._load(path, KEYS if wanted is None else ["request_id"])
             if table is None:
                 continue
             rows = np.arange(len(table))
@@ -220,7 +220,7 @@ class Store:
                 rows = np.flatnonzero(pc.is_in(table["request_id"], wanted).to_numpy())
                 if not len(rows) or not self._is_sound(path):
                     continue
-                table = table.take(rows)
+                table = pa.concat_tables(_rows(path, rows, KEYS))
             paths.append(path)
             keys.append(table)
             places.append(rows)

@@ -47,7 +47,11 @@ def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tup
 
 def listed(answers: pd.DataFrame, *, names: Collection[str] = ()) -> str:
     """What is mixed, on one line: each version with its number of answers; empty where nothing is."""
-    mixed = {what: each for what, each in counts(answers, names=names).items() if len(each) > 1}
+    return _listed(counts(answers, names=names))
+
+
+def _listed(counted: Mapping[str, Counter[str]]) -> str:
+    mixed = {what: each for what, each in counted.items() if len(each) > 1}
     return "; ".join(
         f"{what} {', '.join(f'{version} ({number})' for version, number in sorted(each.items()))}"
         for what, each in mixed.items()
@@ -60,7 +64,16 @@ def check(answers: pd.DataFrame, *, names: Collection[str] = ()) -> None:
     Raises:
         InputError: with what is mixed.
     """
-    if mixed := listed(answers, names=names):
+    refuse(counts(answers, names=names))
+
+
+def refuse(counted: Mapping[str, Counter[str]]) -> None:
+    """The same of what was counted, see `counts`.
+
+    Raises:
+        InputError: with what is mixed.
+    """
+    if mixed := _listed(counted):
         raise InputError(
             f"judge: the answers would be a mix: {mixed}; accept_mixed: true takes them as one judge's, and without its"
             " folder in results/store all are asked again"

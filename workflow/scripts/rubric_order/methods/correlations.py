@@ -13,6 +13,8 @@ from rubric_order.methods import resampling
 
 COUNTED_ONE_BY_ONE = 128  # distinct values; more are sorted first
 ROWS_AT_ONCE = 64  # of weights, which then stay in the processor's cache
+BLOCK = 256  # pairs that are compared one by one; of more, values are halved
+BLOCK_CELLS = 2**24  # numbers that all such comparisons may hold
 Statistic = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -56,14 +58,15 @@ def _spearman(x: "_Values", y: "_Values", weights: np.ndarray) -> np.ndarray:
 def weighted_kendall(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Kendall's tau-b of weighted pairs, see `weighted_pearson`.
 
-    Time grows with n log k, where k is the number of distinct values of the score that has fewer.
+    Time grows with n log k, where k is the number of distinct values of the score that has fewer. Values are halved
+    until groups are small; within these, all pairs are compared.
     """
     rows, values = weights.reshape(-1, len(x)), [_Values(x), _Values(y)]
     few, many = sorted(values, key=lambda each: each.n_values)
-    levels = list(_halvings(few.code, many.code))
-    parts = [
-        _kendall(levels, values, rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)
-    ]
+    bits = _halved_bits(few.code)
+    levels, blocks = list(_halvings(few.code, many.code, bits)), list(_blocks(few.code, many.code, bits))
+    starts = range(0, len(rows), ROWS_AT_ONCE)
+    parts = [_kendall(levels, blocks, values, rows[start : start + ROWS_AT_ONCE]) for start in starts]
     return np.concatenate(parts).reshape(weights.shape[:-1])
 
 
@@ -87,12 +90,30 @@ class _Halving(NamedTuple):
     upper: np.ndarray
 
 
-def _halvings(few: np.ndarray, many: np.ndarray) -> Iterator[_Halving]:
-    """The steps by which the values of a score are split into halves, down to single values.
+def _halved_bits(few: np.ndarray) -> range:
+    """The bits of a score's values by which pairs are halved, until no group is larger than a block may be."""
+    bits = int(few.max(initial=0)).bit_length()
+    most = min(BLOCK, BLOCK_CELLS // max(len(few), 1))
+    last = next((bit for bit in reversed(range(bits + 1)) if np.bincount(few >> bit, minlength=1).max() <= most), 0)
+    return range(last, bits)
 
-    Two pairs that differ in this score come into different halves in exactly one step.
+
+def _blocks(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The pairs of each group that is not halved, and whether two of them are concordant (1) or discordant (-1)."""
+    if bits.start:
+        group = few >> bits.start
+        order = np.argsort(group, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+            signs = [np.sign(code[rows, None] - code[rows], dtype=np.float32, casting="unsafe") for code in (few, many)]
+            yield rows, signs[0] * signs[1]
+
+
+def _halvings(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[_Halving]:
+    """The steps by which the values of a score are split into halves, by one bit after the other.
+
+    Two pairs that differ in one of these bits of the score come into different halves in exactly one step.
     """
-    for bit in reversed(range(int(few.max(initial=0)).bit_length())):
+    for bit in reversed(bits):
         group, half = few >> (bit + 1), few >> bit & 1
         order = np.lexsort((half, many, group))
         group, other, half = group[order], many[order], half[order]
@@ -107,7 +128,12 @@ def _halvings(few: np.ndarray, many: np.ndarray) -> Iterator[_Halving]:
         yield _Halving(order, cells, np.searchsorted(cells, runs), groups, of_run, half[cells] == 1)
 
 
-def _kendall(levels: list[_Halving], values: list["_Values"], weights: np.ndarray) -> np.ndarray:
+def _kendall(
+    levels: list[_Halving],
+    blocks: list[tuple[np.ndarray, np.ndarray]],
+    values: list["_Values"],
+    weights: np.ndarray,
+) -> np.ndarray:
     excess = np.zeros(len(weights))  # concordant less discordant pairs
     by_pair = np.ascontiguousarray(weights.T, dtype=np.float32)  # exact for whole numbers up to 2^24
     for level in levels:
@@ -119,6 +145,8 @@ def _kendall(levels: list[_Halving], values: list["_Values"], weights: np.ndarra
         total = np.add.reduceat(lower, level.groups, axis=0)
         outside = total + 2 * (np.cumsum(total, axis=0) - total)
         excess += np.einsum("ij,ij->j", upper, 2 * until - lower - outside[level.group], dtype=float)
+    for pairs, concordant in blocks:
+        excess += np.einsum("ij,ij->j", concordant @ by_pair[pairs], by_pair[pairs], dtype=float) / 2
     total = weights.sum(axis=1)
     untied = [total**2 - each.squares(weights) for each in values]
     with np.errstate(invalid="ignore", divide="ignore"):

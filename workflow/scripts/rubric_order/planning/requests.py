@@ -19,7 +19,7 @@ from jinja2 import Template
 from rubric_order import probes
 from rubric_order.base import files, text_columns
 from rubric_order.config import judges
-from rubric_order.probes import Probe, Shown
+from rubric_order.probes import Probe, Shown, Unit
 
 # Files of requests; without what prompts hold these are the columns of plans that requests are made of.
 SCHEMA = pa.schema(
@@ -85,7 +85,7 @@ def distinct_requests(
     return table.drop_duplicates("request_id").drop(columns="ordering_key").reset_index(drop=True)
 
 
-def render_requests(
+def units_asked(
     requests: pd.DataFrame,
     items: pd.DataFrame,
     rubrics: pd.DataFrame,
@@ -94,31 +94,48 @@ def render_requests(
     *,
     probe: str,
     comparisons: Mapping = MappingProxyType({}),
-) -> pd.DataFrame:
+) -> dict[tuple[int, str], Unit]:
+    """The units of one dataset that requests are about, by number of levels and id.
+
+    Args:
+        requests: see `distinct_requests`.
+        comparisons: see `Probe.units`, as for all others.
+    """
+    wanted = set(requests[["n", "unit_id"]].drop_duplicates().itertuples(index=False, name=None))
+    module = probes.load(probe)
+    units = (
+        ((n, unit.unit_id), unit)
+        for n in sorted({int(n) for n, _ in wanted})
+        for unit in module.units(items, rubrics, pairs, n=n, template=template, comparisons=comparisons)
+    )
+    return {key: unit for key, unit in units if key in wanted}
+
+
+def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit]) -> pd.DataFrame:
     """Requests about one dataset, with their prompts.
+
+    Args:
+        requests: some or all; the prompts of one call are in memory together.
+        units: see `units_asked`.
 
     Returns:
         The requests with `prompt`, `options` (ids of what is permuted, in canonical order) and `questions` (a list of
-        records, in the order of the prompt). `comparisons`: see `Probe.units`.
+        records, in the order of the prompt).
     """
-    prompts: list[str] = [""] * len(requests)
-    questions: list[list[dict]] = [[]] * len(requests)
-    options: list[list[str]] = [[]] * len(requests)
-    rows_of = dict(iter(requests.reset_index(drop=True).groupby(["n", "unit_id"])))
+    prompts: list[str] = []
+    options: list[tuple[str, ...]] = []
+    questions: list[list[dict]] = []
     records: dict[tuple, list[dict]] = {}
-    for n in requests["n"].unique():
-        found = probes.load(probe).units(items, rubrics, pairs, n=int(n), template=template, comparisons=comparisons)
-        for unit in found:
-            block = rows_of.get((n, unit.unit_id))
-            if block is None:
-                continue
-            previous = None
-            for row in block.itertuples():
-                shown = Shown(tuple(map(int, row.ordering)), tuple(map(int, row.levels)), row.condition)
-                if shown != previous:
-                    previous, text, asked = shown, unit.prompt(shown), unit.questions(shown)
-                    record = records.setdefault(asked, [question._asdict() for question in asked])
-                prompts[row.Index], questions[row.Index], options[row.Index] = text, record, unit.options
+    previous = None
+    for row in requests.itertuples():
+        unit = units[row.n, row.unit_id]
+        shown = Shown(tuple(map(int, row.ordering)), tuple(map(int, row.levels)), row.condition)
+        if (unit.unit_id, row.n, shown) != previous:
+            previous, text, asked = (unit.unit_id, row.n, shown), unit.prompt(shown), unit.questions(shown)
+            record = records.setdefault(asked, [question._asdict() for question in asked])
+        prompts.append(text)
+        questions.append(record)
+        options.append(unit.options)
     # As plain objects: neighbours share one text, which columns of text would copy.
     return requests.assign(
         prompt=pd.Series(prompts, requests.index, object),

@@ -1,0 +1,26 @@
+"""Join what a judge's shards say of their answers."""
+
+import json
+from pathlib import Path
+
+from rubric_order.base import command_line, files
+from rubric_order.judging import answers
+
+
+def main(responses: Path, shards: int, judge: dict, output: Path) -> None:
+    """Write it into one small file, and refuse shards whose answers come from several versions.
+
+    Args:
+        responses: folder of the judge's responses, a file a shard.
+        shards: their number.
+        judge: whether it takes answers of several versions (`accept_mixed`).
+        output: the file, as JSON.
+    """
+    told = answers.joined(responses / f"{shard}.parquet" for shard in range(1, shards + 1))
+    if not judge["accept_mixed"]:
+        answers.check(told)
+    files.write_text(json.dumps(told, sort_keys=True, indent=1) + "\n", output)
+
+
+if __name__ == "__main__":
+    command_line.run(main)

@@ -1,0 +1,83 @@
+"""What a judge's shards say of their answers, together: which studies have the same ones as before, and what gave them.
+
+Each file of responses says in its metadata, for each study that asked, a digest of the answers and how many requests
+failed; and how many answers each version gave, see `versions.counts`. One small file a judge joins them.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import files
+from rubric_order.judging import versions
+
+TEXTS = ["request_id", "text", "error", "finish_reason", "constrained_text"]  # that scores depend on
+
+
+def of_studies(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dict]:
+    """Digest of one shard's answers and number of failed requests, by study.
+
+    Args:
+        responses: of one shard, see `shard.judge`.
+        studies: the study of each row.
+    """
+    names = np.asarray(studies, dtype=object)
+    parts = ((name, responses[names == name]) for name in dict.fromkeys(studies))
+    return {name: {"digest": _digest(part), "failed": int(part["error"].notna().sum())} for name, part in parts}
+
+
+def _digest(responses: pd.DataFrame) -> int:
+    """Sum of a hash of each row, modulo 2^64: neither the order of rows nor their shard matters."""
+    known = [row.tobytes() if isinstance(row, np.ndarray) else None for row in responses["option_logprobs"]]
+    texts = {name: responses[name].astype(object) for name in TEXTS if name in responses}
+    rows = pd.util.hash_pandas_object(pd.DataFrame({**texts, "known": known}, dtype=object), index=False)
+    return int(rows.to_numpy().sum())
+
+
+def joined(paths: Iterable[Path]) -> dict[str, dict]:
+    """What the shards of a judge say: `studies` and `versions`. Recorded answers say nothing.
+
+    Args:
+        paths: the files of responses, in the order of their shards.
+    """
+    studies: dict[str, Counter[str]] = {}
+    given: dict[str, Counter[str]] = {}
+    for path in paths:
+        told = files.read_metadata(path)
+        for found, kind in ((studies, "studies"), (given, "versions")):
+            for name, counts in told.get(kind, {}).items():
+                found.setdefault(name, Counter()).update(counts)
+    digests = {name: counts | {"digest": counts["digest"] % 2**64} for name, counts in studies.items()}
+    return {"studies": digests, "versions": given}
+
+
+def check(told: Mapping) -> None:
+    """Refuse shards whose answers come from several versions.
+
+    Raises:
+        InputError: with what is mixed.
+    """
+    versions.refuse({what: Counter(counts) for what, counts in told["versions"].items()})
+
+
+def unchanged(listed: Path, scores: Path, studies: Iterable[str], store: Path) -> bool:
+    """Whether scores were made from the answers that their studies still have, whatever else the judge is asked.
+
+    That is so where no request failed (it could be asked again) and the response store is there: then an answer is
+    found by its name, and stays.
+
+    Args:
+        listed: the file that joins what the shards say.
+        scores: file of the scores.
+        studies: those whose requests the scores need.
+        store: the judge's response store.
+    """
+    if not (listed.exists() and scores.exists() and any(store.glob("*.parquet"))):
+        return False
+    now = json.loads(listed.read_text(encoding="utf-8"))["studies"]
+    then = files.read_metadata(scores).get("answers", {})
+    return all(name in now and not now[name]["failed"] and now[name] == then.get(name) for name in studies)
