@@ -370,6 +370,8 @@ def inputs_of(statistic):
             found[name] = score_files(block["alone"])
         elif name == "published":
             found[name] = published_tables()
+        elif name == "answers":
+            found[name] = [f"results/responses/{judge}.json" for judge in used_judges()]
         elif compared(name, block):
             found[name] = [f"results/statistics/{name}.parquet"]
     return found

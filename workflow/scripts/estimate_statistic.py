@@ -24,6 +24,8 @@ def main(statistic: str, inputs: dict[str, list[Path]], settings: dict, output: 
             tables[name] = files.each_table(paths, columns)
         elif name == "published":
             tables[name] = {path.stem: pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths}
+        elif name == "answers":
+            tables[name] = {path.stem: files.read_json(path) for path in paths}
         else:
             tables[name] = files.read_tables(paths, columns)
     files.write_parquet(module.estimate(**tables, **settings), output, **settings)

@@ -13,7 +13,8 @@ class Statistic(NamedTuple):
     Attributes:
         probes: the probes whose studies' scores it reads (argument `scores`); `ANY_PROBE` for all.
         reads: what it reads beside them, each an argument: `items` and `pairs` of datasets; `alone`, the scores of the
-            studies that its block of config names so; `published`, the tables of a paper; or another statistic.
+            studies that its block of config names so; `answers`, what the shards of each judge say of their answers;
+            `published`, the tables of a paper; or another statistic.
         settings: blocks of config under `statistics`, or single keys of them, that are its other arguments; of an
             argument that several have, the last one's is taken.
         derived: further arguments that are taken from other parts of config, see `DERIVED` in `common.smk`.
@@ -89,6 +90,7 @@ STATISTICS = {
     "scoring_causes": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",), derived=("conditions",)),
     "bias_cost": Statistic(SCORE_ORDER, settings=("bootstrap", "bias_cost")),
     "datasets": Statistic(reads=("items", "pairs")),
+    "judge_versions": Statistic(reads=("answers",), settings=()),
     "criterion_order": Statistic(CRITERION_ORDER),
     "carry_over": Statistic(CRITERION_ORDER, settings=("bootstrap/confidence",)),
     "criteria_agreement": Statistic(CRITERION_ORDER, settings=("bootstrap", "paired")),
@@ -142,6 +144,7 @@ TABLES = {
     "scoring_accuracy": Shown(("scoring_accuracy",), "Scoring bias", "Scoring accuracy, table"),
     "scoring_causes": Shown(("scoring_causes",), "Scoring bias", "Position, ID and reference answer apart"),
     "datasets": Shown(("datasets",), "Datasets", "Data cards, table"),
+    "judge_versions": Shown(("judge_versions",), "Judges", "Versions behind the answers"),
     "replication": Shown(("replication",), "Replication", "Published numbers beside ours"),
     "criterion_order": Shown(("criterion_order", "criteria_agreement"), "Criterion order", "Position gaps, table"),
     "criteria_agreement": Shown(("criteria_agreement",), "Criterion order", "Agreement by strategy"),
