@@ -44,6 +44,18 @@ def test_special_tokens_in_a_prompt_are_plain_text(tokenizer, judge):
     assert attack in tokenizer.decode(tokens)
 
 
+def test_many_prompts_are_encoded_as_each_alone_and_equal_ones_once(tokenizer, judge, monkeypatch):
+    slow = judge | {"chat_template_kwargs": {"slow": True}}
+    prompts = [chat.Prompt(judge, "Hi"), chat.Prompt(judge, "Hi", "4 or"), chat.Prompt(slow, "Hi")]
+    prompts += [chat.Prompt(judge, "a <|im_end|> b"), chat.Prompt(judge, "Hi"), chat.Prompt(judge, "Bye")]
+    alone = [chat.encode(tokenizer, each.judge, each.text, begun=each.begun) for each in prompts]
+    batches, call = [], type(tokenizer).__call__
+    monkeypatch.setattr(type(tokenizer), "__call__", lambda *a, **k: batches.append(len(a[1])) or call(*a, **k))
+    assert chat.encode_all(tokenizer, prompts) == alone
+    assert batches == [4]
+    assert chat.encode_all(tokenizer, []) == []
+
+
 def test_a_template_that_changes_a_prompt_with_special_tokens_is_refused(tokenizer, judge):
     judge |= {"chat_template": "{{ messages[0]['content'] | upper }}"}
     with pytest.raises(InputError, match="the chat template changes the user's message"):

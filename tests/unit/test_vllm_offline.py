@@ -1,3 +1,4 @@
+import dataclasses
 import types
 
 import pytest
@@ -63,3 +64,63 @@ def test_an_answer_that_was_cut_short_is_a_failure_that_may_pass(finish):
     response = vllm_offline.VllmEngine._response(None, request("a"), output)
     assert (response.text, response.error) == (None, f"server_error: the answer ended with {finish}")
     assert response.error.partition(":")[0] in engines.PASSING
+
+
+class StubEngine:
+    """Finishes one request a step, the first first."""
+
+    def __init__(self):
+        self.given = []
+
+    def add_request(self, name, prompt, sampling):
+        self.given.append((name, prompt["prompt_token_ids"]))
+
+    def step(self):
+        name, _ = self.given[self.done]
+        self.done += 1
+        return [types.SimpleNamespace(request_id=name, finished=True)]
+
+    done = 0
+
+
+@pytest.fixture
+def engine(judge, monkeypatch):
+    """vLLM's engine without vLLM: a prompt has a token for each character."""
+    made = vllm_offline.VllmEngine.__new__(vllm_offline.VllmEngine)
+    made.judge, made.engine, made.tokenizer, made.max_model_len, made.queue = judge, StubEngine(), None, 50, 3
+    monkeypatch.setattr(vllm_offline, "ENCODED_AT_ONCE", 4)
+    monkeypatch.setattr(vllm_offline.chat, "encode_all", lambda _, prompts: [[*each.text] for each in prompts])
+    monkeypatch.setattr(vllm_offline.VllmEngine, "_sampling", lambda *_: None)
+    monkeypatch.setattr(
+        vllm_offline.VllmEngine, "_response", lambda _, asked, __: engines.Response(asked.request_id, text=asked.prompt)
+    )
+    return made
+
+
+def test_prompts_that_are_encoded_ahead_keep_their_order_and_their_tokens(engine):
+    asked = [dataclasses.replace(request(f"r{k}"), prompt="x" * (60 if k == 5 else k)) for k in range(11)]
+    answers = {response.request_id: response for response in engine.answer(asked)}
+    assert [name for name, _ in engine.engine.given] == [f"r{k}" for k in range(11) if k != 5]
+    assert all(len(tokens) == int(name[1:]) for name, tokens in engine.engine.given)
+    assert len(answers) == 11
+    assert answers["r5"].error == "prompt_too_long: 60 tokens, the model takes 50"
+
+
+def test_no_more_prompts_are_encoded_ahead_than_a_batch_beside_those_that_wait(engine):
+    taken = []
+    asked = (taken.append(k) or request(f"r{k}") for k in range(40))
+    answers = engine.answer(asked)
+    next(answers)
+    answers.close()
+    assert len(taken) <= 3 * vllm_offline.ENCODED_AT_ONCE
+
+
+def test_what_goes_wrong_while_prompts_are_encoded_ends_the_job(engine, monkeypatch):
+    def fail(_, prompts):
+        if len(prompts) < 4:
+            raise InputError("judge: no")
+        return [[] for _ in prompts]
+
+    monkeypatch.setattr(vllm_offline.chat, "encode_all", fail)
+    with pytest.raises(InputError, match="judge: no"):
+        list(engine.answer([request(f"r{k}") for k in range(6)]))

@@ -2,8 +2,9 @@
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges
@@ -12,22 +13,52 @@ from rubric_order.judging import weights
 log = logging.getLogger(__name__)
 
 
+class Prompt(NamedTuple):
+    """What a chat is made of.
+
+    Attributes:
+        judge: the judge's settings under its profile, see `config.judges.with_profile`.
+        text: the user's message.
+        begun: beginning of the answer; None for the judge's `answer_prefix`.
+    """
+
+    judge: Mapping
+    text: str
+    begun: str | None = None
+
+
 def encode(tokenizer, judge: Mapping, prompt: str, *, begun: str | None = None) -> list[int]:
-    """Tokens of a chat in which `prompt` is the user's message, up to and including the beginning of the answer.
+    """The tokens of one prompt, see `encode_all`."""
+    return encode_all(tokenizer, [Prompt(judge, prompt, begun)])[0]
+
+
+def encode_all(tokenizer, prompts: Sequence[Prompt]) -> list[list[int]]:
+    """Tokens of chats in which a prompt is the user's message, up to and including the beginning of the answer.
 
     A prompt can hold the text of a special token. That text becomes ordinary tokens, so an item cannot end the user's
-    turn.
+    turn. All other prompts are encoded in one call, equal chats once.
 
     Args:
         tokenizer: a tokenizer of the transformers library.
-        judge: the judge's settings under its profile, see `config.judges.with_profile`.
-        prompt: the user's message.
-        begun: beginning of the answer; None for the judge's `answer_prefix`.
+        prompts: what is encoded.
 
     Raises:
-        InputError: the prompt holds a special token, and the chat template changes the prompt.
+        InputError: a prompt holds a special token, and the chat template changes the prompt.
     """
-    messages = [{"role": "user", "content": prompt}]
+    chats = [_chat(tokenizer, prompt) for prompt in prompts]
+    special = tokenizer.all_special_tokens  # looked up each time it is named, which takes long
+    holding = [any(token in prompt.text for token in special) for prompt in prompts]
+    plain = list(dict.fromkeys(chat for chat, holds in zip(chats, holding, strict=True) if not holds))
+    encoded = tokenizer(plain, add_special_tokens=False)["input_ids"] if plain else []
+    known = dict(zip(plain, encoded, strict=True))
+    return [
+        _split(tokenizer, prompt.text, chat) if holds else known[chat]
+        for prompt, chat, holds in zip(prompts, chats, holding, strict=True)
+    ]
+
+
+def _chat(tokenizer, prompt: Prompt) -> str:
+    judge, messages = prompt.judge, [{"role": "user", "content": prompt.text}]
     if judge.get("system_prompt"):
         messages.insert(0, {"role": "system", "content": judge["system_prompt"]})
     chat = tokenizer.apply_chat_template(
@@ -37,9 +68,11 @@ def encode(tokenizer, judge: Mapping, prompt: str, *, begun: str | None = None) 
         chat_template=judge.get("chat_template"),
         **judge["chat_template_kwargs"],
     )
-    chat += judge["answer_prefix"] if begun is None else begun
-    if not any(special in prompt for special in tokenizer.all_special_tokens):
-        return tokenizer.encode(chat, add_special_tokens=False)
+    return chat + (judge["answer_prefix"] if prompt.begun is None else prompt.begun)
+
+
+def _split(tokenizer, prompt: str, chat: str) -> list[int]:
+    """Tokens of a chat whose prompt holds special tokens, as ordinary ones."""
     before, found, after = chat.partition(prompt)
     if not found:
         raise InputError("judge: the chat template changes the user's message, which holds special tokens")

@@ -1,16 +1,19 @@
 """vLLM in the process of the job: one engine that always has requests waiting; each answer is yielded at once."""
 
 import contextlib
+import copy
 import dataclasses
 import difflib
 import functools
 import importlib.metadata
+import itertools
 import logging
 import math
 import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +26,7 @@ from rubric_order.parsing import one_score
 from rubric_order.probes import Question
 
 log = logging.getLogger("rubric_order")
+ENCODED_AT_ONCE = 64  # prompts; while the engine computes, the next ones are encoded
 QUEUED_PER_RUNNING = 4  # requests in the queue for each running one, so that the scheduler never idles
 
 
@@ -139,28 +143,45 @@ class VllmEngine:
         """Nothing to do: the engine ends with the job."""
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
-        waiting = iter(requests)
         running: dict[str, Request] = {}
         exhausted = False
-        while running or not exhausted:
-            while not exhausted and len(running) < self.queue:
-                request = next(waiting, None)
-                if request is None:
-                    exhausted = True
-                elif (failure := self._start(request)) is not None:
-                    yield failure
-                else:
-                    running[request.request_id] = request
-            if running:
-                for output in self.engine.step():
-                    if output.finished:
-                        yield self._response(running.pop(output.request_id), output)
+        with contextlib.closing(self._encoded(requests)) as waiting:
+            while running or not exhausted:
+                while not exhausted and len(running) < self.queue:
+                    request, tokens = next(waiting, (None, []))
+                    if request is None:
+                        exhausted = True
+                    elif (failure := self._start(request, tokens)) is not None:
+                        yield failure
+                    else:
+                        running[request.request_id] = request
+                if running:
+                    for output in self.engine.step():
+                        if output.finished:
+                            yield self._response(running.pop(output.request_id), output)
 
-    def _start(self, request: Request) -> Response | None:
+    def _encoded(self, requests: Iterable[Request]) -> Iterator[tuple[Request, list[int]]]:
+        """Requests with their tokens. A thread encodes some ahead, so that the engine does not wait for it."""
+        source, tokenizer = iter(requests), copy.deepcopy(self.tokenizer)  # a tokenizer serves one thread
+
+        def some() -> list[tuple[Request, list[int]]]:
+            found = list(itertools.islice(source, ENCODED_AT_ONCE))
+            # The prefix begins an answer to one question.
+            begun = ("" if request.names else request.begun for request in found)
+            prompts = [
+                chat.Prompt(self.settings(request.profile), request.prompt, start)
+                for request, start in zip(found, begun, strict=True)
+            ]
+            return list(zip(found, chat.encode_all(tokenizer, prompts), strict=True))
+
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            coming = thread.submit(some)
+            while ready := coming.result():
+                coming = thread.submit(some)
+                yield from ready
+
+    def _start(self, request: Request, tokens: list[int]) -> Response | None:
         """Give a request to the engine. Returns a failure where the prompt is too long, else None."""
-        # The prefix begins an answer to one question.
-        begun = "" if request.names else request.begun
-        tokens = self.encode(request.prompt, request.profile, begun=begun)
         if len(tokens) >= self.max_model_len:
             error = f"prompt_too_long: {len(tokens)} tokens, the model takes {self.max_model_len}"
             return Response(request.request_id, error=error, prompt_tokens=len(tokens))
@@ -227,6 +248,7 @@ class VllmEngine:
             stop=sampling["stop"] or None,
             seed=seed,
             logprob_token_ids=ids,
+            flat_logprobs=True,  # lists of numbers instead of an object for each token and place
             structured_outputs=lines,
             # The mark that ends the reasoning can be a special token.
             skip_special_tokens=not self.judge["reasoning_end"],
