@@ -1,6 +1,7 @@
 """What a judge's shards say of their answers, together."""
 
 import itertools
+import os
 
 import numpy as np
 import pandas as pd
@@ -71,15 +72,17 @@ def test_shards_of_different_versions_are_refused_with_one_line_unless_config_ta
 
 @pytest.fixture
 def made(tmp_path):
-    """Paths of what the shards say, of scores made from it, and of the response store."""
+    """Scores, what the shards say of the answers that they were made from, and the response store."""
     kept = {"s": {"digest": 5, "failed": 0}, "t": {"digest": 6, "failed": 0}}
     listed, scores, store = tmp_path / "listed.json", tmp_path / "scores.parquet", tmp_path / "store"
     list_responses.main(tmp_path, 0, {"accept_mixed": False}, listed)
     written(tmp_path, 1, studies=kept)
     list_responses.main(tmp_path, 1, {"accept_mixed": False}, listed)
-    files.write_parquet(responses(["4"]), scores, answers={"s": kept["s"]})
+    plan = tmp_path / "plan.parquet"
+    files.write_parquet(responses(["4"]), plan)
+    files.write_parquet(responses(["4"]), scores, answers={"s": kept["s"]}, made_by="code")
     files.write_parquet(responses(["4"]), store / "a.parquet")
-    return listed, scores, store
+    return {"listed": listed, "scores": scores, "plan": plan, "studies": ["s"], "store": store, "made_by": "code"}
 
 
 @pytest.mark.parametrize(
@@ -93,16 +96,18 @@ def made(tmp_path):
     ],
 )
 def test_scores_are_up_to_date_while_the_answers_of_their_studies_stay(made, said, same):
-    listed, scores, store = made
-    written(listed.parent, 1, studies=said)
-    list_responses.main(listed.parent, 1, {"accept_mixed": False}, listed)
-    assert answers.unchanged(listed, scores, ["s"], store) is same
+    folder = made["listed"].parent
+    written(folder, 1, studies=said)
+    list_responses.main(folder, 1, {"accept_mixed": False}, made["listed"])
+    assert answers.unchanged(**made) is same
 
 
-def test_scores_are_not_up_to_date_where_a_file_or_the_store_is_gone_or_an_earlier_study_was_not_there(made):
-    listed, scores, store = made
-    assert answers.unchanged(listed, scores, ["s"], store)
-    assert not answers.unchanged(listed, scores, ["s", "t"], store)
-    assert not answers.unchanged(listed, scores, ["s"], store / "none")
-    assert not answers.unchanged(listed, listed.with_name("none"), ["s"], store)
-    assert not answers.unchanged(listed.with_name("none"), scores, ["s"], store)
+def test_scores_are_not_up_to_date_where_a_file_is_gone_or_older_or_anything_else_has_changed(made, tmp_path):
+    assert answers.unchanged(**made)
+    assert not answers.unchanged(**made | {"studies": ["s", "t"]})
+    assert not answers.unchanged(**made | {"made_by": "other code"})
+    for name in ("listed", "scores", "plan", "store"):
+        assert not answers.unchanged(**made | {name: tmp_path / "none"})
+    later = made["scores"].stat().st_mtime + 1
+    os.utime(made["plan"], (later, later))
+    assert not answers.unchanged(**made)

@@ -2,6 +2,7 @@
 
 import datetime
 import functools
+import hashlib
 import json
 import os
 import sys
@@ -67,6 +68,11 @@ def code(script, *modules):
         return hash_of_code(SCRIPTS / script, tuple(loaded))
 
     return version
+
+
+def hash_of_parser(wildcards):
+    """Params function: what makes scores."""
+    return code("parse_scores.py", probe_module)(wildcards)
 
 
 def adapter_module(wildcards):
@@ -621,12 +627,33 @@ def studies_needed(wildcards, output):
     return studies_until(wildcards.study, wildcards.judge)
 
 
+def shards_to_read(wildcards, output):
+    """Number of a judge's shards. Taking `output`, it is not tracked: no answer depends on it."""
+    return config["judges"][wildcards.judge]["shards"]
+
+
+def parsed_by(wildcards, output=None):
+    """Hash of the code and settings by which scores are made. Taking `output`, it is not tracked: they are."""
+    study, judge = config["studies"][wildcards.study], config["judges"][wildcards.judge]
+    told = [hash_of_parser(wildcards), study["probe"], answer_settings(wildcards), judge["second_request"]]
+    return hashlib.blake2b(as_json(told).encode(), digest_size=8).hexdigest()
+
+
 def answers_of_judge(wildcards):
     """What the shards of a judge say of their answers. An added study asks more, and changes no score made before."""
     judge, listed = wildcards.judge, f"results/responses/{wildcards.judge}.json"
     scores = f"results/scores/{wildcards.study}/{wildcards.dataset}/{judge}.parquet"
     needed = studies_until(wildcards.study, judge) if judge in LIVE else []
-    settled = needed and answers.unchanged(Path(listed), Path(scores), needed, Path(f"results/store/{judge}"))
+    plan = f"results/plan/{wildcards.study}/{wildcards.dataset}/{judge}.parquet"
+    settled = needed and answers.unchanged(
+        Path(listed),
+        Path(scores),
+        Path(plan),
+        studies=needed,
+        store=Path(f"results/store/{judge}"),
+        made_by=parsed_by(wildcards),
+    )
+    # Snakemake does not look for other reasons to run a job where an input is made anew that is ancient: there are none.
     return ancient(listed) if settled else listed
 
 

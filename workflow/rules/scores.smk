@@ -38,14 +38,15 @@ rule parse_scores:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("parse_scores.py", probe_module),
+        code=hash_of_parser,
         entry=entry("parse_scores.py"),
         folder="results/responses/{judge}",
-        shards=value("judges/{judge}/shards"),
+        shards=shards_to_read,
         probe=value("studies/{study}/probe"),
         answer=answer_settings,
         studies=studies_needed,
+        made_by=parsed_by,
         second_request=value("judges/{judge}/second_request"),  # another one changes answers of the same requests
     shell:
         "python {params.entry:q} --plan {input.plan:q} --responses {params.folder:q} --answers {input.answers:q} --studies {params.studies} --shards {params.shards}"
-        " --probe {params.probe} --answer {params.answer:q} --output {output.scores:q} 2> >(tee {log:q} >&2)"
+        " --probe {params.probe} --answer {params.answer:q} --made-by {params.made_by} --output {output.scores:q} 2> >(tee {log:q} >&2)"

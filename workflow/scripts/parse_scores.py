@@ -16,6 +16,7 @@ def main(
     shards: int,
     probe: str,
     answer: dict,
+    made_by: str,
     output: Path,
 ) -> None:
     """Write one row a read and question, with its score or the reason why it has none.
@@ -28,13 +29,14 @@ def main(
         shards: number of the judge's shards. A file of another shard is left from an earlier run.
         probe: the study's probe.
         answer: what reading the judge's answers depends on.
+        made_by: code and settings by which scores are made. The scores keep it too.
         output: file of the scores.
     """
     reads = pd.read_parquet(plan)
     paths = [responses / f"{shard}.parquet" for shard in range(1, shards + 1)]
     scores = score_reads(reads, read_responses(paths, reads["request_id"]), probe=probe, **answer)
     told = files.read_json(answers)["studies"]
-    files.write_parquet(scores, output, answers={name: told.get(name) for name in studies})
+    files.write_parquet(scores, output, answers={name: told.get(name) for name in studies}, made_by=made_by)
     failures = scores["failure"].value_counts()
     command_line.log.info("%d scores, %d missing %s", len(scores), failures.sum(), failures.to_dict() or "")
 

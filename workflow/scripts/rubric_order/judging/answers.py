@@ -64,20 +64,24 @@ def check(told: Mapping) -> None:
     versions.refuse({what: Counter(counts) for what, counts in told["versions"].items()})
 
 
-def unchanged(listed: Path, scores: Path, studies: Iterable[str], store: Path) -> bool:
-    """Whether scores were made from the answers that their studies still have, whatever else the judge is asked.
+def unchanged(listed: Path, scores: Path, plan: Path, *, studies: Iterable[str], store: Path, made_by: str) -> bool:
+    """Whether scores are those that would be made again, whatever else the judge is asked.
 
-    That is so where no request failed (it could be asked again) and the response store is there: then an answer is
-    found by its name, and stays.
+    That is so where plan and code are the same, no request failed (it could be asked again) and the response store is
+    there: then an answer is found by its name, and stays.
 
     Args:
         listed: the file that joins what the shards say.
         scores: file of the scores.
+        plan: file of their reads.
         studies: those whose requests the scores need.
         store: the judge's response store.
+        made_by: code and settings by which scores are made now.
     """
-    if not (listed.exists() and scores.exists() and any(store.glob("*.parquet"))):
+    if not (listed.exists() and scores.exists() and plan.exists() and any(store.glob("*.parquet"))):
         return False
-    now = json.loads(listed.read_text(encoding="utf-8"))["studies"]
-    then = files.read_metadata(scores).get("answers", {})
+    made = files.read_metadata(scores)
+    if made.get("made_by") != made_by or plan.stat().st_mtime > scores.stat().st_mtime:
+        return False
+    now, then = json.loads(listed.read_text(encoding="utf-8"))["studies"], made["answers"]
     return all(name in now and not now[name]["failed"] and now[name] == then.get(name) for name in studies)

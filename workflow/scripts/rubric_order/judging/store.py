@@ -220,7 +220,7 @@ class Store:
                 rows = np.flatnonzero(pc.is_in(table["request_id"], wanted).to_numpy())
                 if not len(rows) or not self._is_sound(path):
                     continue
-                table = pa.concat_tables(_rows(path, rows, KEYS))
+                table = _read(path, KEYS).take(rows)
             paths.append(path)
             keys.append(table)
             places.append(rows)
