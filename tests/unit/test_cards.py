@@ -19,12 +19,15 @@ QUIET = Readout(
     p_selection=0.5,
     preference=(Interval(0.01, -0.02, 0.04), Interval(-0.01, -0.04, 0.02)),
     p_preference=0.5,
+    interaction=Interval(0.01, -0.02, 0.04),
+    p_interaction=0.5,
     usual=Interval(0.01, -0.01, 0.03),
     largest_gap=0.02,
     gap_by_chance=0.02,
     p_points=0.5,
     small_points=Small("shown", 0.1, Interval(0.01, -0.01, 0.03)),
     small_log_odds=Small("shown", 0.2, Interval(0.01, -0.02, 0.04)),
+    small_interaction=Small("shown", 0.2, Interval(0.01, -0.02, 0.04)),
 )
 PLAIN = Evidence(
     keys={"study": "s", "judge": "j", "profile": "default", "condition": "baseline", "dataset": "d"}
@@ -58,13 +61,13 @@ def test_what_is_shown_to_be_small_is_equivalent():
 
 
 def test_tests_are_adjusted_for_their_number():
-    assert said({"p_points": 0.049})[0] == "equivalent"  # three tests: 0.147 after Holm
-    word, reasons = said({"p_points": 0.016})
+    assert said({"p_points": 0.049})[0] == "equivalent"  # four tests: 0.196 after Holm
+    word, reasons = said({"p_points": 0.012})
     assert word == "biased"
     assert "p = 0.048" in reasons
     soft = dataclasses.replace(QUIET, name="soft")
-    both = dataclasses.replace(PLAIN, hard=dataclasses.replace(QUIET, p_points=0.016), soft=soft)
-    assert verdict.judge(both).word == "equivalent"  # six tests: 0.096
+    both = dataclasses.replace(PLAIN, hard=dataclasses.replace(QUIET, p_points=0.012), soft=soft)
+    assert verdict.judge(both).word == "equivalent"  # eight tests: 0.096
 
 
 @pytest.mark.parametrize(
@@ -91,11 +94,20 @@ def test_a_wide_interval_and_few_groups_leave_a_bias_open():
     word, reasons = said({"small_points": wide})
     assert word == "cannot tell"
     assert "up to 0.20 points, and 0.1 would matter" in reasons
+    word, reasons = said({"small_interaction": Small("undecided", 0.2, Interval(0.1, -0.1, 0.3))})
+    assert word == "cannot tell"
+    assert "more to high scores than to low ones by up to 0.30 log-odds" in reasons
     few = Small("undecided", 0.1, Interval(0.0, -0.01, 0.01))
     word, reasons = said({"small_points": few}, n_groups=25)
     assert word == "cannot tell"
     assert "25 groups are too few" in reasons
     assert "own" in said({"small_points": Small()})[1]
+
+
+def test_a_preference_that_changes_with_the_score_is_a_bias():
+    word, reasons = said({"p_interaction": 1e-9, "interaction": Interval(-0.3, -0.4, -0.2)})
+    assert word == "biased"
+    assert "the highest score gains at the first position and the lowest at the last, +0.30" in reasons
 
 
 def test_a_bias_that_is_small_is_called_a_bias_and_small():
@@ -168,6 +180,7 @@ def test_a_judge_that_always_takes_the_first_position_is_biased():
         (Simulation(group_scores=1.0, leniency=1.5), 40, "biased"),
         (Simulation(decisiveness=0.3), 200, "biased"),
         (Simulation(preference="first", preference_strength=0.4), 200, "equivalent"),
+        (Simulation(interaction=0.3), 200, "equivalent"),
     ],
 )
 def test_a_card_errs_in_at_most_one_of_twenty_studies(judge, groups, wrong):

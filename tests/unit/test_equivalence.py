@@ -131,7 +131,7 @@ def test_the_table_names_both_strategies():
     rows = tables.table(found, study="s")
     printed = tables.for_print(rows)
     assert set(printed["strategy"]) == {"balanced", "random", "balanced - random"}
-    assert set(printed["quantity"]) == {"points", "usual", "log-odds", "r"}
+    assert set(printed["quantity"]) == {"points", "usual", "log-odds", "log-odds by score", "r"}
     assert tables.table(found, study="other").empty
 
 

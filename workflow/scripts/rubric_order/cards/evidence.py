@@ -54,9 +54,11 @@ class Readout:
         shares: of each position, from the first to the last; empty where scores keep their positions.
         v: Cramer's V of the shares. p_selection: of equal shares.
         preference: of each position in log-odds; NaN where it cannot be told. p_preference: of all being 0.
+        interaction: what the highest score gains at the last position and the lowest at the first, beside what
+            positions are worth to all scores, in log-odds. p_interaction: of it being 0.
         usual: the usual ordering's mean score less the mean over orderings. largest_gap: between two orderings, and
             what chance makes of it. p_points: of no mean effect of the order.
-        small_points, small_log_odds: whether these are shown to be small.
+        small_points, small_log_odds, small_interaction: whether these are shown to be small.
         saturated: whether the scores leave an order nothing to change.
     """
 
@@ -66,18 +68,22 @@ class Readout:
     p_selection: float = math.nan
     preference: tuple[Interval, ...] = ()
     p_preference: float = math.nan
+    interaction: Interval = Interval()
+    p_interaction: float = math.nan
     usual: Interval = Interval()
     largest_gap: float = math.nan
     gap_by_chance: float = math.nan
     p_points: float = math.nan
     small_points: Small = Small()
     small_log_odds: Small = Small()
+    small_interaction: Small = Small()
     saturated: bool = False
 
     @property
     def tests(self) -> dict[str, float]:
         """p-values of the tests of this readout that could be made."""
-        found = {"selection": self.p_selection, "preference": self.p_preference, "points": self.p_points}
+        found = {"selection": self.p_selection, "preference": self.p_preference}
+        found |= {"interaction": self.p_interaction, "points": self.p_points}
         return {name: p for name, p in found.items() if not math.isnan(p)}
 
 
@@ -166,6 +172,9 @@ def _readout(name: str, own: Mapping[str, pd.DataFrame | None]) -> Readout:
         test = part[part["quantity"] == "no_preference"]
         found["preference"] = _intervals(part[part["quantity"] == "preference"].sort_values("position"))
         found["p_preference"] = _first(test, "p_cluster")
+        interaction = part[part["quantity"] == "interaction"]
+        found["interaction"] = (*_intervals(interaction), Interval())[0]
+        found["p_interaction"] = _first(interaction, "p")
         found["saturated"] = found.get("saturated", False) or "saturated" in str(part["flag"].iloc[0])
     if (part := rows.get("score_effects")) is not None and len(part):
         usual, gap = (part[part["quantity"] == quantity] for quantity in ("usual_minus_balanced", "largest_gap"))
@@ -176,7 +185,7 @@ def _readout(name: str, own: Mapping[str, pd.DataFrame | None]) -> Readout:
         flag = _first(test, "flag", "")
         found["saturated"] = found.get("saturated", False) or "saturated" in flag or "no variation" in flag
     if (part := rows.get("equivalence")) is not None and len(part):
-        found |= {"small_points": _small(part, "points"), "small_log_odds": _small(part, "log_odds")}
+        found |= {f"small_{name}": _small(part, name) for name in ("points", "log_odds", "interaction")}
     return Readout(name, **found)
 
 

@@ -6,12 +6,14 @@ The rules, in this order:
    a score; the judge is saturated, so that there is next to nothing that an order could change; there are fewer groups
    than `FEWEST_GROUPS`, too few for the tests' error to be known; or more than `MOST_FAILED` of the reads failed.
 2. **biased**, where at least one test of no effect of the order rejects at `LEVEL` after Holm's adjustment. The tests,
-   of each readout: positions are selected equally often; no position is worth more than another in log-odds; the order
-   does not move the mean score. Adjusted, they wrongly find a bias in `LEVEL` of all judges without one, together. A
-   bias that is found is called a bias also where it is small; the card then says how small.
-3. **equivalent**, where no test rejects and two one-sided tests show both that no order moves the mean score by the
-   margin in points or more, and that no position is worth the margin in log-odds or more. Both must be shown, each at
-   its own level, so that together they wrongly show a bias to be small in no more of the cases.
+   of each readout: positions are selected equally often; no position is worth more than another in log-odds; places are
+   worth the same to high and low scores; the order does not move the mean score. Adjusted, they wrongly find a bias in
+   `LEVEL` of all judges without one, together. A bias that is found is called a bias also where it is small; the card
+   then says how small.
+3. **equivalent**, where no test rejects and two one-sided tests show that no order moves the mean score by the margin
+   in points or more, that no position is worth the margin in log-odds or more, and that none is worth so much more to
+   high scores than to low ones. All must be shown, each at its own level, so that together they wrongly show a bias to be
+   small in no more of the cases.
 4. **cannot tell**: no bias was found, and the intervals are too wide to exclude one that matters.
 """
 
@@ -54,8 +56,8 @@ def judge(evidence: Evidence) -> Verdict:
     found = {key: p for key, p in tests.items() if p <= LEVEL}
     if found:
         return Verdict(BIASED, tuple(_of_bias(evidence, found)), tests)
-    points, log_odds = evidence.main.small_points, _preference_readout(evidence).small_log_odds
-    if points.shown and log_odds.shown:
+    readout = _preference_readout(evidence)
+    if all(small.shown for small in (evidence.main.small_points, readout.small_log_odds, readout.small_interaction)):
         return Verdict(EQUIVALENT, tuple(_of_equivalence(evidence)), tests)
     return Verdict(CANNOT_TELL, ("No test finds that the order matters.", *_too_wide(evidence)), tests)
 
@@ -128,6 +130,9 @@ def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float]) -> Iterato
             )
         if "preference" in own:
             yield f"Some positions are preferred{how}: {_preference(readout)} ({_p(own['preference'])})."
+        if "interaction" in own:
+            what = f"{_interaction(readout)} ({_p(own['interaction'])})."
+            yield f"High and low scores are preferred at different positions{how}: {what}"
         if "points" in own:
             yield f"The order moves the mean score{how}: {_points(readout)} ({_p(own['points'])})."
     yield from _size(evidence)
@@ -170,6 +175,9 @@ def _too_wide(evidence: Evidence) -> Iterator[str]:
         yield _open("an order could move the mean score by", points.worst, points.margin, "points")
     if not log_odds.shown:
         yield _open("a position could be worth", log_odds.worst, log_odds.margin, "log-odds")
+    if not readout.small_interaction.shown:
+        what = "a place could be worth more to high scores than to low ones by"
+        yield _open(what, readout.small_interaction.worst, log_odds.margin, "log-odds")
 
 
 def _open(what: str, worst: Interval, margin: float, unit: str) -> str:
@@ -203,6 +211,14 @@ def _preference(readout: Readout) -> str:
         f"position {most + 1} adds {_interval(readout.preference[most], '+.2f')} to the log-odds of the score that "
         f"stands there, position {least + 1} {_interval(readout.preference[least], '+.2f')}"
     )
+
+
+def _interaction(readout: Readout) -> str:
+    value = readout.interaction
+    ends = ("highest", "lowest") if value.estimate < 0 else ("lowest", "highest")
+    size = Interval(-value.estimate, -value.high, -value.low) if value.estimate < 0 else value
+    gains = f"the {ends[0]} score gains at the first position and the {ends[1]} at the last"
+    return f"{gains}, {_interval(size, '+.2f')} log-odds beside other scores"
 
 
 def _points(readout: Readout) -> str:

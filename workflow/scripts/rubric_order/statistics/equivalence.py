@@ -43,6 +43,8 @@ def estimate(
         - ``points``: no ordering's mean score is `margin` or more from the mean over all orderings;
         - ``usual_minus_balanced``: the usual ordering's is not;
         - ``log_odds``: no position adds `margin` or more to an option's log-odds, or takes it away;
+        - ``interaction``: nor does the last position add it to the highest score and the first to the lowest, or take
+          it away, beside what positions are worth to all scores (evenly less for scores and positions between);
         - ``r``: two strategies, of those that show every score in every position, agree equally well with human scores;
         - ``condition_points``, ``condition_r``: two conditions give the same mean score, and agree equally well with
           human scores.
@@ -65,6 +67,7 @@ def estimate(
         ("points", points, score_effects[score_effects["quantity"] == "ordering"]),
         ("usual_minus_balanced", points, usual),
         ("log_odds", log_odds, position_preference[position_preference["quantity"] == "preference"]),
+        ("interaction", log_odds, position_preference[position_preference["quantity"] == "interaction"]),
         ("r", r, compared),
         *(
             (f"condition_{name}", margin, condition_comparison[condition_comparison["quantity"] == name])

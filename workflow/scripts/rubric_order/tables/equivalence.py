@@ -10,7 +10,8 @@ CAPTION = (
     "{equivalence[level]:.0%} with {cluster}s as the sample, that is, whether an interval of twice that level lies "
     "within the margins. Points: no ordering's mean score is {equivalence[points]} points or more from the mean over "
     "orderings. Usual: nor is that of the usual ordering. Log-odds: no position adds {equivalence[log_odds]} or more "
-    "to an option's log-odds. r: two strategies agree with human scores up to {equivalence[r]} equally well. Points "
+    "to an option's log-odds; by score: nor more to high scores than to low ones. "
+    "r: two strategies agree with human scores up to {equivalence[r]} equally well. Points "
     "and r against another condition: on the items that both have, mean score and agreement differ by less than these "
     "margins. Shown: it is. Not shown: the effect is larger than the margin. Undecided: the data allow both. The "
     "interval is that of the effect that is least shown to be small. The margins are a choice of whoever reads the "
@@ -18,8 +19,13 @@ CAPTION = (
     "whatever the order does to it; in log-odds it is undecided. All datasets together for points and log-odds; the "
     "CSV file has each."
 )
-QUANTITIES = {"points": "points", "usual_minus_balanced": "usual", "log_odds": "log-odds", "r": "r"}
-QUANTITIES |= {"condition_points": "points", "condition_r": "r"}
+QUANTITIES = {
+    "points": "points",
+    "usual_minus_balanced": "usual",
+    "log_odds": "log-odds",
+    "interaction": "log-odds by score",
+}
+QUANTITIES |= {"r": "r", "condition_points": "points", "condition_r": "r"}
 # Of these, each dataset has a row of its own, and there is none of all together.
 BY_DATASET = ("r", "condition_points", "condition_r")
 
