@@ -12,8 +12,8 @@ The rules, in this order:
    then says how small.
 3. **equivalent**, where no test rejects and two one-sided tests show that no order moves the mean score by the margin
    in points or more, that no position is worth the margin in log-odds or more, and that none is worth so much more to
-   high scores than to low ones. All must be shown, each at its own level, so that together they wrongly show a bias to be
-   small in no more of the cases.
+   high scores than to low ones. All must be shown, each at its own level, so that together they wrongly show a bias to
+   be small in no more of the cases.
 4. **cannot tell**: no bias was found, and the intervals are too wide to exclude one that matters.
 """
 

@@ -8,7 +8,7 @@ import typer
 
 from rubric_order import __version__
 from rubric_order.base.errors import InputError
-from rubric_order.commands import audit, check
+from rubric_order.commands import audit, check, compare, prompts
 
 app = typer.Typer(
     help="Measure how the order of things in a prompt moves the scores of an LLM judge.",
@@ -19,6 +19,10 @@ app = typer.Typer(
 )
 app.command("audit")(audit.audit)
 app.command("check")(check.check)
+app.command("compare")(compare.compare)
+app.command("orderings")(prompts.orderings)
+app.command("render")(prompts.render)
+app.command("parse")(prompts.parse)
 
 
 def _version(asked: bool) -> None:

@@ -185,7 +185,7 @@ def _orderings(column: pd.Series, where: str | Path) -> tuple[np.ndarray, list[n
     codes, texts = pd.factorize(words)
     found, shown = [], []
     for text in texts:
-        found.append(_permutation(text))
+        found.append(permutation(text))
         shown.append(np.array(found[-1] or [0]))
     bad = np.array([each is None for each in found])[codes]
     expected = f"the {FEWEST_LEVELS} to {MOST_LEVELS} scores from 1 on, each once, such as '1 2 3 4 5'"
@@ -193,7 +193,7 @@ def _orderings(column: pd.Series, where: str | Path) -> tuple[np.ndarray, list[n
     return codes, shown
 
 
-def _permutation(text: str) -> list[int] | None:
+def permutation(text: str) -> list[int] | None:
     """The scores in a text such as ``1 2 3``, ``[3, 2, 1]`` or ``321``; None where they are no permutation."""
     if re.fullmatch(r"[0-9]{2,9}", text):
         words = list(text)

@@ -1,0 +1,46 @@
+"""``rubric-order compare``: two judges, prompts or settings, on the items that both have read."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compare(
+    one: Annotated[
+        Path, typer.Argument(help="Reads of one judge, or of both; a file as of audit.", show_default=False)
+    ],
+    other: Annotated[Path | None, typer.Argument(help="Reads of the other judge.", show_default=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+) -> None:
+    """Say whether two judges differ in what the order of the score levels does to them.
+
+    Position preference and the effect of the usual order are compared on the items that both have read, in pairs, with
+    intervals. Two runs of one judge are two files.
+
+    Example: [green]rubric-order compare old_prompt.csv new_prompt.csv[/]
+    """
+    from rubric_order.library import comparison
+
+    found = comparison.compare(one, other)
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=1, allow_nan=False))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    console.print(Text(f"{found.one} and {found.other}: {found.verdict}", style="bold"))
+    for sentence in found.reasons:
+        console.print(Text(f"• {sentence}"))
+    table = Table(
+        "quantity", "readout", found.one, found.other, "difference", "p (Holm)", box=None, padding=(0, 2, 0, 0)
+    )
+    for each in found.differences:
+        interval = f"{each.estimate:+.2f} [{each.low:+.2f}, {each.high:+.2f}]"
+        values = (comparison.QUANTITIES[each.quantity], each.readout, f"{each.of_one:+.2f}", f"{each.of_other:+.2f}")
+        table.add_row(*map(Text, (*values, interval, f"{each.p_holm:.3f}")))
+    console.print(table)
+    console.print(Text(f"{found.n_items:,} items in {found.n_groups:,} groups that both have read."))

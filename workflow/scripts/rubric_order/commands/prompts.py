@@ -1,0 +1,83 @@
+"""``rubric-order orderings``, ``render`` and ``parse``: the parts of a study that is run elsewhere."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def orderings(
+    strategy: Annotated[str, typer.Argument(help="balanced, random, all, ...")] = "balanced",
+    n: Annotated[int, typer.Option("--n", help="Number of score levels.")] = 5,
+    budget: Annotated[
+        int | None, typer.Option(help="Orderings of random, fixed and repeated_rotations; by default 2n.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of random.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of lists.")] = False,
+) -> None:
+    """Print the orderings that an item is read in, one a line: the score at each position.
+
+    Example: [green]rubric-order orderings balanced --n 5[/]
+    """
+    import rubric_order as ro
+
+    rows = ro.orderings(strategy, n, budget=budget, seed=seed).tolist()
+    typer.echo(json.dumps(rows) if as_json else "\n".join(" ".join(map(str, row)) for row in rows))
+
+
+def render(
+    response: Annotated[Path, typer.Argument(help="File with the text to be judged.", show_default=False)],
+    level: Annotated[
+        list[str],
+        typer.Option(help="Description of a score, from score 1 on; give it once a score.", show_default=False),
+    ],
+    ordering: Annotated[str, typer.Option(help="The score at each position; by default 1 2 3 ...")] = "",
+    instruction: Annotated[Path | None, typer.Option(help="File with what the response answers.")] = None,
+    question: Annotated[str, typer.Option(help="The criterion.")] = "",
+    template: Annotated[str, typer.Option(help="feedback, score, or the path of a Jinja file.")] = "feedback",
+) -> None:
+    """Print the prompt of one read.
+
+    Example: [green]rubric-order render reply.txt --level bad --level fair --level good --ordering "3 1 2"[/]
+    """
+    import rubric_order as ro
+    from rubric_order.base import files
+    from rubric_order.library.reads import permutation
+
+    shown = permutation(ordering) if ordering else list(range(1, len(level) + 1))
+    if shown is None:
+        raise ro.InputError(f"--ordering: expected each score from 1 to {len(level)} once, found {ordering!r:.60}")
+    typer.echo(
+        ro.render(
+            files.read_text(response),
+            levels=level,
+            ordering=shown,
+            instruction=files.read_text(instruction) if instruction else "",
+            question=question,
+            template=template,
+        )
+    )
+
+
+def parse(
+    answer: Annotated[Path, typer.Argument(help="File with a judge's answer; - is standard input.", allow_dash=True)],
+    n: Annotated[int, typer.Option("--n", help="Number of score levels.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the score, or the reason, as a JSON object.")] = False,
+) -> None:
+    """Print the score that an answer gives. Status 1, and the reason, where it gives none; nothing is guessed.
+
+    Example: [green]echo "Feedback: fine. [RESULT] 4" | rubric-order parse -[/]
+    """
+    import sys
+
+    import rubric_order as ro
+    from rubric_order.base import files
+
+    found = ro.parse(sys.stdin.read() if str(answer) == "-" else files.read_text(answer), n)
+    if as_json:
+        score = None if found.label is None else int(found.label)
+        typer.echo(json.dumps({"score": score, "reason": found.reason, "pattern": found.pattern}))
+    else:
+        typer.echo(found.label or f"no score: {found.reason}")
+    raise typer.Exit(0 if found.label else 1)

@@ -1,0 +1,133 @@
+"""Two judges compared on the items that both have read."""
+
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from rubric_order.base.errors import InputError
+from rubric_order.library import estimates
+from rubric_order.library.results import Reads
+from rubric_order.methods import multiplicity, uniformity
+from rubric_order.statistics import judge_comparison
+
+LEVEL = 0.05  # of all tests of a comparison together
+QUANTITIES = {
+    "first_last": "first less last position, log-odds",
+    "ends_middle": "first and last less the middle, log-odds",
+    "usual_minus_balanced": "usual order less mean of all orders, points",
+}
+DIFFERENT, CANNOT_TELL = OUTCOMES = ("different", "no difference found")
+
+
+class Difference(NamedTuple):
+    """One quantity of both judges, and the difference with its interval and p-value after Holm's adjustment."""
+
+    quantity: str
+    readout: str
+    of_one: float
+    of_other: float
+    estimate: float
+    low: float
+    high: float
+    p_holm: float
+
+
+class Comparison(NamedTuple):
+    """What two judges differ in.
+
+    Attributes:
+        one, other: their names; differences are `one` less `other`.
+        verdict: one of `OUTCOMES`.
+        reasons: sentences.
+        differences: of all quantities that both have.
+        n_items, n_groups: that both have read.
+    """
+
+    one: str
+    other: str
+    verdict: str
+    reasons: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    n_items: int
+    n_groups: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it; what is not known is None."""
+        rows = [{k: None if v != v else v for k, v in each._asdict().items()} for each in self.differences]
+        return self._asdict() | {"reasons": list(self.reasons), "differences": rows}
+
+
+def compare(one: Reads, other: Reads | None = None) -> Comparison:
+    """Compare two judges, prompts or settings in what the order does to them.
+
+    Differences of position preference (log-odds) and of the usual order's effect (points) are paired: what a group adds
+    to one side is set against what it adds to the other. Their p-values are adjusted for their number, so that all
+    together call two equal judges different in at most `LEVEL` of the cases.
+
+    Args:
+        one, other: tables or files of reads with one judge each; or `one` alone, with two judges.
+
+    Raises:
+        InputError: there are not two judges, or they have no item or number of levels in common.
+    """
+    sides = _sides(one, other)
+    names = [side["judge"].iloc[0] for side in sides]
+    if len(set(names)) < 2:
+        names = [f"{name} ({place})" for name, place in zip(names, ("one", "other"), strict=True)]
+    levels = [int(side["n"].iloc[0]) for side in sides]
+    if levels[0] != levels[1]:
+        raise InputError(f"judges have {levels[0]} and {levels[1]} score levels; expected the same number")
+    shared = set(sides[0]["item_id"]) & set(sides[1]["item_id"])
+    if not shared:
+        raise InputError("the two judges have no item in common; items are the same where their names are")
+    # One strategy for both, so that they are compared; each keeps its own orderings.
+    own = [side[side["item_id"].isin(shared)] for side in sides]
+    strategy = own[0]["strategy"].iloc[0] if own[0]["strategy"].iloc[0] == own[1]["strategy"].iloc[0] else "recorded"
+    keys = ["j0", "j1"]
+    scores = pd.concat([side.assign(judge=key, strategy=strategy) for side, key in zip(own, keys, strict=True)])
+    groups = own[0].drop_duplicates("item_id").set_index("item_id")["group_id"]
+    scores["group_id"] = scores["item_id"].map(groups)  # one grouping for both
+    found = judge_comparison.estimate(scores, confidence=estimates.CONFIDENCE, sampling_temperatures={}, sweeps={})
+    chosen = found[(found["cluster"] == "group") & (found["compared"] == "judge") & found["quantity"].isin(QUANTITIES)]
+    differences = _differences(chosen)
+    return Comparison(*names, *_verdict(differences, groups.nunique()), differences, len(shared), groups.nunique())
+
+
+def _sides(one: Reads, other: Reads | None) -> list[pd.DataFrame]:
+    tables = [estimates.scores_of(each) for each in (one, other) if each is not None]
+    judges = [part for table in tables for _, part in table.groupby("judge", sort=False)]
+    if len(judges) != 2:
+        found = ", ".join(str(part["judge"].iloc[0]) for part in judges)
+        raise InputError(f"expected two judges, one a file or both in one, found {len(judges)}: {found:.100}")
+    return judges
+
+
+def _differences(chosen: pd.DataFrame) -> tuple[Difference, ...]:
+    """The rows with p-values adjusted for all of them."""
+    adjusted = multiplicity.holm(chosen["p"].to_numpy(dtype=float))
+    sign = chosen["one"].eq("j0").map({True: 1.0, False: -1.0}).to_numpy()
+    found = []
+    for row, p, side in zip(chosen.to_dict("records"), adjusted, sign, strict=True):
+        ends = sorted((side * row["ci_low"], side * row["ci_high"]))
+        both = (row["of_one"], row["of_other"])[:: int(side)]
+        found.append(
+            Difference(row["quantity"], row["readout"], *map(float, both), side * row["estimate"], *ends, float(p))
+        )
+    return tuple(found)
+
+
+def _verdict(differences: tuple[Difference, ...], n_groups: int) -> tuple[str, tuple[str, ...]]:
+    if n_groups < uniformity.FEW_CLUSTERS:
+        text = (
+            f"Both have read {n_groups} groups; fewer than {uniformity.FEW_CLUSTERS} tell too little of a difference."
+        )
+        return CANNOT_TELL, (text,)
+    found = [each for each in differences if each.p_holm <= LEVEL]
+    if not found:
+        return CANNOT_TELL, ("No difference is found. That does not show that there is none: see the intervals.",)
+    how = {"hard": "", "soft": " by the option probabilities"}
+    return DIFFERENT, tuple(
+        f"They differ in {QUANTITIES[each.quantity]}{how[each.readout]}: {each.of_one:+.2f} and {each.of_other:+.2f}, "
+        f"a difference of {each.estimate:+.2f} [{each.low:+.2f}, {each.high:+.2f}]."
+        for each in found
+    )
