@@ -97,6 +97,7 @@ STATISTICS = {
     "crossed_orders": Statistic(CRITERION_ORDER),
     "halo": Statistic(CRITERION_ORDER, reads=("alone",)),
     "position_consistency": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency")),
+    "mitigations": Statistic(COMPARING, settings=("bootstrap/confidence",)),
     "rerun": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",)),
     "replication": Statistic(
         reads=(
@@ -154,6 +155,7 @@ TABLES = {
     "pairwise_position_bias": Shown(
         ("position_consistency",), "Comparisons", "Position bias of comparisons", derived=("judge_names",)
     ),
+    "mitigations": Shown(("mitigations",), "Comparisons", "Mitigations of position bias"),
 }
 
 SWEPT = ("position_selection", "human_agreement")

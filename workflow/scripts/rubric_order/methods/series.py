@@ -7,6 +7,8 @@ Source: Shi et al., Judging the Judges, Sections 2.2 and 2.3 (P3 in what follows
 
 import numpy as np
 
+from rubric_order.methods import cluster_robust, preference
+
 TIE = 0
 NONE = -1
 
@@ -163,3 +165,25 @@ def disagreement(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     )
     within = np.where(enough, same_order.mean(axis=1), np.nan)
     return within, np.where(enough, 1 - agreeing, np.nan)
+
+
+def place_preference(winners: np.ndarray, shown: np.ndarray, cluster: np.ndarray) -> tuple[cluster_robust.Fit, int]:
+    """What places are worth to a judge, by the conditional logit of `preference` over the reads of each comparison.
+
+    A tie is one more option that stands at a place of its own, always the same: so its level cancels, and what is left
+    is the order effect of Davidson and Beaver (1977), without their assumption that ties are as likely in all pairs.
+
+    Args:
+        winners: the chosen candidate of each read, shape (n, n_reads).
+        shown: the candidate at each place, from 1, shape (n, n_reads, p).
+        cluster: number of each comparison's cluster, from 0, shape (n,).
+
+    Returns:
+        The fit, with a coefficient for each place and a last one, of the tie, that no contrast tells; and the number of
+        pairs of reads that tell anything.
+    """
+    p = shown.shape[2]
+    choices = np.where(winners == TIE, p, np.where(winners == NONE, -1, winners - 1)).astype(np.int8)
+    places = np.concatenate([np.argsort(shown, axis=2), np.full((*winners.shape, 1), p)], axis=2).astype(np.int8)
+    of = preference.of_scores(choices, places, cluster)
+    return preference.positions(of).fit(), of.discordant

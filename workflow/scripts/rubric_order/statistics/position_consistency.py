@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
-from rubric_order.methods import cluster_robust, preference, series, shares, tidy
+from rubric_order.methods import cluster_robust, series, shares, tidy
 
 COLUMNS = {
     "scores": [
@@ -185,23 +185,20 @@ def _series(run: pd.DataFrame, p: int) -> pd.DataFrame:
 
 
 def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> list[dict]:
-    """The rows of place preference: a tie is one more option, which stands nowhere else than last."""
+    """The rows of place preference."""
     if run.empty:
         return []
     unit = pd.factorize(run["unit_id"])[0]
     read = run.groupby("unit_id", sort=False).cumcount().to_numpy()
-    shape = int(unit.max(initial=-1)) + 1, int(read.max(initial=-1)) + 1
-    choices = np.full(shape, -1, dtype=np.int8)
-    places = np.full((*shape, p + 1), p, dtype=np.int8)
-    shown = np.concatenate(run["ordering"].to_numpy()).reshape(-1, p)
-    winner = run["winner"].to_numpy()
-    choices[unit, read] = np.where(winner == series.TIE, p, np.where(winner == series.NONE, -1, winner - 1))
-    places[unit, read, :p] = np.argsort(shown, axis=1)
+    shape = int(unit.max()) + 1, int(read.max()) + 1
+    winners = np.full(shape, series.NONE)
+    shown = np.broadcast_to(np.arange(1, p + 1), (*shape, p)).copy()
+    winners[unit, read] = run["winner"].to_numpy()
+    shown[unit, read] = np.concatenate(run["ordering"].to_numpy()).reshape(-1, p)
     cluster = pd.factorize(run.drop_duplicates("unit_id")[column])[0]
-    of = preference.of_scores(choices, places, cluster)
-    found = preference.positions(of).fit()
+    found, told = series.place_preference(winners, shown, cluster)
     count = 0 if found.problem else cluster_robust.counted(found.influence)
-    about = {"n_values": of.discordant, "n_clusters": count, "problem": found.problem, "method": LOGIT}
+    about = {"n_values": told, "n_clusters": count, "problem": found.problem, "method": LOGIT}
     centred = np.eye(p, p + 1) - np.append(np.full(p, 1 / p), 0)
     rows = [{"quantity": "place_preference", "position": k + 1, "weights": row} for k, row in enumerate(centred)]
     rows.append({"quantity": "first_last", "weights": centred[0] - centred[-1]})

@@ -1,0 +1,73 @@
+"""Whether the preference for a place that was planted in comparisons is found again."""
+
+import numpy as np
+import pytest
+
+from rubric_order.methods import series
+
+SPREADS = (0.5, 1.5, 4.0)  # of what a judge thinks of candidates, in log-odds: from indecisive to decisive
+KINDS = {"pairs": (2, None), "ties": (2, 0.0), "lists": (3, None)}
+
+
+def study(kind, spread, beta, rng, *, groups=80, per_group=6):
+    """Winners of comparisons in cyclic orders, what was shown, and groups, as `series.place_preference` takes them."""
+    p, tie = KINDS[kind]
+    units = groups * per_group
+    group = np.repeat(np.arange(groups), per_group)
+    shown = np.array([[(start + place) % p + 1 for place in range(p)] for start in range(p)])
+    worth = spread * (rng.normal(size=(groups, p))[group] + rng.normal(size=(units, p))) / np.sqrt(2)
+    places = np.linspace(beta / 2, -beta / 2, p)
+    weights = worth[:, shown - 1] + places
+    if tie is not None:  # Davidson's: a tie is worth the mean of both, the places left out
+        level = tie + rng.normal(0, 0.5, groups)[group]
+        weights = np.concatenate([weights, np.repeat((worth.mean(axis=1) + level)[:, None, None], p, axis=1)], axis=2)
+    at = (weights + rng.gumbel(size=weights.shape)).argmax(axis=2)
+    padded = np.column_stack([shown, np.full(p, series.TIE)])
+    return padded[np.arange(p), at], np.broadcast_to(shown, (units, p, p)), group
+
+
+def first_less_last(p):
+    weights = np.zeros(p + 1)
+    weights[0], weights[p - 1] = 1, -1
+    return weights
+
+
+def recovered(kind, spread, beta, studies, seed):
+    """Mean estimate, coverage of 95% intervals, and share of p-values below .05."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(studies):
+        fit, _ = series.place_preference(*study(kind, spread, beta, rng))
+        found.append(fit.interval(first_less_last(KINDS[kind][0]), 0.95))
+    inside = [each["ci_low"] <= beta <= each["ci_high"] for each in found]
+    return np.mean([each["estimate"] for each in found]), np.mean(inside), np.mean([each["p"] < 0.05 for each in found])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spread", SPREADS)
+def test_planted_preference_is_recovered_at_every_level_of_decisiveness(kind, spread):
+    mean, coverage, _ = recovered(kind, spread, 0.6, 40, 20261122)
+    assert mean == pytest.approx(0.6, abs=0.05)
+    assert coverage >= 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spread", SPREADS)
+def test_intervals_cover_and_the_test_keeps_its_level(kind, spread):
+    mean, coverage, _ = recovered(kind, spread, 0.6, 1000, 20261123)
+    assert mean == pytest.approx(0.6, abs=0.03)
+    assert 0.93 <= coverage <= 0.97
+    assert 0.035 <= recovered(kind, spread, 0.0, 1000, 20261124)[2] <= 0.065
+
+
+def test_estimates_are_those_of_a_logistic_regression_of_statsmodels():
+    api = pytest.importorskip("statsmodels.api")
+    winners, shown, group = study("pairs", 1.0, 0.6, np.random.default_rng(3))
+    # Of A,A and B,B pairs the log-odds of A,A are twice the difference of the places.
+    primacy = winners[:, 0] == 1
+    told = winners[:, 0] != winners[:, 1]
+    fitted = api.Logit(primacy[told].astype(float), np.full((told.sum(), 1), 2.0)).fit(disp=False)
+    fit, told_pairs = series.place_preference(winners, shown, group)
+    assert told_pairs == told.sum()
+    assert fit.contrast(first_less_last(2))[0] == pytest.approx(fitted.params[0], abs=1e-6)

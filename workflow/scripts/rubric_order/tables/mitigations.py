@@ -1,0 +1,67 @@
+"""What mitigations of position bias cost and bring."""
+
+import pandas as pd
+
+from rubric_order.base.keys import EVERY
+from rubric_order.tables import intervals, numbers, widen
+
+CAPTION = (
+    "Mitigations of position bias beside human scores, of pairs that people tell apart and that have a verdict in both "
+    "orders, with {bootstrap[confidence]:.0%} intervals over groups. Calls: reads of a pair. Decided: share of pairs "
+    "with a winner. Right: of these, the share whose winner is that of people; a policy that decides less often can be "
+    "right more often without telling more. Right, a tie as half: of all pairs; averaging two orders leaves it as it "
+    "is in a random order, by arithmetic. r: correlation of the verdict (1, a half, 0) with the difference of the "
+    "human scores. Win rates: mean absolute error of the candidates' win rates. Consistent: whether the other order "
+    "gives the same verdict, 1 by construction of two orders together. First place: share of pairs that the first "
+    "place wins, less that of the second; 0 by construction of two."
+)
+KEYS = ["judge", "profile", "benchmark", "task", "gap", "policy", "calls"]
+QUANTITIES = [
+    "coverage",
+    "accuracy",
+    "accuracy_ties_half",
+    "correlation",
+    "win_rate_error",
+    "consistency",
+    "first_place",
+]
+POLICY_NAMES = {
+    "one_order": "one order",
+    "random_order": "random order",
+    "swap_else_tie": "both orders, else tie",
+    "swap_average": "both orders, averaged",
+}
+
+
+def table(mitigations: pd.DataFrame, *, study: str) -> pd.DataFrame:
+    """One row a judge, benchmark, task, range of human differences and policy.
+
+    Args:
+        mitigations: see `mitigations.estimate`.
+        study: whose reads.
+
+    Returns:
+        Each quantity with `_low` and `_high`; `n_pairs` and `n_groups` are those of all pairs of the range.
+    """
+    chosen = mitigations[mitigations["study"] == study]
+    rows = widen(chosen, KEYS, QUANTITIES)
+    sizes = chosen[chosen["quantity"] == "coverage"].set_index(KEYS)[["n_pairs", "n_clusters", "flag"]]
+    return rows.join(sizes.rename(columns={"n_clusters": "n_groups"}), on=KEYS)
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of all tasks and all differences."""
+    rows = rows[(rows["task"] == EVERY) & (rows["gap"] == EVERY)].reset_index(drop=True)
+    printed = rows[["judge", "benchmark"]].copy()
+    printed["policy"] = rows["policy"].map(POLICY_NAMES)
+    printed["calls"] = rows["calls"]
+    printed["decided"] = intervals(rows, "coverage")
+    printed["right"] = intervals(rows, "accuracy")
+    printed["right, a tie as half"] = intervals(rows, "accuracy_ties_half")
+    printed["r"] = intervals(rows, "correlation", form=".2f")
+    printed["win rates"] = numbers(rows["win_rate_error"])
+    printed["consistent"] = numbers(rows["consistency"])
+    printed["first place"] = numbers(rows["first_place"], form="+.3f")
+    printed["pairs"] = rows["n_pairs"]
+    printed["flag"] = rows["flag"]
+    return printed
