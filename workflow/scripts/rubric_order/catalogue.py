@@ -97,6 +97,7 @@ STATISTICS = {
     "crossed_orders": Statistic(CRITERION_ORDER),
     "halo": Statistic(CRITERION_ORDER, reads=("alone",)),
     "position_consistency": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency")),
+    "bias_factors": Statistic(COMPARING, settings=("position_consistency",)),
     "mitigations": Statistic(COMPARING, settings=("bootstrap/confidence",)),
     "rerun": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",)),
     "replication": Statistic(
@@ -155,6 +156,7 @@ TABLES = {
     "pairwise_position_bias": Shown(
         ("position_consistency",), "Comparisons", "Position bias of comparisons", derived=("judge_names",)
     ),
+    "bias_factors": Shown(("bias_factors",), "Comparisons", "What consistency and fairness depend on"),
     "mitigations": Shown(("mitigations",), "Comparisons", "Mitigations of position bias"),
 }
 

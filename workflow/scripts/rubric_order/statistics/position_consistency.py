@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
-from rubric_order.methods import cluster_robust, series, shares, tidy
+from rubric_order.methods import cluster_robust, comparison_reads, series, shares, tidy
 
 COLUMNS = {
     "scores": [
@@ -67,7 +67,7 @@ def estimate(
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby([*KEYS, "benchmark"], sort=True):
             about = dict(zip([*KEYS, "benchmark"], key, strict=True))
-            rows += _of_block(about, _prepared(block, forms.get(about["benchmark"])), confidence)
+            rows += _of_block(about, comparison_reads.prepared(block, forms.get(about["benchmark"])), confidence)
     columns = [*KEYS, "benchmark", "task", "cluster", "quantity", "estimate", "ci_low", "ci_high", "sd"]
     columns += ["n_values", "n_clusters", "flag", "method"]
     columns.insert(columns.index("quantity") + 1, "position")
@@ -75,25 +75,10 @@ def estimate(
     return tidy.from_rows(rows, columns, words).astype({"position": "Int8"}).assign(confidence=confidence)
 
 
-def _prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
-    """Reads with their winner, place and order as whole numbers; what has no choice is `series.NONE`."""
-    made = block["score"].notna()
-    if forms is not None:
-        made &= block["pattern"].isin(forms)
-    cell = block["candidate"].astype(object)
-    cell = cell.where(cell.notna(), block["candidates"].map(lambda names: " ".join(map(str, names))))
-    return block.assign(
-        winner=np.where(made, block["score"].fillna(0).astype(int), series.NONE),
-        place=np.where(made, block["position"].fillna(0).astype(int), series.NONE),
-        order=block["ordering"].map(lambda ordering: "".join(map(str, ordering))),
-        cell=cell.astype(str) + "\n" + block["task"].astype(str),
-    ).reset_index(drop=True)
-
-
 def _of_block(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[dict]:
     """The rows of one judge and benchmark, of all tasks and of each."""
     p, strategy = about["n"], about["strategy"]
-    run = _run(block)
+    run = comparison_reads.first_run(block)
     parts = [_stability(block, strategy, p), _noise(block, strategy, p), _series(run, p)]
     values = pd.concat([part for part in parts if len(part)], ignore_index=True)
     apart = (block["source_id"] != block["group_id"]).any()
@@ -148,16 +133,6 @@ def _noise(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
     values = {"same_order": within, "other_order": between, "excess": between - within}
     parts = [found.assign(value=value, quantity=name) for name, value in values.items()]
     return pd.concat(parts).dropna(subset="value")
-
-
-def _run(block: pd.DataFrame) -> pd.DataFrame:
-    """The reads of the first run that has any comparison in several orders: each order of a comparison once."""
-    first = block.drop_duplicates(["unit_id", "repeat", "order"])
-    sizes = first.groupby(["repeat", "unit_id"]).size()
-    runs = sizes[sizes > 1].index.get_level_values("repeat")
-    return first[first["repeat"] == (runs.min() if len(runs) else first["repeat"].min())].sort_values(
-        ["unit_id", "order"], ignore_index=True
-    )
 
 
 def _series(run: pd.DataFrame, p: int) -> pd.DataFrame:

@@ -1,0 +1,77 @@
+import numpy as np
+import pandas as pd
+from factories import comparison_table
+
+from rubric_order.methods import stepwise
+from rubric_order.statistics import bias_factors
+from rubric_order.tables import bias_factors as bias_factors_table
+
+A, B, TIE = 1, 2, 0
+
+
+def judged(judge, rng, *, questions=6, candidates=5, tasks=3, lean=0.0, quality=True):
+    """Pairs of a judge, each candidate with the baseline, in every task."""
+    parts = []
+    for task in range(tasks):
+        worth = np.tile(np.linspace(-2, 2, candidates), questions) * quality + 0.3 * task
+        chance = 1 / (1 + np.exp(-np.column_stack([worth + lean, lean - worth])))
+        verdicts = np.where(rng.random(chance.shape) < chance, A, B)
+        part = comparison_table(verdicts.tolist(), per_group=candidates, task=f"t{task}", judge=judge)
+        parts.append(part.assign(unit_id=part["unit_id"] + f"t{task}", group_id=part["group_id"] + f"t{task}"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def study(judges=14, **options):
+    rng = np.random.default_rng(20261122)
+    return [judged(f"j{number:02d}", rng, lean=number / 10, **options) for number in range(judges)]
+
+
+def test_fourteen_judges_give_a_table_of_the_papers_shape():
+    found = bias_factors.estimate(study(), forms={})
+    rows = bias_factors_table.table(found, study="judging_the_judges")
+    own = rows.query("outcome == 'position_consistency' and gap == 'own'").set_index("removed")
+    assert own.index[0] == "none"  # no removal makes the model better
+    assert own["aic"].is_monotonic_increasing
+    assert own.loc["judge", "df"] == 13
+    assert own.loc["quality_gap", "df"] == 1
+    assert set(own["n_cells"]) == {14 * 5 * 3}
+    assert np.allclose(own["rss"] - own.loc["none", "rss"], own["sum_of_squares"])
+    printed = bias_factors_table.for_print(rows)
+    assert printed.columns.tolist()[3:8] == ["removed", "DF", "sum of squares", "RSS", "AIC"]
+
+
+def test_the_own_gap_explains_consistency_that_has_nothing_to_do_with_quality_and_that_of_others_does_not():
+    found = bias_factors.estimate(study(quality=False), forms={}).query("outcome == 'position_consistency'")
+    gain = {}
+    for gap, rows in found.groupby("gap"):
+        rows = rows.set_index("removed")
+        gain[gap] = rows.loc["quality_gap", "aic"] - rows.loc["none", "aic"] if "quality_gap" in rows.index else 0.0
+    assert gain["own"] > 10
+    assert gain["others"] < 6
+
+
+def test_numbers_are_those_of_the_cells():
+    tables = study(judges=2)
+    found = bias_factors.estimate(tables, forms={}).query("outcome == 'position_consistency' and gap == 'own'")
+    cells = []
+    for table in tables:
+        wide = table.pivot(index=["judge", "candidate", "task", "unit_id"], columns="read_index", values="score")
+        same = (wide[0] == wide[1]).astype(float)
+        won = same * (wide[0] == 2) + (1 - same) / 2
+        both = pd.DataFrame({"y": same, "rate": won}).groupby(["judge", "candidate", "task"]).mean()
+        cells.append(both.reset_index())
+    cells = pd.concat(cells)
+    cells["quality_gap"] = (cells["rate"] - 0.5).abs()
+    terms = {name: stepwise.columns(cells[name]) for name in ("judge", "candidate", "task", "quality_gap")}
+    chosen = stepwise.search(cells["y"].to_numpy(), terms)
+    expected = stepwise.removals(cells["y"].to_numpy(), {name: terms[name] for name in chosen})
+    assert found["removed"].tolist() == [removal.term or "none" for removal in expected]
+    assert np.allclose(found["rss"].astype(float), [removal.rss for removal in expected])
+
+
+def test_one_judge_has_no_gap_of_others_and_pairs_without_a_baseline_no_cells():
+    found = bias_factors.estimate(study(judges=1), forms={})
+    assert set(found["gap"]) == {"own"}
+    assert "judge" not in set(found["removed"])
+    alone = [table.assign(candidate=None) for table in study(judges=2)]
+    assert bias_factors.estimate(alone, forms={}).empty
