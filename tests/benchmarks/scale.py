@@ -1,4 +1,4 @@
-"""What each stage costs as reads grow: a simulated run of 4 judges x 16 shards x 3 studies.
+"""What each stage costs as reads grow: a simulated run, by default of 4 judges x 16 shards x 3 studies.
 
     python tests/benchmarks/scale.py --reads 1000000 --reads 10000000
 
@@ -17,7 +17,7 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-JUDGES, STUDIES, SHARDS, ORDERINGS, CANDIDATES = 4, 3, 16, 10, 4
+SHARDS, ORDERINGS, CANDIDATES = 16, 10, 4
 RESAMPLES = 200
 STAGES = {  # targets, and the folder of results that they fill
     "items": ["results/items/{study}.parquet"],
@@ -33,6 +33,8 @@ STAGES = {  # targets, and the folder of results that they fill
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reads", type=int, action="append", required=True, help="number of reads; several times")
+    parser.add_argument("--judges", type=int, default=4, help="number of judges, which share the reads")
+    parser.add_argument("--studies", type=int, default=3, help="number of studies, which share the reads")
     parser.add_argument("--cores", default="2", help="cores of Snakemake")
     parser.add_argument("--folder", type=Path, help="where to work; by default a temporary folder")
     options = parser.parse_args()
@@ -42,26 +44,26 @@ def main() -> None:
             print(
                 f"\n{reads:,} reads\n{'stage':20} {'seconds':>8} {'GB':>6} {'files':>6} {'MB on disk':>10}", flush=True
             )
-            runs[reads] = run(Path(folder), reads, options.cores)
+            runs[reads] = run(Path(folder), reads, options)
     if len(runs) > 1:
         print(f"\n{max(runs) / min(runs):g} times the reads: seconds, memory and files times")
         for stage, few in runs[min(runs)].items():
             print(f"{stage:20}", *(f"{b / a:8.1f}" for a, b in zip(few, runs[max(runs)][stage], strict=True)))
 
 
-def run(folder: Path, reads: int, cores: str) -> dict[str, tuple[float, float, int]]:
+def run(folder: Path, reads: int, options: argparse.Namespace) -> dict[str, tuple[float, float, int]]:
     """Seconds, GB of the largest process and number of files of each stage."""
-    (folder / "study.yaml").write_text(yaml.safe_dump(config(reads)))
+    (folder / "study.yaml").write_text(yaml.safe_dump(config(reads, options.judges, options.studies)))
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
-    command += ["--cores", cores, "--quiet", "all", "--replace-workflow-config", "--configfile"]
+    command += ["--cores", options.cores, "--quiet", "all", "--replace-workflow-config", "--configfile"]
     command += [str(folder / "study.yaml"), "--"]
     found = {}
     for stage, patterns in STAGES.items():
         targets = {
             pattern.format(study=f"s{study}", judge=f"j{judge}", shard=shard)
             for pattern in patterns
-            for study in range(STUDIES)
-            for judge in range(JUDGES)
+            for study in range(options.studies)
+            for judge in range(options.judges)
             for shard in range(1, SHARDS + 1)
         }
         before = sizes(folder)
@@ -72,13 +74,13 @@ def run(folder: Path, reads: int, cores: str) -> dict[str, tuple[float, float, i
     return found
 
 
-def config(reads: int) -> dict:
-    """A study of as many reads: every study has a dataset of its own, so that no two share a request."""
-    groups = reads // (JUDGES * STUDIES * ORDERINGS * CANDIDATES)
+def config(reads: int, n_judges: int, n_studies: int) -> dict:
+    """So many reads: every study has a dataset of its own, so that no two share a request."""
+    groups = reads // (n_judges * n_studies * ORDERINGS * CANDIDATES)
     options = {"n_groups": groups, "n_candidates": CANDIDATES}
-    datasets = {f"s{k}": {"adapter": "simulated", "options": options} for k in range(STUDIES)}
+    datasets = {f"s{k}": {"adapter": "simulated", "options": options} for k in range(n_studies)}
     judge = {"engine": "simulated", "answer_format": "score", "sampling": {"temperature": 1}, "shards": SHARDS}
-    judges = {f"j{k}": judge | {"model": f"j{k}", "simulation": {"preference": "first"}} for k in range(JUDGES)}
+    judges = {f"j{k}": judge | {"model": f"j{k}", "simulation": {"preference": "first"}} for k in range(n_judges)}
     return {
         "datasets": datasets,
         "judges": judges,
