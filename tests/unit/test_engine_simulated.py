@@ -15,10 +15,11 @@ from rubric_order.parsing.choices import numbers
 from rubric_order.planning import reads as planned
 from rubric_order.planning import requests as asking
 from rubric_order.probes import Shown
-from rubric_order.prompts import frames, orderings
+from rubric_order.prompts import conditions, frames, orderings
 from rubric_order.scoring.scores import score_reads
 from rubric_order.simulation import judge as simulation
 from rubric_order.simulation.judge import Simulation
+from rubric_order.statistics import scoring_causes
 
 
 def judge_of(*, answer_format="feedback", temperature=1.0, model="planted", profiles=None, **parameters):
@@ -42,10 +43,10 @@ def studied(root):
     """Scores of a small study, planned, asked, kept and parsed as those of any judge."""
     tables = datasets.prepare("sim", datasets.read("simulated", {}, {"n_groups": 20, "n_candidates": 3}, dataset="sim"))
 
-    def run(judge, tmp_path, *, scales=(5,), strategies=("balanced", "fixed")):
+    def run(judge, tmp_path, *, scales=(5,), strategies=("balanced", "fixed"), conditions=("baseline",)):
         template = frames.load_template(root / f"resources/templates/{judge['answer_format']}.jinja")
         files = tables.items, tables.rubrics, tables.pairs
-        design = planned.Design(scales=scales, strategies=strategies, seed=1)
+        design = planned.Design(scales=scales, strategies=strategies, seed=1, conditions=conditions)
         how = {"study": "s", "judge_id": "j", "judge": judge, "template": template, "probe": "score_order"}
         reads = planned.plan_reads(*files, design=design, **how)
         requests = asking.distinct_requests(reads, owned_elsewhere=set())
@@ -222,3 +223,19 @@ def test_an_answer_takes_as_long_as_the_judge_is_told():
 
 def test_the_engine_says_what_it_is():
     assert engines.load(judge_of()).describe()["engine"] == "simulated"
+
+
+def test_what_an_id_is_worth_is_found_from_what_the_judge_writes(studied, tmp_path):
+    names = ["letter", "letter_a_lowest"]
+    judge = judge_of(answer_format="score", preference="first", id_preference={"A": 0.7, "D": -0.4})
+    scores = studied(judge, tmp_path, strategies=("balanced",), conditions=names)
+    assert scores["failure"].isna().all()
+    read = {name: conditions.read(name, 5) for name in names}
+    said = {name: {"5": {"ids": each.labels(5), "text": each.reference, "shown": 5}} for name, each in read.items()}
+    found = scoring_causes.estimate(scores, conditions=said, confidence=0.95)
+    found = found[(found["readout"] == "soft") & (found["cluster"] == "group")].set_index(["cause", "about"])[
+        "estimate"
+    ]
+    assert found["id", "A - E"] == pytest.approx(0.7)
+    assert found["id", "B - D"] == pytest.approx(0.4)
+    assert found["position", "1"] - found["position", "5"] == pytest.approx(1.0)

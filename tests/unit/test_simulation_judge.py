@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rubric_order.prompts import orderings
+from rubric_order.prompts import conditions, orderings
 from rubric_order.simulation import judge as simulation
 from rubric_order.simulation.judge import Simulation
 
@@ -252,3 +252,52 @@ def test_a_group_shares_its_error():
 def test_parameters_come_from_a_block_of_config():
     assert Simulation.of({"simulation": None}) == Simulation.of({}) == Simulation()
     assert Simulation.of({"simulation": {"preference": [0, 1], "seed": 3}}) == Simulation(seed=3, preference=[0, 1])
+
+
+# Conditions.
+
+
+def of_conditions(names, shown, **planted):
+    """Log-probabilities of the scores 1 to 5 of some items under each condition, shape (conditions, items, 5)."""
+    judge = Simulation(**planted)
+    item, group = simulation.keys(map(str, range(40))), simulation.keys(str(place // 4) for place in range(40))
+    found = []
+    for name in names:
+        said = conditions.read(name, 5)
+        rows = np.tile(shown, (40, 1))
+        text = np.full(40, said.reference or 0)
+        wording = simulation.Wording(np.tile(said.labels(5), (40, 1)), np.where(text > 0, said.shown, 0), text)
+        about = {"opinion": np.full(40, 3.2), "item": item, "group": group, "read": item, "temperature": 0}
+        chosen = simulation.select(judge, rows, wording=wording, **about)
+        found.append(np.log(np.take_along_axis(chosen.probabilities, np.argsort(rows, axis=1), axis=1)))
+    return np.array(found)
+
+
+def beside(found, base):
+    """Differences of log-odds from those of another condition, the middle score being 0."""
+    away = found - base
+    return away - away[..., 2:3]
+
+
+def test_an_id_is_worth_the_same_wherever_it_stands_and_whatever_it_stands_for():
+    ids = {"A": 0.8, "E": -0.3}
+    for shown in ([1, 2, 3, 4, 5], [3, 5, 1, 4, 2]):
+        usual, letters, turned = of_conditions(
+            ["reference_none", "letter", "letter_a_lowest"], shown, id_preference=ids, preference="first"
+        )
+        assert beside(letters, usual) == pytest.approx(np.tile([-0.3, 0, 0, 0, 0.8], (40, 1)))
+        assert beside(turned, usual) == pytest.approx(np.tile([0.8, 0, 0, 0, -0.3], (40, 1)))
+
+
+def test_a_reference_attracts_by_its_number_and_by_its_text():
+    names = ["reference_none", "reference_5_as_2", "reference_5"]
+    none, two, five = of_conditions(names, [1, 2, 3, 4, 5], number_attraction=0.5, text_attraction=0.2)
+    assert beside(two, none)[0] == pytest.approx([-0.4 + 0.0, 0.5 - 0.2, 0, -0.5 + 0.2, -1.0 + 0.4])
+    assert beside(five, none)[0] == pytest.approx([-1.4, -0.7, 0, 0.7, 1.4])
+
+
+def test_groups_differ_in_the_attraction_and_items_of_one_do_not():
+    none, two = of_conditions(["reference_none", "reference_5_as_2"], [1, 2, 3, 4, 5], group_attraction=0.4)
+    pull = beside(two, none)[:, 1].reshape(10, 4)
+    assert np.ptp(pull, axis=1) == pytest.approx(np.zeros(10))
+    assert 0.2 < pull[:, 0].std() < 0.7

@@ -2,11 +2,13 @@
 
 An item has a latent quality. The judge sees it with an error, and gives each option of the prompt a log-weight
 
-    decisiveness * (-(v_s - m_i)^2 / (2 tolerance^2) + effects of scores) + b_p + g_sp + other effects
+    decisiveness * (-(v_s - m_i)^2 / (2 tolerance^2) + effects of scores) + b_p + g_sp + effects of the prompt
+        + other effects
 
 for score s at position p, where v_s is the value of the score (1 to 5, whatever the number of levels), m_i what the
-judge thinks of item i, b the preference for positions and g the interaction of score and position. Effects are those
-that an item, its group, or one prompt has for scores and positions. The softmax of the
+judge thinks of item i, b the preference for positions and g the interaction of score and position. Effects of the
+prompt are what IDs are worth, and how far a reference answer's number and text are from score s. Other effects are
+those that an item, its group, or one prompt has for scores and positions. The softmax of the
 weights gives the probabilities of the options. At temperature 0 the judge selects the most probable option, so that
 repeats of a prompt are one read; at temperature T it draws from the softmax of weight / T.
 
@@ -25,7 +27,7 @@ chunks or the shards in which requests are answered.
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +46,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 # What the random numbers of a key are for.
 _GROUP, _TEXT, _CRITERION, _ERROR, _ITEM_SCORES, _ITEM_POSITIONS, _PROMPT, _SELECT, _FAIL, _RATERS = range(1, 11)
-_GROUP_ERROR, _GROUP_SCORES, _GROUP_POSITIONS, _LENGTH, _RANK = range(11, 16)
+_GROUP_ERROR, _GROUP_SCORES, _GROUP_POSITIONS, _LENGTH, _RANK, _GROUP_ATTRACTION = range(11, 17)
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,11 @@ class Simulation:
         length: log-weight of a compared text that is longer by one standard deviation.
         padding: standard deviations by which a padded text seems longer.
         own_family: log-weight that the judge gives candidates of its own `family`, those whose names begin so.
+        id_preference: log-weight of an option by the ID that it has in the prompt, such as ``{"A": 0.5}``; else 0.
+        number_attraction: what each level between an option and the number of the shown reference answer takes from
+            its log-weight.
+        text_attraction: the same of the level that the reference answer's text was written for.
+        group_attraction: standard deviation of what a group adds to `number_attraction`.
         failure_rate: probability that an answer has no score, by the position of the option that it would have
             selected: a number, or a list from the first to the last position.
         seconds_per_request: how long an answer takes. It changes no answer.
@@ -111,6 +118,10 @@ class Simulation:
     padding: float = 1.0
     own_family: float = 0.0
     family: Sequence[str] = ()
+    id_preference: Mapping[str, float] = field(default_factory=dict)
+    number_attraction: float = 0.0
+    text_attraction: float = 0.0
+    group_attraction: float = 0.0
     failure_rate: float | Sequence[float] = 0.0
     seconds_per_request: float = 0.0
 
@@ -142,6 +153,20 @@ class Simulation:
         if isinstance(self.criterion_position, int | float):
             return self.criterion_position * np.linspace(0, 1, n)
         return _stretched(self.criterion_position, n)
+
+
+class Wording(NamedTuple):
+    """What prompts say beside the order of their options.
+
+    Attributes:
+        ids: of each read how the scores 1 to n are written, shape (reads, n).
+        number, text: score that the reference answer is said to get, and that it was written for, shape (reads,); 0
+            where none is shown.
+    """
+
+    ids: np.ndarray
+    number: np.ndarray
+    text: np.ndarray
 
 
 class Selection(NamedTuple):
@@ -266,6 +291,7 @@ def select(
     group: np.ndarray,
     read: np.ndarray,
     temperature: float,
+    wording: Wording | None = None,
 ) -> Selection:
     """Select an option in each read.
 
@@ -275,9 +301,10 @@ def select(
         item, group, read: keys of the item, of its group and of the read, shape (reads,). A prompt is an item and an
             ordering.
         temperature: 0 selects the most probable option.
+        wording: of the prompts; None where nothing but their order is varied.
     """
     n = shown.shape[1]
-    weights = _weights(simulation, shown, opinion, item, group)
+    weights = _weights(simulation, shown, opinion, item, group, wording)
     weights -= weights.max(axis=1, keepdims=True)
     probabilities = _shares(np.exp(weights))
     if temperature == 0:
@@ -358,7 +385,12 @@ def compare(
 
 
 def _weights(
-    simulation: Simulation, shown: np.ndarray, opinion: np.ndarray, item: np.ndarray, group: np.ndarray
+    simulation: Simulation,
+    shown: np.ndarray,
+    opinion: np.ndarray,
+    item: np.ndarray,
+    group: np.ndarray,
+    wording: Wording | None,
 ) -> np.ndarray:
     """Log-weight of the option at each position of each read, shape (reads, n); see the module."""
     n = shown.shape[1]
@@ -377,6 +409,8 @@ def _weights(
             weights += size * np.take_along_axis(of(key, purpose), scores, axis=1)
     weights *= simulation.decisiveness
     weights += simulation.position_weights(n) + simulation.interaction_weights(n)[scores, np.arange(n)]
+    if wording is not None:
+        weights += _of_wording(simulation, shown, group, wording)
     for size, key, purpose in (
         (simulation.item_positions, item, _ITEM_POSITIONS),
         (simulation.group_positions, group, _GROUP_POSITIONS),
@@ -388,6 +422,19 @@ def _weights(
         weights += simulation.prompts * normals(prompt, _PROMPT, n)
     if simulation.usual_decisiveness != 1:
         weights[(shown == np.arange(1, n + 1)).all(axis=1)] *= simulation.usual_decisiveness
+    return weights
+
+
+def _of_wording(simulation: Simulation, shown: np.ndarray, group: np.ndarray, wording: Wording) -> np.ndarray:
+    """Log-weight that IDs and a reference answer give the option at each position, shape (reads, n)."""
+    ids, number = np.unique(wording.ids, return_inverse=True)
+    worth = np.array([simulation.id_preference.get(label, 0.0) for label in ids])[number.reshape(shown.shape)]
+    weights = np.take_along_axis(worth, shown - 1, axis=1)
+    pull = np.full(len(shown), simulation.number_attraction)
+    if simulation.group_attraction:
+        pull += simulation.group_attraction * normals(group, _GROUP_ATTRACTION, 1)[:, 0]
+    for level, attraction in ((wording.number, pull), (wording.text, simulation.text_attraction)):
+        weights -= np.where(level > 0, attraction, 0.0)[:, None] * np.abs(shown - level[:, None])
     return weights
 
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from rubric_order import __version__
+from rubric_order.base.keys import BASELINE
 from rubric_order.config import judges
 from rubric_order.judging.engines import Request, Response
+from rubric_order.prompts import conditions
 from rubric_order.simulation import judge as simulation
-from rubric_order.simulation.judge import Selection, Simulation
+from rubric_order.simulation.judge import Selection, Simulation, Wording
 
 BATCH_REQUESTS = 4096  # requests that are computed together
 
@@ -86,7 +88,8 @@ class SimulatedEngine:
         n = len(requests[0].labels)
         shown = np.array([request.shown.ordering for request in requests], dtype=int).reshape(len(requests), n)
         items = [(request.dataset, request.unit_id) for request in requests]
-        selection = self._select(self.simulation, requests, items, shown, temperature, shift=0.0)
+        wording = _wording(requests, n)
+        selection = self._select(self.simulation, requests, items, shown, temperature, shift=0.0, wording=wording)
         scores = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
         logprobs = _by_score(selection, shown)
         remarks = _remarks(requests)
@@ -201,6 +204,7 @@ class SimulatedEngine:
         *,
         shift: float | np.ndarray,
         place: int = 0,
+        wording: Wording | None = None,
     ) -> Selection:
         """What a judge does with requests, each about one item (dataset and id)."""
         index = {item: number for number, item in enumerate(dict.fromkeys(items))}
@@ -223,6 +227,7 @@ class SimulatedEngine:
             group=group_keys[of_item],
             read=read_keys,
             temperature=temperature,
+            wording=wording,
         )
 
     def _text(self, score: int, labels: Sequence[str], remark: int) -> tuple[str, str]:
@@ -252,6 +257,17 @@ def _padded(requests: Sequence[Request], n: int) -> np.ndarray:
         if found and not before:
             padded[row, int(number) - 1] = 1
     return padded
+
+
+def _wording(requests: Sequence[Request], n: int) -> Wording | None:
+    """What the prompts say beside the order of the levels; None where all are the usual ones."""
+    names = [request.shown.condition for request in requests]
+    if {*names} == {BASELINE} or not all(name in conditions.Offered() for name in {*names}):
+        return None
+    said = [conditions.read(name, n) for name in names]
+    text = np.array([each.reference or 0 for each in said])
+    number = np.where(text > 0, [each.shown for each in said], 0)
+    return Wording(np.array([request.labels for request in requests]), number, text)
 
 
 def _item_of(request: Request, place: int) -> str:
