@@ -252,7 +252,7 @@ OTHERS = {
     "heldout_pearson_gained": "Bias Cost: r gained on held-out groups",
 }
 OTHER_SETTINGS = ("groups_18", "groups_40", "groups_96")
-LARGE = 3000  # groups of the study that stands for the truth
+LARGE, TRUTHS = 3000, 16  # groups of a study that stands for the truth, and such studies
 
 
 def other_estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFrame:
@@ -276,27 +276,44 @@ def other_estimates(setting: Setting, studies: range, *, resamples: int) -> pd.D
     return table[["number", "quantity", "estimate", "ci_low", "ci_high"]]
 
 
-def other_intervals(setting: Setting, *, studies: int, resamples: int) -> pd.DataFrame:
-    """How often intervals of `OTHERS` hold the truth: what a study of `LARGE` groups finds.
+def other_truths() -> pd.DataFrame:
+    """True value of each quantity of `OTHERS` and its error, by quantity: `truth` and `truth_error`.
+
+    The judge of all `OTHER_SETTINGS` is one: the mean over `TRUTHS` studies of `LARGE` groups.
+    """
+    first = SETTINGS[OTHER_SETTINGS[0]]
+    studies = [replace(first, groups=LARGE, number=200 + place) for place in range(TRUTHS)]
+    found = pd.concat([other_estimates(study, range(1), resamples=2) for study in studies])
+    of_quantity = found.groupby("quantity")["estimate"]
+    return pd.DataFrame({"truth": of_quantity.mean(), "truth_error": of_quantity.std() / np.sqrt(TRUTHS)})
+
+
+def other_intervals(setting: Setting, true: pd.DataFrame, *, studies: int, resamples: int) -> pd.DataFrame:
+    """How often intervals of `OTHERS` hold the truth, see `against_truth`."""
+    blocks = [range(start, min(start + TOGETHER, studies)) for start in range(0, studies, TOGETHER)]
+    found = pd.concat([other_estimates(setting, block, resamples=resamples) for block in blocks], ignore_index=True)
+    return against_truth(found, true)
+
+
+def against_truth(found: pd.DataFrame, true: pd.DataFrame) -> pd.DataFrame:
+    """Estimates of many studies against `other_truths`.
 
     Of held-out quantities, which depend on how many groups choose, the truth is the mean over the studies.
 
     Returns:
-        One row a quantity: `truth`, `mean`, `sd`, `z` and the share `ci` that holds it, as `compared` has them.
+        One row a quantity: `truth`, `mean`, `sd`, `z` and the share `ci` that holds it, as `compared` has them, and the
+        shares of intervals that lie `above` and `below` it.
     """
-    blocks = [range(start, min(start + TOGETHER, studies)) for start in range(0, studies, TOGETHER)]
-    found = pd.concat([other_estimates(setting, block, resamples=resamples) for block in blocks], ignore_index=True)
-    large = replace(setting, groups=LARGE, number=setting.number + 100)
-    truth = other_estimates(large, range(1), resamples=2).set_index("quantity")
     rows = []
     for quantity in OTHERS:
         of = found[found["quantity"] == quantity]
-        known, width = truth.at[quantity, "estimate"], truth.at[quantity, "ci_high"] - truth.at[quantity, "ci_low"]
-        error = np.hypot(of["estimate"].std() / np.sqrt(len(of)), width / 2 / 1.96)
+        known, error = true.at[quantity, "truth"], true.at[quantity, "truth_error"]
+        error = np.hypot(of["estimate"].std() / np.sqrt(len(of)), error)
         if quantity.startswith("heldout"):
             known, error = of["estimate"].mean(), np.nan
         row = {"quantity": quantity, "truth": known, "mean": of["estimate"].mean(), "sd": of["estimate"].std()}
         row["z"] = (row["mean"] - known) / error
+        row |= {"above": (of["ci_low"] > known).mean(), "below": (of["ci_high"] < known).mean()}
         rows.append(row | {"ci": ((of["ci_low"] <= known) & (known <= of["ci_high"])).mean(), "n_studies": len(of)})
     return pd.DataFrame(rows)
 
@@ -361,10 +378,10 @@ def power_found(judge: Simulation, temperature: float, *, items: int, studies: i
     return {"v": v, "deff": deff, "detectable": smallest, "predicted": predicted, "found": found}
 
 
-def page(results: Path, studies: int, resamples: int, items: int) -> Iterator[str]:
+def page(results: Path, studies: int, more: int, resamples: int, items: int) -> Iterator[str]:
     """Lines of the page about what was found."""
     text = Path(__file__).with_name("page.md").read_text(encoding="utf-8")
-    preferences = pd.read_parquet(results / "preference.parquet")
+    preferences = pd.concat(pd.read_parquet(results / f"{name}.parquet") for name in ("preference", "precise"))
     tables = {
         "recovery": _recovery_lines(results),
         "others": _other_lines(results),
@@ -378,13 +395,15 @@ def page(results: Path, studies: int, resamples: int, items: int) -> Iterator[st
         else:
             numbers = {
                 "studies": studies,
+                "more": more,
+                "truths": TRUTHS,
                 "nulls": NULL_TIMES * studies,
                 "resamples": resamples,
                 "paired": 2 * resamples,
                 "items": items,
                 "large": LARGE,
             }
-            for name, count in (("chance", studies), ("null_chance", NULL_TIMES * studies)):
+            for name, count in (("chance", studies), ("null_chance", NULL_TIMES * studies), ("more_chance", more)):
                 numbers[name] = f"{200 * np.sqrt(0.95 * 0.05 / count):.1f}%"
             yield line.format(**numbers)
 
@@ -421,13 +440,14 @@ def _recovery_lines(results: Path) -> Iterator[str]:
 
 
 def _other_lines(results: Path) -> Iterator[str]:
-    yield "| setting | quantity | truth | mean | sd of a study | bias / its error | interval |"
-    yield "|:--|:--|--:|--:|--:|--:|--:|"
+    yield "| setting | quantity | truth | mean | sd of a study | bias / its error | interval | above | below |"
+    yield "|:--|:--|--:|--:|--:|--:|--:|--:|--:|"
     for name in OTHER_SETTINGS:
         title = SETTINGS[name].title
         for row in pd.read_parquet(results / f"others_{name}.parquet").itertuples():
             bias = "" if np.isnan(row.z) else f"{row.z:+.1f}"
             numbers = f"{row.truth:.4f} | {row.mean:.4f} | {row.sd:.4f} | {bias} | {_percent(row.ci)}"
+            numbers += f" | {100 * row.above:.1f}% | {100 * row.below:.1f}%"
             yield f"| {title} | {OTHERS[row.quantity]} | {numbers} |"
             title = ""
 
@@ -467,6 +487,7 @@ def main() -> None:
         "--results", type=Path, required=True, help="folder for what was found; kept ones are not redone"
     )
     parser.add_argument("--studies", type=int, default=1000, help="simulated studies a setting")
+    parser.add_argument("--more", type=int, default=1000, help="studies of what takes little time: see the page")
     parser.add_argument(
         "--resamples", type=int, default=1000, help="of the bootstrap; paired differences take twice as many"
     )
@@ -483,7 +504,10 @@ def main() -> None:
             print(f"{name}\n{found.round(4).to_string()}", flush=True)
     for name in OTHER_SETTINGS:
         if not (path := options.results / f"others_{name}.parquet").exists():
-            found = other_intervals(SETTINGS[name], studies=options.studies, resamples=options.resamples)
+            if not (truth := options.results / "others_truth.parquet").exists():
+                other_truths().to_parquet(truth)
+            true = pd.read_parquet(truth)
+            found = other_intervals(SETTINGS[name], true, studies=options.more, resamples=options.resamples)
             found.to_parquet(path)
             print(f"{name}\n{found.round(4).to_string()}", flush=True)
     if not (path := options.results / "nulls.parquet").exists():
@@ -505,10 +529,13 @@ def main() -> None:
         found = preference_recovery.tables(options.studies)
         found.to_parquet(path)
         print(found.round(4).to_string(), flush=True)
+    if not (path := options.results / "precise.parquet").exists():
+        found = preference_recovery.precise(options.more)
+        found.to_parquet(path)
+        print(found.round(4).to_string(), flush=True)
     if options.page:
-        options.page.write_text(
-            "\n".join(page(options.results, options.studies, options.resamples, options.items)) + "\n"
-        )
+        lines = page(options.results, options.studies, options.more, options.resamples, options.items)
+        options.page.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Variance components of reads: against the analysis of variance, what was planted, and subsets of the reads."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -99,6 +101,24 @@ def test_predictions_are_what_subsets_of_orderings_give():
     predicted = here[here["quantity"] == "generalisability"].set_index("orderings")
     seen = there[there["quantity"] == "observed"].set_index("orderings")["estimate"]
     assert np.abs(predicted["estimate"][seen.index] - seen).max() < 0.1
+
+
+def test_only_unequal_spreads_part_the_prediction_from_the_correlation_of_sets():
+    """With the variances of all sets averaged, sets correlate as predicted; with those of each two sets, more."""
+    rng = np.random.default_rng(4)
+    values = (rng.normal(size=(200, 1)) + rng.normal(size=(200, 6))) * np.array([0.1, 0.2, 0.5, 1, 2, 3])
+    moments = generalisability.unit_moments(values, np.full(200, np.nan), np.arange(200))
+    found = generalisability.components(moments.sum(axis=0), 1)
+    predicted = generalisability.coefficients(found, np.array([3]), np.array([1]))[0][0]
+    covariance, sets = np.cov(values, rowvar=False), []
+    for chosen in itertools.combinations(range(6), 3):
+        masks = np.array([np.isin(np.arange(6), chosen), ~np.isin(np.arange(6), chosen)]) / 3
+        sets.append(masks @ covariance @ masks.T)
+    sets = np.array(sets)
+    assert predicted == pytest.approx(sets[:, 0, 1].mean() / sets[:, 0, 0].mean())
+    each = sets[:, 0, 1] / np.sqrt(sets[:, 0, 0] * sets[:, 1, 1])
+    assert generalisability.observed(values, 3, seed=0) == pytest.approx(each.mean(), abs=0.01)
+    assert each.mean() > predicted + 0.1
 
 
 def test_repeats_are_predicted_from_option_probabilities_and_from_repeats():

@@ -13,9 +13,10 @@ CAPTION = (
     "out negative. G of k: the correlation that the mean over k orderings, each read once, is predicted to have with "
     "the mean over k others, with {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s; in brackets what "
     "disjoint sets of the orderings had. Where orderings spread the scores unequally, sets of them correlate better "
-    "than predicted. A judge can be reliable and wrong: whether it agrees with people is in table Agreement with human "
-    "scores. Reliability grows with how much the items differ, and is of these datasets alone. The CSV file has "
-    "dependability too, which counts shifts as an error."
+    "than predicted: the prediction takes the variances of sets as their mean, and is exact for those. A judge can be "
+    "reliable and wrong: whether it agrees with people is in table Agreement with human scores. Reliability grows with "
+    "how much the items differ, and is of these datasets alone. The CSV file has dependability too, which counts "
+    "shifts as an error."
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
 PARTS = ["item", "shift", "interaction", "repetition", "rest"]
