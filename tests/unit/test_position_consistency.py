@@ -1,12 +1,15 @@
 import os
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from factories import comparison_table
 from recorded_answers import comparison, write
 
+from rubric_order.base.labels import Labels
+from rubric_order.figures import position_consistency as figure
 from rubric_order.methods import series
 from rubric_order.recorded import discovery, reads
 from rubric_order.scoring import scores
@@ -144,6 +147,22 @@ def test_a_judge_that_always_takes_the_first_place_has_no_finite_preference():
     row = position_consistency.estimate(table, confidence=0.95, forms={}).set_index("quantity").loc["first_last"]
     assert np.isnan(row["estimate"])
     assert row["flag"].startswith("separated")
+
+
+def test_the_figure_has_a_point_with_its_interval_for_each_judge_and_task():
+    tables = [comparison_table(TEN * 4, judge=judge, task=["t1", "t2"] * 20) for judge in ("j1", "j2")]
+    found = position_consistency.estimate(tables, confidence=0.95, forms={})
+    settings = {"study": "judging_the_judges", "profile": "default", "cluster": "group"}
+    sizes = {"width_in": 6.5, "row_height_in": 0.3}
+    labels = Labels({"j1": "One", "j2": "Two"}, {"d": "D"})
+    drawn = figure.draw(found, **settings, **sizes, labels=labels)
+    consistency = drawn.axes[0]
+    points = [container.lines[0].get_xdata() for container in consistency.containers]
+    expected = found.query("quantity == 'position_consistency' and judge == 'j1'")["estimate"]
+    assert [sorted(point) for point in points] == [sorted(expected)] * 2
+    assert [label.get_text() for label in consistency.get_yticklabels()] == ["B, all", "t1", "t2"]
+    drawn.canvas.draw()
+    plt.close(drawn)
 
 
 def of_folder(folder):

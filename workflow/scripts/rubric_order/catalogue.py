@@ -180,6 +180,7 @@ FIGURES = {
     "temperature_sweep": Shown(SWEPT, "Sweeps", "Temperature sweep", module="sweep", derived=("setting",)),
     "effort_sweep": Shown(SWEPT, "Sweeps", "Reasoning effort sweep", module="sweep", derived=("setting",)),
     "criterion_order": Shown(("criterion_order",), "Criterion order", "Shift by position, figure"),
+    "position_consistency": Shown(("position_consistency",), "Comparisons", "Consistency by task, figure"),
 }
 
 

@@ -1,0 +1,92 @@
+"""Consistency, fairness and place preference of judges that compare candidates, task by task."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from rubric_order.base.keys import EVERY
+from rubric_order.base.labels import Labels
+from rubric_order.figures import style
+
+CAPTION = (
+    "Judges that compare answers, by task: position consistency, preference fairness (above 0: recency) and beta, what "
+    "the first place adds to a candidate's log-odds over the last (above 0: primacy). Bars are "
+    "{bootstrap[confidence]:.0%} intervals over {cluster}s; the dotted line is a judge without a preferred place, of "
+    "pairs. Fairness is at most one less consistency by arithmetic, and shrinks where a judge is decisive; beta does "
+    "not, and its intervals can go beyond the frame. A task without a point has no finite beta, or no comparison in "
+    "both orders. After Shi et al. (Judging the "
+    "Judges), Figures 2 (a), (b) and 6; the intervals are ours, in place of t-tests over cells."
+)
+QUANTITIES = {
+    "position_consistency": "Position consistency",
+    "preference_fairness": "Preference fairness",
+    "first_last": "Beta (log-odds)",
+}
+
+
+def draw(
+    position_consistency: pd.DataFrame,
+    *,
+    study: str,
+    profile: str,
+    cluster: str,
+    width_in: float,
+    row_height_in: float,
+    labels: Labels,
+) -> Figure:
+    """A row of panels a benchmark, one panel a quantity, one line a task, one marker a judge.
+
+    Args:
+        position_consistency: see `position_consistency.estimate`.
+        study, profile: which reads to draw.
+        cluster: ``group``, the questions, or ``source``, what they share.
+        width_in, row_height_in: width of the figure and height of a task in inches.
+        labels: of judges and datasets.
+    """
+    chosen = position_consistency.query("study == @study and profile == @profile and cluster == @cluster")
+    chosen = chosen[chosen["quantity"].isin(list(QUANTITIES)) & chosen["estimate"].notna()]
+    if chosen.empty:
+        return style.nothing(f"No comparisons in several orders in study {study}", width_in=width_in, height_in=1.0)
+    tasks = {name: _tasks(block) for name, block in chosen.groupby("benchmark", sort=False)}
+    heights = [row_height_in * (len(names) + 2) for names in tasks.values()]
+    figure, axes = plt.subplots(
+        len(tasks),
+        len(QUANTITIES),
+        figsize=(width_in, sum(heights) + 0.5),
+        sharex="col",
+        sharey="row",
+        squeeze=False,
+        height_ratios=heights,
+        layout="constrained",
+    )
+    judges = list(chosen["judge"].unique())
+    for row, (benchmark, names) in zip(axes, tasks.items(), strict=True):
+        for axis, (quantity, title) in zip(row, QUANTITIES.items(), strict=True):
+            if quantity != "position_consistency":
+                axis.axvline(0, zorder=1, label="no preferred place", **style.NO_EFFECT)
+            of_panel = chosen[(chosen["benchmark"] == benchmark) & (chosen["quantity"] == quantity)]
+            for place, judge in enumerate(judges):
+                line = of_panel[of_panel["judge"] == judge]
+                if line.empty:
+                    continue
+                y = line["task"].map(names.index) + 0.6 * ((place + 0.5) / len(judges) - 0.5)
+                look = style.look(labels.place_of_judge(judge)) | {"linestyle": "none", "zorder": 2}
+                spread = style.half_intervals(line)
+                axis.errorbar(line["estimate"], y, xerr=spread, label=labels.judge(judge), **look)
+            axis.set_title(title if axis in axes[0] else "")
+        row[0].set_yticks(range(len(names)), [_name(name, benchmark) for name in names])
+        row[0].set_ylim(len(names) - 0.5, -0.5)
+    reach = 1.2 * chosen.loc[chosen["quantity"] == "first_last", "estimate"].abs().max()
+    if reach > 0:  # intervals of a few comparisons would press all others together
+        axes[0, -1].set_xlim(-reach, reach)
+    style.legend_above(figure, 4)
+    return figure
+
+
+def _tasks(block: pd.DataFrame) -> list[str]:
+    """Tasks by name, all of them together first."""
+    return [EVERY, *sorted(set(block["task"]) - {EVERY})]
+
+
+def _name(task: str, benchmark: str) -> str:
+    return f"{benchmark}, all" if task == EVERY else task.replace("_", " ")
