@@ -26,6 +26,7 @@ def reads_of(*orderings):
         {
             "item_id": [f"i{k}" for k in range(len(orderings))],
             "n": [len(ordering) for ordering in orderings],
+            "condition": "baseline",
             "ordering": [list(ordering) for ordering in orderings],
             "request_id": [f"r{k}" for k in range(len(orderings))],
         }
@@ -67,7 +68,7 @@ def test_feedback_has_a_score_and_a_position_and_no_probabilities():
 def test_the_columns_are_those_of_the_reads_and_then_the_scores():
     table = score_reads(reads_of([1, 2]), responses_of(r0={"text": "2"}))
     assert table.columns.tolist() == [
-        *("item_id", "n", "ordering", "request_id", "question", "score", "position", "pattern", "failure"),
+        *("item_id", "n", "condition", "ordering", "request_id", "question", "score", "position", "pattern", "failure"),
         *("expected_score", "option_mass", "position_probabilities"),
     ]
     assert table["score"].dtype == table["position"].dtype == "Int8"

@@ -1,5 +1,6 @@
 """What the parser makes of an answer to one question: a label, or a failure with a reason."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 EMPTY = "empty"  # nothing but blank space
@@ -30,3 +31,8 @@ class Choice(NamedTuple):
 def numbers(n: int) -> tuple[str, ...]:
     """The labels of scores that are written as 1..n."""
     return tuple(str(score) for score in range(1, n + 1))
+
+
+def are_numbers(labels: Sequence[str]) -> bool:
+    """Whether labels are the numbers 1..n, in whatever order."""
+    return set(labels) == set(numbers(len(labels)))

@@ -21,7 +21,7 @@ from rubric_order.parsing.choices import (
     TRUNCATED,
     UNFINISHED_THINKING,
     Choice,
-    numbers,
+    are_numbers,
 )
 from rubric_order.parsing.one_label import find_label
 from rubric_order.parsing.phrases import (
@@ -222,11 +222,6 @@ def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = Fa
     if choice.reason == NO_SCORE and (truncated or _PENDING.search(answer)):
         return choice._replace(reason=TRUNCATED)
     return choice
-
-
-def are_numbers(labels: Sequence[str]) -> bool:
-    """Whether labels are the numbers 1..n, in whatever order."""
-    return set(labels) == set(numbers(len(labels)))
 
 
 def parse_leading(text: str, n: int) -> Choice | None:

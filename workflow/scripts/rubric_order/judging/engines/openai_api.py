@@ -24,7 +24,7 @@ from rubric_order.judging.engines.openai_answers import LoggedToken, Usage, read
 from rubric_order.judging.engines.openai_calls import CallError, Connection, fill_in, secret
 from rubric_order.judging.engines.vllm_offline import lines_pattern
 from rubric_order.judging.open_calls import OpenCalls
-from rubric_order.parsing import one_score
+from rubric_order.parsing.choices import are_numbers
 
 log = logging.getLogger(__name__)
 
@@ -300,7 +300,7 @@ class OpenAiEngine:
             InputError: so, and one question is asked.
         """
         texts = [[label, f" {label}"] for label in request.labels]
-        numbers = one_score.are_numbers(request.labels)
+        numbers = are_numbers(request.labels)
         if not self.vllm:
             reason = None if numbers else label_tokens.shared_beginning(request.labels)
             return texts if reason is None else self._unread(request.labels, reason)

@@ -22,7 +22,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.config import judges
 from rubric_order.judging import chat, weights
 from rubric_order.judging.engines import CUT_SHORT, Request, Response, label_tokens
-from rubric_order.parsing import one_score
+from rubric_order.parsing.choices import are_numbers
 from rubric_order.probes import Question
 
 log = logging.getLogger("rubric_order")
@@ -217,7 +217,7 @@ class VllmEngine:
         """
         reason = label_tokens.problem(labels, self.spellings(labels))
         if reason and not several:
-            if one_score.are_numbers(labels):
+            if are_numbers(labels):
                 raise InputError(f"judge: {reason}; use answer_format: feedback")
             log.warning("no option probabilities for scores %s: %s", ", ".join(labels), reason)
         return reason is None
