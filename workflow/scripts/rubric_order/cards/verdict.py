@@ -8,8 +8,8 @@ The rules, in this order:
 2. **biased**, where at least one test of no effect of the order rejects at `LEVEL` after Holm's adjustment. The tests,
    of each readout: positions are selected equally often; no position is worth more than another in log-odds; places are
    worth the same to high and low scores; the order does not move the mean score. Adjusted, they wrongly find a bias in
-   `LEVEL` of all judges without one, together. A bias that is found is called a bias also where it is small; the card
-   then says how small.
+   at most 5% of all judges without one, together. A bias that is found is called a bias also where it is small; the
+   card then says how small.
 3. **equivalent**, where no test rejects and two one-sided tests show that no order moves the mean score by the margin
    in points or more, that no position is worth the margin in log-odds or more, and that none is worth so much more to
    high scores than to low ones. All must be shown, each at its own level, so that together they wrongly show a bias to
@@ -27,7 +27,7 @@ from rubric_order.cards.evidence import Evidence, Interval, Readout
 from rubric_order.methods import equivalence, multiplicity, uniformity
 
 BIASED, EQUIVALENT, CANNOT_TELL = VERDICTS = ("biased", "equivalent", "cannot tell")
-LEVEL = 0.05  # of all tests of a card together
+LEVEL = 0.03  # of all tests of a card together: some reject at up to 1.6 times their level, and 5% are to hold
 FEWEST_GROUPS = 20  # with fewer, nothing is said
 MOST_FAILED = 0.2  # share of the reads
 READ_AS = {"hard": "", "soft": " by the option probabilities"}
