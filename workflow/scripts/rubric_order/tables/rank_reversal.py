@@ -13,7 +13,8 @@ CAPTION = (
     "between halves of the two strategies less that noise, which is 0 on average where the order of the options means "
     "nothing (* significant at 5% after Holm's adjustment for all judges, profiles, datasets and scales of the study). "
     "Excess at least: the halves of a strategy have no ordering in common, which makes the noise too large. Few "
-    "clusters: fewer than 30 groups. The CSV file has the shares of pairs that are reversed and tied."
+    "clusters: fewer than 30 groups; with 18, intervals of flips and of their excess hold the truth in 86% to 90% of "
+    "simulated studies. The CSV file has the shares of pairs that are reversed and tied."
 )
 KEYS = ["judge", "dataset", "readout", "strategy", "other"]
 QUANTITIES = ("kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_pairs")
