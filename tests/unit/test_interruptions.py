@@ -75,7 +75,7 @@ def run_job(folder: Path, *, judge: dict, shard: int, shards: int, delay: float,
         "store": folder / "store",
         "output": folder / output,
     }
-    judge_shard.main([folder / "requests.parquet"], ["score_order"], shard, shards, **options)
+    judge_shard.main([folder / "study" / "requests.parquet"], ["score_order"], shard, shards, **options)
 
 
 class Jobs:
@@ -84,7 +84,7 @@ class Jobs:
     def __init__(self, folder: Path, judge: dict, requests: pd.DataFrame) -> None:
         self.folder, self.judge = folder, judge
         folder.mkdir()
-        files.write_parquet(requests, folder / "requests.parquet")
+        files.write_parquet(requests, folder / "study" / "requests.parquet")
         self.ids = requests["request_id"].tolist()
 
     def start(self, *, shard: int = 1, shards: int = 1, delay: float = 0.0, output: str = "responses.parquet"):
