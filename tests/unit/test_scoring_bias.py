@@ -307,6 +307,10 @@ def test_figures_have_a_row_for_each_variant(made):
     differences = accuracy_figure.draw(made["scoring_accuracy"], **about, **FIGURE)
     rows = [tick.get_text() for tick in differences.axes[0].get_yticklabels()]
     assert rows == ["letter, single", "neutral_1, single", "reference_none, single"]
+    alone = made["scoring_tendency"].query("dataset == 'd'")
+    assert tendency_figure.draw(alone, labels=labels, **FIGURE).axes
+    alone = made["scoring_accuracy"].query("dataset == 'd'")
+    assert accuracy_figure.draw(alone, **about, **FIGURE).axes
     nothing = FIGURE | {"study": "other"}
     assert not tendency_figure.draw(made["scoring_tendency"], labels=labels, **nothing).axes
     assert not accuracy_figure.draw(made["scoring_accuracy"], **about, **nothing).axes

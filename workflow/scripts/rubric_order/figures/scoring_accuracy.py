@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
@@ -42,6 +43,9 @@ def draw(
         columns: panels a row, at most.
         labels: of judges and datasets.
     """
+    known = scoring_accuracy.loc[scoring_accuracy["study"] == study, "dataset"].unique()
+    if dataset == EVERY and len(known) == 1:  # one dataset is all of them
+        dataset = known[0]
     chosen = scoring_accuracy.query(
         "study == @study and profile == @profile and dataset == @dataset and n == @n and golden == @golden"
         " and readout == @readout and cluster == @cluster and quantity == @quantity and kind != 'base'"

@@ -5,6 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
@@ -37,6 +38,9 @@ def draw(
         columns: panels a row, at most.
         labels: of judges and datasets.
     """
+    known = scoring_tendency.loc[scoring_tendency["study"] == study, "dataset"].unique()
+    if dataset == EVERY and len(known) == 1:  # one dataset is all of them
+        dataset = known[0]
     chosen = scoring_tendency.query("study == @study and profile == @profile and dataset == @dataset and n == @n")
     if chosen.empty:
         reason = f"No study {study} with several conditions or orders of dataset {dataset}"
