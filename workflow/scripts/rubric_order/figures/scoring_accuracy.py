@@ -43,7 +43,7 @@ def draw(
         columns: panels a row, at most.
         labels: of judges and datasets.
     """
-    known = scoring_accuracy.loc[scoring_accuracy["study"] == study, "dataset"].unique()
+    known = scoring_accuracy.query("study == @study and varied != ''")["dataset"].unique()
     if dataset == EVERY and len(known) == 1:  # one dataset is all of them
         dataset = known[0]
     chosen = scoring_accuracy.query(
