@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -219,6 +220,20 @@ def test_a_resample_has_the_pairs_of_the_clusters_that_were_drawn():
     drawn = resampling.bootstrap_indices(3, 200, rng=np.random.default_rng(1))
     found = pairs.resampled(200, rng=np.random.default_rng(1))
     assert found.tolist() == [per_cluster[row].sum(axis=0).tolist() for row in drawn]
+
+
+def test_resamples_of_many_clusters_with_many_pairs_fit_in_memory():
+    clusters = np.arange(12_000) % 6_000
+    x = np.random.default_rng(5).normal(size=len(clusters))
+    pairs = correlations.Pairs(x, x, clusters)
+    tracemalloc.start()
+    weights = pairs.resampled(20, rng=np.random.default_rng(6))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6  # a table of clusters by pairs has 576 MB
+    drawn = resampling.bootstrap_indices(6_000, 20, rng=np.random.default_rng(6))
+    times = np.stack([np.bincount(row, minlength=6_000) for row in drawn])
+    assert (weights[:, np.searchsorted(pairs.x, x)] == times[:, clusters]).all()
 
 
 def test_items_as_clusters_are_drawn_as_items():

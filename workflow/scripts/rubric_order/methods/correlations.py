@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from rubric_order.methods import resampling
 
@@ -230,7 +231,10 @@ class Pairs:
             pair_of = np.empty(self.n_clusters, dtype=int)
             pair_of[self._clusters] = self._pair
             return resampling.counted(pair_of[drawn], len(self.x)).astype(float)
-        return resampling.counted(drawn, self.n_clusters).astype(float) @ self._counts(self._clusters)
+        of_clusters = sparse.coo_array(
+            (np.ones(len(self._pair)), (self._clusters, self._pair)), shape=(self.n_clusters, len(self.x))
+        )
+        return resampling.counted(drawn, self.n_clusters).astype(float) @ of_clusters.tocsr()
 
     def left_out(self) -> np.ndarray:
         """How often each pair is there without one cluster, shape (n_clusters, n_pairs).
