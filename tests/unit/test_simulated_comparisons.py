@@ -88,7 +88,8 @@ def scored(root):
         named = {"study": "s", "judge_id": "j", "judge": judge, "template": template, "probe": probe}
         reads = planned.plan_reads(*tables, design=design, **named)
         requests = asked.distinct_requests(reads, owned_elsewhere=[])
-        requests = asked.render_requests(requests, *tables, template, probe=probe, comparisons=chosen)
+        units = asked.units_asked(requests, *tables, template, probe=probe, comparisons=chosen)
+        requests = asked.render_requests(requests, units)
         answers = pd.DataFrame(simulated.load(judge).answer(shard.as_requests(requests)))
         return score_reads(reads, answers, probe=probe)
 

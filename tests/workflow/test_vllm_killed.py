@@ -42,7 +42,7 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
     judge = config["judges"]["smollm2_135m"]
     judge["engine_args"] |= EXACT
     options = {
-        "requests": folder / "requests.parquet",
+        "requests": folder / "study/requests.parquet",  # the folder names the study
         "shard": 1,
         "shards": 1,
         "probes": "score_order",
@@ -57,8 +57,8 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
     command = [sys.executable, "-c", JOB, str(project.file("workflow/scripts"))]
     for name, value in options.items():
         command += [f"--{name}", *([] if value is None else [str(value)])]
-    folder.mkdir(exist_ok=True)
-    requests_of(project).to_parquet(folder / "requests.parquet")
+    (folder / "study").mkdir(parents=True, exist_ok=True)
+    requests_of(project).to_parquet(folder / "study/requests.parquet")
     with (folder / "log").open("a") as log:
         return subprocess.Popen(command, stderr=log, stdout=log, start_new_session=True)
 
