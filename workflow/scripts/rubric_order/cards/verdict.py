@@ -114,7 +114,8 @@ def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Ite
         if any(p <= LEVEL for (readout, _), p in tests.items() if readout == "soft"):
             yield f"Its option probabilities do depend on the position: {_preference(soft)}."
         else:
-            yield "Its option probabilities show no dependence on the position either."
+            size = f" V is {_interval(soft.v, '.2f')}, where 0 is every position equally often." if soft.v.known else ""
+            yield f"By its option probabilities no test finds that the position matters.{size}"
     elif not main.saturated and main.v.known:
         yield f"In these reads V is {_interval(main.v, '.2f')}, where 0 is every position equally often."
 
