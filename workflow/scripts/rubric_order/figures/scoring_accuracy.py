@@ -73,7 +73,7 @@ def _draw_panel(axis: Axes, found: pd.DataFrame, rows: list[str]) -> None:
     reach = (known["difference_high"] - known["difference"]).fillna(0).to_numpy()
     places = [rows.index(name) for name in known.index]
     axis.errorbar(value, places, xerr=reach, linestyle="none", markersize=3.5, **style.look(0))
-    axis.axvline(0, color="0.45", linestyle=(0, (2, 2)), linewidth=0.9, zorder=1)
+    axis.axvline(0, zorder=1, **style.NO_EFFECT)
     axis.set_yticks(range(len(rows)), rows)
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.grid(visible=True, axis="x")
