@@ -2,20 +2,24 @@
 
     python tests/benchmarks/judge_speed.py --mirror PATH
 
-24 items of MT-Bench in 10 orderings, answer format `score`, by the demo's judge. Every arm has an engine of its own; it
-is warmed up with a few requests, and its rate is the best of the passes that follow, with an empty prefix cache before
-each. The arms that take minutes, and whose ratios are far from 1, have one pass. Of the first two it also says what
-share of its time the thread that drives the engine spends outside of the engine's steps.
+24 items of MT-Bench in 10 orderings, answer format `score`, by the demo's judge. An engine is warmed up with a few
+requests, and its prefix cache is empty before each pass. The job and vLLM alone (`LLM.generate`) take turns on one
+engine, since two engines of one process can differ by more than these two do; the ratio is the median over the turns.
+The other arms have an engine of their own and one pass each: they take minutes, and their ratios are far from 1. Of the
+first two it also says what share of its time the thread that drives the engine spends outside of the engine's steps.
 """
 
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pandas as pd
 import yaml
@@ -30,12 +34,11 @@ STUDY = {
 WARM_UP = 24  # requests
 SMALL = 320  # blocks of 32 tokens: about half of what 64 prompts of the benchmark hold
 ARMS = {
-    "job": {},
-    "bare": {},
-    "job, no prefix caching": {"enable_prefix_caching": False},
-    "job, small cache, item-major": {"num_gpu_blocks_override": SMALL},
-    "job, small cache, ordering-major": {"num_gpu_blocks_override": SMALL},
-}
+    ("job", "bare"): {},
+    ("job, no prefix caching",): {"enable_prefix_caching": False},
+    ("job, small cache, item-major",): {"num_gpu_blocks_override": SMALL},
+    ("job, small cache, ordering-major",): {"num_gpu_blocks_override": SMALL},
+}  # the runs that take turns on one engine, and arguments of that engine
 RATIOS = (  # arm, baseline, what is asked of it
     ("job", "bare", "at least 1.0"),
     ("job", "job, no prefix caching", "at least 2.5"),
@@ -46,26 +49,28 @@ RATIOS = (  # arm, baseline, what is asked of it
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mirror", default="", help="folder with the datasets' files, read instead of the network")
-    parser.add_argument("--passes", type=int, default=3, help="timed passes of the job and of vLLM alone")
+    parser.add_argument("--passes", type=int, default=3, help="turns of the job and of vLLM alone")
     parser.add_argument("--folder", type=Path, help="where to work; by default a temporary folder")
-    parser.add_argument("--arms", type=int, default=len(ARMS), help="how many arms, in their order; at least 2")
-    parser.add_argument("--arm", choices=ARMS, help=argparse.SUPPRESS)
+    parser.add_argument("--engines", type=int, default=len(ARMS), help="how many engines, in their order; at least 1")
+    parser.add_argument("--arms", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.arm:
-        print(json.dumps(measure(options.arm, options.folder, options.passes)))
+    if options.arms is not None:
+        print(json.dumps(measure([*ARMS][options.arms], options.folder, options.passes)))
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         prepare(folder, options.mirror)
         results = {}
-        for arm in [*ARMS][: options.arms]:
-            passes = options.passes if arm in ("job", "bare") else 1
-            command = [sys.executable, __file__, "--arm", arm, "--folder", str(folder), "--passes", str(passes)]
+        for index, arms in enumerate([*ARMS][: options.engines]):
+            passes = options.passes if len(arms) > 1 else 1
+            command = [sys.executable, __file__, "--arms", str(index), "--folder", str(folder), "--passes", str(passes)]
             output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-            results[arm] = json.loads(output.splitlines()[-1])
-            beside = f"{results[arm]['beside']:.1%} of the time beside step()" if passes > 1 else ""
-            rate = f"{results[arm]['rate']:6.2f} prompts a second"
-            print(f"{arm:34} {rate}  {results[arm]['passes']}  {beside}", flush=True)
+            measured = json.loads(output.splitlines()[-1])
+            for arm, result in measured.items():
+                beside = f"{result['beside']:.1%} of the time beside step()" if len(arms) > 1 else ""
+                rate = f"{statistics.median(result['passes']):6.2f} prompts a second"
+                print(f"{arm:34} {rate}  {result['passes']}  {beside}", flush=True)
+            results |= measured
         print(f"\nprompt tokens {results['job']['prompt_tokens']:,}, cached {results['job']['cached_share']:.1%}")
         tokens, share = planned(folder)
         apart = share / results["job"]["cached_share"] - 1
@@ -73,8 +78,12 @@ def main() -> None:
         for arm, baseline, asked in RATIOS:
             if not {arm, baseline} <= {*results}:
                 continue
-            ratio = results[arm]["rate"] / results[baseline]["rate"]
-            print(f"{arm} / {baseline}: {ratio:.2f} ({asked})")
+            rates, others = results[arm]["passes"], results[baseline]["passes"]
+            if len(others) == len(rates):  # turn by turn
+                ratio = statistics.median(one / other for one, other in zip(rates, others, strict=True))
+            else:
+                ratio = statistics.median(rates) / statistics.median(others)
+            print(f"{arm} / {baseline}: {ratio:.3f} ({asked})")
 
 
 def prepare(folder: Path, mirror: str) -> None:
@@ -97,48 +106,37 @@ def planned(folder: Path) -> tuple[float, float]:
     return tokens, cached / tokens
 
 
-def measure(arm: str, folder: Path, passes: int) -> dict:
-    """Rate of one arm in prompts a second, once the engine is ready."""
+def measure(arms: tuple[str, ...], folder: Path, passes: int) -> dict[str, dict]:
+    """Rates in prompts a second of runs that take turns on one engine, once it is ready."""
     import logging
 
-    from rubric_order.judging import engines, shard
-    from rubric_order.judging.store import Store
+    from rubric_order.judging import engines
 
     logging.basicConfig(level=logging.WARNING)
     os.environ["VLLM_CPU_KVCACHE_SPACE"] = "2"
     requests = pd.read_parquet(folder / "results/requests/position_bias/smollm2_135m.parquet")
-    if arm.endswith("ordering-major"):
+    if arms[0].endswith("ordering-major"):
         shown = requests["ordering"].map(tuple)
         requests = requests.assign(shown=shown).sort_values(["shown", "unit_id"]).drop(columns="shown")
     judge = demo_judge()
-    judge["engine_args"] |= ARMS[arm]
-    model = folder / "results/models/smollm2_135m_instruct_float32"
-    engine = engines.load(judge, model_folder=model)
-    if arm == "bare":
-        run, cached = bare(engine)
-    else:
-
-        def run(requests: pd.DataFrame) -> pd.DataFrame:
-            with tempfile.TemporaryDirectory() as store:
-                shard.judge(requests, Store(store), lambda: engine)
-                return Store(store).read(requests["request_id"])
-
-        def cached(done: pd.DataFrame) -> tuple[int, int]:
-            return int(done["cached_tokens"].sum()), int(done["prompt_tokens"].sum())
-
-    run(requests.head(WARM_UP))
-    rates, shares, stepping = [], [], timed_steps(engine.engine)
-    for _ in range(passes):
-        if ARMS[arm].get("enable_prefix_caching", True):
-            engine.engine.reset_prefix_cache()
-        begun, before = time.perf_counter(), sum(stepping)
-        done = run(requests)
-        seconds = time.perf_counter() - begun
-        rates.append(round(len(requests) / seconds, 2))
-        shares.append(1 - (sum(stepping) - before) / seconds)
-    hits, tokens = cached(done)
-    known = {"prompt_tokens": tokens, "cached_share": hits / tokens, "beside": min(shares)}
-    return {"rate": max(rates), "passes": rates, **known}
+    judge["engine_args"] |= ARMS[arms]
+    engine = engines.load(judge, model_folder=folder / "results/models/smollm2_135m_instruct_float32")
+    runs = {arm: bare(engine) if arm == "bare" else job(engine) for arm in arms}
+    stepping = timed_steps(engine.engine)
+    found = {arm: {"passes": [], "shares": []} for arm in arms}
+    for arm in arms:
+        runs[arm](requests.head(WARM_UP))
+    for turn in range(passes):
+        for arm in arms if turn % 2 == 0 else arms[::-1]:
+            if ARMS[arms].get("enable_prefix_caching", True):
+                engine.engine.reset_prefix_cache()
+            begun, before = time.perf_counter(), sum(stepping)
+            hits, tokens = runs[arm](requests)
+            seconds = time.perf_counter() - begun
+            found[arm]["passes"].append(round(len(requests) / seconds, 3))
+            found[arm]["shares"].append(1 - (sum(stepping) - before) / seconds)
+            found[arm] |= {"prompt_tokens": tokens, "cached_share": hits / tokens}
+    return {arm: {**result, "beside": statistics.median(result.pop("shares"))} for arm, result in found.items()}
 
 
 def timed_steps(engine) -> list[float]:
@@ -156,26 +154,37 @@ def timed_steps(engine) -> list[float]:
     return seconds
 
 
-def bare(engine):
-    """The same prompts, in the same order, through ``LLM.generate`` at once."""
+def job(engine) -> Callable[[pd.DataFrame], tuple[int, int]]:
+    """A shard's job on a ready engine, with a new store each time. It returns cached and all prompt tokens."""
+    from rubric_order.judging import shard
+    from rubric_order.judging.store import Store
+
+    def run(requests: pd.DataFrame) -> tuple[int, int]:
+        with tempfile.TemporaryDirectory() as store:
+            shard.judge(requests, Store(store), lambda: engine)
+            done = Store(store).read(requests["request_id"])
+            return int(done["cached_tokens"].sum()), int(done["prompt_tokens"].sum())
+
+    return run
+
+
+def bare(engine) -> Callable[[pd.DataFrame], tuple[int, int]]:
+    """The same prompts, in the same order, through ``LLM.generate`` at once, on the same engine of vLLM."""
     from vllm import LLM
+    from vllm.v1.engine.llm_engine import LLMEngine
 
     from rubric_order.judging.shard import as_requests
 
-    arguments = engine.arguments
-    engine.engine = None  # one engine at a time
-    llm = LLM(**arguments)
-    engine.engine = llm.llm_engine
+    with mock.patch.object(LLMEngine, "from_engine_args", return_value=engine.engine):
+        llm = LLM(**engine.arguments)
 
-    def run(requests: pd.DataFrame):
+    def run(requests: pd.DataFrame) -> tuple[int, int]:
         tokens = [{"prompt_token_ids": engine.encode(request.prompt)} for request in as_requests(requests)]
         sampling = [engine._sampling(request) for request in as_requests(requests)]
-        return llm.generate(tokens, sampling, use_tqdm=False)
-
-    def cached(done) -> tuple[int, int]:
+        done = llm.generate(tokens, sampling, use_tqdm=False)
         return sum(each.num_cached_tokens for each in done), sum(len(each.prompt_token_ids) for each in done)
 
-    return run, cached
+    return run
 
 
 def demo_judge() -> dict:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import statsmodels.api as api
 
 from rubric_order.methods import series
 
@@ -62,7 +63,6 @@ def test_intervals_cover_and_the_test_keeps_its_level(kind, spread):
 
 
 def test_estimates_are_those_of_a_logistic_regression_of_statsmodels():
-    api = pytest.importorskip("statsmodels.api")
     winners, shown, group = study("pairs", 1.0, 0.6, np.random.default_rng(3))
     # Of A,A and B,B pairs the log-odds of A,A are twice the difference of the places.
     primacy = winners[:, 0] == 1

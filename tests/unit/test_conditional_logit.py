@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import statsmodels.api as api
 from scipy import optimize, stats
 
 from rubric_order.methods import cluster_robust, conditional_logit
@@ -101,7 +102,6 @@ def test_the_error_is_never_smaller_than_that_of_independent_comparisons():
 
 
 def test_coefficients_and_errors_are_those_of_statsmodels():
-    api = pytest.importorskip("statsmodels.api")
     x, cluster, weight = drawn()
     found = unpenalised(x, cluster, weight)
     repeated, groups = np.repeat(x, weight, axis=0), np.repeat(cluster, weight)

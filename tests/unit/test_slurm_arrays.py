@@ -3,6 +3,7 @@ import json
 import zlib
 
 import pytest
+import snakemake_executor_plugin_slurm_jobstep as jobstep
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import slurm_arrays
@@ -26,7 +27,6 @@ def test_outside_an_array_nothing_else_is_run():
 
 
 def test_the_option_and_the_format_are_those_of_the_installed_executor():
-    jobstep = pytest.importorskip("snakemake_executor_plugin_slurm_jobstep")
     assert "array_execs" in jobstep.ExecutorSettings.__dataclass_fields__
     assert jobstep._decompress_array_task_call(PAYLOAD, 3) == COMMANDS["3"]
 

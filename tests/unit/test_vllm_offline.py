@@ -115,6 +115,15 @@ def test_no_more_prompts_are_encoded_ahead_than_a_batch_beside_those_that_wait(e
     assert len(taken) <= 3 * vllm_offline.ENCODED_AT_ONCE
 
 
+def test_the_first_step_waits_for_one_batch_and_later_ones_for_one_more(engine, monkeypatch):
+    engine.queue, given = 20, []
+    monkeypatch.setattr(
+        StubEngine, "step", lambda made, step=StubEngine.step: given.append(len(made.given)) or step(made)
+    )
+    assert len(list(engine.answer([request(f"r{k}") for k in range(11)]))) == 11
+    assert given == [4, 8, *[11] * 9]
+
+
 def test_what_goes_wrong_while_prompts_are_encoded_ends_the_job(engine, monkeypatch):
     def fail(_, prompts):
         if len(prompts) < 4:

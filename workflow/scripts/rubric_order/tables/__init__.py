@@ -15,6 +15,7 @@ from rubric_order.base import files
 from rubric_order.base.keys import FEW_CLUSTERS
 
 READOUT_NAMES = {"hard": "selected option", "soft": "option probabilities"}
+ACCURACY_NAMES = {"spearman": "ρ", "pearson": "r", "kappa": "kappa", "mean_absolute_error": "MAE"}
 SIGNIFICANT = 0.05
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import with_interval
+from rubric_order.tables import ACCURACY_NAMES, with_interval
 
 CAPTION = (
     "Correlations of scores with golden scores (human: the mean of people's; labels: those that came with the "
@@ -15,7 +15,7 @@ CAPTION = (
     "of differences on the same items."
 )
 KEYS = ["judge", "kind", "varied", "order"]
-COEFFICIENTS = {"spearman": "ρ", "pearson": "r"}
+COEFFICIENTS = {name: ACCURACY_NAMES[name] for name in ("spearman", "pearson")}
 
 
 def table(

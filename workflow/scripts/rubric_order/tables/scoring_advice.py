@@ -3,7 +3,7 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import READOUT_NAMES, flags, intervals, p_values
+from rubric_order.tables import ACCURACY_NAMES, READOUT_NAMES, flags, intervals, p_values
 
 CAPTION = (
     "What the advice of Li et al. (2025) does to agreement with golden scores: descending order of the rubric, "
@@ -14,7 +14,6 @@ CAPTION = (
     "read the same items. Higher is better for correlations and kappa, lower for the mean absolute error. * "
     "significant after Holm's adjustment. Whether an edit without meaning does as much: table of scoring accuracy."
 )
-NAMES = {"spearman": "ρ", "pearson": "r", "kappa": "kappa", "mean_absolute_error": "MAE"}
 
 
 def table(
@@ -34,7 +33,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["dataset"] = rows["dataset"]
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["golden"] = rows["golden"]
-    printed["of"] = rows["quantity"].map(NAMES)
+    printed["of"] = rows["quantity"].map(ACCURACY_NAMES)
     printed["difference"] = intervals(rows, "estimate", form="+.3f")
     printed["p"] = p_values(rows["p"], rows["p_holm"])
     few = rows["n_clusters"].where(rows["term"] == "judge", float("inf"))

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, flags, intervals, numbers, p_values
+from rubric_order.tables import ACCURACY_NAMES, READOUT_NAMES, flags, intervals, numbers, p_values
 
 CAPTION = (
     "Agreement with golden scores of the mean over the base and every variant that changes its order or IDs alone, "
@@ -12,7 +12,6 @@ CAPTION = (
     "repeating costs calls and changes nothing. A gain mixes two things: averaging over independent errors, and "
     "balance of biases. Li et al. (2025) propose to average and do not test it."
 )
-NAMES = {"spearman": "ρ", "pearson": "r", "kappa": "kappa", "mean_absolute_error": "MAE"}
 
 
 def table(
@@ -28,7 +27,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed = rows[["study", "judge", "dataset"]].copy()
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["golden"] = rows["golden"]
-    printed["of"] = rows["quantity"].map(NAMES)
+    printed["of"] = rows["quantity"].map(ACCURACY_NAMES)
     printed["calls"], printed["items"] = rows["n_calls"], rows["n_items"]
     known = rows["repeated"].notna()
     printed["averaged"] = numbers(rows["averaged"])

@@ -147,7 +147,11 @@ class VllmEngine:
         exhausted = False
         with contextlib.closing(self._encoded(requests)) as waiting:
             while running or not exhausted:
-                while not exhausted and len(running) < self.queue:
+                # One batch a step: the first step does not wait for the others, and which requests are computed
+                # together does not depend on how long encoding takes.
+                for _ in range(ENCODED_AT_ONCE):
+                    if exhausted or len(running) >= self.queue:
+                        break
                     request, tokens = next(waiting, (None, []))
                     if request is None:
                         exhausted = True
