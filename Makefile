@@ -13,7 +13,7 @@ DEMO := config/demo.yaml
 NAMED = $(if $(CONFIG),$(CONFIG),$(error CONFIG=FILE is missing))
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo run report plan-cost judge-status test test-all test-cluster lint docs config-reference rule-graph clean
+.PHONY: help env demo run report plan-cost judge-status test test-all test-cluster lint docs docs-links config-reference rule-graph clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-16s %s\n", $$1, $$2}'
@@ -58,6 +58,9 @@ lint: env ## check layout, style, and types of what import rubric_order offers
 docs: $(VENV)/.docs ## build the documentation into docs/_build; a warning is an error. DOCS_ONLINE=1 links other projects' names
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
 	@echo "Done: docs/_build/index.html"
+
+docs-links: $(VENV)/.docs ## ask for every page of other sites that the documentation links to; needs a network
+	$(BIN)/sphinx-build --quiet --builder linkcheck docs docs/_build/links
 
 config-reference: env ## write docs/config.md, the reference of all keys of a config, from the schema
 	$(BIN)/python -m rubric_order.config.reference workflow/schemas/config.schema.yaml > docs/config.md

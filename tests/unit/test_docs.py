@@ -1,30 +1,86 @@
 """What docs and docstrings name is there."""
 
 import ast
+import collections
+import functools
+import itertools
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[2]
 # Of other libraries, and a file of rules.
 EXTERNAL = {"Series", "common", "numpy", "platform", "scipy", "stats", "time"}
 LIBRARY = ROOT / "workflow/scripts/rubric_order"
-PAGES = [ROOT / "README.md", *ROOT.glob("config/**/README.md"), *ROOT.glob("docs/*.md"), ROOT / "results/README.md"]
+PAGES = [
+    page
+    for folder in (".", "config", "docs", "resources", "results")
+    for page in sorted((ROOT / folder).glob("*.md" if folder in {".", "results"} else "**/*.md"))
+    if not {"_build", "_generated"} & set(page.parts)
+]
+
+
+@functools.cache
+def tokens(page: Path) -> list[Token]:
+    """What a page is made of: blocks, and what stands in them."""
+    found: list[Token] = []
+    for token in MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8")):
+        found += [token, *(token.children or [])]
+    return found
 
 
 def anchors(page: Path) -> set[str]:
-    """Names by which a link can point at a heading of a page."""
-    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """Names by which a link can point at a heading of a page; a heading that is there again ends in -1, -2, ..."""
+    found = tokens(page)
+    headings = [after.content for each, after in itertools.pairwise(found) if each.type == "heading_open"]
+    plain = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+    times = collections.Counter(plain)
+    return set(plain) | {f"{name}-{k}" for name, count in times.items() for k in range(1, count)}
+
+
+def links(page: Path) -> Iterator[str]:
+    """What a page links to in the project: links, pictures, tags of HTML, and downloads of Sphinx."""
+    for token in tokens(page):
+        if address := token.attrs.get("href") or token.attrs.get("src"):
+            yield unquote(str(address))
+        if token.type in {"html_block", "html_inline"}:
+            yield from re.findall(r"""(?:href|src)=["']([^"']+)""", token.content)
+        if token.type == "text":
+            assert not re.search(r"\]\[|\]\(\S", token.content), f"{page.name}: {token.content}"
+    yield from re.findall(r"\{download\}`[^<`]*<([^>]+)>`", page.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_links_to_is_there(page):
-    for address, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", page.read_text(encoding="utf-8")):
+    for link in links(page):
+        if re.match(r"https?:|mailto:", link):
+            continue
+        address, _, anchor = link.partition("#")
         target = (page.parent / address) if address else page
-        assert target.exists(), address
-        assert not anchor or anchor in anchors(target), f"{address}#{anchor}"
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_what_is_linked_is_found_in_every_form(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A `code` heading, twice\n\n## A code heading, twice\n\n[a](b.md#c) ![d](e.svg) [f][g] <img src='h.png'> "
+        "{download}`i <j.txt>` <https://k.example>\n\n| [l](m.md) |\n|---|\n\n```\n[n](o.md)\n```\n\n[g]: p.md\n"
+    )
+    assert set(links(page)) == {"b.md#c", "e.svg", "p.md", "h.png", "j.txt", "https://k.example", "m.md"}
+    assert anchors(page) == {"a-code-heading-twice", "a-code-heading-twice-1"}
+
+
+def test_a_link_whose_address_is_nowhere_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("[a][nowhere]\n")
+    with pytest.raises(AssertionError, match="nowhere"):
+        list(links(page))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

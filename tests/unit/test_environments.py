@@ -111,3 +111,9 @@ def test_what_the_documentation_needs_is_pinned_apart_and_changes_no_other_versi
     assert names == sorted(set(names))
     for other in ("cpu.txt", "cuda.txt"):
         assert not set(names) & set(requirements(root, other))
+
+
+def test_what_the_documentation_needs_leaves_all_other_packages_as_they_are(root):
+    docs = requirements(root, "docs.txt")
+    assert docs
+    assert not docs.keys() & (requirements(root, "cpu.txt").keys() | requirements(root, "cuda.txt").keys())
