@@ -13,6 +13,8 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from rubric_order import catalogue
+
 ROOT = Path(__file__).parents[2]
 # Of other libraries, and a file of rules.
 EXTERNAL = {"Series", "common", "numpy", "platform", "scipy", "stats", "time"}
@@ -121,3 +123,9 @@ def test_what_docstrings_name_of_other_modules_is_there():
                 assert module in EXTERNAL or name in known.get(module, ()), (
                     f"{path.relative_to(LIBRARY)}: {module}.{name}"
                 )
+
+
+def test_each_statistic_has_a_paragraph_that_says_what_it_answers():
+    page = (ROOT / "docs/statistics.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\*\*`(\w+)`: [^*]+[?.]\*\* ", page, re.MULTILINE)
+    assert sorted(named) == sorted(catalogue.STATISTICS)

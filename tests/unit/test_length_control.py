@@ -287,3 +287,30 @@ def test_recorded_pairs_without_lengths_and_lists_have_no_rows():
     assert length_control.estimate(table, confidence=0.95).empty
     lists = comparison_table([(1, 2, 3)], n=3).assign(lengths=[[1, 2, 3]] * 3)
     assert length_control.estimate(lists, confidence=0.95).empty
+
+
+def method_of(found, quantity):
+    (method,) = found.loc[(found["quantity"] == quantity) & (found["readout"] == "hard"), "method"].unique()
+    return method
+
+
+def test_the_column_method_says_which_error_an_interval_has(monkeypatch):
+    tables = {candidates: planted(0.5, questions=40, candidates=candidates) for candidates in (1, 6)}
+    found = {key: length_control.estimate(table, confidence=0.95) for key, table in tables.items()}
+    assert "normal difficulties" in method_of(found[6], "length")
+    assert "larger error" not in method_of(found[6], "length")
+    assert "larger error of sandwich CR3 over groups and of independent comparisons" in method_of(found[1], "length")
+    # What it says is so: with a larger error of independent comparisons one interval gets wider, and no other.
+    fit = method.conditional_logit.fit
+
+    def with_larger_error(*args, **kwargs):
+        found = fit(*args, **kwargs)
+        return found._replace(least=None if found.least is None else 100 * found.least)
+
+    monkeypatch.setattr(method.conditional_logit, "fit", with_larger_error)
+    for candidates, before in found.items():
+        after = length_control.estimate(tables[candidates], confidence=0.95)
+        wider = (after["ci_high"] - after["ci_low"]) > 1.01 * (before["ci_high"] - before["ci_low"])
+        assert after["method"][wider].str.contains("larger error").all()
+        assert wider[(before["method"].str.contains("larger error"))].all()
+        assert wider.any() == (candidates == 1)

@@ -19,7 +19,12 @@ COLUMNS = {
 PADDED = {"padded_1": 1, "padded_2": 2}  # conditions, with the candidate whose text is padded
 NOT_TOLD = "not identified"
 PADDING = "padding"  # in place of a condition: what they say together
-LOGIT = "logistic regression of verdicts; sandwich CR3 over groups, Student's t"
+DIFFICULT = "logistic regression of verdicts, normal difficulties of questions; sandwich CR3 over groups, Student's t"
+LOGIT = f"logistic regression of verdicts; {cluster_robust.LARGER.format('group')}"
+# Of win rates: no error of independent comparisons goes into them.
+COUNTED = "share of wins; jackknife over groups, Student's t"
+EQUAL = "mean of the regression's probabilities at equal lengths; sandwich CR3 over groups, Student's t"
+DIFFERENCE = EQUAL.replace("; ", ", less the share of wins; ")
 WITHIN = f"conditional logit of reads of one pair; {cluster_robust.LARGER.format('group')}"
 SQUARES = "least squares of log-probabilities; sandwich CR3 over groups, Student's t"
 
@@ -141,8 +146,8 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
             rows = {quantity: contrast[last - 2]} | (
                 {"first_place": contrast[last - 1]} if quantity == "length" else {}
             )
+            method = SQUARES if readout == "soft" else LOGIT if design.side is None else DIFFICULT
             for name, weights in rows.items():
-                method = LOGIT if readout == "hard" else SQUARES
                 yield about | {"quantity": name, "method": method} | _interval(found, weights, confidence, notes)
             if quantity == "length" and readout == "hard" and "no strengths" not in notes and not found.problem:
                 yield from _win_rates(part, some, design, found, clusters, confidence)
@@ -210,13 +215,14 @@ def _win_rates(
             "difference": (rate.controlled - rate.raw, rate.of_controlled - rate.of_raw),
         }
         reads = (pairs.first == number) | (pairs.second == number)
-        about = {"readout": "hard", "candidate": names[number], "method": LOGIT}
+        about = {"readout": "hard", "candidate": names[number]}
         about |= {"n_pairs": int(reads.sum()), "n_clusters": len(np.unique(pairs.cluster[reads]))}
         for quantity, (value, influence) in values.items():
             row = cluster_robust.interval(value, influence, confidence)
             untold = (NOT_TOLD,) if np.isnan(value) else ()
             row = {key: row[key] for key in ("estimate", "ci_low", "ci_high")}
-            yield about | {"quantity": quantity, "flag": ", ".join((*untold, *design.notes))} | row
+            method = {"win_rate": COUNTED, "win_rate_controlled": EQUAL, "difference": DIFFERENCE}[quantity]
+            yield about | {"quantity": quantity, "method": method, "flag": ", ".join((*untold, *design.notes))} | row
 
 
 def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[dict]:
