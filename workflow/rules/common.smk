@@ -268,6 +268,12 @@ def judge_names(block):
     return labels | block["judge_names"]
 
 
+def prompt_styles(block):
+    """Of each recorded judge with a prompt style its model and that style."""
+    known = {name: [config["judges"][name][key] for key in ("model", "prompt_style")] for name in RECORDED}
+    return {name: told for name, told in known.items() if told[1] is not None}
+
+
 def conditions_read(block):
     """What the conditions of studies of rubrics say, by name and number of levels."""
     found = {}
@@ -286,6 +292,7 @@ DERIVED = {
     "conditions": conditions_read,
     "human_scales": human_scales,
     "judge_names": judge_names,
+    "prompt_styles": prompt_styles,
     "sampling_temperatures": sampling_temperatures,
     "setting": setting_values,
     "temperatures": temperatures,

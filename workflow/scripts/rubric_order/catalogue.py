@@ -84,6 +84,12 @@ STATISTICS = {
     "score_shifts": Statistic(
         SCORE_ORDER, settings=("bootstrap/confidence", "equivalence/level", "equivalence/points"), derived=("bases",)
     ),
+    "prompt_styles": Statistic(
+        SCORE_ORDER,
+        reads=("items",),
+        settings=("bootstrap/confidence",),
+        derived=("human_scales", "prompt_styles"),
+    ),
     "published_shifts": Statistic(reads=("published",), settings=()),
     "scoring_datasets": Statistic(reads=("items", "published"), settings=()),
     "golden_scores": Statistic(reads=("golden",), settings=()),
@@ -182,6 +188,7 @@ TABLES = {
     ),
     "scoring_advice": Shown(("scoring_advice",), "Scoring bias", "Advice on prompts, tested"),
     "scoring_averages": Shown(("scoring_averages",), "Scoring bias", "Averaging over prompts at equal calls"),
+    "prompt_styles": Shown(("prompt_styles",), "Scoring bias", "Two prompts of one recorded judge"),
     "scoring_datasets": Shown(("scoring_datasets",), "Scoring bias", "Datasets of scoring bias"),
     "published_shifts": Shown(("published_shifts",), "Scoring bias", "What the published correlations bear"),
     "golden_alignment": Shown(("golden_alignment",), "Scoring bias", "Golden scores beside people's"),
