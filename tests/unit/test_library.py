@@ -98,6 +98,23 @@ def test_a_result_is_a_table_that_a_notebook_shows_and_draws(plain):
         assert result.plot().axes
 
 
+def test_a_card_has_the_agreement_with_people_where_there_are_human_scores(plain, tmp_path):
+    found = ro.agreement(plain).table.query("quantity == 'pearson' and readout == 'hard' and criterion == 'all'")
+    cards = {card["judge"]: card for card in ro.bias_card(plain).to_dicts()}
+    for row in found.to_dict("records"):
+        agreement = cards[row["judge"]]["agreement"]
+        assert [agreement[f"mean{end}"] for end in ("", "_low", "_high")] == [
+            row[name] for name in ("estimate", "ci_low", "ci_high")
+        ]
+    (card,) = ro.bias_card(plain[plain["judge"] == "even"].drop(columns="human_score")).to_dicts()
+    assert card["agreement"] is None
+    path = tmp_path / "cards.json"
+    path.write_text(json.dumps([cards["even"]]))
+    low, high = (cards["even"]["agreement"][f"mean_{end}"] for end in ("low", "high"))
+    for least, status in ((low - 0.01, 0), ((low + high) / 2, 2), (high + 0.01, 1)):
+        assert run("check", path, "--min-agreement", least).exit_code == status
+
+
 def test_agreement_needs_human_scores(plain):
     with pytest.raises(ro.InputError, match="no item has a human score"):
         ro.agreement(plain.drop(columns="human_score"))

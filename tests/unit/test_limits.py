@@ -25,6 +25,7 @@ CARD = {
     "n_reads": 90,
     "n_failed": 10,
     "saturated": False,
+    "agreement": {"mean": 0.6, "mean_low": 0.5, "mean_high": 0.7},
     "readouts": {
         "hard": {
             "preference": [
@@ -63,6 +64,16 @@ def written(folder, *cards, **others):
         (["--max-failed", 0.1], {}, 0),
         (["--max-failed", 0.05], {}, 1),
         (["--max-failed", 0.05], {"n_reads": 0, "n_failed": 0}, 2),
+        (["--min-agreement", 0.5], {}, 0),
+        (["--min-agreement", 0.6], {}, 2),
+        (["--min-agreement", 0.7], {}, 2),  # the interval touches the limit
+        (["--min-agreement", 0.71], {}, 1),
+        (["--min-agreement", 0.5], {"saturated": True}, 0),  # how it agrees can be told all the same
+        (["--min-agreement", 0.5], {"agreement": {"mean": 0.6, "mean_low": None, "mean_high": None}}, 2),
+        (["--min-agreement", 0.5], {"agreement": None}, 2),
+        (["--min-agreement", -0.1], {"agreement": {"mean": -0.3, "mean_low": -0.5, "mean_high": -0.2}}, 1),
+        (["--min-agreement", 0.5, "--min-groups", 41], {}, 2),
+        (["--min-agreement", 0.5, "--max-v", 0.04], {}, 1),
         (["--min-groups", 40], {}, 0),
         (["--min-groups", 41], {}, 2),
         (["--max-v", 0.04, "--min-groups", 41], {}, 2),

@@ -19,6 +19,7 @@ class Limits(NamedTuple):
         points: greatest shift of the mean score by the usual order, either way.
         log_odds: greatest preference for a position, either way.
         failed: greatest share of reads without a score.
+        agreement: least Pearson's r with human scores, of the mean of all reads of an item.
         groups: least number of groups, without which nothing is told.
     """
 
@@ -26,6 +27,7 @@ class Limits(NamedTuple):
     points: float | None = None
     log_odds: float | None = None
     failed: float | None = None
+    agreement: float | None = None
     groups: int | None = None
 
 
@@ -80,6 +82,8 @@ def _of_card(card: Mapping[str, Any], limits: Limits) -> Iterator[Finding]:
         outcome = CANNOT_TELL if share is None else PASSED if share <= limits.failed else FAILED
         found = "no reads" if share is None else f"{share:.1%}"
         yield Finding(about, f"reads without a score at most {limits.failed:.1%}", outcome, found)
+    if limits.agreement is not None:
+        yield _agrees(about, card.get("agreement"), limits.agreement, "too few groups" if few else "")
 
 
 def _ends(card: Mapping[str, Any], key: str) -> tuple[float | None, float | None, float | None]:
@@ -95,12 +99,30 @@ def _outcome(low: float | None, high: float | None, limit: float) -> str:
 
 
 def _within(about: str, text: str, ends: tuple, limit: float, blind: str) -> Finding:
-    value, low, high = ends
+    _, low, high = ends
+    return _finding(about, text, _outcome(low, high, limit), _written(*ends), blind)
+
+
+def _agrees(about: str, agreement: Mapping[str, Any] | None, limit: float, blind: str) -> Finding:
+    """Of the mean of all reads with human scores. A saturated judge can be told: its r is what it is."""
+    text = f"agreement with people (r) at least {limit:g}"
+    if agreement is None:
+        return Finding(about, text, CANNOT_TELL, "no human scores, or no correlation with them")
+    _, low, high = ends = _ends(agreement, "mean")
+    outcome = CANNOT_TELL
+    if low is not None and high is not None:
+        outcome = PASSED if low >= limit else FAILED if high < limit else CANNOT_TELL
+    return _finding(about, text, outcome, _written(*ends), blind)
+
+
+def _written(value: float | None, low: float | None, high: float | None) -> str:
     found = "not known" if value is None else f"{value:.3f}"
-    found += f" [{low:.3f}, {high:.3f}]" if low is not None and high is not None else " [no interval]"
-    if blind:
-        return Finding(about, text, CANNOT_TELL, f"{found}; {blind}")
-    return Finding(about, text, _outcome(low, high, limit), found)
+    return found + (f" [{low:.3f}, {high:.3f}]" if low is not None and high is not None else " [no interval]")
+
+
+def _finding(about: str, text: str, outcome: str, found: str, blind: str) -> Finding:
+    """A finding; what a reason makes blind cannot be told."""
+    return Finding(about, text, CANNOT_TELL, f"{found}; {blind}") if blind else Finding(about, text, outcome, found)
 
 
 def _preferences(about: str, card: Mapping[str, Any], limit: float, blind: str) -> Finding:
@@ -112,4 +134,4 @@ def _preferences(about: str, card: Mapping[str, Any], limit: float, blind: str) 
     known = [each["log_odds"] for each in found if each["log_odds"] is not None]
     words = ", ".join(f"{value:+.2f}" for value in known) or "not known"
     text = f"preferences within {limit:g} log-odds"
-    return Finding(about, text, CANNOT_TELL if blind else outcome, f"{words}; {blind}" if blind else words)
+    return _finding(about, text, outcome, words, blind)

@@ -29,6 +29,12 @@ def check(
     max_failed: Annotated[
         float | None, typer.Option(min=0, max=1, help="Greatest share of reads without a score.", show_default=False)
     ] = None,
+    min_agreement: Annotated[
+        float | None,
+        typer.Option(
+            min=-1, max=1, help="Least Pearson's r with human scores, of the mean of all reads.", show_default=False
+        ),
+    ] = None,
     min_groups: Annotated[
         int | None,
         typer.Option(min=1, help="Fewest groups of items; with fewer, nothing can be told.", show_default=False),
@@ -48,9 +54,10 @@ def check(
     from rubric_order.cards import limits as rules
     from rubric_order.cards import summary as summaries
 
-    limits = rules.Limits(max_v, max_points, max_log_odds, max_failed, min_groups)
+    limits = rules.Limits(max_v, max_points, max_log_odds, max_failed, min_agreement, min_groups)
     if limits == rules.Limits():
-        raise typer.BadParameter("name a limit: --max-v, --max-points, --max-log-odds, --max-failed or --min-groups")
+        names = "--max-v, --max-points, --max-log-odds, --max-failed, --min-agreement or --min-groups"
+        raise typer.BadParameter(f"name a limit: {names}")
     try:
         cards = summaries.read(summary)
         chosen = [card for card in cards if judge in (None, card["judge"])]

@@ -37,7 +37,7 @@ def estimate(name: str, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = LOG_ODDS) -> dict[str, pd.DataFrame]:
-    """The statistics that a bias card is made from.
+    """The statistics that a bias card is made from; agreement with people where there are human scores.
 
     Args:
         points, log_odds: margins within which a bias counts as too small to be worth mention.
@@ -55,4 +55,6 @@ def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = L
         log_odds=log_odds,
         r=R,
     )
+    if scores["human_score"].notna().any():
+        found["human_agreement"] = estimate("human_agreement", scores)
     return found
