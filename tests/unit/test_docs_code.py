@@ -1,88 +1,377 @@
-"""The code blocks of the documentation: configs are valid, commands exist with their options, Python runs."""
+"""Every code block of the documentation is run, or stands in a list here with the reason why it is not."""
 
+import importlib.metadata
+import json
 import re
 import shlex
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib as mpl
+import pandas as pd
 import pytest
 import typer
 from factories import ROOT, demo_config
+from markdown_it import MarkdownIt
+from recorded_answers import RECORDS, write
+from typer.testing import CliRunner
 
-from rubric_order import probes
+import render_summary
+from rubric_order import datasets, probes
 from rubric_order.commands.app import app
-from rubric_order.config import checks, loading, schema
+from rubric_order.config import loading, schema
+from rubric_order.library import estimates
 from rubric_order.prompts import own
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("config/**/README.md")), *sorted(ROOT.glob("docs/*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "results/README.md")),
+    *(page for folder in ("config", "docs", "resources") for page in sorted((ROOT / folder).glob("**/*.md"))),
+]
+PAGES = [page for page in PAGES if not {"_build", "_generated"} & set(page.parts)]
 SHAPE = schema.load(ROOT / loading.SCHEMA)
-STANDS_FOR = {"NAME", "FILE", "X"}
+# What stands for a name of the reader's choice, and what is tried in its place.
+STANDS_FOR = {"FILE": "config/demo.yaml", "NAME": "position_selection", "PATH": "answers", "my_site": "site"}
+SPHINX = "a directive of Sphinx: `make docs` runs it in CI, and a warning is an error"
+# By page and beginning.
+NOT_RUN = {
+    ("docs/simulated.md", "m_i = "): "a formula; tests/unit/test_simulation_judge.py has its numbers",
+    ("docs/simulated.md", "w_sp = "): "a formula; tests/unit/test_simulation_judge.py has its numbers",
+    ("docs/simulated.md", "decisiveness * m_i"): "a formula; tests/unit/test_simulated_comparisons.py has its numbers",
+}
 
 
-def blocks(language):
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        for number, (found, code) in enumerate(re.findall(r"^```([\w-]*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)):
-            if found == language:
-                yield pytest.param(code, id=f"{page.relative_to(ROOT)}-{number}")
+class Block(NamedTuple):
+    """A code block: its page, relative to the project, its place among those of the page, language and text."""
+
+    page: str
+    number: int
+    language: str
+    code: str
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is not run by a test here; None where it is."""
+        if self.language.startswith("{"):
+            return SPHINX
+        return next((why for (page, begin), why in NOT_RUN.items() if self.begins(page, begin)), None)
+
+    def begins(self, page: str, begin: str) -> bool:
+        return self.page == page and self.code.startswith(begin)
 
 
-@pytest.mark.parametrize("code", [*blocks("yaml")])
-def test_a_block_of_config_has_the_keys_and_types_of_a_config(code):
+def blocks_of(page: str, text: str) -> list[Block]:
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    found = [(token.info.strip(), token.content) for token in tokens if token.type in {"fence", "code_block"}]
+    return [Block(page, number, language, code) for number, (language, code) in enumerate(found)]
+
+
+BLOCKS = [block for path in PAGES for block in blocks_of(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))]
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory):
+    """A folder with the files that pages name: reads, cards, a summary, recorded answers, tables of items."""
+    folder = tmp_path_factory.mktemp("there")
+    for name, preference in {"old": "first", "new": "last"}.items():
+        made = studies.read_items(
+            Simulation(preference=preference), n=5, strategies=["balanced"], groups=30, candidates=1, seed=1
+        )
+        scores = studies.as_scores(made, candidates=1)
+        table = scores.rename(columns={"item_id": "item", "group_id": "group"})
+        table = table[["item", "group", "score", "human_score"]].assign(judge=name)
+        table["ordering"] = [" ".join(map(str, row)) for row in scores["ordering"]]
+        table.to_csv(folder / f"{name}_prompt.csv", index=False)
+    shutil.copy(folder / "old_prompt.csv", folder / "reads.csv")
+    both = [pd.read_csv(folder / f"{name}_prompt.csv") for name in ("old", "new")]
+    pd.concat(both).to_csv(folder / "both_judges.csv", index=False)
+    (folder / "results").mkdir()
+    files = {}
+    for name, found in estimates.of_card(estimates.scores_of(folder / "reads.csv")).items():
+        files[name] = folder / f"{name}.parquet"
+        found.to_parquet(files[name])
+    labels = {"judges": {"old": "Old"}, "datasets": {}}
+    nothing = {"tables": [], "figures": []}
+    data, page = (folder / f"results/summary.{kind}" for kind in ("json", "html"))
+    render_summary.main(files, nothing, labels, {}, {}, data, page)
+    run(["audit", str(folder / "reads.csv"), "--json"], to=folder / "cards.json")
+    (folder / "answer.txt").write_text("It is clear. Score: 4\n")
+    write(folder / "answers/general.jsonl", RECORDS["general"]())
+    write(folder / "answers/pairs.jsonl", RECORDS["pairwise"]())
+    write(folder / "answers.jsonl", RECORDS["general"]())
+    shutil.copy(ROOT / "config/examples/my_items.csv", folder)
+    rows = [
+        {"item_id": f"i{k}", "instruction": "Write.", "response": "Dear you.", "criterion": "politeness"} for k in "ab"
+    ]
+    (folder / "my_items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shutil.copytree(ROOT / "workflow/profiles/slurm", folder / "site")
+    for part in ("config", "workflow", "resources"):
+        (folder / part).symlink_to(ROOT / part)
+    return folder
+
+
+@pytest.fixture
+def here(there, monkeypatch):
+    """The same folder as the one in which commands are run."""
+    monkeypatch.chdir(there)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    mpl.use("agg")
+    return there
+
+
+# ---- yaml ----
+
+
+def config_blocks(page: str) -> list[Block]:
+    """The blocks of a page that are parts of a config."""
+    return [each for each in BLOCKS if each.page == page and each.language == "yaml" and is_config(each.code)]
+
+
+def is_config(code: str) -> bool:
     given = schema.parse(code)
-    if not isinstance(given, dict) or not set(given) <= set(SHAPE["properties"]):
-        return  # a rubric, or a part of one
-    config = demo_config()
-    loading.merge(config, given)
-    for study in config["studies"].values():  # a block may leave out what does not matter there
+    return isinstance(given, dict) and set(given) <= set(SHAPE["properties"])
+
+
+def completed(page: str, blocks: list[Block]) -> dict:
+    """The config that these blocks of a page make together, complete and checked.
+
+    A page leaves out what does not matter there: a judge that it does not define is any one, and what it says without a
+    study goes over the demo's config.
+    """
+    config: dict = {}
+    for block in blocks:
+        loading.merge(config, schema.parse(block.code))
+    if "studies" not in config:
+        config, own_part = demo_config(), config
+        loading.merge(config, own_part)
+    ready = loading.ready_judges(ROOT / loading.READY)
+    for study in config["studies"].values():
         study.setdefault("datasets", ["demo"])
-        study.setdefault("judges", ["smollm2_135m"])
-    for dataset in config["datasets"].values():
-        dataset.setdefault("adapter", "custom")
-    for judge in config["judges"].values():
-        judge.setdefault("engine", "vllm")
-        judge.setdefault("model", "org/model")
-    checks.check_shape(config, SHAPE)
+        for judge in study.setdefault("judges", ["smollm2_135m"]):
+            if judge not in ready:
+                judges = config.setdefault("judges", {})
+                judges[judge] = {"engine": "vllm", "model": "org/model"} | judges.get(judge, {})
+    for code in (each.code for each in BLOCKS if each.page == page and each.language == "jinja"):
+        Path("my_prompt.jinja").write_text(code, encoding="utf-8")
+    for code in (each.code for each in BLOCKS if each.page == page and each.code.startswith("# my_rubrics.yaml")):
+        Path("my_rubrics.yaml").write_text(code, encoding="utf-8")
+    loading.complete(config, folder=ROOT)
+    for name, dataset in config["datasets"].items():
+        if dataset["adapter"] == "custom":
+            paths = {key: Path(file["path"]) for key, file in dataset["files"].items()}
+            made = datasets.prepare(name, datasets.read("custom", paths, dataset["options"], dataset=name))
+            assert len(made.items)
+    return config
 
 
-@pytest.mark.parametrize("code", [*blocks(""), *blocks("bash"), *blocks("sh")])
-def test_commands_of_the_project_exist_with_their_options_and_files(code):
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    commands = typer.main.get_command(app).commands
-    for line in re.sub(r"\\\n", " ", code).splitlines():
-        words = shlex.split(line, comments=True)
-        if words[:1] == ["make"]:
-            named = [word for word in words[1:] if "=" not in word]
-            assert set(named) - STANDS_FOR <= targets, line
-            configs = [file for word in words if word.startswith("CONFIG=") for file in word[7:].split()]
-            assert all((ROOT / file).is_file() for file in configs if "/" in file), line
-        elif words[:1] == ["rubric-order"] and len(words) > 1:
-            known = {option for each in commands[words[1]].params for option in each.opts}
-            assert {word.partition("=")[0] for word in words if word.startswith("--")} - {"--help"} <= known, line
+def run_yaml(block: Block) -> None:
+    if is_config(block.code):
+        before = [each for each in config_blocks(block.page) if each.number < block.number]
+        completed(block.page, [*before, block])
+    elif block.code.startswith("# my_rubrics.yaml"):
+        later = next(each for each in config_blocks(block.page) if "my_rubrics.yaml" in each.code)
+        completed(block.page, [config_blocks(block.page)[0], later])  # its items are read with these rubrics
+    else:  # settings of the judge of the page
+        (name,) = schema.parse(config_blocks(block.page)[0].code)["judges"]
+        settings = Block(block.page, block.number, "yaml", f"judges:\n  {name}:\n{block.code}")
+        completed(block.page, [config_blocks(block.page)[0], settings])
 
 
-@pytest.mark.parametrize("code", [*blocks("jinja")])
-def test_a_prompt_of_the_documentation_can_be_used(code, tmp_path):
-    path = tmp_path / "prompt.jinja"
-    path.write_text(code, encoding="utf-8")
+# ---- commands ----
+
+
+def run(words: list[str], *, to: Path | None = None) -> None:
+    """Run a command of `rubric-order`; a status of 0, 1 or 2 is an answer, an exception is none."""
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert result.exit_code == 0 or (words[0] == "check" and result.exit_code in {1, 2}), result.output
+    assert result.output
+    assert "Usage:" not in result.output, result.output
+    if to is not None:
+        to.write_text(result.stdout, encoding="utf-8")
+
+
+def run_snakemake(words: list[str], page: str) -> None:
+    """Parse a command of Snakemake as it does, with its profile, and complete the config that it names."""
+    from snakemake import cli
+
+    _, told = cli.parse_args(words)
+    targets = {target for target in told.targets or () if "/" not in target}
+    rules = "".join(
+        path.read_text(encoding="utf-8") for path in [ROOT / "Snakefile", *ROOT.glob("workflow/rules/*.smk")]
+    )
+    assert targets <= set(re.findall(r"^rule (\w+):", rules, re.MULTILINE)), targets
+    if told.unlock:
+        return
+    assert told.configfile, "without a config Snakemake ends with an error: no study is named"
+    for path in map(str, told.configfile):
+        if path == "my_study.yaml":
+            example = re.search(r"config/examples/\w+\.yaml", (ROOT / page).read_text(encoding="utf-8"))
+            own_blocks = config_blocks(page)
+            assert own_blocks or example, f"{page} says nothing of what stands in my_study.yaml"
+            if own_blocks:
+                config = completed(page, own_blocks[:1])
+            else:
+                config = schema.parse((ROOT / example[0]).read_text(encoding="utf-8"))
+                loading.complete(config, folder=ROOT)
+        else:
+            config = schema.parse(Path(path).read_text(encoding="utf-8"))
+            config |= dict(each.split("=") for each in told.config or ())
+            loading.complete(config, folder=ROOT)
+        assert config["studies"] or config["tables"]
+        for target in map(Path, set(told.targets or ()) - targets):
+            if target.parts[:2] in {("results", "tables"), ("results", "figures")}:
+                assert target.stem in config[target.parts[1]]
+
+
+def run_make(words: list[str], page: str) -> None:
+    """Let make say what it would run; the commands of Snakemake among that are tried."""
+    done = subprocess.run(
+        ["make", "-n", "--no-print-directory", "-C", ROOT, *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.replace("\\\n", " ").splitlines():
+        command = shlex.split(line, comments=True)
+        if command[:1] == [".venv/bin/snakemake"] and "--rulegraph" not in command and "--lint" not in command:
+            run_snakemake(command[1:], page)
+
+
+def run_shell(block: Block) -> None:
+    subprocess.run(["bash", "-n"], input=block.code, text=True, check=True)
+    for line in re.sub(r"\\\n", " ", block.code).splitlines():
+        run_line(line, block.page)
+
+
+def run_line(line: str, page: str) -> None:
+    for name, value in STANDS_FOR.items():
+        line = re.sub(rf"\b{name}\b", value, line)
+    match shlex.split(line, comments=True):
+        case ["make", *words]:
+            run_make(words, page)
+        case ["rubric-order", *words, ">", file]:
+            run(words, to=Path(file))
+        case ["rubric-order", *words]:
+            run(words)
+        case [".venv/bin/snakemake", *words]:
+            run_snakemake(words, page)
+        case ["pip", "install", "."]:  # the program that it installs is there, and is this one
+            listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+            (program,) = importlib.metadata.entry_points(group="console_scripts", name="rubric-order")
+            assert {program.name: program.value} == listed
+            assert callable(program.load())
+        case ["export", setting]:
+            assert re.fullmatch(r"[A-Z_]+=\S+", setting)
+        case []:
+            pass
+        case words:
+            raise AssertionError(f"{words[0]}: expected a command that this test knows how to try")
+
+
+# ---- the others ----
+
+
+def run_python(block: Block) -> None:
+    exec(compile(block.code, f"{block.page}-{block.number}", "exec"), {})  # noqa: S102
+
+
+def run_jinja(block: Block) -> None:
+    path = Path("my_prompt.jinja")
+    path.write_text(block.code, encoding="utf-8")
     probe = probes.load("score_order")
     own.check(path, probe.FIELDS, [lambda template: probe.try_template(template, 5)])
 
 
-@pytest.mark.parametrize("code", [*blocks("python")])
-def test_python_of_the_documentation_runs(code, tmp_path, monkeypatch):
-    mpl.use("agg")
-    reads = studies.read_items(
-        Simulation(preference="first"), n=5, strategies=["balanced"], groups=40, candidates=2, seed=1
-    )
-    scores = studies.as_scores(reads, candidates=2)
-    table = scores.rename(columns={"item_id": "item", "group_id": "group"})
-    table = table[["item", "group", "score", "human_score"]].assign(judge="j")
-    table["ordering"] = [" ".join(map(str, row)) for row in scores["ordering"]]
-    table.to_csv(tmp_path / "reads.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, "block", "exec"), {})  # noqa: S102
+def run_tree(block: Block) -> None:
+    """A list of files and what they are for: all are there."""
+    for line in block.code.splitlines():
+        names, about = re.split(r"\s{2,}", line, maxsplit=1)
+        first, *others = names.split(", ")
+        for name in (first, *(each if "/" in each else f"{Path(first).parent}/{each}" for each in others)):
+            assert about
+            assert list(ROOT.glob(name)), name
+
+
+RUN = {"yaml": run_yaml, "": run_shell, "bash": run_shell, "sh": run_shell, "python": run_python, "jinja": run_jinja}
+
+
+def runner(block: Block):
+    return run_tree if block.begins("docs/architecture.md", "Snakefile, workflow/rules") else RUN.get(block.language)
+
+
+def try_out(block: Block) -> None:
+    """Run a block unless there is a reason why not."""
+    if block.reason is None:
+        how = runner(block)
+        assert how, f"{block.page}: no test runs a block of {block.language!r}; add a runner, or a reason to NOT_RUN"
+        how(block)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page}-{block.number}")
+def test_every_block_is_run_or_has_a_reason(block, here):
+    try_out(block)
+
+
+def test_what_is_not_run_is_there_and_short():
+    for page, begin in NOT_RUN:
+        assert [block for block in BLOCKS if block.begins(page, begin)], (page, begin)
+    assert len(NOT_RUN) <= 5
+
+
+def test_sphinx_runs_its_directives_in_ci():
+    assert "\nmake docs\n" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert "--fail-on-warning" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+WRONG = {
+    "a language that nothing runs": "```rust\nfn main() {}\n```",
+    "a key that config does not have": "```yaml\nstudies:\n  s: {probes: score_order}\n```",
+    "a name that Python does not find": "```python\nimport rubric_order as ro\nro.no_such\n```",
+    "an option that the program does not have": "```\nrubric-order audit reads.csv --loud\n```",
+    "a file that is not there": "```\nrubric-order audit other.csv\n```",
+    "a target that make does not have": "```\nmake coffee\n```",
+    "an option that Snakemake does not have": "```\n.venv/bin/snakemake --coffee --configfile config/demo.yaml\n```",
+    "Snakemake without a config": "```\n.venv/bin/snakemake --cores 2\n```",
+    "a target behind --configfile": "```\n.venv/bin/snakemake --configfile config/demo.yaml results/tables/x.csv\n```",
+    "a command that nobody knows": "```\ncurl -O x\n```",
+    "an indented block": "text\n\n    make coffee\n",
+    "a template without options": "```jinja\n{{ response }}\n```",
+}
+
+
+@pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)
+def test_a_block_that_cannot_be_run_is_found(text, here):
+    (block,) = blocks_of("README.md", text)
+    with pytest.raises((Exception, SystemExit)):
+        try_out(block)
+
+
+def inline_commands() -> list[tuple[str, str]]:
+    """Commands that stand in a sentence or a table, with the pages that say them."""
+    found = {}
+    for page in PAGES:
+        for token in MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8")):
+            for child in token.children or ():
+                if child.type == "code_inline" and re.match(
+                    r"(make|rubric-order|\.venv/bin/snakemake) \S", child.content
+                ):
+                    found[child.content] = str(page.relative_to(ROOT))
+    return sorted(found.items())
+
+
+@pytest.mark.parametrize(("command", "page"), inline_commands())
+def test_commands_in_sentences_exist(command, page, here):
+    match shlex.split(command):
+        case ["make", target]:  # what it needs besides, the sentence says
+            run_make([target, "CONFIG=config/demo.yaml"], page)
+        case ["rubric-order", name]:
+            assert name in typer.main.get_command(app).commands
+        case ["rubric-order", name, *words]:  # its arguments and options are read; it does not start
+            typer.main.get_command(app).commands[name].make_context(name, words)
+        case _:
+            run_line(command.replace("my_study.yaml", "config/demo.yaml"), page)
 
 
 def test_the_readme_is_short():
