@@ -123,7 +123,7 @@ def job(pytestconfig, tmp_path_factory):
         }
         command = [
             *(sys.executable, pytestconfig.rootpath / "workflow/scripts/judge_shard.py"),
-            *("--requests", folder / "requests.parquet", "--shard", "1", "--shards", "1", "--probe", "score_order"),
+            *("--requests", folder / "requests.parquet", "--shard", "1", "--shards", "1", "--probes", "score_order"),
             *(
                 "--judge",
                 json.dumps(judge),

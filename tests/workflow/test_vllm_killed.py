@@ -95,7 +95,7 @@ def test_a_killed_job_goes_on_where_it_was_and_ends_with_the_same_bytes(start, j
 
     requests = requests_of(judged)
     before = len(Store(tmp_path / "killed/store").read(requests["request_id"], ["request_id"]))
-    assert 3 <= before < len(requests)  # a chunk has 4, or what was answered within 30 s
+    assert 3 <= before < len(requests)  # a chunk has 4, or what was answered within 20 s
     resumed = start(judged, tmp_path / "killed")
     log = (tmp_path / "killed/log").read_text
     assert resumed.wait() == 0, log()

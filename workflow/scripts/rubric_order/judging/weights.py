@@ -1,4 +1,4 @@
-"""Weights that a Python package ships as a GGUF file, made loadable for vLLM."""
+"""Weights of judges: GGUF files made loadable for vLLM, digests of local weights, revisions of models of the hub."""
 
 import functools
 import hashlib
