@@ -505,7 +505,7 @@ def test_the_demo_is_planned_with_19_requests_an_item_and_those_of_random(root, 
 
 
 # Names of version 2: numbers of reads and of distinct requests, the first name, and a hash of all names in order. A
-# store that was paid for stays valid as long as these stay: never change them again.
+# store that was paid for stays valid as long as these stay: never change them again. `test_recorded_names.py` has more.
 RECORDED = {
     ("score", "score_order", False): (1200, 980, "8a9770f2c047afbedb824ba02e3a4f96", "fa78275b351f1fe6"),
     ("score", "criterion_order", False): (304, 198, "40b2e79c5df0d161f6875fdea259494f", "473b665242364e38"),
