@@ -1,3 +1,4 @@
+import asyncio
 import collections
 import email.utils
 import json
@@ -7,6 +8,7 @@ import os
 import signal
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from endpoint import Reply, completion, running
@@ -16,7 +18,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
 from rubric_order.judging.engines import openai_api
 from rubric_order.judging.engines.openai_answers import LoggedToken, read_options, read_several
-from rubric_order.judging.engines.openai_calls import retry_after
+from rubric_order.judging.engines.openai_calls import Connection, retry_after
 from rubric_order.judging.store import Store
 
 KEY = "sk-secret-0123456789"
@@ -177,6 +179,30 @@ def test_what_an_endpoint_repeats_of_a_secret_is_not_kept(ask, monkeypatch, capl
     assert response.error == "server_error: 503 Bearer *** of *** is over capacity"
     assert KEY not in caplog.text
     assert "tenant-7654321" not in caplog.text
+
+
+@pytest.mark.parametrize(("served", "concurrency", "expected"), [(True, None, 512), (False, None, 32), (True, 7, 7)])
+def test_a_server_of_our_own_gets_more_requests_at_once_than_an_endpoint(settings, served, concurrency, expected):
+    """Nothing is sent: what is counted is how many answers are waited for together."""
+
+    class Counting(openai_api.OpenAiEngine):
+        waiting = most = 0
+
+        async def _answer(self, asked, finished):
+            self.waiting += 1
+            self.most = max(self.most, self.waiting)
+            for _ in range(200):  # turns of the loop: by then all wait that are to be asked together
+                if self.most < expected:
+                    await asyncio.sleep(0)
+            self.waiting -= 1
+            return engines.Response(asked.request_id, text="4")
+
+    server = SimpleNamespace(describe=dict, stop=lambda: None) if served else None
+    connection = Connection("http://127.0.0.1:9/v1", timeout=1.0, server=server)
+    engine = Counting({**settings, "concurrency": concurrency}, connection)
+    assert len(list(engine.answer(request(f"r{number}") for number in range(600)))) == 600
+    assert engine.most == expected
+    engine.close()
 
 
 def test_nothing_that_describes_the_engine_holds_the_key(settings, monkeypatch):

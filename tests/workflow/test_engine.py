@@ -49,6 +49,16 @@ def test_option_log_probabilities_are_those_of_the_model(judged: Project, tokeni
         assert np.abs(np.array(row.option_logprobs) - expected).max() < 0.01
 
 
+def test_vllm_takes_the_batch_of_class_llm_and_the_answers_say_so(judged: Project):
+    """4,096 tokens on a CPU: an engine that is not told that it is used as class `LLM` is takes 2,048."""
+    responses = pd.read_parquet(judged.file("results/responses/smollm2_135m/1.parquet"), columns=["engine"])
+    (engine,) = responses["engine"].unique()
+    ours = demo_config()["judges"]["smollm2_135m"]["engine_args"]
+    assert "max_num_batched_tokens" not in ours
+    expected = {"max_num_batched_tokens": 4096, "max_num_seqs": ours["max_num_seqs"]}
+    assert json.loads(engine)["batch"] == expected
+
+
 def test_special_tokens_in_a_text_are_plain_text(judged: Project, tmp_path: Path):
     """An item that writes the chat template's own marks cannot end the user's turn."""
     script = tmp_path / "encode.py"
