@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from factories import comparison_table
+from matplotlib.markers import CARETRIGHT
 from recorded_answers import comparison, write
 
 from rubric_order.base.labels import Labels
@@ -14,7 +15,7 @@ from rubric_order.methods import series
 from rubric_order.recorded import discovery, reads
 from rubric_order.scoring import scores
 from rubric_order.statistics import position_consistency
-from rubric_order.tables import pairwise_position_bias
+from rubric_order.tables import list_position_bias, pairwise_position_bias
 
 A, B, TIE, NONE = 1, 2, 0, None
 # Of ten pairs six are consistent, one of them a tie; two count for primacy, two for recency.
@@ -158,7 +159,7 @@ def test_the_figure_has_a_point_with_its_interval_for_each_judge_and_task():
     tables = [comparison_table(TEN * 4, judge=judge, task=["t1", "t2"] * 20) for judge in ("j1", "j2")]
     found = position_consistency.estimate(tables, confidence=0.95, forms={})
     settings = {"study": "judging_the_judges", "profile": "default", "cluster": "group"}
-    sizes = {"width_in": 6.5, "row_height_in": 0.3}
+    sizes = {"least_comparisons": 20, "width_in": 6.5, "row_height_in": 0.3}
     labels = Labels({"j1": "One", "j2": "Two"}, {"d": "D"})
     drawn = figure.draw(found, **settings, **sizes, labels=labels)
     consistency = drawn.axes[0]
@@ -167,6 +168,79 @@ def test_the_figure_has_a_point_with_its_interval_for_each_judge_and_task():
     assert [sorted(point) for point in points] == [sorted(expected)] * 2
     assert [label.get_text() for label in consistency.get_yticklabels()] == ["B, all", "t1", "t2"]
     drawn.canvas.draw()
+    plt.close(drawn)
+
+
+def lists_table(*tables, **about):
+    found = position_consistency.estimate(list(tables), confidence=0.95, forms={})
+    return list_position_bias.table(found, study=about.get("study", "judging_the_judges"))
+
+
+def test_the_table_of_lists_by_hand():
+    # Orders 123, 231, 312. Of four lists one is the first candidate's throughout, one takes the first place throughout,
+    # one calls ties, and one has the second candidate twice and a tie.
+    places = [(1, 3, 2), (1, 1, 1), (TIE, TIE, TIE), (2, 1, TIE)]
+    rows = lists_table(comparison_table(places, n=3))
+    row = rows.iloc[0]
+    assert (row["n"], row["n_lists"], row["strategy"]) == (3, 4, "cyclic")
+    assert row["position_consistency"] == pytest.approx(2 / 4)
+    # The second list counts for the first place, the last one half for it and half for the second.
+    assert row["preference_fairness"] == pytest.approx((-1 + 0) / 4)
+    assert row["fairness_of_even_places"] == pytest.approx(1 / 3 * 1 / 2)
+    assert (row["strict_flips"], row["soft_flips"]) == (0.25, 0.25)
+    ties = 4 / 12
+    assert row["consistency_by_chance"] == pytest.approx(ties**3 + 3 * ((1 - ties) / 3) ** 3)
+    assert row["place_1"] + row["place_2"] + row["place_3"] == pytest.approx(0)
+    assert row["place_1"] - row["place_3"] == pytest.approx(row["first_last"])
+    printed = list_position_bias.for_print(rows)
+    assert printed["chance"].tolist() == ["0.07"]
+    assert printed["places"].item().split() == [f"{row[f'place_{k}']:+.2f}" for k in (1, 2, 3)]
+    assert lists_table(comparison_table(places, n=3), study="other").empty
+
+
+def test_lists_of_several_lengths_have_a_row_each_and_no_place_that_they_do_not_have():
+    rng = np.random.default_rng(20261124)
+    tables = [comparison_table(rng.integers(1, n + 1, (40, n)).tolist(), n=n, tie=False) for n in (3, 4)]
+    rows = lists_table(*tables).set_index("n")
+    assert rows.index.tolist() == [3, 4]
+    assert np.isnan(rows.loc[3, "place_4"])
+    assert np.isfinite(rows.loc[4, "place_4"])
+    assert rows["consistency_by_chance"].tolist() == pytest.approx([3 * 3**-3, 4 * 4**-4])
+    assert [len(text.split()) for text in list_position_bias.for_print(rows.reset_index())["places"]] == [3, 4]
+    assert list_position_bias.for_print(lists_table(*tables, study="other")).empty
+
+
+def test_a_table_of_several_studies_and_strategies_has_a_row_each():
+    pairs = comparison_table(TEN)
+    tables = [pairs, pairs.assign(strategy="random"), pairs.assign(study="mine"), pairs.assign(study="other")]
+    rows = printed(*tables, also=["mine"])
+    assert rows[["study", "strategy"]].values.tolist() == [
+        ["judging_the_judges", "random"],
+        ["judging_the_judges", "recorded"],
+        ["mine", "recorded"],
+    ]
+    assert rows["position_consistency"].tolist() == pytest.approx([0.6] * 3)
+    assert "candidates" not in pairwise_position_bias.for_print(rows)
+
+
+def test_the_figure_leaves_out_tasks_of_few_comparisons_and_marks_intervals_that_go_on():
+    pairs = [*TEN * 4, *[(A, A)] * 11, (A, A), (B, B)]  # 40 of one task, 11 of another, two of a third
+    tasks = ["t1"] * 40 + ["t2"] * 11 + ["t3"] * 2
+    found = position_consistency.estimate(comparison_table(pairs, task=tasks), confidence=0.95, forms={})
+    settings = {"study": "judging_the_judges", "profile": "default", "cluster": "group"}
+    sizes = {"least_comparisons": 10, "width_in": 6.5, "row_height_in": 0.3}
+    drawn = figure.draw(found, **settings, **sizes, labels=Labels({}, {}))
+    assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["B, all", "t1", "t2"]
+    betas = drawn.axes[2]
+    low, high = betas.get_xlim()
+    rows = found.query("quantity == 'first_last' and task != 't3'").set_index("task")
+    beyond = rows[rows["ci_high"] > high]
+    assert list(beyond.index) == ["t2"]  # eleven pairs that all take the first place: only the penalty keeps it finite
+    marks = [line for line in betas.lines if line.get_marker() == CARETRIGHT and len(line.get_xdata())]
+    assert [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in marks] == [([high], [2.0])]
+    assert (rows["estimate"] < high).all()
+    assert low == -high
+    assert rows.loc["all", "ci_high"] < high
     plt.close(drawn)
 
 

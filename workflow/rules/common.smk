@@ -263,8 +263,9 @@ def bases(block):
 
 
 def judge_names(block):
-    """What the judges of the study that a table shows are called."""
-    labels = {name: config["judges"][name]["label"] for name in config["studies"][block["study"]]["judges"]}
+    """What the judges of the studies that a table shows are called."""
+    shown = [name for study in (block["study"], *block["also"]) for name in config["studies"][study]["judges"]]
+    labels = {name: config["judges"][name]["label"] for name in shown}
     return labels | block["judge_names"]
 
 

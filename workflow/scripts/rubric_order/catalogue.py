@@ -205,6 +205,7 @@ TABLES = {
     "pairwise_position_bias": Shown(
         ("position_consistency",), "Comparisons", "Position bias of comparisons", derived=("judge_names",)
     ),
+    "list_position_bias": Shown(("position_consistency",), "Comparisons", "Position bias of lists"),
     "bias_factors": Shown(("bias_factors",), "Comparisons", "What consistency and fairness depend on"),
     "influencing_factors": Shown(("bias_factors",), "Comparisons", "Factors of position bias"),
     "mitigations": Shown(("mitigations",), "Comparisons", "Mitigations of position bias"),

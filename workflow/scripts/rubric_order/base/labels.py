@@ -49,7 +49,8 @@ def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 
 def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     """A printed table with labels in place of the ids in its columns of judges and datasets."""
-    columns = {"judge": _judge_and_profile, "ours": _judge_and_profile, "dataset": _datasets}
+    judges = dict.fromkeys(("judge", "other judge", "less", "ours"), _judge_and_profile)
+    columns = judges | {"dataset": _datasets}
     found = {name: columns[name.lower()] for name in printed if name.lower() in columns}
     return printed.assign(**{name: [write(text, labels) for text in printed[name]] for name, write in found.items()})
 

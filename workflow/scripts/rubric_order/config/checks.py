@@ -335,9 +335,10 @@ def _problems_of_replication(config: Mapping) -> Iterator[str]:
 def _problems_of_shown(where: str, settings: Mapping, studies: Mapping, probes: Collection[str]) -> Iterator[str]:
     """What is wrong with the studies that a figure or table of some probes shows."""
     shown = settings.get("studies", [settings["study"]] if "study" in settings else [])
+    shown = [*shown, *settings.get("also", [])]
     unknown = [name for name in shown if name not in studies]
     for name in unknown:
-        key = "studies" if "studies" in settings else "study"
+        key = "studies" if "studies" in settings else "also" if name in settings.get("also", []) else "study"
         yield f"{where}/{key}: {name!r} is not defined under studies; defined: {', '.join(studies)}"
     if unknown or not shown:
         return

@@ -2,7 +2,9 @@
 
 import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.markers import CARETLEFT, CARETRIGHT  # their tips are at the point
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
@@ -13,9 +15,9 @@ CAPTION = (
     "the first place adds to a candidate's log-odds over the last (above 0: primacy). Bars are "
     "{bootstrap[confidence]:.0%} intervals over {cluster}s; the dotted line is a judge without a preferred place, of "
     "pairs. Fairness is at most one less consistency by arithmetic, and shrinks where a judge is decisive; beta does "
-    "not, and its intervals can go beyond the frame. A task without a point has no finite beta, or no comparison in "
-    "both orders. After Shi et al. (Judging the "
-    "Judges), Figures 2 (a), (b) and 6; the intervals are ours, in place of t-tests over cells."
+    "not. An arrow at the frame: the interval goes on. A judge has a point in tasks of which it decided at least "
+    "{least_comparisons} comparisons in all orders; one that is missing among the betas is not finite, and one without "
+    "a bar has too few {cluster}s for an interval. After Shi et al. (Judging the Judges), Figures 2 (a), (b) and 6; the intervals are ours, in place of t-tests over cells."
 )
 QUANTITIES = {
     "position_consistency": "Position consistency",
@@ -30,6 +32,7 @@ def draw(
     study: str,
     profile: str,
     cluster: str,
+    least_comparisons: int,
     width_in: float,
     row_height_in: float,
     labels: Labels,
@@ -40,11 +43,13 @@ def draw(
         position_consistency: see `position_consistency.estimate`.
         study, profile: which reads to draw.
         cluster: ``group``, the questions, or ``source``, what they share.
+        least_comparisons: that a judge has decided in all orders of a task, for a point there.
         width_in, row_height_in: width of the figure and height of a task in inches.
         labels: of judges and datasets.
     """
     chosen = position_consistency.query("study == @study and profile == @profile and cluster == @cluster")
     chosen = chosen[chosen["quantity"].isin(list(QUANTITIES)) & chosen["estimate"].notna()]
+    chosen = chosen[_told_enough(chosen, least_comparisons)]
     if chosen.empty:
         return style.nothing(f"No comparisons in several orders in study {study}", width_in=width_in, height_in=1.0)
     tasks = {name: _tasks(block) for name, block in chosen.groupby("benchmark", sort=False)}
@@ -60,6 +65,9 @@ def draw(
         layout="constrained",
     )
     judges = list(chosen["judge"].unique())
+    reach = _reach(chosen)
+    for axis, ends in zip(axes[0], [(-0.05, 1.05), (-1.1, 1.1), (-reach, reach) if reach else None], strict=True):
+        axis.set_xlim(ends)
     for row, (benchmark, names) in zip(axes, tasks.items(), strict=True):
         for axis, (quantity, title) in zip(row, QUANTITIES.items(), strict=True):
             if quantity != "position_consistency":
@@ -73,14 +81,41 @@ def draw(
                 look = style.look(labels.place_of_judge(judge)) | {"linestyle": "none", "zorder": 2}
                 spread = style.half_intervals(line)
                 axis.errorbar(line["estimate"], y, xerr=spread, label=labels.judge(judge), **look)
+                if quantity == "first_last" and reach:
+                    _arrows(axis, line, y, reach, look["color"])
             axis.set_title(title if axis in axes[0] else "")
         row[0].set_yticks(range(len(names)), [_name(name, benchmark) for name in names])
         row[0].set_ylim(len(names) - 0.5, -0.5)
-    reach = 1.2 * chosen.loc[chosen["quantity"] == "first_last", "estimate"].abs().max()
-    if reach > 0:  # intervals of a few comparisons would press all others together
-        axes[0, -1].set_xlim(-reach, reach)
     style.legend_above(figure, 4)
     return figure
+
+
+def _told_enough(rows: pd.DataFrame, least: int) -> pd.Series:
+    """Whether the judge of each row has decided so many comparisons of its task; always of all tasks together."""
+    about = ["judge", "benchmark", "task"]
+    decided = rows[rows["quantity"] == "position_consistency"].groupby(about)["n_values"].max()
+    found = decided.reindex(pd.MultiIndex.from_frame(rows[about])).fillna(0).to_numpy()
+    return (rows["task"] == EVERY) | (found >= least)
+
+
+def _reach(rows: pd.DataFrame) -> float:
+    """How far the betas are drawn on both sides of 0; 0 where there are none.
+
+    All estimates are in, and the intervals of all tasks together. Those of few comparisons would press them together.
+    """
+    betas = rows[rows["quantity"] == "first_last"]
+    ends = betas.loc[betas["task"] == EVERY, ["ci_low", "ci_high"]].abs()
+    return max(1.2 * betas["estimate"].abs().max(), 1.05 * ends.max().max(), 0) if len(betas) else 0.0
+
+
+def _arrows(axis: Axes, line: pd.DataFrame, y: pd.Series, reach: float, colour: str) -> None:
+    """A mark at the frame where an interval goes beyond it."""
+    for side, marker, end in ((-1, CARETLEFT, "ci_low"), (1, CARETRIGHT, "ci_high")):
+        beyond = side * line[end] > reach
+        if beyond.any():
+            at = [side * reach] * int(beyond.sum())
+            marks = axis.plot(at, y[beyond], linestyle="none", marker=marker, markersize=4, color=colour, clip_on=False)
+            marks[0].set_in_layout(False)
 
 
 def _tasks(block: pd.DataFrame) -> list[str]:

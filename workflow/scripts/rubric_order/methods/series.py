@@ -114,15 +114,16 @@ def even_fairness(consistency: float, p: int) -> float:
     return (1 - 2 / p) * (1 - consistency)
 
 
-def random_judge(p: int, ties: float = 0.0) -> tuple[float, float]:
-    """Position consistency and preference fairness of a judge that chooses at random, in p orders of p candidates.
-
-    Each candidate stands at each place once.
+def random_judge(p: int, ties: float = 0.0, *, orders: int | None = None) -> tuple[float, float]:
+    """Position consistency and preference fairness of a judge that chooses at random in each order of p candidates.
 
     Args:
         ties: probability of a tie; the rest falls evenly on the candidates.
+        orders: number of orders; p by default, in which each candidate stands at each place once. Fairness is that of
+            orders in which it does so equally often.
     """
-    same = ties**p + p * ((1 - ties) / p) ** p
+    count = p if orders is None else orders
+    same = ties**count + p * ((1 - ties) / p) ** count
     return same, even_fairness(same, p)
 
 

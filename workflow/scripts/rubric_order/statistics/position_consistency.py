@@ -47,6 +47,8 @@ def estimate(
         - ``primacy`` and ``recency``: the share of series that are inconsistent and count for the first place, or for
           another; ``inconsistent_primacy`` is the former among inconsistent ones (1 less it is recency's).
         - ``strict_flips``, ``soft_flips``: see `series.flips`, shares of the series.
+        - ``ties``: the share of the valid series' reads that call a tie. ``consistency_by_chance`` is what a judge has
+          that draws a place in each order, with as many ties; see `series.random_judge`.
         - ``error_rate``: the share of the series' reads without a choice.
         - ``place_preference`` of a `position`: what the place adds to the log-odds of the candidate there, by the
           conditional logit of `preference` over the series' reads; places sum to 0. What the judge thinks of the
@@ -80,6 +82,7 @@ def _of_block(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[d
     """The rows of one judge and benchmark, of all tasks and of each."""
     p, strategy = about["n"], about["strategy"]
     run = comparison_reads.first_run(block)
+    orders = int(run.groupby("unit_id")["order"].size().max())
     parts = [_stability(block, strategy, p), _noise(block, strategy, p), _series(run, p)]
     values = pd.concat([part for part in parts if len(part)], ignore_index=True)
     apart = (block["source_id"] != block["group_id"]).any()
@@ -90,7 +93,7 @@ def _of_block(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[d
             if cluster == "source" and not apart:
                 continue
             method = METHOD.format(cluster, cluster)
-            rows = [row | {"method": method} for row in _estimates(chosen, column, confidence, p)]
+            rows = [row | {"method": method} for row in _estimates(chosen, column, confidence, p, orders)]
             rows += _preference(reads, column, confidence, p)
             for row in rows:
                 flags = [row.pop("problem", ""), "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""]
@@ -156,6 +159,7 @@ def _series(run: pd.DataFrame, p: int) -> pd.DataFrame:
         "inconsistent_primacy": primacy,
         "strict_flips": strict,
         "soft_flips": soft,
+        "ties": np.where(np.isnan(agreed), np.nan, (winners == series.TIE).mean(axis=1)),
     }
     return pd.concat([*(about.assign(value=value, quantity=name) for name, value in values.items()), errors])
 
@@ -184,7 +188,8 @@ def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> li
 BOUNDED_BY_ONE = ("preference_fairness", "excess")
 
 
-def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int) -> Iterator[dict]:
+def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int, orders: int) -> Iterator[dict]:
+    """The rows of means of values; of those that follow from another one by arithmetic without an interval."""
     for quantity, part in values.groupby("quantity", sort=False):
         value, cluster = part["value"].to_numpy(dtype=float), part[column].to_numpy()
         if quantity in BOUNDED_BY_ONE:
@@ -195,10 +200,11 @@ def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int) -> 
         row = {"estimate": found.estimate, "ci_low": found.low, "ci_high": found.high, "sd": cells.std()}
         row |= {"n_values": found.n, "n_clusters": found.n_clusters}
         yield {"quantity": quantity} | row
+        derived = {}
         if quantity == "position_consistency":
-            even = series.even_fairness(found.estimate, p)
-            yield (
-                row
-                | {"quantity": "fairness_of_even_places", "estimate": even}
-                | dict.fromkeys(("ci_low", "ci_high", "sd"), np.nan)
-            )
+            derived["fairness_of_even_places"] = series.even_fairness(found.estimate, p)
+        if quantity == "ties":
+            derived["consistency_by_chance"] = series.random_judge(p, found.estimate, orders=orders)[0]
+        for name, value in derived.items():
+            gaps = dict.fromkeys(("ci_low", "ci_high", "sd"), np.nan)
+            yield row | {"quantity": name, "estimate": value} | gaps

@@ -1,5 +1,7 @@
 """Stability, consistency and fairness of judges that compare candidates, as Shi et al. print them."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
@@ -20,7 +22,7 @@ CAPTION = (
     " Marked: RS below {least_stability:g}, or more than {most_errors:.0%} answers without a verdict; and beta "
     "where it is separated: only the penalty keeps it finite, and it tells of the sign and not of the size."
 )
-KEYS = ["judge", "profile", "dataset", "benchmark", "n"]
+KEYS = ["study", "judge", "profile", "dataset", "benchmark", "strategy", "n"]
 QUANTITIES = ["repetition_stability", "position_consistency", "preference_fairness", "error_rate"]
 FURTHER = ["inconsistent_primacy", "strict_flips", "soft_flips", "same_order", "other_order", "excess"]
 
@@ -32,12 +34,13 @@ def table(
     least_stability: float,
     most_errors: float,
     judge_names: dict[str, str],
+    also: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """One row a judge, profile and benchmark, over all tasks.
+    """One row a study, judge, profile, benchmark and strategy, over all tasks.
 
     Args:
         position_consistency: see `position_consistency.estimate`.
-        study: whose reads.
+        study: whose reads. also: those of which further studies.
         least_stability, most_errors: what is marked in column `flag`.
         judge_names: what judges are called; the id stands in `judge_id`.
 
@@ -46,8 +49,8 @@ def table(
         with `_source` over what questions share, where they share anything. `n_pairs` comparisons have a verdict in
         each order, of `n_questions` questions. `beta` is the preference for the first place over the last.
     """
-    chosen = position_consistency.query("study == @study")
-    chosen = chosen[chosen["task"] == EVERY]
+    chosen = position_consistency[position_consistency["task"] == EVERY]
+    chosen = pd.concat([chosen[chosen["study"] == name] for name in (study, *also)])
     groups, sources = (chosen[chosen["cluster"] == name] for name in ("group", "source"))
     rows = groups[KEYS].drop_duplicates().set_index(KEYS)
     for quantity in [*QUANTITIES, *FURTHER]:
@@ -76,16 +79,18 @@ def table(
     failing = ["many errors" if value > most_errors else "" for value in rows["error_rate"]]
     rows["flag"] = flags(rows["n_questions"], unstable, failing)
     of_beta = first.assign(judge_id=first["judge"])
-    rows["flag"] = with_flags_of(rows, of_beta, ["judge_id", *KEYS[1:]], "beta:")
+    rows["flag"] = with_flags_of(rows, of_beta, [name if name != "judge" else "judge_id" for name in KEYS], "beta:")
     further = [name for name in rows if name.startswith((*FURTHER, "fairness_of_even_places", "beta"))]
     measures = [name for name in rows if name.startswith((*QUANTITIES,))]
     kept = ["judge", "benchmark", *measures, "n_pairs", "n_questions", "flag", *further]
-    return rows[[*kept, "judge_id", "profile", "dataset", "n"]]
+    return rows[[*kept, "judge_id", "profile", "dataset", "n", "study", "strategy"]]
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """The measures with their intervals, and what Shi et al. print beside."""
     printed = rows[["judge", "profile", "benchmark"]].copy()
+    if (rows["n"] != 2).any():
+        printed["candidates"] = rows["n"]
     printed["RS"] = intervals(rows, "repetition_stability", form=".2f")
     printed["PC"] = intervals(rows, "position_consistency", form=".2f")
     printed["± of cells"] = numbers(rows["position_consistency_sd"], form=".2f")

@@ -1,0 +1,73 @@
+"""Consistency, fairness and the worth of each place of judges that choose from lists."""
+
+import pandas as pd
+
+from rubric_order.base.keys import EVERY
+from rubric_order.tables import flags, intervals, numbers, widen, with_flags_of
+
+CAPTION = (
+    "Position bias of judges that choose the best of a list, with {bootstrap[confidence]:.0%} intervals over "
+    "questions. PC, position consistency: share of lists with one winner in all orders, of those with a verdict in "
+    "each; chance is what a judge has that draws a place in each order, with as many ties. PF, preference fairness: "
+    "share of inconsistent lists that count for another place than the first, less that for the first; a list counts "
+    "by its most chosen place. One place stands against several, so that a judge without a preferred place has the PF "
+    "of the column even, and not 0. Two winners: share of lists in which two candidates win; others that are "
+    "inconsistent have one winner and ties. Places: what each place adds to a candidate's log-odds, from the first to "
+    "the last, all together 0; beta: the first less the last (conditional logit, Firth's penalty). Errors: answers "
+    "without a verdict. RS, repetition stability: share of the commonest verdict among reads of one prompt. Marked: "
+    "beta where it is separated: only the penalty keeps it finite, and it tells of the sign and not of the size."
+)
+KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n"]
+QUANTITIES = ["repetition_stability", "position_consistency", "consistency_by_chance", "preference_fairness"]
+QUANTITIES += ["fairness_of_even_places", "strict_flips", "soft_flips", "error_rate", "first_last", "excess"]
+WITHOUT_INTERVAL = ("consistency_by_chance", "fairness_of_even_places")
+
+
+def table(position_consistency: pd.DataFrame, *, study: str) -> pd.DataFrame:
+    """One row a judge, profile, benchmark, strategy and length of lists, over all tasks.
+
+    Args:
+        position_consistency: see `position_consistency.estimate`.
+        study: whose reads, of probe `list_order`.
+
+    Returns:
+        Each quantity with `_low` and `_high`; `place_1` and so on, what a place is worth, with the same. `n_lists` have
+        a verdict in each order, of `n_questions` questions.
+    """
+    chosen = position_consistency.query("study == @study and cluster == 'group'")
+    chosen = chosen[chosen["task"] == EVERY]
+    placed = chosen["quantity"] == "place_preference"
+    names = "place_" + chosen.loc[placed, "position"].astype(str)
+    places = chosen[placed].assign(quantity=names)
+    known = [f"place_{place}" for place in range(1, int(places["position"].max()) + 1)] if len(places) else []
+    rows = widen(pd.concat([chosen[~placed], places]), KEYS, [*QUANTITIES, *known])
+    rows = rows.drop(columns=[f"{name}_{end}" for name in WITHOUT_INTERVAL for end in ("low", "high")])
+    consistency = chosen[chosen["quantity"] == "position_consistency"].set_index(KEYS)[["n_values", "n_clusters"]]
+    sizes = consistency.rename(columns={"n_values": "n_lists", "n_clusters": "n_questions"}).astype("Int64")
+    rows = rows.join(sizes, on=KEYS).fillna({"n_lists": 0, "n_questions": 0})
+    rows["flag"] = flags(rows["n_questions"])
+    first = chosen[chosen["quantity"] == "first_last"]
+    return rows.assign(flag=with_flags_of(rows, first, KEYS, "beta:"))
+
+
+def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+    printed = rows[["judge", "profile", "benchmark", "strategy"]].copy()
+    printed["length"] = rows["n"]
+    printed["RS"] = intervals(rows, "repetition_stability", form=".2f")
+    printed["PC"] = intervals(rows, "position_consistency", form=".2f")
+    printed["chance"] = numbers(rows["consistency_by_chance"], form=".2f")
+    printed["PF"] = intervals(rows, "preference_fairness", form="+.2f")
+    printed["even"] = numbers(rows["fairness_of_even_places"], form="+.2f")
+    printed["two winners"] = numbers(rows["strict_flips"], form=".2f")
+    printed["places"] = [_places(row) for _, row in rows.iterrows()]
+    printed["beta"] = intervals(rows, "first_last", form="+.2f")
+    printed["errors"] = numbers(rows["error_rate"])
+    printed["lists"] = rows["n_lists"]
+    printed["flag"] = rows["flag"]
+    return printed
+
+
+def _places(row: pd.Series) -> str:
+    """What the places of one row are worth, with blanks between them; lists of the row may be the shorter ones."""
+    worth = [row.get(f"place_{place}") for place in range(1, row["n"] + 1)]
+    return " ".join(f"{value:+.2f}" for value in worth) if pd.notna(worth).all() else "undefined"
