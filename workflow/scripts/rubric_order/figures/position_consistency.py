@@ -17,7 +17,8 @@ CAPTION = (
     "pairs. Fairness is at most one less consistency by arithmetic, and shrinks where a judge is decisive; beta does "
     "not. An arrow at the frame: the interval goes on. A judge has a point in tasks of which it decided at least "
     "{least_comparisons} comparisons in all orders; one that is missing among the betas is not finite, and one without "
-    "a bar has too few {cluster}s for an interval. After Shi et al. (Judging the Judges), Figures 2 (a), (b) and 6; the intervals are ours, in place of t-tests over cells."
+    "a bar has too few {cluster}s for an interval. After Shi et al. (Judging the Judges), Figures 2 (a), (b) and 6; "
+    "the intervals are ours, in place of t-tests over cells."
 )
 QUANTITIES = {
     "position_consistency": "Position consistency",
