@@ -222,3 +222,20 @@ def test_the_table_marks_what_is_estimated_and_adds_judges_up(judge, write, stor
     assert (b["Hours"], b["Cost"]) == ("unknown", "")
     assert (whole["Judge"], whole["Reads"], whole["Requests"], whole["GPU hours"]) == ("all", "200", "96", "")
     assert plan_cost.saved(rows) == "200 reads need 96 distinct requests: sharing them saves 104 (52 %)."
+
+
+def test_reference_answers_that_are_still_to_be_made_are_told_from_least_to_most(judge, write, store):
+    part = costs.judge_costs(judge, {"s": write(request_table())}, {"s": 60}, store, encode=words)
+    made = [("a", 2, 10, 34, 900.0), ("writer", 0, 24, 48, 700.0)]
+    columns = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]
+    rows = plan_cost.table({"a": part.assign(to_come=6.0)}, {"d": pd.DataFrame(made, columns=columns)})
+    assert rows["study"].tolist() == ["s", "all", "references of d", "references of d"]
+    a, of_a, of_writer, whole = plan_cost.for_print(rows).to_dict("records")
+    assert (a["Requests"], a["To ask"]) == ("24 to 30", "24 to 30")
+    assert (of_a["Judge"], of_a["Reads"], of_a["Requests"]) == ("a/references of d", "", "12 to 36")
+    assert (of_a["To ask"], of_a["Prompt tokens"], of_a["Output tokens"]) == ("10 to 34", "unknown", "≤ 900")
+    assert of_writer["Judge"] == "writer/references of d"
+    assert (whole["Reads"], whole["Requests"], whole["To ask"]) == ("60", "60 to 114", "58 to 112")
+    assert plan_cost.saved(rows).startswith("60 reads need 24 distinct requests")
+    unknown = plan_cost.for_print(plan_cost.table({"a": part.assign(to_come=float("nan"))}))
+    assert unknown["To ask"].tolist() == ["24 to unknown", "24 to unknown"]

@@ -31,10 +31,10 @@ def run(**changes):
     return found | changes
 
 
-def text(config, statistics=(), versions=None):
+def text(config, statistics=(), versions=None, **others):
     counts = {"s": {"d": methods.Counts(12, 3, 240, 6)}}
     about = {"counts": counts, "versions": versions or {}, "statistics": statistics, "software": SOFTWARE}
-    return methods.text(config, **about, library=LIBRARY)
+    return methods.text(config, **about, library=LIBRARY, **others)
 
 
 def test_it_says_models_revisions_versions_seeds_counts_and_tests_of_this_run():
@@ -59,6 +59,32 @@ def test_what_the_run_did_not_do_is_not_said():
     assert "rao1984" not in cited
     other, _ = text(run(studies={"s": STUDY | {"conditions": ["baseline", "letter"]}}))
     assert "Conditions: baseline, letter [@li2025]." in other
+
+
+def test_it_says_who_wrote_and_reviewed_reference_answers_and_how_many_were_accepted():
+    block = {"judges": ["small", "big"], "rounds": 2, "file": None, "shows_rejected": True, "reviewing": {}}
+    block |= {"writing": {"temperature": 1, "max_tokens": 320}}
+    config = run(references={"d": block})
+    config["judges"]["big"] = complete_judge(label="Big-9B")
+    made = methods.Answers(levels=[1, 2, 3, 4], n_wanted=12, n_attempts=21, n_texts=17, n_accepted=3)
+    said, cited = text(config, references={"d": made})
+    paragraph = said.partition("## Reference answers\n\n")[2].partition("\n")[0]
+    assert paragraph.startswith(
+        "Reference answers of Tales at the scores 1, 2, 3, 4 were written by Small-1B and reviewed by Big-9B; the two"
+        " changed roles by round, in at most 2 rounds [@li2025]; the prompts are ours."
+    )
+    assert "For writing they sampled with temperature 1, max_tokens 320." in paragraph
+    assert "For reviewing" not in paragraph
+    assert "A writer saw what had been rejected before." in paragraph
+    assert "Of 12 that were wanted (one a group, criterion and score) 3 were accepted." in paragraph
+    assert "The other 9 are not shown." in paragraph
+    assert "It took 21 attempts, of which 17 gave a text." in paragraph
+    assert "@article{li2025" in cited or "{li2025," in cited
+    alone, _ = text(run(references={"d": block | {"judges": ["small"], "rounds": 1}}), references={"d": made})
+    assert "were written and reviewed by Small-1B, in at most 1 round [@li2025]" in alone
+    own, _ = text(run(references={"d": block | {"file": "mine.csv"}}), references={"d": made})
+    assert "17 reference answers of Tales came from a file of our own." in own
+    assert "## Reference answers" not in text(run())[0]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from factories import complete_judge
 from rubric_order import datasets
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.judging import engines, shard
+from rubric_order.judging import engines, reference_costs, shard
 from rubric_order.judging.store import Store
 from rubric_order.planning import reads, references, requests
 from rubric_order.prompts import frames
@@ -80,6 +80,44 @@ def test_a_writer_that_errs_is_asked_again_until_a_reviewer_accepts(made):
     assert not set(third["request_id"]) & set(first)
     assert table["blind_score"].notna().all()
     assert accepted["level"].astype(float).corr(accepted["blind_score"].astype(float)) > 0.7
+
+
+def test_what_is_still_to_ask_is_told_before_and_is_what_is_then_asked(made, tmp_path):
+    known = {"a": judge_of("a", writing_error=0.7), "b": judge_of("b", writing_error=0.7)}
+    plan, asked, _ = made(rounds=1, **known)
+    empty = {name: Store(tmp_path / "none" / name) for name in known}
+    before = reference_costs.to_make(plan, 2, empty).set_index("judge")
+    # a writes 120 texts, b reviews each twice; if none is accepted, b writes them again, and a reviews.
+    assert before[["answered", "to_ask", "to_ask_most"]].to_numpy().tolist() == [[0, 120, 360], [0, 240, 360]]
+    assert before["output_tokens"].tolist() == [120 * 100 + 240 * 8, 240 * 8 + 120 * 100]
+    stores = {name: Store(tmp_path / name) for name in known}
+    between = reference_costs.to_make(plan, 2, stores).set_index("judge")
+    assert between["answered"].tolist() == [len(asked["1_write"]), len(asked["1_review"])] == [120, 240]
+    assert (between["to_ask"] == between["to_ask_most"]).all()  # one round is left
+    _, asked, _ = made(rounds=2, **known)
+    assert 0 < between.loc["b", "to_ask"] == len(asked["2_write"]) < 120
+    assert between.loc["a", "to_ask"] == len(asked["2_review"])
+    after = reference_costs.to_make(plan, 2, stores).set_index("judge")
+    assert after[["to_ask", "to_ask_most", "output_tokens"]].eq(0).all(axis=None)
+    assert after["answered"].sum() == sum(map(len, asked.values()))
+
+
+def test_a_failure_that_may_pass_is_still_to_ask(made, tmp_path):
+    plan, asked, _ = made(a=judge_of("a"), rounds=1)
+    store = Store(tmp_path / "other")
+    names = asked["1_write"]["request_id"].tolist()
+    store.append([engines.Response(names[0], error="timeout: 60 s"), engines.Response(names[1], text="A text.")])
+    found = reference_costs.to_make(plan, 1, {"a": store}).iloc[0]
+    assert (found["answered"], found["to_ask"]) == (1, len(names) - 1 + 2 * len(names))
+
+
+def test_reads_that_will_show_reference_answers_are_at_most_those_of_another_condition():
+    reads = pd.DataFrame({"n": 5, "condition": ["reference_none"] * 8 + ["letter"] * 8 + ["reference_5"] * 6})
+    conditions = ["reference_none", "letter", "reference_2", "letter+reference_3", "reference_5_as_1", "reference_5"]
+    count = reference_costs.reads_to_come
+    assert count(reads, conditions, n=5, levels=[1, 2, 3, 4]) == 16
+    assert count(reads, conditions[:2], n=5, levels=[1, 2, 3, 4]) == 0
+    assert pd.isna(count(reads.iloc[:0], conditions, n=5, levels=[1, 2, 3, 4]))
 
 
 def test_no_prompt_of_a_writer_or_reviewer_holds_a_candidates_response(made, tables):

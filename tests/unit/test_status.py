@@ -38,6 +38,18 @@ def test_each_request_is_counted_once_and_by_what_became_of_it(requests, store):
     assert table.loc["all", counts].tolist() == [7, 2, 1, 1, 3]
 
 
+def test_what_making_reference_answers_asks_is_counted_over_its_steps(requests, store, tmp_path):
+    steps = [tmp_path / f"{step}.parquet" for step in ("1_write", "1_review", "2_write")]
+    for path, names in zip(steps[:2], (["a", "old"], ["g"]), strict=True):
+        files.write_parquet(pd.DataFrame({"request_id": names}), path)
+    parts = {"s": requests["t"], "references of d": steps}
+    table = status.judge_status(parts, store).set_index("study")
+    assert table.loc["references of d", ["requests", "done", "missing"]].tolist() == [3, 2, 1]
+    assert table.loc["all", "other"] == 2  # `old` is no stranger any more; `b` and `c` are
+    unknown = status.judge_status({"references of d": steps[2:]}, store)
+    assert pd.isna(unknown["requests"]).all()
+
+
 def test_tokens_are_those_of_answers_and_cost_is_that_of_all_that_is_stored(requests, store):
     table = status.judge_status(requests, store).set_index("study")
     assert table.loc["s", status.TOKEN_COLUMNS].tolist() == [100, 10, 60]

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pandas as pd
 import yaml
 
 from .conftest import Project
@@ -85,25 +86,34 @@ def with_references(project: Project) -> dict:
     return config | {"references": {"demo": {"judges": ["a", "b"], "rounds": 2}}}
 
 
-def test_reference_answers_are_made_step_by_step_before_reads_are_planned(fresh: Project):
+def test_reference_answers_are_made_step_by_step_before_reads_are_planned_with_what_judge_jobs_get(fresh: Project):
     config = with_references(fresh)
+    config["judges"]["b"] |= {"gpu": 2, "mem": "48GB", "runtime": "3h"}
     run = fresh.snakemake("--dry-run", "results/plan/position_bias/demo/a.parquet", config=config)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "results/references/demo.parquet" in re.search(r"rule plan_reads:\n    input: (.*)", run.stdout)[1]
     steps = re.findall(r"output: results/references/demo/(\w+)/responses/(\w+)\.parquet", run.stdout)
     assert steps == [("1_write", "a"), ("1_review", "b"), ("2_write", "b"), ("2_review", "a")]
+    asked = re.findall(r"rule ask_references:(.*?)\n\n?\[", run.stdout, re.DOTALL)
+    needed = [re.search(r"resources: (.*)", job)[1] for job in asked if "judge=b" in job]
+    assert len(needed) == 2
+    assert all("gpu=2" in job and "runtime=180" in job and "mem_mb=48000" in job for job in needed)
 
 
 def test_costs_are_told_without_asking_for_reference_answers(fresh: Project):
     config = with_references(fresh)
-    for target in ("plan_cost", "results/status/plan_cost.csv"):
-        run = fresh.snakemake("--dry-run", target, config=config)
-        assert run.returncode != 0
-        assert "ask_references" not in run.stdout + run.stderr
-        (said,) = (line for line in run.stderr.splitlines() if line.startswith("error: "))
-        assert "references/demo" in said
-        assert "`snakemake results/references/demo.parquet`" in said
-        assert "at most 24 requests for each group and criterion" in said  # two rounds, four scores, three requests
+    run = fresh.snakemake("plan_cost", "--quiet", "all", config=config)
+    assert run.returncode == 0, run.stdout + run.stderr
+    # Six tasks with four responses: 24 reads without a reference answer of 2, 24 with one; 24 texts to write.
+    assert re.search(r"\| a +\| 24 +\| 24 to 48 ", run.stdout)
+    assert re.search(r"\| a/references of demo +\| +\| 24 to 72 ", run.stdout)
+    assert re.search(r"\| b/references of demo +\| +\| 48 to 72 ", run.stdout)
+    assert "`snakemake results/references/demo.parquet` makes them" in run.stdout
+    rows = pd.read_csv(fresh.file("results/status/plan_cost.csv")).set_index(["judge", "study"])
+    assert rows.loc[("a", "position_bias"), ["to_ask", "to_ask_most"]].tolist() == [24, 48]
+    assert not fresh.file("results/references").exists()
+    assert not fresh.file("results/store").exists()
+    assert "ask_references" in fresh.planned("results/plan/position_bias/demo/a.parquet", config=config)
     # Those that are there are taken, though all of Snakemake's reasons say that their steps would run.
     made = fresh.file("results/references/demo.parquet")
     made.parent.mkdir(parents=True)
@@ -111,7 +121,6 @@ def test_costs_are_told_without_asking_for_reference_answers(fresh: Project):
     planned = fresh.planned("plan_cost", config=config)
     assert {"plan_reads", "collect_requests", "plan_cost"} <= set(planned)
     assert not {"plan_references", "ask_references", "collect_references", "judge_shard"} & set(planned)
-    assert "ask_references" in fresh.planned("results/plan/position_bias/demo/a.parquet", config=config)
 
 
 def test_costs_are_told_of_reference_answers_that_a_user_brings(fresh: Project):

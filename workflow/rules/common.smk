@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import types
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -628,6 +629,26 @@ def run_settings(wildcards):
     return as_json(found | {"statistics": {"bootstrap": config["statistics"]["bootstrap"]}})
 
 
+def settings_of_methods(wildcards):
+    """Params function: the same with how reference answers are made, and the labels of who makes them."""
+    found, used = json.loads(run_settings(wildcards)), [
+        name for name in used_datasets() if name in config["references"]
+    ]
+    for name in who_makes_references():
+        found["judges"].setdefault(name, reference_judge(name, used[0]) | {"label": config["judges"][name]["label"]})
+    return as_json(found | {"references": {name: config["references"][name] for name in used}})
+
+
+def made_references(wildcards):
+    """Input function: reference answers at several scores, of the datasets of studies that have any."""
+    return [f"results/references/{name}.parquet" for name in used_datasets() if name in config["references"]]
+
+
+def named_references(wildcards, input):
+    """The same as name=path. Taking `input`, it is not tracked: the files are."""
+    return [f"{Path(path).stem}={path}" for path in made_references(wildcards)]
+
+
 def file_source(wildcards):
     """Where one file of a dataset comes from, as JSON."""
     return as_json(config["datasets"][wildcards.dataset]["files"][wildcards.file])
@@ -681,31 +702,62 @@ def of_datasets(pattern):
     return paths
 
 
+# Snakemake reads the rules before it tells them their targets.
+TELLS_COSTS = any(re.fullmatch(r"(\w+_)?plan_cost|(.*/)?status/plan_cost\.\w+", argument) for argument in sys.argv)
+
+
 def references_to_make():
     """The datasets whose reference answers may be made in this run, which asks judges.
 
     What only tells the costs of judging asks nobody: there are then no rules for answers that judges would write. Those
-    that exist are taken as they are.
-
-    Raises:
-        SystemExit: costs are to be told of a study whose reference answers are not there yet.
+    that exist are taken as they are, and studies are planned without the others.
     """
-    # Snakemake reads the rules before it tells them their targets.
-    if not any(re.fullmatch(r"(\w+_)?plan_cost|(.*/)?status/plan_cost\.\w+", argument) for argument in sys.argv):
-        return list(config["references"])
-    asked = {
-        f"results/references/{name}.parquet": name for name, block in config["references"].items() if block["judges"]
-    }
-    for path in planned("results/references/{dataset}.parquet")({}):
-        if path in asked and not Path(path).exists():
-            block = config["references"][asked[path]]
-            most = (len(references.STEPS) + 1) * block["rounds"] * len(reference_levels(block))
-            sys.exit(
-                f"error: config: references/{asked[path]}: costs are told once its reference answers are made, and nobody is asked"
-                f" for them here; expected a run of `snakemake {path}` with this config before, which sends at most"
-                f" {most} requests for each group and criterion"
-            )
-    return [name for name, block in config["references"].items() if not block["judges"]]
+    return [name for name, block in config["references"].items() if not (TELLS_COSTS and block["judges"])]
+
+
+@functools.cache
+def unmade_references():
+    """The datasets of studies whose reference answers are not there, in a run that only tells the costs of judging."""
+    used = {path: name for name in used_datasets() for path in [f"results/references/{name}.parquet"]}
+    known = config["references"] if TELLS_COSTS else {}
+    return [name for path, name in used.items() if name in known and known[name]["judges"] and not Path(path).exists()]
+
+
+def parts_of_unmade_references(wildcards):
+    """Input function: what making these depends on."""
+    found = [
+        path
+        for name in unmade_references()
+        for path in (
+            f"results/items/{name}.parquet",
+            f"results/rubrics/{name}.parquet",
+            *reference_weights(types.SimpleNamespace(dataset=name)),
+        )
+    ]
+    return list(dict.fromkeys(found))
+
+
+def references_to_tell(wildcards):
+    """Params function: how these would be made, and the studies that read the datasets, as JSON."""
+    found = {}
+    for name in unmade_references():
+        block, about = config["references"][name], types.SimpleNamespace(dataset=name)
+        studies = {
+            study: {key: of_study[key] for key in ("judges", "conditions")}
+            for study, of_study in config["studies"].items()
+            if name in of_study["datasets"] and of_study["probe"] in catalogue.SCORE_ORDER
+        }
+        found[name] = {
+            "settings": json.loads(reference_settings(about)),
+            "rounds": block["rounds"],
+            "items": f"results/items/{name}.parquet",
+            "rubrics": f"results/rubrics/{name}.parquet",
+            "templates": reference_templates(about),
+            "weights": reference_weights(about),
+            "labels": {judge: config["judges"][judge]["label"] for judge in block["judges"]},
+            "studies": studies,
+        }
+    return as_json(found)
 
 
 def reference_levels(block):
@@ -715,14 +767,15 @@ def reference_levels(block):
 
 def references_file(wildcards):
     """Reference answers at several scores, where they are made or brought for a dataset."""
-    known = wildcards.dataset in config["references"]
+    known = wildcards.dataset in config["references"] and wildcards.dataset not in unmade_references()
     return [f"results/references/{wildcards.dataset}.parquet"] if known else []
 
 
 def references_of_study(wildcards):
     """The same of all datasets of a study."""
     datasets = config["studies"][wildcards.study]["datasets"]
-    return [f"results/references/{dataset}.parquet" for dataset in datasets if dataset in config["references"]]
+    known = [name for name in config["references"] if name not in unmade_references()]
+    return [f"results/references/{dataset}.parquet" for dataset in datasets if dataset in known]
 
 
 def reference_steps(wildcards):
@@ -908,17 +961,34 @@ def judges_to_plan(wildcards):
 
 
 def judges_to_ask(wildcards):
-    """The same judges with their labels, the names of their studies and the currency of their prices, as JSON."""
+    """The judges that are asked, with labels, studies, steps of reference answers and currency of prices, as JSON."""
     blocks = {
         judge: {
             "label": config["judges"][judge]["label"],
             "studies": list(studies_of(judge)),
+            "references": steps_of(judge),
             "currency": (config["judges"][judge]["prices"] or {"currency": ""}).get("currency", "USD"),
         }
-        for judge in used_judges()
+        for judge in dict.fromkeys([*used_judges(), *who_makes_references()])
         if judge in LIVE
     }
     return json.dumps(blocks)
+
+
+def who_makes_references():
+    """The judges that write and review reference answers of datasets that studies use."""
+    return [name for dataset in used_datasets() for name in config["references"].get(dataset, {"judges": []})["judges"]]
+
+
+def steps_of(judge):
+    """The steps of making reference answers that a judge answers, by dataset."""
+    found = {}
+    for dataset in used_datasets():
+        block = config["references"].get(dataset)
+        if block and judge in block["judges"]:
+            known = references.steps(block["rounds"])
+            found[dataset] = [step for step in known if references.judge_of(step, block["judges"]) == judge]
+    return found
 
 
 def now(wildcards):

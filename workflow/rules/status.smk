@@ -5,6 +5,7 @@ rule plan_cost:
     input:
         plans=planned("results/plan/{study}/{dataset}/{judge}.parquet"),
         requests=planned("results/requests/{study}/{judge}.parquet"),
+        references=parts_of_unmade_references,
     output:
         csv="results/status/plan_cost.csv",
         markdown="results/status/plan_cost.md",
@@ -21,9 +22,10 @@ rule plan_cost:
         code=code("plan_cost.py"),
         entry=entry("plan_cost.py"),
         judges=judges_to_plan,
+        references=references_to_tell,
         asked=now,
     shell:
-        "python {params.entry:q} --judges {params.judges:q} --plans results/plan --requests results/requests"
+        "python {params.entry:q} --judges {params.judges:q} --references {params.references:q} --plans results/plan --requests results/requests"
         " --stores results/store --models results/models --output {output.csv:q} 2> >(tee {log:q} >&2)"
 
 
@@ -47,5 +49,5 @@ rule judge_status:
         judges=judges_to_ask,
         asked=now,
     shell:
-        "python {params.entry:q} --judges {params.judges:q} --requests results/requests --stores results/store"
-        " --output {output.csv:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --judges {params.judges:q} --requests results/requests --references results/references"
+        " --stores results/store --output {output.csv:q} 2> >(tee {log:q} >&2)"

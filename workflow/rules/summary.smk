@@ -88,6 +88,7 @@ rule describe_methods:
     input:
         scores=score_files(config["studies"]),
         answers=answer_files,
+        made=made_references,
         library=source("workflow/scripts/rubric_order/cards/references.bib"),
     output:
         page="results/methods.md",
@@ -102,8 +103,9 @@ rule describe_methods:
         code=code("describe_methods.py"),
         entry=entry("describe_methods.py"),
         answers=named_answer_files,
+        made=named_references,
         statistics=statistics_made,
-        run=run_settings,
+        run=settings_of_methods,
     shell:
-        "python {params.entry:q} --scores {input.scores:q} --answers {params.answers:q} --statistics {params.statistics:q}"
+        "python {params.entry:q} --scores {input.scores:q} --answers {params.answers:q} --made {params.made:q} --statistics {params.statistics:q}"
         " --run {params.run:q} --library {input.library:q} --page {output.page:q} --references {output.references:q} 2> >(tee {log:q} >&2)"

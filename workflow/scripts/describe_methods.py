@@ -2,17 +2,20 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet as pq
 
 from rubric_order.base import command_line, files
 from rubric_order.cards import methods, summary
 
 COLUMNS = ("unit_id", "group_id", "failure")
+SLOT = ["group_id", "criterion", "rubric_id", "level"]  # what a reference answer is written for
 
 
 def main(
     scores: list[Path],
     answers: dict[str, Path],
+    made: dict[str, Path],
     statistics: list[str],
     run: dict,
     library: Path,
@@ -24,6 +27,7 @@ def main(
     Args:
         scores: of every study, dataset and judge, in folders of these names.
         answers: of each live judge what its shards say of their answers.
+        made: reference answers at several scores, by dataset.
         statistics: names of those that were made.
         run: the parts of config that results depend on.
         library: BibTeX of all that can be cited.
@@ -43,10 +47,18 @@ def main(
         counts.setdefault(study, {})[dataset] = methods.Counts(len(units), len(groups), n_reads, int(n_failed))
     versions = {judge: files.read_json(path)["versions"] for judge, path in answers.items()}
     software = summary.versions()
+    told = {dataset: _answers(pd.read_parquet(path)) for dataset, path in made.items()}
     about = {"counts": counts, "versions": versions, "statistics": statistics, "software": software}
-    text, cited = methods.text(run, **about, library=files.read_text(library))
+    text, cited = methods.text(run, **about, references=told, library=files.read_text(library))
     files.write_text(text, page)
     files.write_text(cited, references)
+
+
+def _answers(attempts: pd.DataFrame) -> methods.Answers:
+    """What is said of the reference answers of a dataset."""
+    wanted = attempts.groupby(SLOT)["accepted"].any()
+    levels = sorted(attempts["level"].astype(int).unique().tolist())
+    return methods.Answers(levels, len(wanted), len(attempts), int(attempts["text"].notna().sum()), int(wanted.sum()))
 
 
 if __name__ == "__main__":

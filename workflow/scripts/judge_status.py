@@ -10,21 +10,27 @@ from rubric_order.judging.store import Store
 from rubric_order.tables import judge_status
 
 
-def main(judges: dict, requests: Path, stores: Path, output: Path) -> None:
+def main(judges: dict, requests: Path, references: Path, stores: Path, output: Path) -> None:
     """Print and write the state of each judge.
 
     Args:
-        judges: of each judge its `label`, the names of its `studies`, and the `currency` of its prices.
+        judges: of each judge its `label`, the names of its `studies`, by dataset the steps of making `references` that
+            it answers, and the `currency` of its prices.
         requests: folder of requests, a folder a study and a file a judge.
+        references: folder of reference answers, with the requests of each step.
         stores: folder of response stores, one a judge.
         output: the CSV file; Markdown, LaTeX and HTML go beside it.
     """
-    parts = {
-        judge: status.judge_status(
-            {study: requests / study / f"{judge}.parquet" for study in block["studies"]}, Store(stores / judge)
-        )
-        for judge, block in judges.items()
-    }
+    parts = {}
+    for judge, block in judges.items():
+        files: dict[str, Path | list[Path]] = {
+            study: requests / study / f"{judge}.parquet" for study in block["studies"]
+        }
+        for dataset, steps in block["references"].items():
+            files[f"references of {dataset}"] = [
+                references / dataset / step / "requests" / f"{judge}.parquet" for step in steps
+            ]
+        parts[judge] = status.judge_status(files, Store(stores / judge))
     rows = judge_status.table(parts, {judge: block["currency"] for judge, block in judges.items()})
     labels = Labels({judge: block["label"] for judge, block in judges.items()}, {})
     printed = with_labels(judge_status.for_print(rows), labels)

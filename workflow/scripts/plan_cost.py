@@ -2,22 +2,27 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet as pq
 
 from rubric_order import tables
 from rubric_order.base import command_line
+from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels, with_labels
-from rubric_order.judging import costs, number_formats
+from rubric_order.judging import costs, number_formats, reference_costs
 from rubric_order.judging.store import Store
+from rubric_order.planning import references as planning
 from rubric_order.tables import plan_cost
 
 
-def main(judges: dict, plans: Path, requests: Path, stores: Path, models: Path, output: Path) -> None:
+def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Path, models: Path, output: Path) -> None:
     """Print and write what each judge still has to do.
 
     Args:
         judges: of each judge its `settings`, the name of the folder of `converted` weights, and the datasets of each of
             its `studies`.
+        references: of each dataset whose reference answers are to be made first, how (`settings`, `rounds`), from which
+            files, the `labels` of who makes them, and the conditions of the `studies` that read the dataset.
         plans: folder of plans, a folder a study and dataset and a file a judge.
         requests: folder of requests, a folder a study and a file a judge.
         stores: folder of response stores, one a judge.
@@ -33,15 +38,42 @@ def main(judges: dict, plans: Path, requests: Path, stores: Path, models: Path, 
         encode = costs.encoder(block["settings"], models / block["converted"])
         files = {study: requests / study / f"{judge}.parquet" for study in reads}
         parts[judge] = costs.judge_costs(block["settings"], files, reads, Store(stores / judge), encode=encode)
-    rows = plan_cost.table(parts)
-    labels = Labels({judge: block["settings"]["label"] for judge, block in judges.items()}, {})
+        parts[judge]["to_come"] = 0.0
+        for dataset, block_of in references.items():
+            more = _to_come(plans, dataset, judge, block_of)
+            parts[judge]["to_come"] += parts[judge]["study"].map(more | {EVERY: sum(more.values())}).fillna(0)
+    made = {dataset: _to_make(block, stores) for dataset, block in references.items()}
+    rows = plan_cost.table(parts, made)
+    named = {judge: block["settings"]["label"] for judge, block in judges.items()}
+    labels = Labels(
+        named | {name: label for block in references.values() for name, label in block["labels"].items()}, {}
+    )
     printed = with_labels(plan_cost.for_print(rows), labels)
     tables.write(rows, printed, output.with_suffix(""), plan_cost.CAPTION)
     print(printed.to_markdown(index=False, disable_numparse=True))
-    print(f"\n{plan_cost.saved(rows)}\n{plan_cost.CAPTION}")
+    print("\n" + "\n".join([plan_cost.saved(rows), *plan_cost.unmade(references), plan_cost.CAPTION]))
     for judge, block in judges.items():
         if slow := number_formats.warning(judge, block["settings"]):
             print(slow)
+
+
+def _to_make(block: dict, stores: Path) -> pd.DataFrame:
+    """What making the reference answers of a dataset takes."""
+    tables = (pd.read_parquet(block[name]) for name in ("items", "rubrics"))
+    files = ([Path(path) for path in block[name]] for name in ("templates", "weights"))
+    plan = planning.load_plan(*tables, *files, block["settings"])
+    return reference_costs.to_make(plan, block["rounds"], {name: Store(stores / name) for name in plan.judges})
+
+
+def _to_come(plans: Path, dataset: str, judge: str, block: dict) -> dict[str, float]:
+    """By study, how many reads of a judge show reference answers that are not there yet, at most."""
+    scale = {"n": block["settings"]["n"], "levels": block["settings"]["levels"]}
+    found = {}
+    for study, told in block["studies"].items():
+        if judge in told["judges"]:
+            reads = pd.read_parquet(plans / study / dataset / f"{judge}.parquet", columns=["n", "condition"])
+            found[study] = reference_costs.reads_to_come(reads, told["conditions"], **scale)
+    return found
 
 
 if __name__ == "__main__":

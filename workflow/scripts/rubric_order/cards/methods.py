@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 # What a study of a probe follows, and what is permuted.
@@ -63,6 +64,23 @@ class Counts(NamedTuple):
     n_failed: int
 
 
+class Answers(NamedTuple):
+    """Reference answers at several scores of one dataset.
+
+    Attributes:
+        levels: scores that they were wanted for.
+        n_wanted: groups, criteria and scores.
+        n_attempts, n_texts: how often one was written, and how often that gave a text.
+        n_accepted: of those that were wanted.
+    """
+
+    levels: Sequence[int]
+    n_wanted: int
+    n_attempts: int
+    n_texts: int
+    n_accepted: int
+
+
 def text(
     run: Mapping[str, Any],
     *,
@@ -71,16 +89,19 @@ def text(
     statistics: Iterable[str],
     software: Mapping[str, str],
     library: str,
+    references: Mapping[str, Answers] = MappingProxyType({}),
 ) -> tuple[str, str]:
     """The methods of a run as Markdown, and its references as BibTeX.
 
     Args:
-        run: the parts of config that results depend on: `studies`, `judges`, `datasets`, `statistics`.
+        run: the parts of config that results depend on: `studies`, `judges`, `datasets`, `statistics`; and
+            `references`, where there are any.
         counts: by study and dataset.
         versions: by judge and kind of version how many answers each version gave.
         statistics: names of the statistics that were made.
         software: versions of packages by name.
         library: BibTeX of all that can be cited, its entries parted by empty lines.
+        references: reference answers that were made or brought, by dataset.
 
     Returns:
         The text cites by ``[@key]``, and every key is in the references.
@@ -99,14 +120,16 @@ def text(
         *_data(run, counts, cite),
         "## Judges",
         *(_judge(name, judge, versions.get(name, {}), cite) for name, judge in run["judges"].items()),
+        *(["## Reference answers"] if references else []),
+        *(_references(name, run, made, cite) for name, made in references.items()),
         "## Design",
         *(_study(name, study, counts.get(name, {}), cite) for name, study in run["studies"].items()),
         "## Analysis",
         _analysis(run["statistics"]["bootstrap"], sorted(set(statistics)), cite),
     ]
     known = {re.match(r"@\w+\{(\w+),", entry)[1]: entry for entry in library.strip().split("\n\n")}
-    references = [known.get(key) or _dataset(key, run) for key in dict.fromkeys(cited)]
-    return "\n\n".join(parts) + "\n", "\n\n".join(references) + "\n"
+    entries = [known.get(key) or _dataset(key, run) for key in dict.fromkeys(cited)]
+    return "\n\n".join(parts) + "\n", "\n\n".join(entries) + "\n"
 
 
 def _versions(software: Mapping[str, str]) -> str:
@@ -153,6 +176,29 @@ def _judge(name: str, judge: Mapping, versions: Mapping, cite) -> str:
 def _left(value: object) -> object:
     """A setting of sampling."""
     return "left to the endpoint" if value is None else value
+
+
+def _references(name: str, run: Mapping, made: Answers, cite) -> str:
+    block, label = run["references"][name], run["datasets"][name]["label"]
+    if block["file"]:
+        return f"{_many(made.n_texts, 'reference answer')} of {label} came from a file of our own."
+    judges = [run["judges"].get(each, {}).get("label", each) for each in block["judges"]]
+    by = f"written and reviewed by {judges[0]}"
+    if len(judges) > 1:
+        by = f"written by {judges[0]} and reviewed by {judges[1]}; the two changed roles by round"
+    how = "".join(
+        f" For {role} they sampled with {', '.join(f'{key} {value}' for key, value in block[role].items())}."
+        for role in ("writing", "reviewing")
+        if block[role]
+    )
+    shown = " A writer saw what had been rejected before." if block["shows_rejected"] else ""
+    levels = ", ".join(map(str, made.levels))
+    return (
+        f"Reference answers of {label} at the scores {levels} were {by}, in at most {_many(block['rounds'], 'round')}"
+        f"{cite('li2025')}; the prompts are ours.{how}{shown} Of {made.n_wanted:,} that were wanted (one a group,"
+        f" criterion and score) {made.n_accepted:,} were accepted. The other {made.n_wanted - made.n_accepted:,} are"
+        f" not shown. It took {_many(made.n_attempts, 'attempt')}, of which {made.n_texts:,} gave a text."
+    )
 
 
 def _study(name: str, study: Mapping, counts: Mapping[str, Counts], cite) -> str:

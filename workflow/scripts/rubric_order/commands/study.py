@@ -19,7 +19,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON list with one
 def plan(config: Config, project: Project = Path(), as_json: AsJson = False) -> None:
     """Say what judging will take: reads, requests, tokens, hours and money. Nothing is asked.
 
-    It plans the study with Snakemake, as [green]make plan-cost[/] does. Reference answers are to be there before.
+    It plans the study with Snakemake, as [green]make plan-cost[/] does.
+    Of reference answers that are not there yet it says how many requests they take.
 
     Example: [green]rubric-order plan config/demo.yaml[/]
     """

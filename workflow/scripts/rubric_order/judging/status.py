@@ -1,6 +1,6 @@
 """Progress of the judges, read from the files of requests and the response stores."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +15,12 @@ from rubric_order.judging.store import Store, may_pass
 TOKEN_COLUMNS = ["prompt_tokens", "completion_tokens", "cached_tokens"]
 
 
-def judge_status(requests: Mapping[str, Path], store: Store) -> pd.DataFrame:
+def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) -> pd.DataFrame:
     """Progress of one judge.
 
     Args:
-        requests: file of the judge's requests, by study; a file need not exist yet.
+        requests: file of the judge's requests, by study, or several files; a file need not exist yet. Of several, those
+            count that are there: what making reference answers asks is known step by step.
         store: the judge's response store.
 
     Returns:
@@ -35,10 +36,12 @@ def judge_status(requests: Mapping[str, Path], store: Store) -> pd.DataFrame:
     """
     known = store.read(columns=["error", "cost", "engine", "model", *TOKEN_COLUMNS])
     rows, ours = [], np.zeros(len(known), dtype=bool)
-    for study, path in requests.items():
+    for study, named in requests.items():
         row = {"study": study}
-        if path.exists():
-            ids = pq.read_table(path, columns=["request_id"])["request_id"].to_pandas()
+        paths = [path for path in ([named] if isinstance(named, Path) else named) if path.exists()]
+        if paths:
+            read = [pq.read_table(path, columns=["request_id"])["request_id"].to_pandas() for path in paths]
+            ids = pd.concat(read).drop_duplicates()
             mine = is_among(known["request_id"], ids)
             row |= _counts(known[mine], len(ids))
             ours |= mine

@@ -1,5 +1,8 @@
 """What judging will take."""
 
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
@@ -10,29 +13,50 @@ CAPTION = (
     " characters a token, where the judge's tokenizer is not on this machine. ≤: at most, every answer as long as"
     " max_tokens allows, where the store has none yet. From cache: the share of prompt tokens that a prefix cache"
     " saves. Hours are those of one job, without loading the model. Cost counts on no cache. Constrained second"
-    " requests are in neither."
+    " requests are in neither. Where reference answers are still to be made, requests are from as many as if every text"
+    " is accepted at once to as many as if none ever is; prompts that show them are in the second number alone, and in"
+    " no other column."
 )
+NOTHING: Mapping = MappingProxyType({})
+OF_REFERENCES = "references of "  # before a dataset, in place of a study: making its reference answers
 
 
-def table(parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """One row a judge and study, and one a judge; `parts` are by judge, see `costs.judge_costs`."""
+def table(parts: dict[str, pd.DataFrame], references: Mapping[str, pd.DataFrame] = NOTHING) -> pd.DataFrame:
+    """One row a judge and study, and one a judge; and one a judge and dataset whose reference answers are to be made.
+
+    Args:
+        parts: by judge, see `costs.judge_costs`; with `to_come`, the reads that show reference answers that are not
+            there yet, at most.
+        references: by dataset, see `reference_costs.to_make`.
+    """
     table = pd.concat([part.assign(judge=judge) for judge, part in parts.items()], ignore_index=True)
+    table["to_ask_most"] = table["to_ask"] + table.get("to_come", 0)
+    table = table.drop(columns="to_come", errors="ignore")
+    made = [part.assign(study=f"{OF_REFERENCES}{dataset}") for dataset, part in references.items()]
+    if made:
+        more = pd.concat(made).assign(output_tokens_from="max_tokens", prompt_tokens_from="tokenizer", currency="")
+        more["requests"] = more["answered"] + more["to_ask"]
+        counts = dict.fromkeys(("answered", "to_ask", "requests", "output_tokens"), "Int64")
+        table = pd.concat([table, more.astype(counts)], ignore_index=True)
+    table["to_ask_most"] = table["to_ask_most"].astype("Float64").round().astype("Int64")
     return table[["judge", *table.columns.drop("judge")]]
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """One line a judge, and one of all judges together; studies are left to the CSV file."""
-    rows = rows[rows["study"] == EVERY].reset_index(drop=True)
+    making = rows["study"].str.startswith(OF_REFERENCES)
+    rows = rows[(rows["study"] == EVERY) | making].reset_index(drop=True)
+    making = rows["study"].str.startswith(OF_REFERENCES)
     about = rows["prompt_tokens_from"].map({"characters": "≈ ", "tokenizer": ""})
     most = rows["output_tokens_from"].map({"max_tokens": "≤ ", "answers": ""})
     lines = pd.DataFrame(
         {
-            "Judge": rows["judge"],
-            "Reads": rows["reads"].map(count),
-            "Requests": rows["requests"].map(count),
+            "Judge": rows["judge"].where(~making, rows["judge"] + "/" + rows["study"]),
+            "Reads": rows["reads"].map(count, na_action=None),
+            "Requests": _between(rows["requests"], rows["requests"] + rows["to_ask_most"] - rows["to_ask"]),
             "Answered": rows["answered"].map(count),
-            "To ask": rows["to_ask"].map(count),
-            "Prompt tokens": about + rows["prompt_tokens"].map(count),
+            "To ask": _between(rows["to_ask"], rows["to_ask_most"]),
+            "Prompt tokens": (about + rows["prompt_tokens"].map(count, na_action=None)).where(~making, "unknown"),
             "From cache": [percent(*row) for row in zip(rows["cached_tokens"], rows["prompt_tokens"], strict=True)],
             "Output tokens": most + rows["output_tokens"].map(count),
             "Hours": _amounts(rows["hours"], most),
@@ -40,9 +64,38 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
             "Cost": (_amounts(rows["cost"], most) + " " + rows["currency"]).where(rows["currency"] != "", ""),
         }
     )
-    sums = rows[["reads", "requests", "answered", "to_ask"]].sum().map(count).tolist()
+    reads, requests, answered, to_ask = rows[["reads", "requests", "answered", "to_ask"]].sum()
+    most = rows["to_ask_most"].sum(skipna=False)
+    sums = [
+        count(reads),
+        *_between([requests], [requests + most - to_ask]),
+        count(answered),
+        *_between([to_ask], [most]),
+    ]
     whole = dict.fromkeys(lines.columns, "") | dict(zip(lines.columns, [EVERY, *sums], strict=False))
     return pd.concat([lines, pd.DataFrame([whole])], ignore_index=True)
+
+
+def _between(least: Iterable[int], most: Iterable[int]) -> list[str]:
+    """Numbers that are known, or the least and the most that they can be."""
+    return [
+        count(one) if pd.notna(two) and one == two else f"{count(one)} to {count(two) or 'unknown'}"
+        for one, two in zip(least, most, strict=True)
+    ]
+
+
+def unmade(references: Mapping[str, Mapping]) -> list[str]:
+    """What to do where reference answers are still to be made, a line a dataset.
+
+    Args:
+        references: by dataset, with `rounds`.
+    """
+    return [
+        f"Reference answers of {dataset} are not there yet: each is written and reviewed in up to {block['rounds']}"
+        f" rounds, three requests a round. `snakemake results/references/{dataset}.parquet` makes them, with this"
+        " config."
+        for dataset, block in references.items()
+    ]
 
 
 def saved(rows: pd.DataFrame) -> str:

@@ -1,0 +1,90 @@
+"""What it takes to make reference answers, before they are there: prompts at least and at most."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import pandas as pd
+
+from rubric_order.config import judges
+from rubric_order.judging.store import Store, may_pass
+from rubric_order.planning import references
+from rubric_order.planning.references import REVIEW, REVIEWING, STEPS, WRITE, WRITING, Plan
+from rubric_order.prompts import conditions
+
+PROFILES = {WRITE: (WRITING,), REVIEW: (REVIEWING, judges.DEFAULT_PROFILE)}  # of the requests about one text, by role
+COLUMNS = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]
+
+
+def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFrame:
+    """How many requests each judge still gets until reference answers are made.
+
+    Args:
+        plan: how they are made.
+        rounds: how often a text is written, at most.
+        stores: response store of each judge. Steps whose requests are all answered there are done.
+
+    Returns:
+        One row a judge: `answered` requests; `to_ask`, if every text that is still to be written is accepted at once;
+        `to_ask_most`, if none ever is; and of the latter the `output_tokens`, if every answer is as long as
+        `max_tokens` allows (NaN where a judge has no such limit).
+
+        A text that is cut needs no review. Where many are cut in the last round, less is asked than if all are accepted
+        at once.
+    """
+    found = {name: dict.fromkeys(COLUMNS[1:], 0.0) for name in plan.judges}
+    responses: dict[str, pd.DataFrame] = {}
+    left = references.steps(rounds)
+    while left:
+        asked = references.requests(plan, left[0], responses)
+        store = stores[references.judge_of(left[0], plan.judges)]
+        answers = store.read(asked["request_id"], columns=["text", "finish_reason"])
+        known = asked["request_id"].isin(answers.loc[~may_pass(answers["error"]), "request_id"])
+        found[references.judge_of(left[0], plan.judges)]["answered"] += int(known.sum())
+        if not known.all():
+            _add(found, plan, left[0], asked.loc[~known, "profile"].value_counts(), least=True)
+            break
+        responses[left.pop(0)] = answers
+    if left:
+        open_ = _still_open(plan, left, responses)
+        for step in left[1:]:
+            turn, role = step.split("_")
+            counts = pd.Series(open_, index=list(PROFILES[role]))
+            _add(found, plan, step, counts, least=turn == left[0].split("_")[0])
+    return pd.DataFrame([{"judge": name} | row for name, row in found.items()], columns=COLUMNS)
+
+
+def _still_open(plan: Plan, left: list[str], responses: Mapping[str, pd.DataFrame]) -> int:
+    """For how many texts something may still be asked after the step that is open now."""
+    whole = len(responses) // len(STEPS) * len(STEPS)
+    done = references.attempts(plan, dict(list(responses.items())[:whole]))
+    accepted = done.loc[done["accepted"].astype(bool), references.KEYS].drop_duplicates()
+    return len(plan.slots) - len(accepted)
+
+
+def _add(found: Mapping[str, dict], plan: Plan, step: str, counts: pd.Series, *, least: bool) -> None:
+    """Count requests of a step, by profile; `least`: they are asked also where every text is accepted."""
+    name = references.judge_of(step, plan.judges)
+    row = found[name]
+    for profile, count in counts.items():
+        most = judges.with_profile(plan.settings[name], profile)["sampling"]["max_tokens"]
+        row["to_ask"] += int(count) if least else 0
+        row["to_ask_most"] += int(count)
+        row["output_tokens"] += float("nan") if most is None else float(count * most)
+
+
+def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, levels: Collection[int]) -> float:
+    """How many reads of a plan without these reference answers show one of them, at most.
+
+    Args:
+        reads: the plan of one study, dataset and judge.
+        conditions_: of the study.
+        n, levels: scale of the reference answers, and the scores that they are written for.
+
+    Returns:
+        The reads of the condition with the most, for each condition that shows one; NaN where no condition is read.
+    """
+    of_scale = reads[reads["n"] == n]
+    shown = [name for name in conditions_ if conditions.read(name, n).reference in levels]
+    if not shown:
+        return 0
+    most = of_scale["condition"].value_counts().max()
+    return float(most * len(shown) - of_scale["condition"].isin(shown).sum())
