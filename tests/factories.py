@@ -118,31 +118,23 @@ def score_table(
     shown = orderings.balanced(n).tolist() if shown is None else np.asarray(shown).tolist()
     rows = []
     for item, scores in enumerate(selected):
+        of_item = {
+            "item_id": f"i{item:04d}",
+            "group_id": f"g{item // per_group:04d}",
+            "candidate": f"c{item % per_group}",
+            "criterion": criteria[item % len(criteria)],
+            "human_score": np.nan if human is None else human[item],
+            "strategy": strategy,
+            "n": n,
+        }
         for read, given in enumerate(scores):
-            ordering = shown[read % len(shown)]
-            failure = "no_score" if given is None else given if isinstance(given, str) else None
-            score = given if failure is None else None
-            options = None if score is None else [float(k == score) for k in range(1, n + 1)]
-            options = options if probabilities is None else probabilities[item][read]
-            value = score if expected is None else expected[item][read]
-            rows.append(
-                {
-                    "item_id": f"i{item:04d}",
-                    "group_id": f"g{item // per_group:04d}",
-                    "candidate": f"c{item % per_group}",
-                    "criterion": criteria[item % len(criteria)],
-                    "human_score": np.nan if human is None else human[item],
-                    "strategy": strategy,
-                    "n": n,
-                    "read_index": read,
-                    "ordering": np.array(ordering),
-                    "score": score,
-                    "position": ordering.index(score) + 1 if score in ordering else None,
-                    "failure": failure,
-                    "expected_score": np.nan if value is None or not soft else value,
-                    "position_probabilities": [options[k - 1] for k in ordering] if options and soft else None,
-                }
-            )
+            row = of_item | {"read_index": read} | _given(given, shown[read % len(shown)], n)
+            if probabilities is not None:
+                row["options"] = probabilities[item][read]
+            value, options = row["score"] if expected is None else expected[item][read], row.pop("options")
+            row["expected_score"] = np.nan if value is None or not soft else value
+            row["position_probabilities"] = [options[k - 1] for k in row["ordering"]] if options and soft else None
+            rows.append(row)
     table = pd.DataFrame(rows)
     types = {"score": "Int8", "position": "Int8", "expected_score": float, "human_score": float}
     table = table.astype(types | {"position_probabilities": object})
@@ -150,6 +142,19 @@ def score_table(
         None if each is None else np.array(each) for each in table["position_probabilities"]
     ]
     return table.assign(unit_id=table["item_id"], question="", **ABOUT | about)
+
+
+def _given(given, ordering, n):
+    """What a read gives: `score`, `position`, `failure`, and the probability of each score (`options`)."""
+    failure = "no_score" if given is None else given if isinstance(given, str) else None
+    score = given if failure is None else None
+    return {
+        "ordering": np.array(ordering),
+        "score": score,
+        "position": ordering.index(score) + 1 if score in ordering else None,
+        "failure": failure,
+        "options": None if score is None else [float(k == score) for k in range(1, n + 1)],
+    }
 
 
 def random_scores(seed, *, n_items=12, n_reads=None, n=5, failing=0.2, rated=True, **options):
@@ -207,6 +212,32 @@ def simulated_reads(
     """
     rng = np.random.default_rng(seed)
     preference = np.zeros(n) if preference is None else np.asarray(preference, dtype=float)
+    items, quality = _made_items(rng, groups, candidates, criteria, n, human)
+    parts = []
+    for strategy in strategies:
+        if strategy == "random":
+            shown = np.stack([orderings.choose("random", n, budget=reads, rng=rng) for _ in range(len(items))])
+        else:
+            one = orderings.choose(strategy, n, budget=reads)
+            shown = np.broadcast_to(one, (len(items), *one.shape))
+        worth = -sharpness * np.abs(shown - quality[:, None, None]) + preference
+        chosen = (worth + noise * rng.gumbel(size=shown.shape)).argmax(axis=-1)
+        part = _chosen(items, shown, chosen, failed=rng.random(chosen.size) < failing)
+        part["strategy"] = strategy
+        if soft:
+            weights = np.exp((worth - worth.max(axis=-1, keepdims=True)) / max(noise, 1e-3))
+            shares = weights / weights.sum(axis=-1, keepdims=True)
+            part["expected_score"] = (shares * shown).sum(axis=-1).ravel()
+            part["position_probabilities"] = list(shares.reshape(-1, n))
+        parts.append(part)
+    table = pd.concat(parts, ignore_index=True)
+    for place, (name, value) in enumerate((ABOUT | about).items()):
+        table.insert(place, name, value)
+    return table
+
+
+def _made_items(rng, groups, candidates, criteria, n, human):
+    """Items of `simulated_reads`, and the quality of each."""
     names = [(g, c, k) for g in range(groups) for c in range(candidates) for k in criteria]
     items = pd.DataFrame(
         {
@@ -222,38 +253,29 @@ def simulated_reads(
         + 0.22 * n * rng.normal(size=len(items))
     )
     raters = np.clip(np.rint(quality + rng.normal(size=(3, len(items)))), 1, n)
-    items["human_score"] = raters.sum(axis=0) / 3 if human else np.nan
-    parts = []
-    for strategy in strategies:
-        if strategy == "random":
-            shown = np.stack([orderings.choose("random", n, budget=reads, rng=rng) for _ in range(len(items))])
-        else:
-            one = orderings.choose(strategy, n, budget=reads)
-            shown = np.broadcast_to(one, (len(items), *one.shape))
-        count = shown.shape[1]
-        worth = -sharpness * np.abs(shown - quality[:, None, None]) + preference
-        chosen = (worth + noise * rng.gumbel(size=shown.shape)).argmax(axis=-1)
-        score = np.take_along_axis(shown, chosen[..., None], axis=-1)[..., 0].ravel()
-        part = items.loc[np.repeat(items.index, count)].reset_index(drop=True)
-        part["strategy"], part["n"] = strategy, n
-        part["read_index"] = np.tile(np.arange(count), len(items))
-        part["ordering"] = list(shown.reshape(-1, n))
-        failed = rng.random(len(part)) < failing
-        part["score"] = pd.array(np.where(failed, 0, score), dtype="Int8")
-        part["position"] = pd.array(chosen.ravel() + 1, dtype="Int8")
-        part.loc[failed, ["score", "position"]] = pd.NA
-        part["failure"] = np.where(failed, "no_score", None)
-        part["expected_score"], part["position_probabilities"] = np.nan, None
-        if soft:
-            weights = np.exp((worth - worth.max(axis=-1, keepdims=True)) / max(noise, 1e-3))
-            shares = weights / weights.sum(axis=-1, keepdims=True)
-            part["expected_score"] = (shares * shown).sum(axis=-1).ravel()
-            part["position_probabilities"] = list(shares.reshape(-1, n))
-        parts.append(part)
-    table = pd.concat(parts, ignore_index=True)
-    for place, (name, value) in enumerate((ABOUT | about).items()):
-        table.insert(place, name, value)
-    return table
+    return items.assign(human_score=raters.sum(axis=0) / 3 if human else np.nan), quality
+
+
+def _chosen(items, shown, chosen, *, failed):
+    """Reads of items, without what is known of their options.
+
+    Args:
+        shown: score at each place of each read, shape (items, reads, n).
+        chosen: the place that each chooses, from 0, shape (items, reads).
+        failed: whether each has no score, shape (items * reads,).
+    """
+    _, count, n = shown.shape
+    score = np.take_along_axis(shown, chosen[..., None], axis=-1)[..., 0].ravel()
+    part = items.loc[np.repeat(items.index, count)].reset_index(drop=True)
+    part["strategy"], part["n"] = "", n
+    part["read_index"] = np.tile(np.arange(count), len(items))
+    part["ordering"] = list(shown.reshape(-1, n))
+    part["score"] = pd.array(np.where(failed, 0, score), dtype="Int8")
+    part["position"] = pd.array(chosen.ravel() + 1, dtype="Int8")
+    part.loc[failed, ["score", "position"]] = pd.NA
+    part["failure"] = np.where(failed, "no_score", None)
+    part["expected_score"], part["position_probabilities"] = np.nan, None
+    return part
 
 
 def criteria_table(values, shown, *, human=None, groups=None, soft=None, levels=None, **about):

@@ -81,6 +81,46 @@ def command_lines() -> list[bytes]:
     return lines
 
 
+def arguments(folder, endpoint):
+    """Of the job, as a rule gives them."""
+    judge = {
+        **{"engine": "openai", "model": "a-model", "answer_format": "feedback", "answer_prefix": ""},
+        **{"sampling": {"temperature": 0, "top_p": 1, "max_tokens": 64, "seed": 0, "stop": []}},
+        **{"system_prompt": None, "chat_template_kwargs": {}, "engine_args": {}, "extra_body": {}, "serve": None},
+        **{
+            "profiles": {},
+            "accept_failures": False,
+            "accept_mixed": False,
+            "retry_failed": False,
+            "second_request": False,
+            "criteria_format": "free",
+        },
+    }
+    how = {
+        **{"base_url": endpoint.base_url, "api_key_env": "FAULT_TEST_KEY", "dialect": "openai"},
+        **{"extra_headers": {"X-Tenant": "$FAULT_TEST_KEY"}, "accept_models": []},
+        **{"max_tokens_name": "max_tokens", "top_logprobs": 20, "concurrency": CONCURRENCY},
+        **{"requests_per_minute": PER_MINUTE, "tokens_per_minute": None, "timeout": 5},
+        **{"max_attempts": ATTEMPTS, "backoff": {"first": 0.01, "longest": 0.1}},
+        **{"budget": {"calls": 10_000, "tokens": None, "cost": 10.0}},
+        **{"prices": {"prompt": 1.0, "completion": 10.0, "currency": "EUR"}},
+    }
+    return [
+        *("--requests", folder / "requests.parquet", "--shard", "1", "--shards", "1", "--probes", "score_order"),
+        *(
+            "--judge",
+            json.dumps(judge),
+            "--endpoint",
+            json.dumps(how),
+            "--model-folder",
+            "--weights",
+            "--gpus",
+            "0",
+        ),
+        *("--store", folder / "store", "--output", folder / "responses.parquet"),
+    ]
+
+
 @pytest.fixture(scope="module")
 def job(pytestconfig, tmp_path_factory):
     """Two runs of the job: what the server saw in each, what the job printed, and where its files are."""
@@ -99,42 +139,10 @@ def job(pytestconfig, tmp_path_factory):
         return answer
 
     with running(reply) as endpoint:
-        judge = {
-            **{"engine": "openai", "model": "a-model", "answer_format": "feedback", "answer_prefix": ""},
-            **{"sampling": {"temperature": 0, "top_p": 1, "max_tokens": 64, "seed": 0, "stop": []}},
-            **{"system_prompt": None, "chat_template_kwargs": {}, "engine_args": {}, "extra_body": {}, "serve": None},
-            **{
-                "profiles": {},
-                "accept_failures": False,
-                "accept_mixed": False,
-                "retry_failed": False,
-                "second_request": False,
-                "criteria_format": "free",
-            },
-        }
-        how = {
-            **{"base_url": endpoint.base_url, "api_key_env": "FAULT_TEST_KEY", "dialect": "openai"},
-            **{"extra_headers": {"X-Tenant": "$FAULT_TEST_KEY"}, "accept_models": []},
-            **{"max_tokens_name": "max_tokens", "top_logprobs": 20, "concurrency": CONCURRENCY},
-            **{"requests_per_minute": PER_MINUTE, "tokens_per_minute": None, "timeout": 5},
-            **{"max_attempts": ATTEMPTS, "backoff": {"first": 0.01, "longest": 0.1}},
-            **{"budget": {"calls": 10_000, "tokens": None, "cost": 10.0}},
-            **{"prices": {"prompt": 1.0, "completion": 10.0, "currency": "EUR"}},
-        }
         command = [
-            *(sys.executable, pytestconfig.rootpath / "workflow/scripts/judge_shard.py"),
-            *("--requests", folder / "requests.parquet", "--shard", "1", "--shards", "1", "--probes", "score_order"),
-            *(
-                "--judge",
-                json.dumps(judge),
-                "--endpoint",
-                json.dumps(how),
-                "--model-folder",
-                "--weights",
-                "--gpus",
-                "0",
-            ),
-            *("--store", folder / "store", "--output", folder / "responses.parquet"),
+            sys.executable,
+            pytestconfig.rootpath / "workflow/scripts/judge_shard.py",
+            *arguments(folder, endpoint),
         ]
         runs, seen = [], []
         for number in (1, 2):

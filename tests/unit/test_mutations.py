@@ -374,75 +374,87 @@ def places(content: object) -> list[tuple[list | dict, object]]:
     return found
 
 
-def damaged_records(records: list, kind: str, rng: random.Random) -> Iterator[Mutant]:
-    """What can happen to the content of a file."""
-    flat = kind in ("csv", "xlsx", "parquet")
+class Changes:
+    """What can happen to records: each method changes some of them in place, drawn at random.
 
-    def mutant(name: str, change: Callable[[list], object], **options: object) -> Mutant:
-        changed = copy.deepcopy(records)
-        if kind != "yaml":  # shared parts are copied once; a change must be in one place
-            changed = [copy.deepcopy(record) for record in changed]
-        changed = json.loads(json.dumps(changed)) if kind in ("json", "jsonl", "json_by_id") else changed
-        change(changed)
-        return Mutant(name, dump(changed, kind, **options), changed)
+    Attributes:
+        rng: draws. flat: whether a record's fields are the only places in it.
+    """
 
-    def set_anywhere(value: object, *, texts: bool = False) -> Callable[[list], None]:
+    def __init__(self, rng: random.Random, *, flat: bool) -> None:
+        self.rng, self.flat = rng, flat
+
+    def set_anywhere(self, value: object, *, texts: bool = False) -> Callable[[list], None]:
         def change(changed: list) -> None:
-            options = [(c, key) for c, key in places(changed) if not (flat and c is changed)]
+            options = [(c, key) for c, key in places(changed) if not (self.flat and c is changed)]
             if texts:
                 options = [(c, key) for c, key in options if isinstance(c[key], str)]
-            container, key = rng.choice(options)
+            container, key = self.rng.choice(options)
             container[key] = value
 
         return change
 
-    def keyed(changed: list) -> dict:
-        return rng.choice([c for c, _ in places(changed) if isinstance(c, dict)] if not flat else changed)
+    def keyed(self, changed: list) -> dict:
+        return self.rng.choice([c for c, _ in places(changed) if isinstance(c, dict)] if not self.flat else changed)
 
-    def drop(changed: list) -> None:
-        entry = keyed(changed)
-        del entry[rng.choice(list(entry))]
+    def drop(self, changed: list) -> None:
+        entry = self.keyed(changed)
+        del entry[self.rng.choice(list(entry))]
 
-    def drop_column(changed: list) -> None:
-        name = rng.choice(list(changed[0]))
+    def drop_column(self, changed: list) -> None:
+        name = self.rng.choice(list(changed[0]))
         for record in changed:
             del record[name]
 
-    def add_column(changed: list) -> None:
+    def add_column(self, changed: list) -> None:
         for record in changed:
             record["new\ncolumn"] = "x"
 
-    def repeat_value(changed: list) -> None:
-        name = rng.choice(list(changed[0]))
+    def repeat_value(self, changed: list) -> None:
+        name = self.rng.choice(list(changed[0]))
         changed[-1][name] = copy.deepcopy(changed[0][name])
 
-    def swap(changed: list) -> None:
-        names = rng.sample(list(changed[0]), 2)
+    def swap(self, changed: list) -> None:
+        names = self.rng.sample(list(changed[0]), 2)
         for record in changed:
             record[names[0]], record[names[1]] = record[names[1]], record[names[0]]
 
-    def swap_in_one(changed: list) -> None:
-        entry = rng.choice(changed)
-        names = rng.sample(list(entry), 2)
+    def swap_in_one(self, changed: list) -> None:
+        entry = self.rng.choice(changed)
+        names = self.rng.sample(list(entry), 2)
         entry[names[0]], entry[names[1]] = entry[names[1]], entry[names[0]]
+
+
+def damaged_records(records: list, kind: str, rng: random.Random) -> Iterator[Mutant]:
+    """What can happen to the content of a file."""
+    flat = kind in ("csv", "xlsx", "parquet")
+    change = Changes(rng, flat=flat)
+
+    def mutant(name: str, damage: Callable[[list], object], **options: object) -> Mutant:
+        changed = copy.deepcopy(records)
+        if kind != "yaml":  # shared parts are copied once; a change must be in one place
+            changed = [copy.deepcopy(record) for record in changed]
+        changed = json.loads(json.dumps(changed)) if kind in ("json", "jsonl", "json_by_id") else changed
+        damage(changed)
+        return Mutant(name, dump(changed, kind, **options), changed)
 
     for value in VALUES:
         usable = not (kind == "yaml" and (value == 10**400 or value == "\ud83d")) and not (flat and value == "\ud83d")
         if usable and not (kind == "xlsx" and value == 10**400):
-            yield mutant("wrong type", set_anywhere(value))
+            yield mutant("wrong type", change.set_anywhere(value))
     for _ in range(3):
-        yield mutant("nan", set_anywhere(math.nan))
-        yield mutant("field missing", drop)
-        yield mutant("swapped", swap)
-        yield mutant("value repeated", repeat_value)
+        yield mutant("nan", change.set_anywhere(math.nan))
+        yield mutant("field missing", change.drop)
+        yield mutant("swapped", change.swap)
+        yield mutant("value repeated", change.repeat_value)
     for _ in range(2):
-        yield mutant("column missing", drop_column)
-        yield mutant("swapped in one", swap_in_one)
-        yield mutant("nested", set_anywhere(DEEP))
+        yield mutant("column missing", change.drop_column)
+        yield mutant("swapped in one", change.swap_in_one)
+        yield mutant("nested", change.set_anywhere(DEEP))
         yield mutant("record repeated", lambda changed: changed.append(copy.deepcopy(rng.choice(changed))))
-    yield mutant("column added", add_column)
-    yield mutant("field added", lambda changed: keyed(changed).update({"extra": [1] if not flat else "1"}))
-    yield mutant("huge", set_anywhere("1 MB. " * 170_000, texts=True))
+    yield mutant("column added", change.add_column)
+    yield mutant("field added", lambda changed: change.keyed(changed).update({"extra": [1] if not flat else "1"}))
+    yield mutant("huge", change.set_anywhere("1 MB. " * 170_000, texts=True))
     yield mutant("last record removed", lambda changed: changed.pop())
     yield mutant("no records", lambda changed: changed.clear())
     yield mutant("key repeated", lambda changed: None, twice=next(key for key in records[0] if key))

@@ -1,22 +1,15 @@
 """Answer the requests of one shard of a judge."""
 
-import contextlib
 import functools
-import logging
 from pathlib import Path
-
-import pandas as pd
-import pyarrow as pa
 
 from rubric_order.base import command_line, files, locks
 from rubric_order.config import judges
-from rubric_order.judging import answers, devices, engines, number_formats, open_calls, versions
+from rubric_order.judging import answers, starting, versions
 from rubric_order.judging import shard as judging
 from rubric_order.judging.second_requests import of_studies
 from rubric_order.judging.store import Store
-from rubric_order.planning.requests import read_shard
-
-log = logging.getLogger(__name__)
+from rubric_order.planning.requests import read_studies
 
 
 def main(
@@ -51,43 +44,19 @@ def main(
     judge |= files.read_json(weights) if weights else {}
     files.remove_leftovers(store)
     files.remove_leftovers(output.parent)
-    with locks.only_writer(output), contextlib.ExitStack() as claimed:
-
-        def start_engine() -> engines.Engine:
-            if slow := number_formats.warning(store.name, {**judge, "gpu": gpus}):
-                log.warning(slow)
-            if needed := engines.gpus_to_claim(judge, gpus):
-                claimed.enter_context(devices.claim(needed))
-            settings = {**judge, **endpoint, "gpu": gpus}
-            if endpoint.get("base_url"):  # its limits hold for all jobs together: they take turns
-                claimed.enter_context(locks.only_writer(store / "calls"))
-                calls = store / "open_calls.jsonl"
-                open_calls.book(calls, kept)
-                claimed.callback(open_calls.book, calls, kept)
-                settings |= {"spent": kept.spent(), "sent": store / "sent.json", "open_calls": calls}
-            return engines.load(settings, model_folder=model_folder)
-
+    with locks.only_writer(output), starting.Starter(judge, endpoint, kept, model_folder, gpus) as start:
         names = {judges.shown_name(judge), *endpoint.get("accept_models", ())}
-        parts = [read_shard(path, shard, shards) for path in requests]
-        studies = [path.parent.name for path, part in zip(requests, parts, strict=True) for _ in range(len(part))]
-        asked = (part.assign(probe=probe) for part, probe in zip(parts, probes, strict=True))
+        asked, studies = read_studies(requests, probes, shard, shards)
         responses = judging.judge(
-            pd.concat(asked, ignore_index=True),
+            asked,
             kept,
-            start_engine,
+            start,
             accept_failures=judge["accept_failures"],
             retry_failed=judge["retry_failed"],
             refuse_mixed=None if judge["accept_mixed"] else functools.partial(versions.check, names=names),
             second_requests=functools.partial(of_studies, judge=judge) if judge["second_request"] else None,
         )
-        table = pa.Table.from_pandas(responses, preserve_index=False)
-        files.write_parquet(
-            files.in_row_groups(table),
-            output,
-            judge=judges.identity(judge, judges.FORMATS),
-            studies=answers.of_studies(responses, studies),
-            versions=versions.counts(responses[responses["error"].isna()], names=names),
-        )
+        answers.write(responses, output, studies=studies, judge=judge, names=names)
 
 
 if __name__ == "__main__":  # vLLM starts processes that import this file

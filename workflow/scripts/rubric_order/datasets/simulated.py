@@ -1,6 +1,6 @@
 """Items whose quality is known, see `judge.latent_quality`: for the simulated judge, which knows it too."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -39,18 +39,8 @@ def read(
     Raises:
         InputError: an option is of the wrong kind or size.
     """
-    where = f"dataset {dataset}: options"
-    for name, value, low in (("n_groups", n_groups, 1), ("n_candidates", n_candidates, 1), ("raters", raters, 0)):
-        if type(value) is not int or value < low:
-            raise InputError(f"{where}: {name}: expected a whole number from {low}, found {value!r:.60}")
-    if type(levels) is not int or not 2 <= levels <= MAX_LEVELS:
-        raise InputError(f"{where}: levels: expected a whole number from 2 to {MAX_LEVELS}, found {levels!r:.60}")
-    if type(rater_noise) not in (int, float) or not 0 <= rater_noise < float("inf"):
-        raise InputError(f"{where}: rater_noise: expected a number from 0, found {rater_noise!r:.60}")
-    if isinstance(criteria, str) or not criteria or not all(_is_id(name) for name in criteria):
-        raise InputError(f"{where}: criteria: expected a list of ids without hyphens, found {criteria!r:.60}")
-    if type(length_spread) not in (int, float) or not 0 <= length_spread <= 2:
-        raise InputError(f"{where}: length_spread: expected a number from 0 to 2, found {length_spread!r:.60}")
+    whole = {"n_groups": (n_groups, 1), "n_candidates": (n_candidates, 1), "raters": (raters, 0)}
+    _check(f"dataset {dataset}: options", whole, criteria, levels, rater_noise, length_spread)
     rubrics = {name: _rubric(name, levels) for name in criteria}
     places = [
         (f"g{group:04d}", f"c{candidate:02d}", criterion)
@@ -75,6 +65,36 @@ def read(
             rubric=rubrics[criterion],
             human_scores=row,
         )
+
+
+def _check(
+    where: str,
+    whole: Mapping[str, tuple[object, int]],
+    criteria: object,
+    levels: object,
+    rater_noise: object,
+    length_spread: object,
+) -> None:
+    """Check the options of `read`.
+
+    Args:
+        where: what a message begins with.
+        whole: whole numbers by name, each with the least that it may be.
+
+    Raises:
+        InputError: an option is of the wrong kind or size.
+    """
+    for name, (value, low) in whole.items():
+        if type(value) is not int or value < low:
+            raise InputError(f"{where}: {name}: expected a whole number from {low}, found {value!r:.60}")
+    if type(levels) is not int or not 2 <= levels <= MAX_LEVELS:
+        raise InputError(f"{where}: levels: expected a whole number from 2 to {MAX_LEVELS}, found {levels!r:.60}")
+    if type(rater_noise) not in (int, float) or not 0 <= rater_noise < float("inf"):
+        raise InputError(f"{where}: rater_noise: expected a number from 0, found {rater_noise!r:.60}")
+    if isinstance(criteria, str) or not criteria or not all(_is_id(name) for name in criteria):
+        raise InputError(f"{where}: criteria: expected a list of ids without hyphens, found {criteria!r:.60}")
+    if type(length_spread) not in (int, float) or not 0 <= length_spread <= 2:
+        raise InputError(f"{where}: length_spread: expected a number from 0 to 2, found {length_spread!r:.60}")
 
 
 def _response(text: str, length: float) -> str:

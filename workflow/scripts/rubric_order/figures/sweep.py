@@ -1,6 +1,6 @@
 """What position bias and agreement with people do as one setting of the judges varies."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -67,20 +67,32 @@ def draw(
     shared = {"sharex": True, "sharey": "col", "squeeze": False, "layout": "constrained"}
     figure, axes = plt.subplots(len(datasets), 1 + with_r, figsize=size, **shared)
     apart = 0.03 * min(np.diff(sorted(ticks)), default=1)  # so that intervals of judges do not hide each other
+    v, r = (table.assign(x=table["value"].map(place_of)) for table in (v, r))
     for row, dataset in zip(axes, datasets, strict=True):
-        for axis, table in zip(row, (v, r), strict=False):
-            of_dataset = table[table["dataset"] == dataset]
-            axis.set_visible(not of_dataset.empty)
-            _draw_panel(axis, of_dataset.assign(x=of_dataset["value"].map(place_of)), judges, apart, labels)
-            axis.set_ylabel("Pearson's r")
+        _draw_row(row, [table[table["dataset"] == dataset] for table in (v, r)], judges, apart, labels)
         row[0].set_ylabel(f"{labels.dataset(dataset)}\nCramér's V")
     axes[0, 0].set_ylim(0, None)
-    axes[-1, 0].set_xticks(list(ticks), [names.get(str(text), str(text)) for text in ticks.values()])
-    for column in axes.T:
-        [axis for axis in column if axis.get_visible()][-1].tick_params(axis="x", labelbottom=True)
+    _write_values(axes, list(ticks), [names.get(str(text), str(text)) for text in ticks.values()])
     figure.supxlabel(label)
     style.legend_above(figure, 4)
     return figure
+
+
+def _draw_row(
+    axes: Sequence[Axes], tables: Sequence[pd.DataFrame], judges: list[str], apart: float, labels: Labels
+) -> None:
+    """The panels of one dataset; one without estimates is hidden."""
+    for axis, estimates in zip(axes, tables, strict=False):
+        axis.set_visible(not estimates.empty)
+        _draw_panel(axis, estimates, judges, apart, labels)
+        axis.set_ylabel("Pearson's r")
+
+
+def _write_values(axes: np.ndarray, places: list[float], texts: list[str]) -> None:
+    """Write the values of the setting below the lowest panel of each column."""
+    axes[-1, 0].set_xticks(places, texts)
+    for column in axes.T:
+        [axis for axis in column if axis.get_visible()][-1].tick_params(axis="x", labelbottom=True)
 
 
 def _draw_panel(axis: Axes, estimates: pd.DataFrame, judges: list[str], apart: float, labels: Labels) -> None:

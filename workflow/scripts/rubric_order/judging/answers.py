@@ -6,16 +6,38 @@ failed; and how many answers each version gave, see `versions.counts`. One small
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from rubric_order.base import files
+from rubric_order.config import judges
 from rubric_order.judging import versions
 
 TEXTS = ["request_id", "text", "error", "finish_reason", "constrained_text"]  # that scores depend on
+
+
+def write(
+    responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge: Mapping, names: Collection[str]
+) -> None:
+    """Write the responses of a shard, with what its metadata say of them.
+
+    Args:
+        responses: see `shard.judge`; `studies`: the study of each row.
+        judge: the judge's settings.
+        names: what the model may call itself, see `versions.counts`.
+    """
+    table = pa.Table.from_pandas(responses, preserve_index=False)
+    files.write_parquet(
+        files.in_row_groups(table),
+        path,
+        judge=judges.identity(judge, judges.FORMATS),
+        studies=of_studies(responses, studies),
+        versions=versions.counts(responses[responses["error"].isna()], names=names),
+    )
 
 
 def of_studies(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dict]:

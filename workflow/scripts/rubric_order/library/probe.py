@@ -125,6 +125,27 @@ def probe(
         "template": template,
     }
     texts = [prompts.render(response, levels=levels, ordering=ordering, **about) for ordering in shown]
+    judge = {**SETTINGS, "model": model, "base_url": base_url, "api_key_env": api_key_env}
+    judge["sampling"] = {"temperature": temperature, "top_p": None, "max_tokens": max_tokens, "seed": None, "stop": []}
+    for place, text, error in _answers(texts, shown, judge):
+        if error is not None or text is None:
+            yield Read(shown[place], None, error or "empty", text)
+            continue
+        found = prompts.parse(text, n)
+        yield Read(shown[place], None if found.label is None else int(found.label), found.reason, text)
+
+
+def _answers(
+    texts: Sequence[str], shown: Sequence[tuple[int, ...]], judge: dict
+) -> Iterator[tuple[int, str | None, str | None]]:
+    """Place of each prompt, its answer, and why there is none, as they come.
+
+    An order that is there twice is asked once.
+
+    Args:
+        texts, shown: prompts, and the ordering that each shows; two levels have both rotations twice.
+        judge: settings of the endpoint's judge.
+    """
     try:
         from rubric_order.judging import engines
         from rubric_order.judging.engines import openai_api
@@ -132,29 +153,16 @@ def probe(
         raise InputError(f"package {error.name!r} is missing; expected pip install 'rubric-order[endpoint]'") from None
     from rubric_order.probes import Question, Shown
 
-    sampling: dict[str, Any] = {
-        "temperature": temperature,
-        "top_p": None,
-        "max_tokens": max_tokens,
-        "seed": None,
-        "stop": [],
-    }
-    judge = {**SETTINGS, "model": model, "base_url": base_url, "api_key_env": api_key_env, "sampling": sampling}
-    asked = (Question("", numbers(n), "option"),)
-    # An order can be there twice, as both rotations of two levels are: it is asked once.
+    labels = numbers(len(shown[0]))
+    asked = (Question("", labels, "option"),)
     requests = {
-        str(place): engines.Request(str(place), text, asked, options=numbers(n), shown=Shown(shown[place]))
+        str(place): engines.Request(str(place), text, asked, options=labels, shown=Shown(shown[place]))
         for place, text in enumerate(texts)
         if shown.index(shown[place]) == place
     }
     engine = openai_api.load(judge, model_folder=None)
     try:
         for answer in engine.answer(requests.values()):
-            ordering = shown[int(answer.request_id)]
-            if answer.error is not None or answer.text is None:
-                yield Read(ordering, None, answer.error or "empty", answer.text)
-                continue
-            found = prompts.parse(answer.text, n)
-            yield Read(ordering, None if found.label is None else int(found.label), found.reason, answer.text)
+            yield int(answer.request_id), answer.text, answer.error
     finally:
         engine.close()

@@ -6,7 +6,7 @@ several strategies and studies share one.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -161,6 +161,21 @@ def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
         if first == last:
             return file.schema_arrow.empty_table().to_pandas()
         return file.read_row_groups(list(inside)).slice(first - groups[inside[0]], last - first).to_pandas()
+
+
+def read_studies(
+    paths: Sequence[Path], probes: Sequence[str], shard: int, shards: int
+) -> tuple[pd.DataFrame, list[str]]:
+    """The requests of one shard of several studies, with column `probe`, and the study of each request.
+
+    Args:
+        paths: file of each study's requests, in a folder of the study's name.
+        probes: the probe of each of these studies.
+        shard, shards: see `read_shard`: a shard has its part of each study.
+    """
+    parts = [read_shard(path, shard, shards).assign(probe=probe) for path, probe in zip(paths, probes, strict=True)]
+    studies = [path.parent.name for path, part in zip(paths, parts, strict=True) for _ in range(len(part))]
+    return pd.concat(parts, ignore_index=True), studies
 
 
 def _next_unit(file: pq.ParquetFile, groups: np.ndarray, row: int) -> int:

@@ -12,6 +12,10 @@ from rubric_order.methods.panels import Panel
 from rubric_order.methods.resampling import sum_units
 
 COLUMNS = {"scores": panels.COLUMNS}
+# Columns of the estimates, in this order.
+ESTIMATES = [*KEYS, "readout", "quantity", "criterion", "position", "estimate", "ci_low", "ci_high", "null", "excess"]
+ESTIMATES += ["statistic", "df", "p", "p_cluster", "p_least", "n_texts", "n_groups", "n_scores", "n_failed", "n_blocks"]
+ESTIMATES += ["n_incomplete", "test", "method", "confidence", "seed"]
 ACROSS = {"mean_gap": np.mean, "max_gap": np.max}
 
 
@@ -152,21 +156,7 @@ def estimate(
         named = (*stream(name.values()), readout)
         found = estimates(panel, resamples=resamples, confidence=confidence, seed=seed, key=named)
         rows += [common | row for row in found]
-    columns = [*KEYS, "readout", "quantity", "criterion", "position", "estimate", "ci_low", "ci_high", "null", "excess"]
-    columns += [
-        "statistic",
-        "df",
-        "p",
-        "p_cluster",
-        "p_least",
-        "n_texts",
-        "n_groups",
-        "n_scores",
-        "n_failed",
-        "n_blocks",
-    ]
-    columns += ["n_incomplete", "test", "method", "confidence", "seed"]
     words = ["readout", "quantity", "criterion", "test", "method"]
-    table = tidy.from_rows_with_gaps(rows, columns, words)
+    table = tidy.from_rows_with_gaps(rows, ESTIMATES, words)
     by_text = multiplicity.adjust(table)
     return multiplicity.adjust(by_text.rename(columns={"n_tests": "n_tests_texts"}), "p_cluster", name="p_cluster")

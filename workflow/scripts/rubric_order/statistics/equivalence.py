@@ -57,29 +57,37 @@ def estimate(
         and `p` is its p-value. Standard errors are those behind the intervals of the other statistics, which are
         taken for Student's t over clusters.
     """
-    usual = score_effects[score_effects["quantity"] == "usual_minus_balanced"]
+    margins = {"points": points, "usual_minus_balanced": points, "log_odds": log_odds, "interaction": log_odds, "r": r}
+    margins |= {"condition_points": points, "condition_r": r}
+    effects = _effects(score_effects, position_preference, strategy_comparison, condition_comparison)
+    rows = [row for name, of_name in effects.items() for row in _tested(name, margins[name], of_name, level)]
+    columns = [*KEYS, "baseline", "other", "readout", "cluster", "quantity", "margin", "estimate", "low", "high", "p"]
+    words = ["baseline", "other", "readout", "cluster", "quantity", "verdict", "flag", "method"]
+    table = tidy.from_rows(rows, [*columns, "verdict", "flag", "n_effects", "n_clusters", "method"], words)
+    return table.assign(level=level)
+
+
+def _effects(
+    score_effects: pd.DataFrame,
+    position_preference: pd.DataFrame,
+    strategy_comparison: pd.DataFrame,
+    condition_comparison: pd.DataFrame,
+) -> dict[str, pd.DataFrame]:
+    """The effects behind each quantity, see `estimate`."""
     compared = strategy_comparison[
         (strategy_comparison["quantity"] == "pearson")
         & (strategy_comparison["criterion"] == EVERY)
         & strategy_comparison["strategy"].isin(EVERY_POSITION)
         & strategy_comparison["baseline"].isin(EVERY_POSITION)
     ]
-    tested = [
-        ("points", points, score_effects[score_effects["quantity"] == "ordering"]),
-        ("usual_minus_balanced", points, usual),
-        ("log_odds", log_odds, position_preference[position_preference["quantity"] == "preference"]),
-        ("interaction", log_odds, position_preference[position_preference["quantity"] == "interaction"]),
-        ("r", r, compared),
-        *(
-            (f"condition_{name}", margin, condition_comparison[condition_comparison["quantity"] == name])
-            for name, margin in (("points", points), ("r", r))
-        ),
-    ]
-    rows = [row for name, margin, effects in tested for row in _tested(name, margin, effects, level)]
-    columns = [*KEYS, "baseline", "other", "readout", "cluster", "quantity", "margin", "estimate", "low", "high", "p"]
-    words = ["baseline", "other", "readout", "cluster", "quantity", "verdict", "flag", "method"]
-    table = tidy.from_rows(rows, [*columns, "verdict", "flag", "n_effects", "n_clusters", "method"], words)
-    return table.assign(level=level)
+    kinds = {"points": "ordering", "usual_minus_balanced": "usual_minus_balanced"}
+    found = {name: score_effects[score_effects["quantity"] == kind] for name, kind in kinds.items()}
+    kinds = {"log_odds": "preference", "interaction": "interaction"}
+    found |= {name: position_preference[position_preference["quantity"] == kind] for name, kind in kinds.items()}
+    found["r"] = compared
+    for name in ("points", "r"):
+        found[f"condition_{name}"] = condition_comparison[condition_comparison["quantity"] == name]
+    return found
 
 
 def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> Iterator[dict]:
