@@ -99,6 +99,121 @@ def test_pairs_without_human_scores_give_an_empty_table():
     assert mitigations_table.for_print(rows).empty
 
 
+def repeated(*runs, human, **about):
+    """Reads of pairs in several runs, each a list of verdicts in both orders."""
+    return pd.concat([scored(list(zip(run, human, strict=True)), repeat=k, **about) for k, run in enumerate(runs)])
+
+
+def test_reads_of_one_order_by_hand():
+    human = [(5, 1), (1, 5), (5, 1), (5, 1)]
+    runs = [[(A, B), (A, B), (A, A), (B, A)], [(A, B), (B, B), (TIE, A), (A, A)], [(B, B), (B, A), (A, B), (NONE, A)]]
+    found = estimated(repeated(*runs, human=human))
+    # In the canonical order the first pair is won twice of three, the second lost twice, the third won twice and tied;
+    # the fourth lacks a read. The first two of these and the third are right.
+    assert found["one_order_repeated", "coverage"] == 1
+    assert found["one_order_repeated", "accuracy"] == 1
+    assert found["one_order_repeated", "accuracy_ties_half"] == pytest.approx((2 / 3 + 2 / 3 + 5 / 6) / 3)
+    assert found["one_order_repeated", "gain"] == pytest.approx((-1 / 3 + 2 / 3 - 1 / 6) / 3)
+    # In the other order the first candidate has won three times, twice, and once of three.
+    assert found["one_order_repeated", "consistency"] == pytest.approx(1 / 3)
+    place = (2 / 3 - 1) + (1 / 3 - 2 / 3) + (5 / 6 - 1 / 3)
+    assert found["one_order_repeated", "first_place"] == pytest.approx(place / 3)
+    assert found["swap_average", "gain"] == pytest.approx(-1 / 8)
+    rows = mitigations.estimate(repeated(*runs, human=human), confidence=0.95)
+    assert rows.query("policy == 'one_order_repeated'")["calls"].unique().tolist() == [3]
+    assert "one_order_repeated" not in set(mitigations.estimate(scored(PAIRS), confidence=0.95)["policy"])
+
+
+def test_a_study_that_reads_one_order_alone_has_no_policy_of_both():
+    table = repeated(*[[(A, B), (B, A), (A, A)]] * 2, human=[(5, 1), (5, 1), (1, 5)])
+    table = table[table["ordering"].map(lambda ordering: ordering[0] == 1)].assign(strategy="fixed")
+    found = mitigations.estimate(table, confidence=0.95)
+    assert set(found["policy"]) == {"one_order", "one_order_repeated"}
+    assert not {"consistency", "first_place"} & set(found["quantity"])
+    assert estimated(table)["one_order_repeated", "gain"] == 0
+
+
+def drawn_runs(rng, quality, *, place, runs):
+    """Verdicts without ties in both orders, of a judge that leans to the first place."""
+    logits = np.column_stack([quality + place, -quality + place])
+    return [np.where(rng.random(logits.shape) < 1 / (1 + np.exp(-logits)), A, B).tolist() for _ in range(runs)]
+
+
+def test_more_reads_of_one_order_take_away_noise_and_not_the_place():
+    rng = np.random.default_rng(20261125)
+    human = rng.integers(1, 6, (1500, 2))
+    quality = 0.5 * (human[:, 0] - human[:, 1])
+    table = repeated(*drawn_runs(rng, quality, place=0.8, runs=4), human=human.tolist(), per_group=5)
+    rows = mitigations.estimate(table, confidence=0.95).query("gap == 'all' and task == 'all'")
+    found = rows.set_index(["policy", "quantity"])
+    mean = found["estimate"]
+    assert mean["one_order_repeated", "correlation"] > mean["one_order", "correlation"] + 0.05
+    assert mean["one_order_repeated", "first_place"] == pytest.approx(mean["one_order", "first_place"], abs=0.04)
+    assert mean["one_order_repeated", "first_place"] > 0.2
+    # The mean of all reads is linear: in expectation it is as right as one.
+    assert (
+        found.loc[("one_order_repeated", "gain"), "ci_low"] < 0 < found.loc[("one_order_repeated", "gain"), "ci_high"]
+    )
+    # Against people the place errs as often one way as the other, but both orders have less of it at half the calls.
+    assert mean["swap_average", "correlation"] > mean["one_order", "correlation"]
+
+
+def of_judges(*verdicts, human, **about):
+    """One table a judge, with verdicts in both orders."""
+    return [
+        scored(list(zip(each, human, strict=True)), judge=f"j{number}", **about) for number, each in enumerate(verdicts)
+    ]
+
+
+def of_judge(tables, judge):
+    rows = mitigations.estimate(tables, confidence=0.95).query("gap == 'all' and task == 'all' and judge == @judge")
+    return rows.set_index(["policy", "quantity"])
+
+
+def test_the_majority_of_judges_by_hand():
+    human = [(5, 1), (5, 1), (1, 5), (3, 4)]
+    tables = of_judges(
+        [(A, B), (A, A), (A, B), (TIE, B)],
+        [(A, B), (B, A), (B, A), (A, B)],
+        [(B, A), (TIE, A), (A, A), (A, NONE)],  # so the last pair does not count
+        human=human,
+    )
+    found = of_judge(tables, "majority")["estimate"]
+    # Canonical order: first; one each, a tie; first. Other order: first, second, second (A is then the second one).
+    assert found["one_order", "coverage"] == pytest.approx(2 / 3)
+    assert found["one_order", "accuracy"] == pytest.approx(1 / 2)
+    assert found["one_order", "accuracy_ties_half"] == pytest.approx((1 + 0.5 + 0) / 3)
+    single = ((1 + 1 + 0) + (1 + 0 + 1) + (0 + 0.5 + 0)) / 9
+    assert found["one_order", "gain"] == pytest.approx(1.5 / 3 - single)
+    assert of_judge(tables, "all")["estimate"]["one_order", "accuracy_ties_half"] == pytest.approx(single)
+    assert found["one_order", "consistency"] == pytest.approx(1 / 3)
+    assert found["swap_else_tie", "accuracy_ties_half"] == pytest.approx((1 + 0.5 + 0.5) / 3)
+    calls = of_judge(tables, "majority")["calls"].groupby("policy").first()
+    assert calls.to_dict() == {"one_order": 3, "random_order": 3, "swap_else_tie": 6, "swap_average": 6}
+    assert set(of_judge(tables, "all")["n_pairs"]["one_order"].iloc[[0, 2]]) == {3}
+    assert of_judge(tables[:2], "majority").empty  # two judges have no majority
+
+
+def test_a_majority_gains_where_judges_err_apart_and_nothing_where_they_are_one():
+    rng = np.random.default_rng(20261126)
+    human = rng.integers(1, 6, (600, 2))
+    quality = 0.5 * (human[:, 0] - human[:, 1])
+    judges = drawn_runs(rng, quality, place=0.8, runs=5)
+    tables = of_judges(*judges, human=human.tolist(), per_group=5)
+    rows = mitigations.estimate(tables, confidence=0.95)
+    whole = rows.query("gap == 'all' and task == 'all'").set_index(["judge", "policy", "quantity"])
+    drawn, apart = whole.loc["all"], whole.loc["majority"]
+    assert apart.loc[("one_order", "gain"), "ci_low"] > 0.03
+    # What the judges have in common stays: the first place wins more often under their vote than under one of them.
+    places = [part.loc[("one_order", "first_place"), "estimate"] for part in (drawn, apart)]
+    assert places[1] > places[0] > 0.2
+    printed = mitigations_table.for_print(mitigations_table.table(rows, study="judging_the_judges"))
+    assert printed["judge"].tolist()[:4] == ["all, drawn"] * 4
+    assert printed["calls"].tolist()[-4:] == [5, 5, 10, 10]
+    one = of_judge(of_judges(*[judges[0]] * 3, human=human.tolist(), per_group=5), "majority")
+    assert one.loc[("one_order", "gain"), "estimate"] == 0
+
+
 def test_a_task_in_which_people_tell_no_pair_apart_has_no_rows():
     apart, equal = [((A, B), (5, 1))] * 3, [((A, A), (3, 3))] * 3
     table = scored([*apart, *equal])

@@ -2,12 +2,13 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
-from rubric_order.methods import resampling, series, shares, tidy
+from rubric_order.methods import judge_panels, resampling, series, shares, tidy
 
 COLUMNS = {
     "scores": [
@@ -17,7 +18,11 @@ COLUMNS = {
     ]
 }
 POLICIES = {"one_order": 1, "random_order": 1, "swap_else_tie": 2, "swap_average": 2}  # with calls a pair
+REPEATED = "one_order_repeated"
 GAPS = (0.0, 0.5, 1.0, 2.0, np.inf)  # of human scores, in points
+MAJORITY = "majority"  # in place of a judge: the commonest verdict of all
+LEAST_JUDGES = 3  # of a majority
+VALUES = {1: 1.0, 2: 0.0, series.TIE: 0.5}  # of a choice, to the first candidate
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
@@ -36,6 +41,14 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``random_order``: the verdict in an order that is drawn; the expectation over the draw.
         - ``swap_else_tie``: both orders, a tie where they disagree; two calls.
         - ``swap_average``: the mean of both, a win as 1, a tie as a half; two calls.
+        - ``one_order_repeated``: the mean of the canonical order's k reads, where it is read k times, k calls. Pairs
+          with fewer verdicts in that order do not count. Like an average of two orders it is less noisy than one read;
+          unlike it, it keeps what the place adds. Of a study that reads the canonical order alone there are only this
+          one and ``one_order``.
+
+        Judge ``majority`` is the commonest verdict of three judges or more in each order (a tie, where several are
+        commonest), under each policy, each judge a call; ``all`` is a judge that is drawn from them. Both are of the
+        pairs that all these judges have decided in both orders.
 
         `quantity` is
 
@@ -44,6 +57,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``accuracy_ties_half``: of all pairs, a tie as half right. It is linear in the verdict, so random order and
           average have the same: averaging two orders makes it less noisy, and not better.
         - ``correlation``: of the verdict (1, a half, 0) with the difference of the human scores, Pearson.
+        - ``gain``: how much the policy adds to ``accuracy_ties_half``, over the same pairs: to that of one order; of a
+          majority to that of a drawn judge under the same policy.
         - ``win_rate_error``: mean absolute difference of the candidates' win rates from those of people.
         - ``consistency``: whether the other order would have given the same: the judge's own of one order, and 1 by
           construction of two. ``first_place``: how much more often the first place wins than the second.
@@ -55,41 +70,127 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     keep apart deciding less often and deciding better.
     """
     rows: list[dict] = []
+    shared: dict[tuple, dict[str, pd.DataFrame]] = {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby([*KEYS, "benchmark"], sort=True):
             about = dict(zip([*KEYS, "benchmark"], key, strict=True))
-            rows += _of_block(about, _pairs(block), confidence) if about["n"] == 2 else ()
+            if about["n"] == 2:
+                pairs = _pairs(block)
+                rows += _of_judge(about, pairs, confidence)
+                others = tuple(value for name, value in about.items() if name != "judge")
+                shared.setdefault(others, {})[about["judge"]] = pairs
+    names = [name for name in (*KEYS, "benchmark") if name != "judge"]
+    for key, judges in shared.items():
+        rows += _of_judges(dict(zip(names, key, strict=True)), list(judges.values()), confidence)
     words = ["benchmark", "task", "policy", "gap", "quantity", "flag"]
     columns = [*KEYS, *words[:-1], "estimate", "ci_low", "ci_high", "calls", "n_pairs", "n_clusters", "flag"]
     return tidy.from_rows_with_gaps(rows, columns, words).astype({"calls": "Int64"}).assign(confidence=confidence)
+
+
+class Policy(NamedTuple):
+    """A policy's verdicts of some pairs: 1, a half, 0, or between.
+
+    Attributes:
+        name, calls: what it is called, and reads a pair.
+        drawn: the verdicts, of which each is equally probable.
+        turned: for each of them what the other order would have given; None of policies of both orders.
+        usual: what the gain is over, of which each is equally probable; None where there is nothing to gain on.
+    """
+
+    name: str
+    calls: int
+    drawn: list[np.ndarray]
+    turned: list[np.ndarray] | None
+    usual: list[np.ndarray] | None
 
 
 def _pairs(block: pd.DataFrame) -> pd.DataFrame:
     """One row a pair with human scores and a verdict in each order of its first run.
 
     Columns `first` and `second` are the verdicts (1: the first candidate, a half: a tie) in the canonical order and in
-    the other, `gap` the human score of the first candidate less that of the second.
+    the other, NaN throughout where a study has no other; `first_mean` and `second_mean` of all reads of an order where
+    none of them lacks, else NaN; `reads` how many these are. `gap` is the human score of the first candidate less that
+    of the second.
     """
     known = block[block["human_scores"].notna() & block["score"].notna()]
-    known = known[known["repeat"] == known["repeat"].min()]
     canonical = known["ordering"].map(lambda ordering: int(ordering[0]) == 1).astype(bool)
-    value = known["score"].astype(int).map({1: 1.0, 2: 0.0, series.TIE: 0.5})
-    orders = [value[rows].groupby(known.loc[rows, "unit_id"]).first() for rows in (canonical, ~canonical)]
-    both = pd.concat(orders, axis=1, keys=["first", "second"]).dropna()
-    about = known.drop_duplicates("unit_id").set_index("unit_id").loc[both.index]
+    value = known["score"].astype(int).map(VALUES)
+    run = known["repeat"] == known["repeat"].min()
+    found = {}
+    for name, rows in (("first", canonical), ("second", ~canonical)):
+        found[name] = value[rows & run].groupby(known.loc[rows & run, "unit_id"]).first()
+        reads = value[rows].groupby(known.loc[rows, "unit_id"]).agg(["mean", "size"])
+        found[f"{name}_mean"] = reads["mean"].where(reads["size"] == reads["size"].max())
+        found[f"{name}_reads"] = reads["size"]
+    table = pd.DataFrame(found)
+    table = table.dropna(subset=["first", "second"] if table["second"].notna().any() else ["first"])
+    table["reads"] = table["first_reads"].max() if len(table) else 0
+    about = known.drop_duplicates("unit_id").set_index("unit_id").loc[table.index]
     human = np.array([list(scores) for scores in about["human_scores"]], dtype=float).reshape(-1, 2)
-    return about[["group_id", "task", "candidates"]].join(both).assign(gap=human[:, 0] - human[:, 1])
+    kept = table[["first", "second", "first_mean", "second_mean", "reads"]]
+    return about[["group_id", "task", "candidates"]].join(kept).assign(gap=human[:, 0] - human[:, 1])
 
 
-def _of_block(about: dict, pairs: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _of_judge(about: dict, pairs: pd.DataFrame, confidence: float) -> Iterator[dict]:
+    for task, gap, part in _parts(pairs):
+        first, second = part["first"].to_numpy(), part["second"].to_numpy()
+        names = list(POLICIES) if not np.isnan(second).any() else ["one_order"]
+        for name in names:
+            policy = Policy(
+                name,
+                POLICIES[name],
+                verdicts(first, second, name),
+                _turned([first], [second], name) if len(names) > 1 else None,
+                None if name == "one_order" else [first],
+            )
+            yield from _rows(about | {"task": task, "gap": gap}, part, policy, confidence)
+        reads = int(part["reads"].max())
+        again = part[part["first_mean"].notna()]
+        if reads > 1 and len(again):
+            other = again["second_mean"].to_numpy()
+            turned = None if np.isnan(other).all() else [other]
+            mean, one = again["first_mean"].to_numpy(), again["first"].to_numpy()
+            policy = Policy(REPEATED, reads, [mean], turned, [one])
+            yield from _rows(about | {"task": task, "gap": gap}, again, policy, confidence)
+
+
+def _of_judges(about: dict, judges: list[pd.DataFrame], confidence: float) -> Iterator[dict]:
+    """The rows of several judges' majority, and of one that is drawn from them."""
+    judges = [pairs for pairs in judges if len(pairs) and pairs["second"].notna().all()]
+    common = sorted(set.intersection(*(set(pairs.index) for pairs in judges))) if len(judges) >= LEAST_JUDGES else []
+    if not common:
+        return
+    orders = [np.column_stack([pairs.loc[common, name] for pairs in judges]) for name in ("first", "second")]
+    votes = [_vote(values) for values in orders]
+    place = {unit: row for row, unit in enumerate(common)}
+    for task, gap, part in _parts(judges[0].loc[common]):
+        rows = part.index.map(place).to_numpy()
+        first, second = (values[rows].T for values in orders)
+        for name, calls in POLICIES.items():
+            single = [each for one, other in zip(first, second, strict=True) for each in verdicts(one, other, name)]
+            one, other = (vote[rows] for vote in votes)
+            both = (
+                (EVERY, calls, single, _turned(list(first), list(second), name), None),
+                (MAJORITY, calls * len(judges), verdicts(one, other, name), _turned([one], [other], name), single),
+            )
+            for judge, cost, drawn, turned, usual in both:
+                policy = Policy(name, cost, drawn, turned, usual)
+                yield from _rows(about | {"judge": judge, "task": task, "gap": gap}, part, policy, confidence)
+
+
+def _vote(values: np.ndarray) -> np.ndarray:
+    """The commonest of several judges' verdicts, shape (pairs, judges) -> (pairs,); a tie where several are."""
+    winners = np.where(values == 1, 1, np.where(values == 0, 2, series.TIE))
+    return np.array([0.5, 1.0, 0.0])[judge_panels.majority(winners, 2)]
+
+
+def _parts(pairs: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """The pairs that people tell apart, of all tasks and of each, all of them and by how far."""
     tasks = sorted(pairs["task"].unique())
     for task in [EVERY, *(tasks if len(tasks) > 1 else [])] if tasks else []:
         chosen = pairs if task == EVERY else pairs[pairs["task"] == task]
         for gap, part in _by_gap(chosen):
-            for policy, calls in POLICIES.items():
-                same = about | {"task": task, "policy": policy, "gap": gap, "calls": calls}
-                for row in _measures(part, policy, confidence, whole=gap == EVERY):
-                    yield same | row | {"flag": "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""}
+            yield task, gap, part
 
 
 def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -104,9 +205,8 @@ def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             yield f"over {low:g}" if high == np.inf else f"{low:g} to {high:g}", part
 
 
-def verdicts(pairs: pd.DataFrame, policy: str) -> list[np.ndarray]:
-    """The verdicts of a policy, each equally probable: 1, a half, 0, or between."""
-    first, second = pairs["first"].to_numpy(), pairs["second"].to_numpy()
+def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndarray]:
+    """The verdicts of a policy, each equally probable, from those in the canonical order and in the other."""
     if policy == "one_order":
         return [first]
     if policy == "random_order":
@@ -114,38 +214,68 @@ def verdicts(pairs: pd.DataFrame, policy: str) -> list[np.ndarray]:
     return [np.where(first == second, first, 0.5) if policy == "swap_else_tie" else (first + second) / 2]
 
 
-def _measures(pairs: pd.DataFrame, policy: str, confidence: float, *, whole: bool) -> Iterator[dict]:
-    drawn = verdicts(pairs, policy)
-    gap, group = np.tile(pairs["gap"].to_numpy(), len(drawn)), np.tile(pairs["group_id"].to_numpy(), len(drawn))
+def _turned(first: list[np.ndarray], second: list[np.ndarray], policy: str) -> list[np.ndarray] | None:
+    """What the other order would have given, of each verdict of each judge."""
+    if POLICIES[policy] > 1:
+        return None
+    both = zip(first, second, strict=True)
+    return [each for one, other in both for each in ([other, one] if policy == "random_order" else [other])]
+
+
+def _rows(about: dict, pairs: pd.DataFrame, policy: Policy, confidence: float) -> Iterator[dict]:
+    for row in _measures(pairs, policy, confidence, whole=about["gap"] == EVERY):
+        flag = "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""
+        yield about | {"policy": policy.name, "calls": policy.calls} | row | {"flag": flag}
+
+
+def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: bool) -> Iterator[dict]:
+    drawn, count = policy.drawn, len(policy.drawn)
+    gap, group = np.tile(pairs["gap"].to_numpy(), count), np.tile(pairs["group_id"].to_numpy(), count)
     value = np.concatenate(drawn)
     right = np.where(gap > 0, value, 1 - value)
     decided = np.where(value == 0.5, np.nan, (right > 0.5).astype(float))
     found = {"coverage": ~np.isnan(decided), "accuracy": decided, "accuracy_ties_half": right}
     for quantity, values in found.items():
         ratio = shares.share(values.astype(float), group, confidence)
-        # Of a random order there are two possible verdicts of each pair, of which one is asked for.
+        # Of a drawn order or judge there are several possible verdicts of each pair, of which one is asked for.
         row = {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
-        yield row | {"quantity": quantity, "n_pairs": ratio.n // len(drawn), "n_clusters": ratio.n_clusters}
+        yield row | {"quantity": quantity, "n_pairs": ratio.n // count, "n_clusters": ratio.n_clusters}
     if not whole:
         return
     sizes = {"n_pairs": len(pairs), "n_clusters": pairs["group_id"].nunique()}
     correlation = _correlation(value, gap, group, confidence)
     yield {"quantity": "correlation"} | sizes | correlation
     yield {"quantity": "win_rate_error", "estimate": _win_rate_error(pairs, drawn)} | sizes
-    yield from _by_construction(pairs, POLICIES[policy] > 1, confidence, sizes)
+    if policy.usual is not None:
+        sign = np.sign(pairs["gap"].to_numpy())
+        more = sign * (np.mean(drawn, axis=0) - np.mean(policy.usual, axis=0))
+        yield {"quantity": "gain"} | _mean(more, pairs["group_id"].to_numpy(), confidence) | sizes
+    yield from _by_construction(pairs, policy, confidence, sizes)
 
 
-def _by_construction(pairs: pd.DataFrame, both: bool, confidence: float, sizes: dict) -> Iterator[dict]:
+def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: dict) -> Iterator[dict]:
     """Consistency, and how often places win: of two orders together they are 1 and 0 whatever the judge."""
-    if both:
+    if policy.name in POLICIES and POLICIES[policy.name] > 1:
         yield {"quantity": "consistency", "estimate": 1.0} | sizes
         yield {"quantity": "first_place", "estimate": 0.0} | sizes
         return
-    first, second, group = (pairs[name].to_numpy() for name in ("first", "second", "group_id"))
-    same = shares.share((first == second).astype(float), group, confidence)
+    if policy.turned is None:  # the canonical order is the only one
+        return
+    first, second = np.concatenate(policy.drawn), np.concatenate(policy.turned)
+    group = np.tile(pairs["group_id"].to_numpy(), len(policy.drawn))
+    agreed = np.where(np.isnan(second), np.nan, np.sign(first - 0.5) == np.sign(second - 0.5))
+    same = shares.share(agreed, group, confidence)
     yield {"quantity": "consistency", "estimate": same.estimate, "ci_low": same.low, "ci_high": same.high} | sizes
-    place = shares.mean(first - second, group, confidence, bounds=(-1, 1))
-    yield {"quantity": "first_place", "estimate": place.estimate, "ci_low": place.low, "ci_high": place.high} | sizes
+    # A draw of the order has each place in both.
+    firsts = policy.drawn if policy.name != "random_order" else policy.drawn[::2]
+    others = policy.turned if policy.name != "random_order" else policy.turned[::2]
+    place = np.concatenate(firsts) - np.concatenate(others)
+    yield {"quantity": "first_place"} | _mean(place, group[: len(place)], confidence) | sizes
+
+
+def _mean(values: np.ndarray, group: np.ndarray, confidence: float) -> dict:
+    found = shares.mean(values, group, confidence, bounds=(-1, 1))
+    return {"estimate": found.estimate, "ci_low": found.low, "ci_high": found.high}
 
 
 def _correlation(value: np.ndarray, gap: np.ndarray, group: np.ndarray, confidence: float) -> dict:

@@ -13,13 +13,17 @@ CAPTION = (
     "is in a random order, by arithmetic. r: correlation of the verdict (1, a half, 0) with the difference of the "
     "human scores. Win rates: mean absolute error of the candidates' win rates. Consistent: whether the other order "
     "gives the same verdict, 1 by construction of two orders together. First place: share of pairs that the first "
-    "place wins, less that of the second; 0 by construction of two."
+    "place wins, less that of the second; 0 by construction of two. Gain: what a policy adds to right, a tie as half, "
+    "over the same pairs: to one order; of a majority to a judge that is drawn from those who vote. Judge majority: "
+    "the commonest verdict of all judges, a tie where several are commonest; all, drawn: one of them at random. More "
+    "reads of one order take away noise, and leave what the place adds."
 )
-KEYS = ["judge", "profile", "benchmark", "task", "gap", "policy", "calls"]
+KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "task", "gap", "policy", "calls"]
 QUANTITIES = [
     "coverage",
     "accuracy",
     "accuracy_ties_half",
+    "gain",
     "correlation",
     "win_rate_error",
     "consistency",
@@ -30,6 +34,7 @@ POLICY_NAMES = {
     "random_order": "random order",
     "swap_else_tie": "both orders, else tie",
     "swap_average": "both orders, averaged",
+    "one_order_repeated": "one order, k reads",
 }
 
 
@@ -53,11 +58,14 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of all tasks and all differences."""
     rows = rows[(rows["task"] == EVERY) & (rows["gap"] == EVERY)].reset_index(drop=True)
     printed = rows[["judge", "benchmark"]].copy()
+    printed["judge"] = rows["judge"].replace({EVERY: "all, drawn"})
     printed["policy"] = rows["policy"].map(POLICY_NAMES)
     printed["calls"] = rows["calls"]
     printed["decided"] = intervals(rows, "coverage")
     printed["right"] = intervals(rows, "accuracy")
     printed["right, a tie as half"] = intervals(rows, "accuracy_ties_half")
+    gains = intervals(rows, "gain", form="+.3f")
+    printed["gain"] = ["" if text == "undefined" else text for text in gains]
     printed["r"] = intervals(rows, "correlation", form=".2f")
     printed["win rates"] = numbers(rows["win_rate_error"])
     printed["consistent"] = numbers(rows["consistency"])
