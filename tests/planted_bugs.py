@@ -1,0 +1,157 @@
+"""Bugs that the tests must find: each is planted alone in a copy of the project, and the tests that must fail are run.
+
+    python tests/planted_bugs.py [NAME ...]     # all of them, or those of some packages
+
+Prints a line a bug, and ends with status 1 where one is not caught. Pytest does not collect this file;
+`tests/unit/test_planted_bugs.py` checks that each can still be planted.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+LIBRARY = "workflow/scripts/rubric_order"
+COPIED = ("Snakefile", "config", "docs", "envs", "pyproject.toml", "resources", "tests", "workflow")
+FAILED = 1  # status of pytest where tests ran and failed
+
+
+class Bug(NamedTuple):
+    """One mistake.
+
+    Attributes:
+        package: of the library, and the bug's name.
+        path: of the module, in the library.
+        right, wrong: the text that stands there, once, and what is put in its place.
+        tests: files that must fail, in `tests/unit/`.
+    """
+
+    package: str
+    path: str
+    right: str
+    wrong: str
+    tests: tuple[str, ...]
+
+
+BUGS = (
+    Bug(  # wrong axis
+        "base",
+        "base/permutations.py",
+        "return np.argsort(orderings, axis=-1) + 1",
+        "return np.argsort(orderings, axis=0) + 1",
+        ("test_permutations.py",),
+    ),
+    Bug(  # what is ready-made wins over what a user wrote
+        "config",
+        "config/loading.py",
+        "    merge(known, config)\n    config.update(known)\n",
+        "    merge(config, known)\n",
+        ("test_config_loading.py",),
+    ),
+    Bug(  # off by one: a tie is taken for the place after the last
+        "probes",
+        "probes/_comparisons.py",
+        "TIE if row[0] >= len(order)",
+        "TIE if row[0] > len(order)",
+        ("test_comparisons.py", "test_pair_order.py"),
+    ),
+    Bug(  # missing sort: what is drawn depends on the order of rows
+        "planning",
+        "planning/reads.py",
+        'groups = sorted(items["group_id"].unique())',
+        'groups = list(items["group_id"].unique())',
+        ("test_planning.py",),
+    ),
+    Bug(  # scores count as done although requests failed
+        "judging",
+        "judging/answers.py",
+        'name in now and not now[name]["failed"] and now[name]',
+        "name in now and now[name]",
+        ("test_answers.py",),
+    ),
+    Bug(  # off by one: 0 is taken for a score
+        "parsing",
+        "parsing/one_score.py",
+        "1 <= number <= n else",
+        "0 <= number <= n else",
+        ("test_one_score.py",),
+    ),
+    Bug(  # off by one in Holm's multipliers
+        "methods",
+        "methods/multiplicity.py",
+        "sorted_p * (m - np.arange(m))",
+        "sorted_p * (m - np.arange(1, m + 1))",
+        ("test_multiplicity.py",),
+    ),
+    Bug(  # ddof
+        "statistics",
+        "statistics/human_agreement.py",
+        "np.var(scores, ddof=1) / len(scores)",
+        "np.var(scores) / len(scores)",
+        ("test_attenuation.py",),
+    ),
+    Bug(  # ends of an interval that is turned round stay as they were
+        "tables",
+        "tables/__init__.py",
+        '(("ci_low", "ci_high"), ("ci_high", "ci_low"))',
+        '(("ci_low", "ci_low"), ("ci_high", "ci_high"))',
+        ("test_tables.py", "test_tables_of_orders.py"),
+    ),
+    Bug(  # <= for <: as many groups as are needed count as too few
+        "cards",
+        "cards/verdict.py",
+        "evidence.n_groups < FEWEST_GROUPS",
+        "evidence.n_groups <= FEWEST_GROUPS",
+        ("test_verdict.py",),
+    ),
+)
+
+
+def planted(text: str, bug: Bug) -> str:
+    """The text of a module with the bug in it.
+
+    Raises:
+        ValueError: what it would replace does not stand there exactly once.
+    """
+    if text.count(bug.right) != 1:
+        raise ValueError(f"{bug.path}: expected once, found {text.count(bug.right)} times: {bug.right!r}")
+    return text.replace(bug.right, bug.wrong)
+
+
+def is_caught(bug: Bug) -> bool:
+    """Whether the tests of a bug fail in a copy of the project that has it."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in COPIED:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy2(source, copy / name)
+        module = copy / LIBRARY / bug.path
+        module.write_text(planted(module.read_text(encoding="utf-8"), bug), encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+        command += [f"tests/unit/{name}" for name in bug.tests]
+        environment = {**os.environ, "PYTHONPATH": str(copy / "workflow" / "scripts")}
+        run = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+        if run.returncode not in (0, FAILED):
+            raise RuntimeError(f"{bug.package}: the tests did not run\n{run.stdout}{run.stderr}")
+        return run.returncode == FAILED
+
+
+def main(names: list[str]) -> int:
+    missed = 0
+    for bug in BUGS:
+        if not names or bug.package in names:
+            caught = is_caught(bug)
+            missed += not caught
+            print(f"{bug.package:12}{'caught' if caught else 'NOT caught':12}{bug.path}", flush=True)
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
