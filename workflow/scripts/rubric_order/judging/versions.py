@@ -68,7 +68,7 @@ def check(answers: pd.DataFrame, *, names: Collection[str] = ()) -> None:
 
 
 def refuse(counted: Mapping[str, Counter[str]]) -> None:
-    """The same of what was counted, see `counts`.
+    """Refuse counts of several versions under one judge, see `counts`.
 
     Raises:
         InputError: with what is mixed.

@@ -132,7 +132,7 @@ class Sums(NamedTuple):
     separated: bool = False
 
     def by_cluster(self, cluster: np.ndarray) -> "Sums":
-        """The same with larger clusters, of which each has its number, from 0, shape (n_clusters,)."""
+        """These sums with clusters put together: number of each one's larger cluster, from 0, shape (n_clusters,)."""
         return self._replace(score=together(self.score, cluster), information=together(self.information, cluster))
 
     def fit(self) -> Fit:

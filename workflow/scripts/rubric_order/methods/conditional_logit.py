@@ -80,7 +80,7 @@ def fit(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Fit:
 
 
 def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
-    """The same as sums over each cluster, which can be put together, see `cluster_robust.Sums`."""
+    """A fit's sums over each cluster, which can be put together, see `fit` and `cluster_robust.Sums`."""
     x, totals = data.rows.astype(float), data.totals
     values, vectors = np.linalg.eigh((x * totals[:, None]).T @ x)
     basis = vectors[:, values > cluster_robust.ROUNDING * max(values.max(initial=0.0), 1e-300)]

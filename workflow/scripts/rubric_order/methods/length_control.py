@@ -282,7 +282,11 @@ def fit(x: np.ndarray, verdict: np.ndarray, cluster: np.ndarray, n_clusters: int
 
 
 def fit_log_odds(x: np.ndarray, log_odds: np.ndarray, cluster: np.ndarray, n_clusters: int) -> cluster_robust.Fit:
-    """The same columns on known log-odds of the first candidate, by least squares; `log_odds` of shape (reads,)."""
+    """The regression of known log-odds of the first candidate, by least squares, with clusters as the sample.
+
+    Args:
+        x: shape (reads, k). log_odds: shape (reads,). cluster: from 0, shape (reads,).
+    """
     right = np.zeros((n_clusters, x.shape[1]))
     np.add.at(right, cluster, x * log_odds[:, None])
     information = np.zeros((n_clusters, x.shape[1], x.shape[1]))

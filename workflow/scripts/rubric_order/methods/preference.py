@@ -46,7 +46,7 @@ class Hard(NamedTuple):
         return int(self.data.weight.sum())
 
     def by_cluster(self, cluster: np.ndarray) -> "Hard":
-        """The same with other clusters, of which each former one has its number; shape (n_clusters,)."""
+        """These pairs with other clusters: number of the one that each former one is part of, shape (n_clusters,)."""
         data = self.data._replace(cluster=cluster[self.data.cluster], n_clusters=int(cluster.max(initial=-1)) + 1)
         return self._replace(data=data)
 

@@ -55,7 +55,7 @@ def draw(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
 
 @functools.lru_cache
 def drawn(k: int, most: int, seed: int) -> Subsets:
-    """The same subsets for all that have k reads, see `draw`."""
+    """Subsets of k reads, see `draw`: one draw for all that have k reads and this seed."""
     return draw(k, most, rng=randomness.generator(seed, "subsets of reads", k))
 
 

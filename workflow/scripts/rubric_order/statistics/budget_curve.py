@@ -97,7 +97,7 @@ def _left_out(sums: np.ndarray, chosen: subsets.Subsets, confidence: float) -> l
 def _jackknife(
     curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray, confidence: float
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The same of Spearman's rho, from what each unit adds to it."""
+    """Intervals of the mean Spearman's rho of each budget, and of what it has above one read, from what units add."""
     influence = resampling.sum_units(curve.influence, unit) / len(unit)
     mean = subsets.mean_over_subsets(curve.rho, sizes)
     pairs = (mean, influence), (mean - mean[0], influence - influence[:, :1])

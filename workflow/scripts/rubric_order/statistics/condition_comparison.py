@@ -90,7 +90,10 @@ def _points(items: pd.DataFrame) -> tuple[float, float, np.ndarray]:
 
 
 def _agreement(items: pd.DataFrame) -> tuple[float, float, np.ndarray] | None:
-    """The same of Pearson's r; None where scores do not vary."""
+    """Pearson's r with human scores under both conditions, and what each item adds to the difference.
+
+    None where scores do not vary.
+    """
     human = items["human"].to_numpy(dtype=float)
     one, other = (averaging.agreement(items[[name]].to_numpy(), human) for name in ("mean", "other"))
     if np.isnan(one.mean) or np.isnan(other.mean):

@@ -27,7 +27,10 @@ def problem(labels: Sequence[str], spellings: Sequence[Spellings]) -> str | None
 
 
 def shared_beginning(labels: Sequence[str]) -> str | None:
-    """The same where no tokenizer is at hand: whether one label begins as another does."""
+    """Why the probabilities of the next token need not be those of the labels, where no tokenizer is at hand.
+
+    None where no label begins as another does.
+    """
     for label in labels:
         for other in labels:
             if other != label and other.startswith(label):

@@ -100,7 +100,10 @@ def read_options(tokens: Sequence[LoggedToken], variants: list[list[str]]) -> tu
 def read_several(
     tokens: Sequence[LoggedToken], variants: list[list[str]], questions: Sequence[Question]
 ) -> list[float] | None:
-    """The same at the places of several labels, see `vllm_offline.read_several`; NaN where they are not known."""
+    """Log-probabilities of the labels of each question at its place, see `vllm_offline.read_several`; NaN if not known.
+
+    None where those of no question are known.
+    """
     found: list[float] = []
     names, pieces = [token.name for token in tokens], [token.text for token in tokens]
     for place in places_of_labels(names, variants, pieces, questions):
