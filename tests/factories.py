@@ -13,6 +13,7 @@ import pandas as pd
 from rubric_order.base import permutations
 from rubric_order.config import loading, schema
 from rubric_order.judging.engines import Request
+from rubric_order.methods import series
 from rubric_order.parsing.choices import numbers
 from rubric_order.probes import Question, Shown
 from rubric_order.prompts import orderings
@@ -278,6 +279,15 @@ def _chosen(items, shown, chosen, *, failed):
     return part
 
 
+def predecessors(orderings: np.ndarray) -> np.ndarray:
+    """Which option comes right before: entry k - 1 of a row is the one before option k, 0 where k is the first.
+
+    Same shape as the input.
+    """
+    before = np.concatenate([np.zeros_like(orderings[..., :1]), orderings[..., :-1]], axis=-1)
+    return np.take_along_axis(before, np.argsort(orderings, axis=-1), axis=-1)
+
+
 def criteria_table(values, shown, *, human=None, groups=None, soft=None, levels=None, **about):
     """Scores of texts by reads by criteria, as `scores.score_reads` returns them.
 
@@ -292,7 +302,7 @@ def criteria_table(values, shown, *, human=None, groups=None, soft=None, levels=
     values = np.asarray(values, dtype=float)
     n_criteria = values.shape[2]
     shown = np.broadcast_to(shown, values.shape)
-    place, before = permutations.positions_of(shown), permutations.predecessors(shown)
+    place, before = permutations.positions_of(shown), predecessors(shown)
     text, read, criterion = (axis.ravel() for axis in np.indices(values.shape))
     names = np.array([*CRITERIA[:n_criteria], None], dtype=object)
     score = values.ravel()
@@ -416,3 +426,16 @@ def comparison_table(verdicts, *, per_group=1, per_source=1, tie=True, n=2, repe
     empty = {"option_mass": np.nan, "expected_score": np.nan, "position_probabilities": None, "ranking": None}
     about = {**ABOUT, "study": "judging_the_judges", **about}
     return table.assign(item_id=table["unit_id"], question="", **empty, **about)
+
+
+def random_judge(p: int, ties: float = 0.0, *, orders: int | None = None) -> tuple[float, float]:
+    """Position consistency and preference fairness of a judge that chooses at random in each order of p candidates.
+
+    Args:
+        ties: probability of a tie; the rest falls evenly on the candidates.
+        orders: number of orders; p by default, in which each candidate stands at each place once. Fairness is that of
+            orders in which it does so equally often.
+    """
+    count = p if orders is None else orders
+    same = ties**count + p * ((1 - ties) / p) ** count
+    return same, series.even_fairness(same, p)

@@ -1,6 +1,7 @@
 """Where options stand in an ordering, by hand and by reading from left to right."""
 
 import numpy as np
+from factories import predecessors
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,12 +10,12 @@ from rubric_order.base import permutations
 
 def test_predecessors_says_what_comes_right_before_each_option():
     rows = np.array([[3, 1, 2], [1, 2, 3]])
-    assert permutations.predecessors(rows).tolist() == [[3, 1, 0], [0, 1, 2]]
+    assert predecessors(rows).tolist() == [[3, 1, 0], [0, 1, 2]]
 
 
 @given(st.permutations(range(1, 10)))
 def test_predecessors_agree_with_the_ordering_read_from_left_to_right(ordering):
-    found = permutations.predecessors(np.array(ordering))
+    found = predecessors(np.array(ordering))
     for place, option in enumerate(ordering):
         assert found[option - 1] == (ordering[place - 1] if place else 0)
 

@@ -14,8 +14,8 @@ from rubric_order.methods import resampling
 
 COUNTED_ONE_BY_ONE = 128  # distinct values; more are sorted first
 ROWS_AT_ONCE = 64  # of weights, which then stay in the processor's cache
-BLOCK = 256  # pairs that are compared one by one; of more, values are halved
-BLOCK_CELLS = 2**24  # numbers that all such comparisons may hold
+PAIRS_ONE_BY_ONE = 256  # that are compared; of more, values are halved
+MOST_CELLS = 2**24  # numbers that all such comparisons may hold
 Statistic = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -94,7 +94,7 @@ class _Halving(NamedTuple):
 def _halved_bits(few: np.ndarray) -> range:
     """The bits of a score's values by which pairs are halved, until no group is larger than a block may be."""
     bits = int(few.max(initial=0)).bit_length()
-    most = min(BLOCK, BLOCK_CELLS // max(len(few), 1))
+    most = min(PAIRS_ONE_BY_ONE, MOST_CELLS // max(len(few), 1))
     last = next((bit for bit in reversed(range(bits + 1)) if np.bincount(few >> bit, minlength=1).max() <= most), 0)
     return range(last, bits)
 

@@ -8,7 +8,6 @@ import jinja2
 from markupsafe import Markup
 
 FOLDER = Path(__file__).parent
-STYLE = "style.css"
 
 
 def render(name: str, **values: Any) -> str:

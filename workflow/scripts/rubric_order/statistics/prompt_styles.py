@@ -12,7 +12,6 @@ from rubric_order.methods.golden import HUMAN
 
 NEEDED = [*KEYS, "item_id", "group_id", "criterion", "human_score", "read_index", "ordering", "score"]
 COLUMNS = {"scores": NEEDED, "items": golden.COLUMNS}
-DISTANCES = ("mean_shift", "mean_change", "share_changed", "total_variation")
 
 
 def estimate(
