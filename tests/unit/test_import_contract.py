@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PLANTED = {  # by module: an import that it must not have
+PLANTED = {  # by module: imports that it must not have
     "base/files.py": "rubric_order.config.judges",
     "datasets/fetching.py": "rubric_order.planning",
     "judging/store.py": "rubric_order.methods.resampling",
@@ -18,7 +18,7 @@ PLANTED = {  # by module: an import that it must not have
     "statistics/power.py": "rubric_order.prompts",
     "tables/halo.py": "rubric_order.statistics.halo",
     "figures/power.py": "rubric_order.methods.uniformity",
-    "catalogue.py": "rubric_order.base.keys",
+    "catalogue.py": "rubric_order.cards.limits",
     "cards/verdict.py": "rubric_order.probes",
     "cards/limits.py": "rubric_order.library",
     "library/reads.py": "rubric_order.commands",
