@@ -3,8 +3,12 @@
 from rubric_order.judging import slurm_arrays
 
 # A task of an array is another job than the one that Snakemake was started with.
-command = slurm_arrays.command_of_task(sys.argv, os.environ)
+try:
+    command = slurm_arrays.command_of_task(sys.argv, os.environ)
+except InputError as error:
+    raise WorkflowError(str(error)) from None
 if command is not None:
+    os.environ[slurm_arrays.OWN_COMMAND] = os.environ["SLURM_ARRAY_TASK_ID"]
     os.execlp("sh", "sh", "-c", command)
 
 
@@ -12,7 +16,14 @@ onstart:
     arrays = getattr(workflow.executor_settings, "array_jobs", None)
     if arrays:
         try:
-            jobs = [(job.rule.name, dict(job.resources)) for job in workflow.dag.needrun_jobs()]
+            needed = list(workflow.dag.needrun_jobs())
+            jobs = [(job.rule.name, dict(job.resources)) for job in needed]
             slurm_arrays.check(jobs, arrays, workflow.resource_settings.nodes)
+            executor, commands = workflow.scheduler._executor, {}
+            for job in needed:
+                if slurm_arrays.is_array(job.rule.name, arrays):
+                    commands.setdefault(job.rule.name, []).append(executor.format_job_exec(job))
+            as_script = workflow.executor_settings.pass_command_as_script
+            slurm_arrays.check_length(commands, executor.max_array_size, as_script=as_script)
         except InputError as error:
             raise WorkflowError(str(error)) from None
