@@ -1,10 +1,11 @@
 """Judge jobs over an endpoint that are killed, told to end, or run beside each other: the server counts the calls."""
 
 import collections
-import errno
 import multiprocessing
 import os
+import resource
 import signal
+import threading
 import time
 
 import numpy as np
@@ -20,6 +21,11 @@ from rubric_order.judging.store import Store
 
 REQUESTS = 400
 CONCURRENCY = 8
+CHUNK_SECONDS = 0.2
+SECONDS_A_CALL = 0.002  # the server does one thing at a time: 400 answers take about a second
+# What a kill can cost, see docs/endpoints.md: the calls under way, and the answers since the last file was written.
+LOST = CONCURRENCY + round(CHUNK_SECONDS / SECONDS_A_CALL)
+FULL_BYTES = 100_000  # an answer can be longer than this; a line for each call is not
 
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["judge_shard", "rubric_order.judging.engines.openai_api"])
@@ -30,20 +36,17 @@ def library_of_this_project(root, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(root / "workflow/scripts"))
 
 
-def run_job(folder, base_url, shard_number, shards, output, full_until, chunk_seconds):
-    """One judge job, as the workflow runs it; until a time its disk is full."""
+def run_job(folder, base_url, shard_number, shards, output, freed):
+    """One judge job, as the workflow runs it. Until the event `freed` its disk takes no file above `FULL_BYTES`."""
     import judge_shard
 
     signals.end_once()
-    shard.CHUNK_SECONDS = chunk_seconds
-    append = Store.append
-
-    def append_if_there_is_room(self, rows, **engine):
-        if rows and time.time() < full_until:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        append(self, rows, **engine)
-
-    Store.append = append_if_there_is_room
+    shard.CHUNK_SECONDS = CHUNK_SECONDS
+    if freed is not None:
+        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FULL_BYTES, most))
+        free = lambda: freed.wait() and resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))  # noqa: E731
+        threading.Thread(target=free, daemon=True).start()
     judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="")
     endpoint = {"base_url": base_url, "concurrency": CONCURRENCY}
     paths = {"store": folder / "store", "output": folder / output, "model_folder": None, "weights": None}
@@ -56,7 +59,7 @@ class Jobs:
     """Jobs over the requests in a folder, and the calls that the server counted."""
 
     def __init__(self, folder, endpoint):
-        self.folder, self.endpoint = folder, endpoint
+        self.folder, self.endpoint, self.text = folder, endpoint, "Fine."
         table = request_table(*(f"{k:032x}" for k in range(REQUESTS)), repeat=0)
         table = table.assign(
             prompt=[f"prompt {k}" for k in range(REQUESTS)], unit_id=[f"i{k}" for k in range(REQUESTS)]
@@ -64,9 +67,9 @@ class Jobs:
         self.ids = table["request_id"].tolist()
         files.write_parquet(table, folder / "requests.parquet")
 
-    def start(self, *, shard=1, shards=1, output="1.parquet", full_until=0.0, chunk_seconds=0.2):
+    def start(self, *, shard=1, shards=1, output="1.parquet", freed=None):
         job = processes.Process(
-            target=run_job, args=(self.folder, self.endpoint.base_url, shard, shards, output, full_until, chunk_seconds)
+            target=run_job, args=(self.folder, self.endpoint.base_url, shard, shards, output, freed)
         )
         job.start()
         return job
@@ -92,11 +95,12 @@ class Jobs:
 @pytest.fixture
 def jobs(tmp_path):
     def reply(call):
-        time.sleep(0.002)  # the server does one thing at a time: 400 answers take about a second
-        return Reply(completion("Fine. [RESULT] 4"))
+        time.sleep(SECONDS_A_CALL)
+        return Reply(completion(f"{made.text} [RESULT] 4"))
 
     with running(reply) as endpoint:
-        yield Jobs(tmp_path, endpoint)
+        made = Jobs(tmp_path, endpoint)
+        yield made
 
 
 def test_an_old_job_beside_a_new_run_of_two_shards_makes_each_call_once(jobs):
@@ -128,34 +132,62 @@ def test_two_signals_lose_no_answer_that_was_paid_for(jobs):
 
 
 def test_a_disk_that_is_full_for_a_while_costs_nothing(jobs):
-    job = jobs.start(full_until=time.time() + 6)
+    """Linux itself refuses to write the answers, which wait until there is room."""
+    freed = processes.Event()
+    jobs.text = np.random.default_rng(0).bytes(FULL_BYTES).hex()
+    job = jobs.start(freed=freed)
+    jobs.wait_for_calls(REQUESTS)
+    time.sleep(2 * CHUNK_SECONDS)
+    assert jobs.answered() == 0
+    freed.set()
     job.join(120)
     assert (job.exitcode, jobs.answered()) == (0, REQUESTS)
     assert jobs.asked() == {f"prompt {k}": 1 for k in range(REQUESTS)}
+    assert jobs.booked() == REQUESTS
 
 
-def kill_at(jobs, calls, seconds):
-    """Kill a job some time after so many calls."""
-    job = jobs.start()
+def kill_at(jobs, calls, seconds=0.0, *, shards=1):
+    """Kill all jobs of a run some time after so many calls."""
+    started = [jobs.start(shard=k, shards=shards, output=f"{k}.parquet") for k in range(1, shards + 1)]
     jobs.wait_for_calls(len(jobs.endpoint.calls) + calls)
     time.sleep(seconds)
-    os.kill(job.pid, signal.SIGKILL)
-    job.join(60)
+    for job in started:
+        os.kill(job.pid, signal.SIGKILL)
+        job.join(60)
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
-def test_every_call_of_a_job_that_is_killed_is_booked(jobs, kills):
-    rng = np.random.default_rng(kills)
-    for calls, seconds in zip(rng.integers(1, 15, kills).tolist(), rng.uniform(0, 0.05, kills), strict=True):
+def check_after_kills(jobs, kills):
+    """Every call was booked, and no kill has cost more than the pages say."""
+    sent = len(jobs.endpoint.calls)
+    assert jobs.answered() == REQUESTS
+    assert REQUESTS <= sent <= REQUESTS + kills * LOST
+    # A call can be booked that the kill kept from being sent.
+    assert sent <= jobs.booked() <= sent + kills * CONCURRENCY
+    assert not (jobs.folder / "store/open_calls.jsonl").exists()
+
+
+@pytest.mark.slow
+def test_every_call_of_a_job_that_is_killed_twenty_times_is_booked(jobs):
+    rng = np.random.default_rng(20)
+    for calls, seconds in zip(rng.integers(1, 15, 20).tolist(), rng.uniform(0, 0.05, 20), strict=True):
         kill_at(jobs, calls, seconds)
     last = jobs.start()
     last.join(120)
-    assert (last.exitcode, jobs.answered()) == (0, REQUESTS)
-    sent = len(jobs.endpoint.calls)
-    assert (
-        sent <= jobs.booked() <= sent + kills * CONCURRENCY
-    )  # a call can be booked that the kill kept from being sent
-    assert not (jobs.folder / "store/open_calls.jsonl").exists()
+    assert last.exitcode == 0
+    check_after_kills(jobs, 20)
+
+
+@pytest.mark.parametrize("shards", [(1, 1, 1), pytest.param((1, 2, 3), marks=pytest.mark.slow)])
+def test_a_kill_costs_the_answers_of_one_chunk_whatever_the_shards(jobs, shards):
+    """Twice killed after 200 calls: a job that had kept nothing would make 400 more."""
+    *killed, last = shards
+    for number, wanted in zip(killed, (200, 150), strict=True):
+        kill_at(jobs, wanted, shards=number)
+    ending = [jobs.start(shard=k, shards=last, output=f"{k}.parquet") for k in range(1, last + 1)]
+    for job in ending:
+        job.join(120)
+        assert job.exitcode == 0
+    check_after_kills(jobs, len(killed))
 
 
 def test_a_call_is_on_disk_before_it_is_sent_and_counts_until_its_answer_is_stored(tmp_path):
