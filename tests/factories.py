@@ -13,7 +13,6 @@ import pandas as pd
 from rubric_order.base import permutations
 from rubric_order.config import loading, schema
 from rubric_order.judging.engines import Request
-from rubric_order.methods import series
 from rubric_order.parsing.choices import numbers
 from rubric_order.probes import Question, Shown
 from rubric_order.prompts import orderings
@@ -426,16 +425,3 @@ def comparison_table(verdicts, *, per_group=1, per_source=1, tie=True, n=2, repe
     empty = {"option_mass": np.nan, "expected_score": np.nan, "position_probabilities": None, "ranking": None}
     about = {**ABOUT, "study": "judging_the_judges", **about}
     return table.assign(item_id=table["unit_id"], question="", **empty, **about)
-
-
-def random_judge(p: int, ties: float = 0.0, *, orders: int | None = None) -> tuple[float, float]:
-    """Position consistency and preference fairness of a judge that chooses at random in each order of p candidates.
-
-    Args:
-        ties: probability of a tie; the rest falls evenly on the candidates.
-        orders: number of orders; p by default, in which each candidate stands at each place once. Fairness is that of
-            orders in which it does so equally often.
-    """
-    count = p if orders is None else orders
-    same = ties**count + p * ((1 - ties) / p) ** count
-    return same, series.even_fairness(same, p)

@@ -5,12 +5,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from factories import comparison_table, random_judge
+from factories import comparison_table
 from matplotlib.markers import CARETRIGHT
 from recorded_answers import comparison, write
 
 from rubric_order.base.labels import Labels
 from rubric_order.figures import position_consistency as figure
+from rubric_order.methods import series
 from rubric_order.recorded import discovery, reads
 from rubric_order.scoring import scores
 from rubric_order.statistics import position_consistency
@@ -93,7 +94,7 @@ def test_a_list_in_cyclic_orders_and_what_even_places_would_give():
     rng = np.random.default_rng(20261122)
     table = comparison_table(rng.integers(1, 4, size=(600, 3)).tolist(), n=3, tie=False)
     found = estimated(table)["all", "group"]
-    consistency, fairness = random_judge(3)
+    consistency, fairness = series.random_judge(3)
     assert found["position_consistency"] == pytest.approx(consistency, abs=0.04)
     assert found["preference_fairness"] == pytest.approx(fairness, abs=0.08)
     even = (1 - 2 / 3) * (1 - found["position_consistency"])

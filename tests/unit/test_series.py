@@ -2,7 +2,6 @@ import itertools
 
 import numpy as np
 import pytest
-from factories import random_judge
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,7 +91,7 @@ def test_one_and_minus_one_take_a_judge_that_is_never_consistent():
 def test_a_random_judge_of_lists_seems_to_prefer_the_end(p, options):
     rows = list(itertools.product(options, repeat=p))
     places, winners = lists(rows, p)
-    consistency, expected = random_judge(p, ties=0.0 if 0 not in options else 1 / len(options))
+    consistency, expected = series.random_judge(p, ties=0.0 if 0 not in options else 1 / len(options))
     assert series.consistent(winners).mean() == pytest.approx(consistency)
     assert fairness(places, winners, p) == pytest.approx(expected)
     assert expected == (pytest.approx(0) if p == 2 else pytest.approx((1 - 2 / p) * (1 - consistency)))

@@ -114,6 +114,19 @@ def even_fairness(consistency: float, p: int) -> float:
     return (1 - 2 / p) * (1 - consistency)
 
 
+def random_judge(p: int, ties: float = 0.0, *, orders: int | None = None) -> tuple[float, float]:
+    """Position consistency and preference fairness of a judge that chooses at random in each order of p candidates.
+
+    Args:
+        ties: probability of a tie; the rest falls evenly on the candidates.
+        orders: number of orders; p by default, in which each candidate stands at each place once. Fairness is that of
+            orders in which it does so equally often.
+    """
+    count = p if orders is None else orders
+    same = ties**count + p * ((1 - ties) / p) ** count
+    return same, even_fairness(same, p)
+
+
 def overall_win_rate(winners: np.ndarray, *, candidate: np.ndarray, p: int) -> np.ndarray:
     """What each series adds to a candidate's overall win rate: 1 if it wins in all orders, 1/p if nobody does.
 
