@@ -106,18 +106,28 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 class Study:
     """A study in a folder of its own: ten orderings of each item, judged by simulated judges with GPUs."""
 
-    def __init__(self, folder: Path, n_items: int, judges: dict[str, dict]) -> None:
-        """Write the config. `judges` has settings of each judge, and `seconds_per_request`."""
+    def __init__(self, folder: Path, n_items: int, judges: dict[str, dict], *, scales: tuple[int, ...] = (5,)) -> None:
+        """Write the config. `judges` has settings of each judge, and `seconds_per_request`; each scale is a study."""
         self.folder = folder
         self.judges = {name: self._judge(name, **settings) for name, settings in judges.items()}
-        config = {
+        self.studies = ["position_bias", *(f"scale_{n}" for n in scales[1:])]
+        read = {"datasets": ["sim"], "judges": list(judges), "strategies": ["balanced"]}
+        self.config = {
             "datasets": {"sim": {"adapter": "simulated", "options": {"n_groups": n_items, "n_candidates": 1}}},
             "judges": self.judges,
-            "studies": {"position_bias": {"datasets": ["sim"], "judges": list(judges), "strategies": ["balanced"]}},
-            "figures": {"position_selection": {}},
+            "studies": {name: {**read, "scales": [n]} for name, n in zip(self.studies, scales, strict=True)},
+            "figures": {"position_selection": {"study": "position_bias"}},
             "tables": {"position_selection": {}},
         }
-        (folder / "study.yaml").write_text(yaml.safe_dump(config))
+        self._write()
+
+    def _write(self) -> None:
+        (self.folder / "study.yaml").write_text(yaml.safe_dump(self.config))
+
+    def change(self, judge: str, **settings: object) -> None:
+        """Change settings of a judge; what runs already has the old ones."""
+        self.judges[judge] |= settings
+        self._write()
 
     def _judge(self, name: str, *, seconds_per_request: float, **settings: object) -> dict:
         return {
@@ -143,11 +153,21 @@ class Study:
 
     def prepare(self) -> None:
         """Make the requests here: what is tested comes after them."""
-        self.run_here("--cores", "2", *(f"results/requests/position_bias/{judge}.parquet" for judge in self.judges))
+        self.run_here(
+            "--cores",
+            "2",
+            *(f"results/requests/{study}/{judge}.parquet" for study in self.studies for judge in self.judges),
+        )
 
     def submit(self, *targets: str, arguments: tuple[str, ...] = ()) -> subprocess.Popen:
         """Start Snakemake with the SLURM profile; what it prints goes to `controller.log`."""
-        quick = ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "10")
+        quick = (
+            "--slurm-init-seconds-before-status-checks",
+            "2",
+            "--latency-wait",
+            "10",
+            "--slurm-keep-successful-logs",
+        )
         profile = ("--profile", str(ROOT / "workflow/profiles/slurm"))
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("SLURM_", "RUBRIC_ORDER"))}
         with open(self.folder / "controller.log", "a") as log:
@@ -176,6 +196,13 @@ class Study:
             return (self.folder / f"results/logs/judge_shard/{judge}/{shard}.log").read_text()
         except FileNotFoundError:  # Snakemake removes the log of a job that it starts again
             return ""
+
+    def starts(self) -> int:
+        """How many engines all SLURM jobs of all runs have started, of which none has started two."""
+        logs = (self.folder / ".snakemake/slurm_logs").rglob("*.log")
+        counts = [log.read_text().count("engine ready") for log in logs]
+        assert max(counts, default=0) <= 1
+        return sum(counts)
 
     def writers(self, judge: str, shards: list[int], *, stop: bool = False) -> list[dict]:
         """Who answers some shards, once all have begun to ask; stopped at once, if so wanted."""

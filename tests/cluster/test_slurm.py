@@ -32,18 +32,23 @@ def limited(early_study):
 
 
 def test_a_study_runs_through_the_profile_with_a_job_array(study, cluster: Cluster):
-    """Six judge jobs on the GPUs that are left, from the items to the scores."""
-    study = study(12, {"sharded": {"seconds_per_request": 0.4, "shards": 6}})
-    scores = "results/scores/position_bias/sim/sharded.parquet"
-    finish(study, study.submit(scores, arguments=("--slurm-array-jobs", "judge_shard")))
+    """Six judge jobs on the GPUs that are left, from the items to the scores of two studies, which share the jobs."""
+    study = study(12, {"sharded": {"seconds_per_request": 0.25, "shards": 6}}, scales=(5, 3))
+    scores = [f"results/scores/{name}/sim/sharded.parquet" for name in study.studies]
+    finish(study, study.submit(*scores, arguments=("--slurm-array-jobs", "judge_shard")))
     assert re.search(r"Submitted array job .* The individual task IDs are 1-6\.", study.printed)
     for shard in range(1, 7):
         log = study.log("sharded", shard)
-        assert "20 requests: 0 answered before, 20 to judge" in log
+        assert (
+            "32 requests: 0 answered before, 32 to judge" in log
+        )  # two items: ten orderings of five levels, six of three
+        assert log.count("engine ready") == 1
         assert re.search(r"claimed GPU [0-3]$", log, re.MULTILINE)
-    table = pd.read_parquet(study.folder / scores)
-    assert len(table) == 120
-    assert table["score"].notna().all()
+    assert study.starts() == 6
+    for path, reads in zip(scores, (120, 72), strict=True):
+        table = pd.read_parquet(study.folder / path)
+        assert len(table) == reads
+        assert table["score"].notna().all()
 
 
 def test_a_task_of_an_array_that_is_cancelled_is_submitted_again_and_the_others_are_left_alone(study):
@@ -62,11 +67,16 @@ def test_a_task_of_an_array_that_is_cancelled_is_submitted_again_and_the_others_
     again = re.search(r"30 requests: (\d+) answered before, (\d+) to judge", study.log("slow", 1))
     assert 4 <= int(again[1]) < 30  # what it had when it was told to end
     assert len(stored(study, "slow")) == 60
+    assert study.starts() == 4 + 1  # the cancelled task's second run
 
 
-def test_jobs_go_on_when_snakemake_is_killed_and_the_next_run_does_nothing_twice(study, cluster: Cluster):
-    """The next run submits the same jobs again: they wait for those that go on, and then ask nothing."""
-    study = study(6, {"orphaned": {"seconds_per_request": 0.2, "shards": 2}})
+@pytest.mark.parametrize("shards", [2, 3])
+def test_jobs_go_on_when_snakemake_is_killed_and_the_next_run_waits_for_them(study, cluster: Cluster, shards):
+    """The next run submits jobs for the same outputs: they wait for those that go on, and then ask nothing.
+
+    With another number of shards it has a third job, which waits for none of the two: what it asks is done twice.
+    """
+    study = study(6, {"orphaned": {"seconds_per_request": 0.2, "shards": 2, "gpu": 0}})
     study.prepare()
     process = study.submit(*study.responses())
     writers = study.writers("orphaned", [1, 2], stop=True)  # the next run comes while they are at work
@@ -75,14 +85,20 @@ def test_jobs_go_on_when_snakemake_is_killed_and_the_next_run_does_nothing_twice
     time.sleep(2)
     assert {writer["slurm_job"] for writer in writers} <= set(cluster.running())
     study.run_here("--unlock")
+    study.change("orphaned", shards=shards)
     process = study.submit(*study.responses())
     for shard, writer in zip((1, 2), writers, strict=True):
         waiting = f"waiting for SLURM job {writer['slurm_job']}, process {writer['pid']} on "
         wait_until(lambda: waiting in study.log("orphaned", shard), waiting)  # noqa: B023
+    if shards == 3:
+        wait_until(lambda: "20 requests: 0 answered before, 20 to judge" in study.log("orphaned", 3), "3 begins")
+    for writer in writers:
         os.kill(writer["pid"], signal.SIGCONT)
     finish(study, process)
+    each = 60 // shards
     for shard in (1, 2):
-        assert "30 requests: 30 answered before, 0 to judge" in study.log("orphaned", shard)
+        assert f"{each} requests: {each} answered before, 0 to judge" in study.log("orphaned", shard)
+    assert study.starts() == shards  # those of the first run, and the third job
     answers = stored(study, "orphaned")
     assert len(answers) == answers["request_id"].nunique() == 60
 
@@ -116,6 +132,7 @@ def test_a_job_goes_on_after_its_time_limit(limited):
     assert int(last[1]) >= 40
     answers = stored(study, "limited")
     assert len(answers) == answers["request_id"].nunique() == 120
+    assert study.starts() <= 1 + study.printed.count("Trying to restart job")
 
 
 def test_never_more_than_four_gpu_jobs_at_once_each_with_a_device_of_its_own(cluster: Cluster):
