@@ -55,9 +55,9 @@ lint: env ## check layout, style, and types of what import rubric_order offers
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 
-docs: $(VENV)/.docs ## build the documentation into docs/_build; a warning is an error. DOCS_ONLINE=1 links other projects' names
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
-	@echo "Done: docs/_build/index.html"
+docs: $(VENV)/.docs ## build the documentation into docs/_build/html; a warning is an error. DOCS_ONLINE=1 links other projects' names
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going docs docs/_build/html
+	@echo "Done: docs/_build/html/index.html"
 
 docs-links: $(VENV)/.docs ## ask for every page of other sites that the documentation links to; needs a network
 	$(BIN)/sphinx-build --quiet --builder linkcheck docs docs/_build/links

@@ -22,7 +22,7 @@ project = "rubric-order"
 author = copyright = "The rubric-order authors"
 release = version = rubric_order.__version__
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
@@ -32,10 +32,22 @@ extensions = [
 ]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
-exclude_patterns = ["_build"]
+# Pages with cells of Python are run, and an error ends the build. Their Python finds the library where this file does,
+# takes no settings of the user, and does not warn that it talks to this process without encryption.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300  # seconds a cell
+_KERNEL = HERE / "_generated" / "ipython"
+os.environ["IPYTHONDIR"] = str(_KERNEL)
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(ROOT / "workflow" / "scripts"), os.environ.get("PYTHONPATH")])
+)
+exclude_patterns = ["_build", "_generated/ipython"]
 html_theme = "furo"
 html_title = "rubric-order"
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
+html_js_files = ["keyboard.js"]
 html_copy_source = False
 pygments_style = "default"
 autodoc_member_order = "bysource"
@@ -76,7 +88,10 @@ def _write_pages(app: object) -> None:
         said = CliRunner().invoke(program, [command.name, "--help"], env={"COLUMNS": "100", "TERM": "dumb"}).output
         parts += [f"## {command.name}", "", "```text", said.strip(), "```", ""]
     folder = HERE / "_generated"
-    folder.mkdir(exist_ok=True)
+    (_KERNEL / "profile_default").mkdir(parents=True, exist_ok=True)
+    (_KERNEL / "profile_default/ipython_kernel_config.py").write_text(
+        "c.IPKernelApp.log_level = 40\n", encoding="utf-8"
+    )
     (folder / "commands.md").write_text("\n".join(parts), encoding="utf-8")
     for name, path, here in (("config", "config/README.md", r"\.\./docs/"), ("changelog", "CHANGELOG.md", "docs/")):
         text = (ROOT / path).read_text(encoding="utf-8")

@@ -83,7 +83,7 @@ def there(tmp_path_factory):
         )
         scores = studies.as_scores(made, candidates=1)
         table = scores.rename(columns={"item_id": "item", "group_id": "group"})
-        table = table[["item", "group", "score", "human_score"]].assign(judge=name)
+        table = table[["item", "group", "score", "human_score"]].assign(judge={"old": "gpt_5"}.get(name, name))
         table["ordering"] = [" ".join(map(str, row)) for row in scores["ordering"]]
         table.to_csv(folder / f"{name}_prompt.csv", index=False)
     shutil.copy(folder / "old_prompt.csv", folder / "reads.csv")
@@ -94,7 +94,7 @@ def there(tmp_path_factory):
     for name, found in estimates.of_card(estimates.scores_of(folder / "reads.csv")).items():
         files[name] = folder / f"{name}.parquet"
         found.to_parquet(files[name])
-    labels = {"judges": {"old": "Old"}, "datasets": {}}
+    labels = {"judges": {"gpt_5": "GPT-5"}, "datasets": {}}
     nothing = {"tables": [], "figures": []}
     data, page = (folder / f"results/summary.{kind}" for kind in ("json", "html"))
     render_summary.main(files, nothing, labels, {}, {}, data, page)
@@ -323,6 +323,7 @@ def test_what_is_not_run_is_there_and_short():
 def test_sphinx_runs_its_directives_in_ci():
     assert "\nmake docs\n" in (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert "--fail-on-warning" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "\nnb_execution_raise_on_error = True\n" in (ROOT / "docs/conf.py").read_text(encoding="utf-8")
 
 
 WRONG = {

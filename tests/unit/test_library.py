@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -95,7 +96,10 @@ def test_a_result_is_a_table_that_a_notebook_shows_and_draws(plain):
         assert "<table" in result._repr_html_()
         assert set(result.table["judge"]) == {"first", "even"}
         assert "cluster" not in result.table
+        assert not result.table.duplicated().any()
+        held = plt.get_fignums()
         assert result.plot().axes
+        assert plt.get_fignums() == held  # a notebook shows what a cell returns, and all that pyplot holds
 
 
 def test_a_card_has_the_agreement_with_people_where_there_are_human_scores(plain, tmp_path):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
 from rubric_order.cards.card import Card
 from rubric_order.cards.card import cards as make_cards
@@ -99,8 +100,7 @@ def score_effects(reads: Reads) -> Result:
     """By how many points the order of the score levels moves the scores. Arguments as of `position_bias`."""
     found = {"score_effects": estimates.estimate("score_effects", estimates.scores_of(reads))}
     options = {"readouts": ["hard", "soft"], "row_height_in": 0.2, "dataset": "all"}
-    table = _shown(found["score_effects"].query("dataset != 'all'"))
-    return Result(table, found, lambda: _drawn("score_effects", found, **options))
+    return Result(_shown(found["score_effects"]), found, lambda: _drawn("score_effects", found, **options))
 
 
 def agreement(reads: Reads) -> Result:
@@ -161,9 +161,12 @@ def _rated(reads: Reads) -> pd.DataFrame:
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows with groups as the sample, without columns that are the same for all plain tables."""
+    """The rows with groups as the sample, each once, without columns that are the same for all plain tables.
+
+    A plain table is one dataset, so that what is said of all datasets together is the same again.
+    """
     same = ["study", "profile", "condition", "dataset", "cluster", "seed", "confidence"]
-    chosen = table[table["cluster"] == "group"].drop(columns=same, errors="ignore")
+    chosen = table[(table["cluster"] == "group") & (table["dataset"] != EVERY)].drop(columns=same, errors="ignore")
     return chosen.dropna(axis=1, how="all").reset_index(drop=True)
 
 
@@ -178,7 +181,7 @@ def _drawn(figure: str, statistics: Mapping[str, pd.DataFrame], **options: Any) 
     known = Labels(judges=names, datasets={"reads": "reads"})
     with plt.rc_context():
         module = importlib.import_module(f"rubric_order.figures.{figure}")
-        return module.draw(table, **about, **SIZE, **options, labels=known)
+        return _shown_once(module.draw(table, **about, **SIZE, **options, labels=known))
 
 
 def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:
@@ -186,7 +189,7 @@ def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:
     from rubric_order.figures import budget_curve as figure
 
     names = {name: name for name in table["judge"].unique()}
-    return figure.draw(
+    drawn = figure.draw(
         table,
         study="reads",
         n=int(table["n"].iloc[0]),
@@ -197,3 +200,12 @@ def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:
         labels=Labels(judges=names, datasets={"reads": "reads"}),
         **SIZE,
     )
+    return _shown_once(drawn)
+
+
+def _shown_once(figure: Figure) -> Figure:
+    """A figure that a notebook shows as the value of its cell, and not again as one that pyplot holds open."""
+    import matplotlib.pyplot as plt
+
+    plt.close(figure)
+    return figure
