@@ -102,6 +102,14 @@ def test_scores_are_up_to_date_while_the_answers_of_their_studies_stay(made, sai
     assert answers.unchanged(**made) is same
 
 
+def test_scores_of_failed_requests_are_not_up_to_date_since_these_can_be_asked_again(made):
+    folder, said = made["listed"].parent, {"s": {"digest": 5, "failed": 1}}
+    written(folder, 1, studies=said)
+    list_responses.main(folder, 1, {"accept_mixed": False}, made["listed"])
+    files.write_parquet(responses(["4"]), made["scores"], answers=said, made_by="code")
+    assert not answers.unchanged(**made)
+
+
 def test_scores_are_not_up_to_date_where_a_file_is_gone_or_older_or_anything_else_has_changed(made, tmp_path):
     assert answers.unchanged(**made)
     assert not answers.unchanged(**made | {"studies": ["s", "t"]})
