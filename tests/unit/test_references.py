@@ -36,7 +36,7 @@ def made(root, tables, tmp_path):
         roles = [folder / f"{name}.jinja" for name in ("write_reference", "review_reference")]
         template = [*roles, *[root / prompt] * len(known)]
         settings = {"n": 5, "judges": list(known), "levels": [1, 2, 3, 4], "sample": None, "seed": 0, "file": None}
-        settings |= {"settings": known, "shows_rejected": shows_rejected}
+        settings |= {"settings": known, "shows_rejected": shows_rejected, "instruction": "same"}
         plan = references.load_plan(tables.items, tables.rubrics, template, [], settings)
         responses, asked = {}, {}
         for step in references.steps(rounds):
@@ -250,8 +250,21 @@ def test_bad_reference_answers_are_named(tables, tmp_path, rows, message):
 def test_items_of_a_group_share_one_instruction(tables):
     items = tables.items.copy()
     items.loc[1, "instruction"] = "Another one"
-    with pytest.raises(InputError, match="different instructions"):
+    with pytest.raises(InputError, match=r"different instructions.*references/sim/instruction: first"):
         references.slots(items, tables.rubrics, n=5, levels=[1])
+    first = references.slots(items, tables.rubrics, n=5, levels=[1], instruction="first")
+    assert first == references.slots(tables.items, tables.rubrics, n=5, levels=[1])
+
+
+def test_in_mt_bench_a_reference_answer_is_of_80_groups_whose_instructions_differ(mirror):
+    path = mirror / "prometheus_eval/mt_bench_eval.json"
+    published = datasets.prepare("mt_bench", datasets.read("prometheus", {"records": path}, dataset="mt_bench"))
+    with pytest.raises(InputError, match=r"dataset 'mt_bench': the items of group .* have different"):
+        references.slots(published.items, published.rubrics, n=5, levels=[1])
+    found = references.slots(published.items, published.rubrics, n=5, levels=[1, 2, 3, 4], instruction="first")
+    assert len(found) == 80 * 4
+    known = published.items.groupby("group_id")["instruction"].first()
+    assert all(slot.instruction == known[slot.group_id] for slot in found)
 
 
 def attempts_of(rows):

@@ -816,7 +816,7 @@ def reference_judge_settings(wildcards):
 def reference_settings(wildcards):
     """Params function: how reference answers are made."""
     block = config["references"][wildcards.dataset]
-    kept = {key: block[key] for key in ("n", "judges", "sample", "seed", "shows_rejected", "file")}
+    kept = {key: block[key] for key in ("n", "judges", "sample", "seed", "shows_rejected", "instruction", "file")}
     kept["levels"] = reference_levels(block)
     kept["settings"] = {name: reference_judge(name, wildcards.dataset) for name in block["judges"]}
     return as_json(kept)

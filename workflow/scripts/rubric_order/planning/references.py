@@ -39,6 +39,7 @@ STEPS = (WRITE, REVIEW)  # of each round
 WRITING, REVIEWING = "reference_writing", "reference_reviewing"  # profiles under which a judge does so
 BLIND = "reference_none"  # condition under which a text is scored
 FILE = "file"  # writer of what a user brings
+SAME, FIRST = "same", "first"  # which instruction of a group is answered
 VERDICTS = ("no", "yes")
 KEYS = ["dataset", "group_id", "criterion", "rubric_id", "level"]
 COLUMNS = [*KEYS, "n", "round", "writer", "reviewer", "text", "failure", "verdict", "review", "review_failure"]
@@ -110,8 +111,13 @@ def steps(rounds: int) -> list[str]:
     return [f"{turn}_{role}" for turn in range(1, rounds + 1) for role in STEPS]
 
 
-def slots(items: pd.DataFrame, rubrics: pd.DataFrame, *, n: int, levels: Sequence[int]) -> list[Slot]:
+def slots(
+    items: pd.DataFrame, rubrics: pd.DataFrame, *, n: int, levels: Sequence[int], instruction: str = SAME
+) -> list[Slot]:
     """What reference answers are written for: each group and criterion of a dataset, at each of some levels.
+
+    Args:
+        instruction: `SAME` where all items of a group have one instruction; `FIRST` takes that of its first item.
 
     Raises:
         InputError: a rubric has no such scale, or items of a group have different instructions.
@@ -127,10 +133,11 @@ def slots(items: pd.DataFrame, rubrics: pd.DataFrame, *, n: int, levels: Sequenc
         for level in levels:
             key = (item.dataset, item.group_id, item.criterion, item.rubric_id, level)
             slot = found.setdefault(key, Slot(*key, item.instruction, *known[item.rubric_id]))
-            if slot.instruction != item.instruction:
+            if instruction == SAME and slot.instruction != item.instruction:
                 raise InputError(
                     f"references: dataset {item.dataset!r}: the items of group {item.group_id!r} have different"
-                    " instructions; a reference answer is written for all items of a group"
+                    " instructions, and a reference answer is written for all items of a group; expected one, or"
+                    f" references/{item.dataset}/instruction: {FIRST}, which takes that of the first item"
                 )
     return list(found.values())
 
@@ -371,7 +378,8 @@ def load_plan(
     Args:
         templates: files: of writing, of reviewing, and of each judge's prompt for one score.
         weights: what names the weights of judges, where their settings do not; files called by the judge.
-        settings: `n`, `levels`, `judges`, their `settings`, `sample`, `seed`, `shows_rejected` and `file`.
+        settings: `n`, `levels`, `judges`, their `settings`, `sample`, `seed`, `shows_rejected`, `instruction`
+            and `file`.
     """
     named = {path.stem: files.read_json(path) for path in weights}
     judge_settings = {name: {**judge, **named.get(name, {})} for name, judge in settings["settings"].items()}
@@ -380,7 +388,8 @@ def load_plan(
     n = settings["n"]
     levels = range(1, n + 1) if settings["file"] else settings["levels"]
     drawn = in_sample(items, sample=settings["sample"], seed=settings["seed"])
-    wanted = slots(drawn, rubrics, n=n, levels=levels)
+    answered = FIRST if settings["file"] else settings.get("instruction", SAME)  # a file's answers need no instruction
+    wanted = slots(drawn, rubrics, n=n, levels=levels, instruction=answered)
     return Plan(wanted, n, settings["judges"], judge_settings, prompts, settings["shows_rejected"])
 
 
