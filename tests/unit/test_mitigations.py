@@ -214,6 +214,107 @@ def test_a_majority_gains_where_judges_err_apart_and_nothing_where_they_are_one(
     assert one.loc[("one_order", "gain"), "estimate"] == 0
 
 
+def under_criteria(verdicts, *, human, lengths=None):
+    """Reads of pairs under criteria, by name verdicts in both orders or several runs of them."""
+    parts = []
+    for name, runs in verdicts.items():
+        for k, run in enumerate(runs):
+            part = scored(list(zip(run, human, strict=True)), repeat=k, criterion=name, per_group=5)
+            part["lengths"] = (
+                None if lengths is None else part["unit_id"].str[1:].astype(int).map(lengths.tolist().__getitem__)
+            )
+            parts.append(part.assign(unit_id=part["unit_id"] + name))
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_criteria_combined_beside_an_overall_verdict_by_hand():
+    human = [(5, 1), (1, 5), (5, 1), (3, 3)]
+    criteria = {
+        "overall": [[(A, B), (A, B), (A, A), (A, B)]],
+        "wit": [[(A, B), (B, A), (A, B), (A, B)]],
+        "plot": [[(A, A), (B, A), (B, A), (B, A)]],
+        "style": [[(B, A), (TIE, TIE), (A, A), (A, B)]],
+    }
+    found = estimated(under_criteria(criteria, human=human))
+    # Canonical order, of the three that people tell apart: 1 + 1 + 0, 0 + 0 + 1/2, 1 + 0 + 1 of three: all are right.
+    assert found["criteria_combined", "accuracy_ties_half"] == 1
+    assert found["overall", "accuracy_ties_half"] == pytest.approx(2 / 3)
+    assert found["criteria_combined", "with_overall"] == pytest.approx(2 / 3)
+    assert ("criteria_combined", "gain") not in found  # the overall verdict is read once, three criteria thrice
+    # Other order: 1 + 0 + 0, 0 + 0 + 1/2, 1 + 0 + 0: the first and the third turn.
+    assert found["criteria_combined", "consistency"] == pytest.approx(1 / 3)
+    assert found["criteria_combined", "first_place"] == pytest.approx(2 / 3)
+    assert found["criteria_swapped", "accuracy_ties_half"] == pytest.approx((1 / 2 + 1 + 1 / 2) / 3)
+    assert found["overall_swapped", "accuracy_ties_half"] == pytest.approx((1 + 0 + 1 / 2) / 3)
+    assert found["criteria_swapped", "first_place"] == 0
+    few = {name: criteria[name] for name in ("overall", "wit")}
+    assert "overall" not in set(mitigations.estimate(under_criteria(few, human=human), confidence=0.95)["policy"])
+
+
+def of_a_judge(seed, *, overall_length, anchored):
+    """Verdicts under three criteria and overall, of people who judge by the mean of the criteria.
+
+    Args:
+        overall_length: what a longer text gains overall, in log-odds a standard deviation.
+        anchored: whether single criteria are judged by their own quality; else all are judged as the whole is.
+
+    Returns:
+        The reads, and how much more often two of three criteria are right than two of three overall verdicts, by the
+        probabilities of the verdicts.
+    """
+    rng = np.random.default_rng(seed)
+    n = 1200
+    quality, length = rng.normal(0, 1.5, (n, 3)), rng.normal(0, 1, n)
+    people = quality.mean(axis=1)
+    human = np.column_stack([3 + people / 2, 3 - people / 2]).tolist()
+    whole = people + overall_length * length
+    verdicts = {"overall": drawn_runs(rng, whole, place=0.5, runs=3)}
+    for k, name in enumerate(("plot", "style", "wit")):
+        verdicts[name] = drawn_runs(rng, quality[:, k] if anchored else whole, place=0.5, runs=1)
+    lengths = np.column_stack([1000 + 100 * length, np.full(n, 1000)])
+    a, b, c = (1 / (1 + np.exp(-(quality if anchored else whole[:, None]).T - 0.5))) * np.ones((3, n))
+    p = 1 / (1 + np.exp(-whole - 0.5))
+    two_of_three = (a * b + b * c + a * c - 2 * a * b * c) - (3 * p**2 - 2 * p**3)
+    gain = (np.sign(people) * two_of_three).mean()
+    return under_criteria(verdicts, human=human, lengths=lengths), gain
+
+
+def rows_of(table):
+    rows = mitigations.estimate(table, confidence=0.95).query("gap == 'all' and task == 'all'")
+    return rows.set_index(["policy", "quantity"])
+
+
+def test_criteria_take_away_a_liking_for_length_that_only_the_overall_verdict_has():
+    table, gain = of_a_judge(20261127, overall_length=1.5, anchored=True)
+    found = rows_of(table)
+    row = found.loc[("criteria_combined", "gain")]
+    assert row["ci_low"] < gain < row["ci_high"]
+    assert gain > 0.02
+    assert found.loc[("criteria_swapped", "gain"), "ci_low"] > 0.02
+    lengths = found.xs("length_correlation", level="quantity")
+    assert lengths.loc["overall", "ci_low"] > 0.3
+    assert lengths.loc["overall_repeated", "ci_low"] > 0.3
+    assert lengths.loc["criteria_combined", "ci_low"] < 0 < lengths.loc["criteria_combined", "ci_high"]
+    # The place is liked under every criterion: combining them leaves it.
+    assert found.loc[("criteria_combined", "first_place"), "ci_low"] > 0.1
+
+
+def test_criteria_that_are_judged_as_the_whole_bring_what_more_reads_bring_and_no_gain():
+    table, gain = of_a_judge(20261128, overall_length=1.5, anchored=False)
+    assert gain == pytest.approx(0, abs=1e-12)
+    found = rows_of(table)
+    assert found.loc[("criteria_combined", "gain"), "ci_low"] < 0 < found.loc[("criteria_combined", "gain"), "ci_high"]
+    right = found.xs("accuracy_ties_half", level="quantity")["estimate"]
+    assert right["criteria_combined"] > right["overall"] + 0.01  # this looks like an effect of the criteria
+    assert right["criteria_combined"] == pytest.approx(right["overall_repeated"], abs=0.03)  # and is one of three reads
+    rows = mitigations_table.table(mitigations.estimate(table, confidence=0.95), study="judging_the_judges")
+    printed = mitigations_table.for_print(rows).set_index("policy")
+    calls = {"overall verdict": 1, "overall verdict, k reads": 3, "criteria, combined": 3}
+    assert {name: printed.loc[name, "calls"] for name in calls} == calls
+    assert printed.loc["criteria in both orders, combined", "calls"] == 6
+    assert printed.loc["one order", "like overall"] == ""
+
+
 def test_a_task_in_which_people_tell_no_pair_apart_has_no_rows():
     apart, equal = [((A, B), (5, 1))] * 3, [((A, A), (3, 3))] * 3
     table = scored([*apart, *equal])

@@ -13,13 +13,16 @@ from rubric_order.methods import judge_panels, resampling, series, shares, tidy
 COLUMNS = {
     "scores": [
         *KEYS,
-        *("unit_id", "group_id", "benchmark", "task", "candidates", "human_scores"),
+        *("unit_id", "group_id", "criterion", "benchmark", "task", "candidates", "human_scores", "lengths"),
         *("ordering", "repeat", "score"),
     ]
 }
 POLICIES = {"one_order": 1, "random_order": 1, "swap_else_tie": 2, "swap_average": 2}  # with calls a pair
 REPEATED = "one_order_repeated"
 GAPS = (0.0, 0.5, 1.0, 2.0, np.inf)  # of human scores, in points
+OVERALL = "overall"  # the criterion of one verdict on the whole
+# Policies of pairs that are judged under several criteria and on the whole, beside the overall verdict of one read.
+ANCHORED = ("overall_repeated", "overall_swapped", "criteria_combined", "criteria_swapped")
 MAJORITY = "majority"  # in place of a judge: the commonest verdict of all
 LEAST_JUDGES = 3  # of a majority
 VALUES = {1: 1.0, 2: 0.0, series.TIE: 0.5}  # of a choice, to the first candidate
@@ -46,9 +49,18 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
           unlike it, it keeps what the place adds. Of a study that reads the canonical order alone there are only this
           one and ``one_order``.
 
-        Judge ``majority`` is the commonest verdict of three judges or more in each order (a tie, where several are
-        commonest), under each policy, each judge a call; ``all`` is a judge that is drawn from them. Both are of the
-        pairs that all these judges have decided in both orders.
+        Where pairs are judged under two criteria or more, and under the criterion ``overall`` too, rubric anchoring has
+        rows of its own, of the pairs that are judged under all of these, beside people's overall scores:
+
+        - ``overall``: the overall verdict in the canonical order, one call. ``overall_repeated``: what most of its k
+          reads say, where it is read k times. ``overall_swapped``: what most reads of both orders say.
+        - ``criteria_combined``: what most verdicts under the single criteria say in the canonical order, a call each.
+          ``criteria_swapped``: the same of both orders.
+
+        Several criteria take away noise, as several reads do. So `gain` is over ``overall_repeated``, of both orders
+        over ``overall_swapped``, and there is none where the overall verdict is read less often than there are
+        criteria: the two are then not separated. The other policies take all criteria together, each beside people's
+        scores under it.
 
         `quantity` is
 
@@ -58,7 +70,11 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
           average have the same: averaging two orders makes it less noisy, and not better.
         - ``correlation``: of the verdict (1, a half, 0) with the difference of the human scores, Pearson.
         - ``gain``: how much the policy adds to ``accuracy_ties_half``, over the same pairs: to that of one order; of a
-          majority to that of a drawn judge under the same policy.
+          majority to that of a drawn judge under the same policy; of criteria to that of as many
+          overall verdicts or more; of ``overall_repeated`` to one.
+        - ``with_overall``: of anchored verdicts, the share of pairs that they decide like the overall verdict.
+        - ``length_correlation``: of the verdict with the difference of the lengths of the texts, where all are known.
+          Better texts can be longer ones: it is to be compared among policies of the same pairs.
         - ``win_rate_error``: mean absolute difference of the candidates' win rates from those of people.
         - ``consistency``: whether the other order would have given the same: the judge's own of one order, and 1 by
           construction of two. ``first_place``: how much more often the first place wins than the second.
@@ -77,6 +93,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
             if about["n"] == 2:
                 pairs = _pairs(block)
                 rows += _of_judge(about, pairs, confidence)
+                rows += _anchored(about, block, confidence)
                 others = tuple(value for name, value in about.items() if name != "judge")
                 shared.setdefault(others, {})[about["judge"]] = pairs
     names = [name for name in (*KEYS, "benchmark") if name != "judge"]
@@ -128,7 +145,9 @@ def _pairs(block: pd.DataFrame) -> pd.DataFrame:
     about = known.drop_duplicates("unit_id").set_index("unit_id").loc[table.index]
     human = np.array([list(scores) for scores in about["human_scores"]], dtype=float).reshape(-1, 2)
     kept = table[["first", "second", "first_mean", "second_mean", "reads"]]
-    return about[["group_id", "task", "candidates"]].join(kept).assign(gap=human[:, 0] - human[:, 1])
+    longer = [np.nan if row is None else float(row[0] - row[1]) for row in about["lengths"]]
+    about = about[["group_id", "task", "candidates"]].join(kept)
+    return about.assign(gap=human[:, 0] - human[:, 1], longer=np.array(longer, dtype=float))
 
 
 def _of_judge(about: dict, pairs: pd.DataFrame, confidence: float) -> Iterator[dict]:
@@ -152,6 +171,52 @@ def _of_judge(about: dict, pairs: pd.DataFrame, confidence: float) -> Iterator[d
             mean, one = again["first_mean"].to_numpy(), again["first"].to_numpy()
             policy = Policy(REPEATED, reads, [mean], turned, [one])
             yield from _rows(about | {"task": task, "gap": gap}, again, policy, confidence)
+
+
+def _anchored(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[dict]:
+    """The rows of verdicts under single criteria, combined, beside those on the whole; none where either is missing."""
+    parts = {str(name): part for name, part in block.groupby("criterion", sort=True)}
+    if OVERALL not in parts or len(parts) < 3:
+        return
+    frames = {name: _by_candidates(_pairs(part)) for name, part in parts.items()}
+    frames = {name: pairs for name, pairs in frames.items() if len(pairs) and pairs["second"].notna().all()}
+    whole = frames.pop(OVERALL, None)
+    if whole is None or len(frames) < 2:
+        return
+    whole = whole.dropna(subset=["first_mean", "second_mean"])
+    common = sorted(set(whole.index).intersection(*(pairs.index for pairs in frames.values())))
+    whole, count = whole.loc[common], len(frames)
+    for name in ("first", "second"):
+        whole[f"{name}_combined"] = np.mean([pairs.loc[common, name] for pairs in frames.values()], axis=0)
+    for task, gap, part in _parts(whole):
+        column = {name: part[name].to_numpy() for name in part if name.startswith(("first", "second"))}
+        reads = int(part["reads"].max())
+        one, often, other = (_most(column[name]) for name in ("first", "first_mean", "second_mean"))
+        both = _most((column["first_mean"] + column["second_mean"]) / 2)
+        first, second = (_most(column[f"{name}_combined"]) for name in ("first", "second"))
+        swapped = _most((column["first_combined"] + column["second_combined"]) / 2)
+        enough = reads >= count
+        policies = [
+            Policy("overall", 1, [one], [column["second"]], None),
+            *([Policy("overall_repeated", reads, [often], [other], [one])] if reads > 1 else []),
+            Policy("overall_swapped", 2 * reads, [both], None, None),
+            Policy("criteria_combined", count, [first], [second], [often] if enough else None),
+            Policy("criteria_swapped", 2 * count, [swapped], None, [both] if enough else None),
+        ]
+        for policy in policies:
+            yield from _rows(about | {"task": task, "gap": gap}, part.assign(overall=one), policy, confidence)
+
+
+def _most(mean: np.ndarray) -> np.ndarray:
+    """What most of several verdicts say, by their mean: 1, 0, or a half where as many say either."""
+    return (np.sign(np.round(mean - 0.5, 9)) + 1) / 2
+
+
+def _by_candidates(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Pairs by their group and candidates in place of the unit, which has its criterion too."""
+    return pairs.set_index(
+        [pairs["group_id"] + "\n" + pairs["candidates"].map(lambda names: "\n".join(map(str, names)))]
+    )
 
 
 def _of_judges(about: dict, judges: list[pd.DataFrame], confidence: float) -> Iterator[dict]:
@@ -245,6 +310,14 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
     sizes = {"n_pairs": len(pairs), "n_clusters": pairs["group_id"].nunique()}
     correlation = _correlation(value, gap, group, confidence)
     yield {"quantity": "correlation"} | sizes | correlation
+    longer = pairs["longer"].to_numpy()
+    if not np.isnan(longer).any():
+        found = _correlation(value, np.tile(longer, count), group, confidence)
+        yield {"quantity": "length_correlation"} | sizes | found
+    if policy.name in ANCHORED:
+        alike = (drawn[0] == pairs["overall"].to_numpy()).astype(float)
+        same = shares.share(alike, pairs["group_id"].to_numpy(), confidence)
+        yield {"quantity": "with_overall", "estimate": same.estimate, "ci_low": same.low, "ci_high": same.high} | sizes
     yield {"quantity": "win_rate_error", "estimate": _win_rate_error(pairs, drawn)} | sizes
     if policy.usual is not None:
         sign = np.sign(pairs["gap"].to_numpy())
@@ -255,7 +328,7 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
 
 def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: dict) -> Iterator[dict]:
     """Consistency, and how often places win: of two orders together they are 1 and 0 whatever the judge."""
-    if policy.name in POLICIES and POLICIES[policy.name] > 1:
+    if POLICIES.get(policy.name, 1) > 1 or policy.name.endswith("_swapped"):
         yield {"quantity": "consistency", "estimate": 1.0} | sizes
         yield {"quantity": "first_place", "estimate": 0.0} | sizes
         return

@@ -16,7 +16,10 @@ CAPTION = (
     "place wins, less that of the second; 0 by construction of two. Gain: what a policy adds to right, a tie as half, "
     "over the same pairs: to one order; of a majority to a judge that is drawn from those who vote. Judge majority: "
     "the commonest verdict of all judges, a tie where several are commonest; all, drawn: one of them at random. More "
-    "reads of one order take away noise, and leave what the place adds."
+    "reads of one order take away noise, and leave what the place adds. Criteria, combined: what most "
+    "verdicts under single criteria say, beside overall verdicts on the same pairs and people's overall scores; its "
+    "gain is over as many reads of the overall verdict or more, for both take away noise. Like overall: share of pairs "
+    "decided as by one overall verdict. r with length: of the verdict with the difference of the texts' lengths."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "task", "gap", "policy", "calls"]
 QUANTITIES = [
@@ -28,6 +31,8 @@ QUANTITIES = [
     "win_rate_error",
     "consistency",
     "first_place",
+    "with_overall",
+    "length_correlation",
 ]
 POLICY_NAMES = {
     "one_order": "one order",
@@ -35,6 +40,11 @@ POLICY_NAMES = {
     "swap_else_tie": "both orders, else tie",
     "swap_average": "both orders, averaged",
     "one_order_repeated": "one order, k reads",
+    "overall": "overall verdict",
+    "overall_repeated": "overall verdict, k reads",
+    "overall_swapped": "overall verdict, both orders",
+    "criteria_combined": "criteria, combined",
+    "criteria_swapped": "criteria in both orders, combined",
 }
 
 
@@ -70,6 +80,9 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["win rates"] = numbers(rows["win_rate_error"])
     printed["consistent"] = numbers(rows["consistency"])
     printed["first place"] = numbers(rows["first_place"], form="+.3f")
+    for name, head in (("with_overall", "like overall"), ("length_correlation", "r with length")):
+        if rows[name].notna().any():
+            printed[head] = ["" if text == "undefined" else text for text in intervals(rows, name, form=".2f")]
     printed["pairs"] = rows["n_pairs"]
     printed["flag"] = rows["flag"]
     return printed
