@@ -13,6 +13,8 @@ LIBRARY = (ROOT / "workflow/scripts/rubric_order/cards/references.bib").read_tex
 SOFTWARE = {"rubric-order": "0.1.0", "python": "3.11.7", "vllm": "0.32.0"}
 STUDY = {
     "probe": "score_order",
+    "permutes": "the score levels in the rubric",
+    "source": "xu2026",
     "scales": [5],
     "strategies": ["balanced", "single"],
     "seed": 7,
@@ -104,9 +106,12 @@ def test_judges_of_other_kinds_are_not_said_to_be_models_run_here(judge, said):
 
 @pytest.mark.parametrize("probe", probes.names())
 def test_every_citation_has_its_reference_and_every_reference_is_cited(probe):
-    study = STUDY | {"probe": probe, "strategies": list(probes.load(probe).STRATEGIES), "conditions": ["baseline", "x"]}
+    module = probes.load(probe)
+    study = STUDY | {"probe": probe, "strategies": list(module.STRATEGIES), "conditions": ["baseline", "x"]}
+    study |= {"permutes": module.PERMUTES, "source": module.SOURCE}
     said, cited = text(run(studies={"s": study}), catalogue.STATISTICS)
     keys = set(re.findall(r"@(\w+)", said))
+    assert f"varied the order of {module.PERMUTES} [@{module.SOURCE}]" in said
     assert keys == set(re.findall(r"^@\w+\{(\w+),", cited, re.MULTILINE))
     assert "see the documentation" not in said
 

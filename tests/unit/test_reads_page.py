@@ -180,7 +180,7 @@ def test_texts_end_neither_the_script_nor_the_page(tmp_path):
     assert {read["text"] for read in item["reads"]} == {item["candidate"]} == {EVIL}
 
     names = {"dataset": "d", "judge": "j", "dataset_label": EVIL, "judge_label": "J"}
-    render_reads.main({"study": "s", "probe": "score_order", "sets": [names]}, tmp_path / "index.html")
+    render_reads.main({"study": "s", "permutes": "the score levels", "sets": [names]}, tmp_path / "index.html")
     parsed = Page()
     parsed.feed((tmp_path / "index.html").read_text(encoding="utf-8"))
     assert parsed.tags.count("script") == 1

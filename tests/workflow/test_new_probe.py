@@ -16,6 +16,8 @@ from rubric_order.probes import Question, Shown, Unit, score_order
 from rubric_order.probes.score_order import COLUMNS, CONDITIONS, CROSSED, IDENTITY, PROMPTS
 from rubric_order.probes.score_order import parse, problems, score, template
 
+PERMUTES = "the levels that letters name"
+SOURCE = None
 STRATEGIES = ("mirrored",)
 
 
@@ -61,9 +63,9 @@ CONFIG = {
 }
 
 
-def test_a_new_probe_is_one_module_and_runs_to_a_table(fresh: Project):
+def test_a_new_probe_is_one_module_and_runs_to_a_table_and_pages_that_say_what_it_permutes(fresh: Project):
     fresh.file("workflow/scripts/rubric_order/probes/letter_order.py").write_text(PROBE)
-    run = fresh.snakemake(config=CONFIG, alone=True)
+    run = fresh.snakemake("all", "results/reads/letters/index.html", "results/methods.md", config=CONFIG, alone=True)
     assert run.returncode == 0, run.stdout + run.stderr
 
     requests = pd.read_parquet(fresh.file("results/requests/letters/planted.parquet"))
@@ -84,3 +86,8 @@ def test_a_new_probe_is_one_module_and_runs_to_a_table(fresh: Project):
     assert pooled["n_scores"].tolist() == [24]
     assert pooled["n_failed"].tolist() == [scores["failure"].notna().sum()]
     assert 0 < pooled["n_failed"].item() < 24
+
+    page = fresh.file("results/reads/letters/index.html").read_text(encoding="utf-8")
+    assert "in several orders of the levels that letters name" in page
+    methods = fresh.file("results/methods.md").read_text(encoding="utf-8")
+    assert "Study `letters` varied the order of the levels that letters name, with 5 options." in methods

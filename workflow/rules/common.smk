@@ -92,7 +92,7 @@ def probe_module(wildcards):
 
 
 def reader_modules(wildcards):
-    """The same for a judge's second requests, which depend on what the first answers say."""
+    """Paths of the probes' modules in the library that read a judge's first answers, where they decide on second requests."""
     asks_again = config["judges"][wildcards.judge]["second_request"]
     return sorted({f"probes/{probe}.py" for probe in probes_of(wildcards)}) if asks_again else "probes/__init__.py"
 
@@ -233,7 +233,7 @@ def chosen_comparisons(wildcards):
 
 
 def comparisons(wildcards):
-    """The same as JSON."""
+    """Params function: which pairs or lists a study reads, and in which prompt, as JSON."""
     return as_json(chosen_comparisons(wildcards))
 
 
@@ -424,7 +424,7 @@ def statistic_files(wildcards):
 
 
 def statistic_options(wildcards, input):
-    """The same as options. Taking `input`, it is not tracked: the files are."""
+    """Params function: what a statistic reads, as options. Taking `input`, it is not tracked: the files are."""
     return [word for name, paths in inputs_of(wildcards.statistic).items() for word in ("--inputs", name, *paths)]
 
 
@@ -474,7 +474,7 @@ class Results:
         return [f"results/statistics/{name}.parquet" for name in self.shown[self.name(wildcards)].statistics]
 
     def named_files(self, wildcards, input):
-        """The same as name=path. Taking `input`, it is not tracked: the files are."""
+        """Params function: the statistics that are shown, as name=path. Taking `input`, it is not tracked: they are."""
         names = self.shown[self.name(wildcards)].statistics
         return [f"{name}={path}" for name, path in zip(names, self.files(wildcards), strict=True)]
 
@@ -512,13 +512,14 @@ CARDS += ("human_agreement", "strategy_comparison", "rank_reversal")
 
 
 def card_files(wildcards):
-    """Input function: the statistics that bias cards are made from, where a study is about the order of score levels."""
-    about = any(study["probe"] == "score_order" for study in config["studies"].values())
+    """Input function: the statistics that bias cards are made from, where a study has the scores that they read."""
+    read = catalogue.probes(CARDS)
+    about = any(catalogue.fits(study["probe"], read) for study in config["studies"].values())
     return [f"results/statistics/{name}.parquet" for name in CARDS] if about else []
 
 
 def named_card_files(wildcards, input):
-    """The same as name=path. Taking `input`, it is not tracked: the files are."""
+    """Params function: the statistics of bias cards, as name=path. Taking `input`, it is not tracked: the files are."""
     return [f"{Path(path).stem}={path}" for path in card_files(wildcards)]
 
 
@@ -589,7 +590,7 @@ def study_of_page(wildcards):
         }
         for dataset, judge in judged(wildcards.study)
     ]
-    return as_json({"study": wildcards.study, "probe": config["studies"][wildcards.study]["probe"], "sets": sets})
+    return as_json({"study": wildcards.study, "permutes": probe_of(wildcards).PERMUTES, "sets": sets})
 
 
 def reads_pages(wildcards):
@@ -614,26 +615,32 @@ def answer_files(wildcards):
 
 
 def named_answer_files(wildcards, input):
-    """The same as name=path. Taking `input`, it is not tracked: the files are."""
+    """Params function: what shards say of each judge's answers, as judge=path. Taking `input`, it is not tracked."""
     return [f"{Path(path).stem}={path}" for path in answer_files(wildcards)]
 
 
-def run_settings(wildcards):
-    """Params function: what results depend on, for the facts of a run; without what only says where it runs."""
+def run_blocks():
+    """The parts of config that results depend on, without what only says where it runs."""
     known = {"judges": used_judges(), "datasets": used_datasets(), "studies": list(config["studies"])}
     unused = {*judges.RUN_SETTINGS, *judges.ENDPOINT_SETTINGS}
     found = {
         kind: {name: {k: v for k, v in config[kind][name].items() if k not in unused} for name in names}
         for kind, names in known.items()
     }
-    return as_json(found | {"statistics": {"bootstrap": config["statistics"]["bootstrap"]}})
+    return found | {"statistics": {"bootstrap": config["statistics"]["bootstrap"]}}
+
+
+def run_settings(wildcards):
+    """Params function: what results depend on, for the facts of a run."""
+    return as_json(run_blocks())
 
 
 def settings_of_methods(wildcards):
-    """Params function: the same with how reference answers are made, and the labels of who makes them."""
-    found, used = json.loads(run_settings(wildcards)), [
-        name for name in used_datasets() if name in config["references"]
-    ]
+    """Params function: what results depend on, what each study's probe says of itself, and how references are made."""
+    found, used = run_blocks(), [name for name in used_datasets() if name in config["references"]]
+    for study in found["studies"].values():
+        probe = probes.load(study["probe"])
+        study |= {"permutes": probe.PERMUTES, "source": probe.SOURCE}
     for name in who_makes_references():
         found["judges"].setdefault(name, reference_judge(name, used[0]) | {"label": config["judges"][name]["label"]})
     return as_json(found | {"references": {name: config["references"][name] for name in used}})
@@ -645,7 +652,7 @@ def made_references(wildcards):
 
 
 def named_references(wildcards, input):
-    """The same as name=path. Taking `input`, it is not tracked: the files are."""
+    """Params function: reference answers of the datasets of studies, as name=path. Taking `input`, it is not tracked."""
     return [f"{Path(path).stem}={path}" for path in made_references(wildcards)]
 
 
@@ -672,7 +679,7 @@ def dataset_files(wildcards):
 
 
 def named_files(wildcards):
-    """The same as name=path."""
+    """The files of a dataset, as name=path."""
     names = config["datasets"][wildcards.dataset]["files"]
     return [f"{name}={path}" for name, path in zip(names, dataset_files(wildcards), strict=True)]
 
@@ -772,7 +779,7 @@ def references_file(wildcards):
 
 
 def references_of_study(wildcards):
-    """The same of all datasets of a study."""
+    """Reference answers at several scores of those datasets of a study that have them."""
     datasets = config["studies"][wildcards.study]["datasets"]
     known = [name for name in config["references"] if name not in unmade_references()]
     return [f"results/references/{dataset}.parquet" for dataset in datasets if dataset in known]
@@ -789,7 +796,7 @@ def reference_steps(wildcards):
 
 
 def named_reference_steps(wildcards, input):
-    """The same as step=path. Taking `input`, it is not tracked: the files are."""
+    """Params function: the answers to earlier steps, as step=path. Taking `input`, it is not tracked: the files are."""
     return [f"{Path(path).parents[1].name}={path}" for path in reference_steps(wildcards)]
 
 
@@ -809,7 +816,7 @@ def reference_judge(name, dataset):
 
 
 def reference_judge_settings(wildcards):
-    """The same as JSON."""
+    """Params function: settings of a judge that writes and reviews, as JSON."""
     return as_json(reference_judge(wildcards.judge, wildcards.dataset))
 
 

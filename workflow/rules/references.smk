@@ -53,13 +53,14 @@ rule ask_references:
         mem=value("judges/{judge}/mem"),
         runtime=value("judges/{judge}/runtime"),
     params:
-        code=code("judge_shard.py", engine_module, "probes/score_order.py"),
+        code=code("judge_shard.py", engine_module, f"probes/{references.PROBE}.py"),
+        probe=references.PROBE,
         entry=entry("judge_shard.py"),
         judge=reference_judge_settings,
         endpoint=endpoint_settings,
         store="results/store/{judge}",
     shell:
-        "python {params.entry:q} --requests {input.requests:q} --shard 1 --shards 1 --probes score_order"
+        "python {params.entry:q} --requests {input.requests:q} --shard 1 --shards 1 --probes {params.probe}"
         " --judge {params.judge:q} --endpoint {params.endpoint:q} --model-folder {input.model:q} --weights {input.weights:q}"
         " --gpus {resources.gpu} --store {params.store:q} --output {output.responses:q} 2> >(tee {log:q} >&2)"
 

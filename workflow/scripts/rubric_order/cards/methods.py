@@ -5,13 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-# What a study of a probe follows, and what is permuted.
-PROBES = {
-    "score_order": ("the order of the score levels in the rubric", "xu2026"),
-    "criterion_order": ("the order of the criteria in a prompt that asks for several scores", "xu2026"),
-    "pair_order": ("the order of two answers that are compared", "shi2025"),
-    "list_order": ("the order of the answers in a list", "shi2025"),
-}
 STRATEGIES = {
     "balanced": "all rotations of the usual order and of its reverse (each option is in each position equally often)",
     "random": "orders drawn at random for each item",
@@ -95,7 +88,7 @@ def text(
 
     Args:
         run: the parts of config that results depend on: `studies`, `judges`, `datasets`, `statistics`; and
-            `references`, where there are any.
+            `references`, where there are any. Of each study also what its probe says of itself: `permutes`, `source`.
         counts: by study and dataset.
         versions: by judge and kind of version how many answers each version gave.
         statistics: names of the statistics that were made.
@@ -202,7 +195,7 @@ def _references(name: str, run: Mapping, made: Answers, cite) -> str:
 
 
 def _study(name: str, study: Mapping, counts: Mapping[str, Counts], cite) -> str:
-    what, source = PROBES.get(study["probe"], (f"what probe {study['probe']} varies", None))
+    source = study["source"]
     levels = " and ".join(map(str, study["scales"]))
     orders = "; ".join(f"{each}: {STRATEGIES.get(each, 'see the documentation')}" for each in study["strategies"])
     reads, failed = (sum(getattr(each, field) for each in counts.values()) for field in ("n_reads", "n_failed"))
@@ -210,7 +203,8 @@ def _study(name: str, study: Mapping, counts: Mapping[str, Counts], cite) -> str
     varied = f" Conditions: {', '.join(study['conditions'])}{cite('li2025')}." if conditions else ""
     share = f" ({failed / reads:.2%})" if reads else ""
     return (
-        f"Study `{name}` varied {what}{cite(source) if source else ''}, with {levels} options. Orders: {orders}. "
+        f"Study `{name}` varied the order of {study['permutes']}{cite(source) if source else ''}, "
+        f"with {levels} options. Orders: {orders}. "
         f"Random orders had seed {study['seed']}.{varied} Its judges gave {_many(reads, 'read')}; "
         f"{failed:,}{share} gave no score and were left out of estimates."
     )

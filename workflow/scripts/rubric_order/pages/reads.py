@@ -13,11 +13,11 @@ from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
 from rubric_order.pages import page
 
-BLOCK = [name for name in KEYS if name not in ("study", "judge", "dataset")]  # what reads of one file can differ in
+SETTING = [name for name in KEYS if name not in ("study", "judge", "dataset")]  # what blocks of reads differ in
 ABOUT = ("study", "dataset", "judge")  # what a file is about
 NAMES = ("unit_id", "question")  # one item in all probes
 COLUMNS = [
-    *(*BLOCK, *NAMES, "item_id", "group_id", "candidate", "criterion", "human_score", "read_index", "ordering"),
+    *(*SETTING, *NAMES, "item_id", "group_id", "candidate", "criterion", "human_score", "read_index", "ordering"),
     *("request_id", "score", "position", "pattern", "failure", "expected_score"),
 ]
 OPTIONAL = ["levels", "position_probabilities", "criterion_position", "candidates", "human_scores", "tie", "ranking"]
@@ -54,12 +54,12 @@ def measured(scores: pd.DataFrame) -> pd.DataFrame:
         scores: of one judge and dataset, see `scores.score_reads`; `COLUMNS`, and those of `OPTIONAL` that there are.
 
     Returns:
-        One row an item of a block, in the order of the scores: `BLOCK`, `NAMES`, `n_reads`, `n_failed`, `n_orders`,
+        One row an item of a block, in the order of the scores: `SETTING`, `NAMES`, `n_reads`, `n_failed`, `n_orders`,
         `mean` score, and `moved`: the greatest difference between the mean scores of two orders; of verdicts, which
         are no numbers, the share that is not the commonest one. `moved_soft` is the same of expected scores. NaN where
         fewer than two orders have a score.
     """
-    keys = [*BLOCK, *NAMES]
+    keys = [*SETTING, *NAMES]
     table = scores[[*keys, "failure", "expected_score"]].assign(
         score=scores["score"].astype(float),
         order=_numbered(*(scores[name] for name in ("ordering", "levels") if name in scores)),
@@ -101,7 +101,7 @@ def chosen(items: pd.DataFrame, caps: Caps, *, about: Sequence[object]) -> pd.Da
         about: what names the draw beside the block.
     """
     parts = []
-    for block, part in items.groupby(BLOCK, sort=False):
+    for block, part in items.groupby(SETTING, sort=False):
         order = part.sort_values(["moved", "moved_soft"], ascending=False, kind="stable", na_position="last")
         moved = order[order[["moved", "moved_soft"]].max(axis=1) > 0].head(caps.moved)
         left = part.drop(moved.index)
@@ -139,7 +139,7 @@ def choose(scores: pd.DataFrame, caps: Caps, about: Mapping[str, str]) -> Choice
     scores = scores.assign(question=scores["question"].fillna(""))
     items = measured(scores)
     shown = chosen(items, caps, about=[about[name] for name in ABOUT])
-    reads = scores.merge(shown[[*BLOCK, *NAMES]], on=[*BLOCK, *NAMES], how="inner", sort=False)
+    reads = scores.merge(shown[[*SETTING, *NAMES]], on=[*SETTING, *NAMES], how="inner", sort=False)
     criteria = {}
     if "criterion_position" in scores:
         of_shown = scores[scores["unit_id"].isin(shown["unit_id"])]
@@ -166,29 +166,30 @@ def content(
     """
     reads, answers = choice.reads, responses.set_index("request_id").to_dict("index")
     texts = _prompts(reads, dict(zip(prompts["request_id"], prompts["prompt"], strict=True)), caps.characters)
-    shown = {tuple(row[name] for name in (*BLOCK, *NAMES)): row for row in choice.shown.to_dict("records")}
-    own = {tuple(key): rows for key, rows in reads.groupby([*BLOCK, *NAMES], sort=False)}
+    shown = {tuple(row[name] for name in (*SETTING, *NAMES)): row for row in choice.shown.to_dict("records")}
+    own = {tuple(key): rows for key, rows in reads.groupby([*SETTING, *NAMES], sort=False)}
     numbers, blocks, items = {}, [], []
-    for block, part in choice.items.groupby(BLOCK, sort=False):
+    for block, part in choice.items.groupby(SETTING, sort=False):
         numbers[block] = len(blocks)
         counts = {name: int(part[name].sum()) for name in ("n_reads", "n_failed")}
-        blocks.append(dict(zip(BLOCK, _plain(block), strict=True)) | counts | {"n_items": len(part)})
+        blocks.append(dict(zip(SETTING, _plain(block), strict=True)) | counts | {"n_items": len(part)})
     for key, row in shown.items():
-        unit, question = key[len(BLOCK) :]
-        item = {"block": numbers[key[: len(BLOCK)]], "question": question, "options": choice.criteria.get(unit)}
+        unit, question = key[len(SETTING) :]
+        item = {"block": numbers[key[: len(SETTING)]], "question": question, "options": choice.criteria.get(unit)}
         items.append(item | _item(row, own[key], answers, texts, raters, caps))
     kind = "candidates" if "candidates" in reads else "criteria" if "criterion_position" in reads else "levels"
     made = {"kind": kind, "blocks": blocks, "items": items, "frames": texts.frames, "caps": caps._asdict(), "why": WHY}
     return dict(about) | made
 
 
-def page_of(study: str, *, probe: str, sets: Sequence[Mapping[str, str]]) -> str:
+def page_of(study: str, *, permutes: str, sets: Sequence[Mapping[str, str]]) -> str:
     """The page of a study.
 
     Args:
+        permutes: what is read in several orders, see `Probe`.
         sets: `dataset` and `judge` of each file beside the page, with their labels.
     """
-    return page.render("reads.html.jinja", study=study, probe=probe, data={"study": study, "sets": list(sets)})
+    return page.render("reads.html.jinja", study=study, permutes=permutes, data={"study": study, "sets": list(sets)})
 
 
 class _Prompts(NamedTuple):

@@ -34,6 +34,7 @@ from rubric_order.planning.requests import namer
 from rubric_order.probes import Question, Shown, score_order
 from rubric_order.prompts import conditions, frames
 
+PROBE = "score_order"  # in whose prompts, and by whose parser, a reviewer scores a text
 WRITE, REVIEW = "write", "review"
 STEPS = (WRITE, REVIEW)  # of each round
 WRITING, REVIEWING = "reference_writing", "reference_reviewing"  # profiles under which a judge does so

@@ -1,7 +1,10 @@
 """Probes: what a study permutes or varies in a prompt. One module a probe, all behind the protocol `Probe`.
 
-Nothing outside a probe's module asks for its name: plan, requests, engines, parser and scores work from what the probe
-says of its units, their questions and the labels of these.
+Plan, requests, engines, parser, scores and pages work from what a probe says of itself, of its units, of their
+questions and of the labels of these. Five places name probes: the catalogue says of which probes a statistic reads
+scores; `recorded` says which probes recorded answers are of; `prompts.conditions` has the conditions of `score_order`;
+`planning.references` has reference answers scored as `score_order` scores; and `simulation.studies` has studies of
+planted judges.
 """
 
 from __future__ import annotations
@@ -78,6 +81,8 @@ class Probe(Protocol):
     """What a module of this package offers.
 
     Attributes:
+        PERMUTES: what its orderings are orders of, for people: ``the answers in a list``.
+        SOURCE: key of what it follows in ``cards/references.bib``; None where it follows nothing published.
         STRATEGIES: names of the ways to choose orderings, see `choose`.
         CONDITIONS: what a study can vary beside the order; `BASELINE` comes first.
         IDENTITY: settings of a judge that say how the answer is asked for, and so are part of a request's name.
@@ -87,6 +92,8 @@ class Probe(Protocol):
         COLUMNS: what its scores hold beside the plan's columns.
     """
 
+    PERMUTES: str
+    SOURCE: str | None
     STRATEGIES: tuple[str, ...]
     CONDITIONS: tuple[str, ...]
     IDENTITY: tuple[str, ...]

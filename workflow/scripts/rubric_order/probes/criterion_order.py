@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from rubric_order.prompts.frames import Frame
 
+PERMUTES = "the criteria in a prompt that asks for several scores"
+SOURCE = "xu2026"
 STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams")
 CONDITIONS = (BASELINE,)
 IDENTITY = ("criteria_format",)

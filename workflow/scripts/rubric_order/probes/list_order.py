@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
+PERMUTES = "the answers in a list"
+SOURCE = "shi2025"
 STRATEGIES = ("cyclic", "latin", "all", "random", "single", "fixed")
 CONDITIONS = (*_candidates.CONDITIONS, _candidates.RANKING)
 IDENTITY = ("answer_format", "answer_prefix")

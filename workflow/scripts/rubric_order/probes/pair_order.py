@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 # `recorded`: answers that exist already, in whatever orders.
+PERMUTES = "the two answers that are compared"
+SOURCE = "shi2025"
 STRATEGIES = ("swap", "single", "random", "fixed", "recorded")
 CONDITIONS = _candidates.CONDITIONS
 IDENTITY = ("answer_format", "answer_prefix")

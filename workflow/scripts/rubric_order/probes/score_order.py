@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rubric_order.prompts.frames import Frame
 
 # `recorded`: answers that exist already, in whatever orderings.
+PERMUTES = "the score levels in the rubric"
+SOURCE = "xu2026"
 STRATEGIES = ("balanced", "random", "fixed", "single", "descending", "all", "balanced_williams", "repeated_rotations")
 STRATEGIES += ("recorded",)
 CONDITIONS = conditions.Offered(conditions.EXAMPLES)
