@@ -137,7 +137,10 @@ def test_the_table_prints_what_is_compared(found):
     rows = table.table(found, study="s")
     printed = table.for_print(rows)
     assert len(printed) == len(rows) == 15
-    assert printed["under"].tolist()[0] in {"a default balanced n=5", "default d balanced n=5", "a d balanced n=5"}
+    of_judges = printed[printed["compared"] == "judge"]
+    assert set(of_judges["under"]) == {"default balanced n=5"}
+    assert set(of_judges["dataset"]) == {"d"}
+    assert set(of_judges["judge"]) == {""}
     assert printed["difference"].str.contains(r"[+-]\d\.\d\d \[").all()
     assert table.for_print(rows[:0]).empty
 

@@ -51,17 +51,34 @@ def test_a_printed_table_has_labels_and_other_columns_and_unknown_ids_as_they_ar
     printed = pd.DataFrame(
         {
             "Judge": ["zoe", "all"],
-            "ours": ["abe/warm", ""],
+            "our judge": ["abe/warm", ""],
+            "golden": ["human", "zoe/warm"],
             "dataset": ["tides moon", "stars"],
             "criterion": ["zoe", "abe"],
         }
     )
     found = with_labels(printed, LABELS)
     assert found["Judge"].tolist() == ["Zoe-7B", "all"]
-    assert found["ours"].tolist() == ["Abe_2/warm", ""]
+    assert found["our judge"].tolist() == ["Abe_2/warm", ""]
+    assert found["golden"].tolist() == ["human", "Zoe-7B/warm"]
     assert found["dataset"].tolist() == ["Tides, Moon", "stars"]
     assert found["criterion"].tolist() == ["zoe", "abe"]
     assert printed["Judge"].tolist() == ["zoe", "all"]
+
+
+def test_what_a_row_compares_says_whether_its_sides_are_judges_or_datasets():
+    rows = [("judge", "zoe", "abe"), ("dataset", "moon", "tides"), ("profile", "zoe", "moon"), ("n", "5", "3")]
+    found = with_labels(pd.DataFrame(rows, columns=["compared", "one", "other"]), LABELS)
+    assert found["one"].tolist() == ["Zoe-7B", "Moon", "zoe", "5"]
+    assert found["other"].tolist() == ["Abe_2", "Tides", "moon", "3"]
+    alone = pd.DataFrame({"other": ["zoe"]})  # a condition or a strategy, where nothing says what it is
+    assert with_labels(alone, LABELS)["other"].tolist() == ["zoe"]
+
+
+def test_heads_that_begin_with_a_dataset_have_its_label_and_that_of_a_judge_whose_scores_are_golden():
+    heads = ["moon, zoe/warm: r", "tides, human: ρ", "moon, PC", "cost, canonical", "moon"]
+    found = with_labels(pd.DataFrame(columns=heads), LABELS)
+    assert found.columns.tolist() == ["Moon, Zoe-7B/warm: r", "Tides, human: ρ", "Moon, PC", "cost, canonical", "moon"]
 
 
 def test_a_judge_that_is_not_known_has_the_place_after_all_others():

@@ -5,6 +5,13 @@ from typing import NamedTuple
 
 import pandas as pd
 
+# Columns of printed tables that hold a judge (also as judge/profile), or a dataset. `golden` and `source`: whose scores
+# are taken for the truth, a judge's among others.
+JUDGES = ("judge", "our judge", "other judge", "golden", "source", "writer", "reviewer")
+DATASETS = ("dataset",)
+# Columns that hold one thing or another, each with the column that says in each row which of the above it is.
+NAMED_BY = {"one": "compared", "other": "compared", "which": "of"}
+
 
 class Labels(NamedTuple):
     """Labels by id, in the order of config.
@@ -48,11 +55,38 @@ def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 
 
 def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    """A printed table with labels in place of the ids in its columns of judges and datasets."""
-    judges = dict.fromkeys(("judge", "other judge", "less", "ours"), _judge_and_profile)
-    columns = judges | {"dataset": _datasets}
-    found = {name: columns[name.lower()] for name in printed if name.lower() in columns}
-    return printed.assign(**{name: [write(text, labels) for text in printed[name]] for name, write in found.items()})
+    """A printed table with labels in place of the ids of judges and datasets: in columns that hold them, and in heads.
+
+    Which columns hold them is said in `JUDGES`, `DATASETS` and `NAMED_BY`; how they are headed does not depend on case.
+    """
+    found = printed.copy()
+    for name in printed:
+        if NAMED_BY.get(name) in printed:
+            kinds = printed[NAMED_BY[name]].tolist()
+        elif name.lower() in (*JUDGES, *DATASETS):
+            kinds = [name.lower()] * len(printed)
+        else:
+            continue
+        found[name] = [_label(text, kind, labels) for text, kind in zip(printed[name], kinds, strict=True)]
+    return found.rename(columns=lambda name: _head(name, labels))
+
+
+def _label(value: object, kind: str, labels: Labels) -> object:
+    """What is written for a value of a kind that has labels; others stay as they are."""
+    if not isinstance(value, str):
+        return value
+    if kind in JUDGES:
+        return _judge_and_profile(value, labels)
+    return _datasets(value, labels) if kind in DATASETS else value
+
+
+def _head(name: str, labels: Labels) -> str:
+    """A head that begins with a dataset, and may name a judge before a colon (``dataset, judge: r``), with labels."""
+    dataset, comma, rest = name.partition(", ")
+    if not comma or dataset not in labels.datasets:
+        return name
+    golden, colon, of = rest.partition(": ")
+    return labels.dataset(dataset) + comma + _judge_and_profile(golden, labels) + colon + of
 
 
 def _judge_and_profile(text: str, labels: Labels) -> str:

@@ -25,6 +25,10 @@ def table(judge_comparison: pd.DataFrame, *, study: str, cluster: str = "group")
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """What is compared, under which circumstances, and the difference."""
     printed = rows[["compared", "one", "other"]].copy()
+    of_judge = printed["one"].str.extract("^(temperature) of (.+)$")  # a sweep that a judge has by itself
+    printed["one"] = of_judge[0].fillna(printed["one"])
+    printed["judge"] = rows["judge"].fillna(of_judge[1]).fillna("")
+    printed["dataset"] = rows["dataset"].fillna("")
     printed["under"] = [" ".join(filter(None, words)) for words in zip(*_circumstances(rows), strict=True)]
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["quantity"] = rows["quantity"]
@@ -36,8 +40,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _circumstances(rows: pd.DataFrame) -> list[list[str]]:
-    """What both sides have in common, in words."""
-    texts = [rows[name].fillna("").astype(str).tolist() for name in ("judge", "profile", "dataset", "strategy")]
+    """What both sides have in common beside judge and dataset, in words."""
+    texts = [rows[name].fillna("").astype(str).tolist() for name in ("profile", "strategy")]
     return [*texts, ["" if pd.isna(n) else f"n={n}" for n in rows["n"]]]
 
 

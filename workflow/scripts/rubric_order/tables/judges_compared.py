@@ -44,7 +44,7 @@ def table(judges_compared: pd.DataFrame, *, study: str, reference: str | None) -
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed = rows[["benchmark", "task", "judge"]].copy()
-    printed["less"] = rows["other"]
+    printed["other judge"] = rows["other"]
     printed["quantity"] = rows["quantity"].map(NAMES)
     named = rows.rename(columns={"estimate": "value", "ci_low": "value_low", "ci_high": "value_high"})
     printed["difference"] = intervals(named, "value", form="+.3f")

@@ -40,8 +40,8 @@ def table(reference_answers: pd.DataFrame) -> pd.DataFrame:
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """Rounded; shares in percent."""
     printed = rows[["dataset"]].copy()
-    pairs = zip(rows["by"], rows["value"], strict=True)
-    printed["of"] = ["all" if by == "all" else f"{by} {value}" for by, value in pairs]
+    printed["of"] = rows["by"]
+    printed["which"] = rows["value"].where(rows["by"] != "all", "")
     known = rows["n_slots"].notna()
     shares = intervals(rows, "slots_accepted", form=".0f", times=100)
     printed["accepted in the end, %"] = [text if has else "" for text, has in zip(shares, known, strict=True)]

@@ -25,7 +25,11 @@ def table(scoring_tendency: pd.DataFrame, *, study: str, profile: str = "default
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """Without the columns that say the same in another way."""
-    rows = rows.assign(prompt=[", ".join(filter(None, row)) for row in zip(rows["varied"], rows["order"], strict=True)])
+    names = pd.Series(
+        [", ".join(filter(None, row)) for row in zip(rows["varied"], rows["order"], strict=True)], rows.index
+    )
+    golden = rows["kind"] == "golden"
+    rows = rows.assign(golden=names.where(golden, ""), prompt=names.mask(golden, ""))
     scores = [name for name in rows if name.lstrip("-").isdigit()]
-    printed = rows[["judge", "dataset", "prompt", *scores]].reset_index(drop=True)
+    printed = rows[["judge", "dataset", "golden", "prompt", *scores]].reset_index(drop=True)
     return printed.assign(constrained=rows["n_constrained"].to_numpy()) if rows["n_constrained"].any() else printed
