@@ -85,7 +85,8 @@ def test_the_budget_curve_has_a_panel_a_judge_and_rated_dataset_and_a_line_a_str
         np.testing.assert_allclose(line.get_ydata(), rows["estimate"])
         band = panel.collections[["balanced", "random", "fixed"].index(strategy) * 2].get_paths()[0].vertices[:, 1]
         assert (band.min(), band.max()) == pytest.approx((rows["range_low"].min(), rows["range_high"].max()))
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["balanced", "random", "fixed"]
+    named = ["balanced", "random", "fixed", "middle 95% of the subsets", "interval of the last mean, over groups"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == named
 
 
 def test_panels_of_one_dataset_share_their_scale(statistics):

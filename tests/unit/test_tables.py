@@ -1,4 +1,7 @@
+import importlib
 import io
+import re
+import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -137,7 +140,7 @@ def test_every_form_has_a_row_a_row(whole, tmp_path):
     for name, (table, printed) in whole.items():
         written = write(table, printed, tmp_path / name)
         assert written["csv"].count("\n") == len(table) + 1
-        assert written["md"].count("\n") == len(printed) + 2
+        assert written["md"].count("\n") == len(printed) + 4
         assert written["tex"].count(r" \\") == len(printed) + 1
         assert written["html"].count("<tr") == len(printed) + 1
 
@@ -315,6 +318,48 @@ def test_latex_lines_numbers_up_and_sets_what_a_caption_explains_as_notes(tmp_pa
     assert r"\item A note: p $<$ .001. Another." in tex
     for name in ("table", "threeparttable", "tabular", "tablenotes"):
         assert tex.count(rf"\begin{{{name}}}") == tex.count(rf"\end{{{name}}}") == 1
+
+
+def test_every_form_but_the_data_has_the_caption(whole, tmp_path):
+    for name, (table, printed) in whole.items():
+        written = write(table, printed, tmp_path / name, caption="What is shown. And a note.")
+        assert written["md"].endswith("\n\nTable: What is shown. And a note.\n")
+        assert "<caption>What is shown. And a note.</caption>" in written["html"]
+        assert r"\caption{What is shown.}" in written["tex"]
+        assert r"\item And a note." in written["tex"]
+        assert "What is shown" not in written["csv"]
+
+
+def test_a_gap_in_words_leaves_a_column_of_numbers_lined_up(tmp_path):
+    table = pd.DataFrame({"judge": ["a", "b", "c"], "V": ["0.125", "undefined", ""], "text": ["0.1*", "undefined", ""]})
+    tex = write(table, table, tmp_path)["tex"]
+    assert r"\begin{tabular}{lS[table-format=1.3]l}" in tex
+    assert r"b & {undefined} & undefined \\" in tex
+
+
+def cells(line):
+    """The cells of a row of LaTeX: an ampersand with a backslash before it parts none."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)&", line.removesuffix(r"\\"))]
+
+
+def test_every_row_of_latex_has_a_cell_a_column_and_nothing_that_pdflatex_cannot_set(whole, tmp_path):
+    captions = {name: importlib.import_module(f"rubric_order.tables.{name}").CAPTION for name in whole}
+    for name, (table, printed) in whole.items():
+        tex = write(table, printed, tmp_path / name, caption=captions[name])["tex"]
+        bare = re.sub(r"\$[^$]*\$", "", re.sub(r"\\.", "", tex))  # without escaped characters, and without formulas
+        assert bare.count("{") == bare.count("}")
+        assert not set(bare) & set("^_#~"), "what LaTeX reads as a command"
+        # Beside ASCII: letters with accents, which LaTeX knows. Signs have names in LaTeX.
+        assert all(character.isascii() or unicodedata.decomposition(character) for character in tex)
+        assert not re.search("[^\\x00-\\u024f]", tex)
+        columns = re.findall(r"S\[table-format=[+0-9.]+\]|l", re.search(r"\\begin\{tabular\}\{(.*)\}", tex)[1])
+        assert len(columns) == len(printed.columns)
+        rows = [cells(line) for line in tex.splitlines() if line.endswith(r"\\")]
+        assert len(rows) == 1 + len(printed)
+        for row in rows:
+            assert len(row) == len(columns)
+            for cell, kind in zip(row, columns, strict=True):
+                assert kind == "l" or re.fullmatch(r"\{.*\}|[+-]?[0-9.]+", cell)
 
 
 def test_html_escapes_text_and_cuts_none(tmp_path):

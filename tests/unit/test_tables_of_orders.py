@@ -90,7 +90,7 @@ def test_every_form_is_written_with_every_digit_in_the_csv(name, statistics, tmp
     tables.write(rows, printed, tmp_path / "table", "A caption.")
     back = pd.read_csv(io.StringIO((tmp_path / "table.csv").read_text()))
     pd.testing.assert_frame_equal(back, rows, check_dtype=False, check_exact=True)
-    assert (tmp_path / "table.md").read_text().count("\n") == len(printed) + 2
+    assert (tmp_path / "table.md").read_text().count("\n") == len(printed) + 4
 
 
 def test_rank_reversal_has_the_columns_of_table_7_and_the_noise(statistics):

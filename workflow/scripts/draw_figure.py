@@ -21,8 +21,9 @@ def main(
         figure: name of its module.
         statistics: files by the argument of `draw` that they are for; `settings` are the other arguments.
         labels: of judges and datasets.
+        style: of all figures; `preset` of the settings says how large letters and lines are.
     """
-    output.use_style(style)
+    output.use_style(style, settings.pop("preset"))
     module = importlib.import_module(f"rubric_order.figures.{figure}")
     known = Labels(**labels)
     condition = settings.pop("condition", BASELINE)

@@ -7,6 +7,7 @@ import yaml
 
 from rubric_order.base.errors import InputError
 from rubric_order.config import checks, schema
+from rubric_order.figures import presets
 from rubric_order.recorded import discovery
 
 # Where a folder of the project has what belongs to a config.
@@ -22,7 +23,7 @@ def complete(config: dict, *, folder: Path) -> None:
        null is taken out: so a file takes out what a file before it names.
     2. The datasets that we know, and the ready-made judges that are named, come under what the config says of them.
     3. The judges of `recorded_dir` join the studies of strategy `recorded`.
-    4. The shape is checked, defaults are filled in, and the meaning is checked.
+    4. The shape is checked, figures get the sizes of their presets, defaults are filled in, and the meaning is checked.
     5. A dataset or judge without a label gets its id as one. Paths are found (`locate`). A chat template becomes its
        text, and prompt templates of the user are checked.
 
@@ -44,6 +45,7 @@ def complete(config: dict, *, folder: Path) -> None:
         discovery.add_judges(config)
     _check_recorded(config)
     checks.check_shape(config, shape)
+    _size_figures(config, shape)
     schema.fill_defaults(config, shape)
     checks.check_meaning(config, ready_judges(folder / READY))
     _add_labels(config)
@@ -141,6 +143,15 @@ def _check_recorded(config: Mapping) -> None:
         if strategies == [discovery.STRATEGY] and judges == []:
             expected = "--config recorded_dir=PATH, a folder with answers of the kind that the study is about"
             raise InputError(f"config: studies/{name}/judges: no recorded answers; expected {expected}")
+
+
+def _size_figures(config: Mapping, shape: Mapping) -> None:
+    """Give each figure the sizes of its preset, in place of the defaults, which are those of a page."""
+    usual = config.get("figure_preset", shape["properties"]["figure_preset"]["default"])
+    known = schema.part_of(shape, "figures")
+    for name, block in _block(config, "figures").items():
+        parts = schema.part_of(known, name)["properties"]
+        presets.fill(block, {key: part["default"] for key, part in parts.items() if "default" in part}, usual)
 
 
 def _add_labels(config: Mapping) -> None:

@@ -13,7 +13,8 @@ CAPTION = (
     "Correlation with human scores when k of an item's reads are averaged: mean over the subsets of k reads, over "
     "items with a score from every read. Bands hold the middle 95% of the subsets. Bars at the right end of a curve "
     "are {bootstrap[confidence]:.0%} intervals of its last point over {cluster}s; points that share items vary "
-    "together, so overlapping bars do not mean that two curves are equal. After Xu et al. (2026), Figure 9."
+    "together, so overlapping bars do not mean that two curves are equal. The vertical axis need not start at 0. After "
+    "Xu et al. (2026), Figure 9."
 )
 MEASURES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
@@ -53,12 +54,12 @@ def draw(
     )
     if chosen.empty:
         reason = f"No items of study {study} with human scores and several reads"
-        return style.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in)
     columns = min(columns, chosen["judge"].nunique())
     cells = _cells(chosen, columns)
     rows = 1 + max(row for row, _ in cells)
     # One row needs room beside its panels for the name of the vertical axis.
-    size = (width_in, max(panel_height_in * rows, 2.4))
+    size = (width_in, max(panel_height_in * rows, style.scaled(2.4)))
     figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
     for cell, axis in np.ndenumerate(axes):
         axis.set_visible(cell in cells)
@@ -71,6 +72,7 @@ def draw(
         axes[cell].set_xlim(0.5, last + 0.5 + 0.06 * last * len(strategies))
         axes[cell].set_xticks(_ticks(last))
         axes[cell].tick_params(labelbottom=(cell[0] + 1, cell[1]) not in cells)
+    _name_bars(axes[next(iter(cells))], cluster)
     for dataset in chosen["dataset"].unique():
         _on_one_scale([axes[cell] for cell, (_, other) in cells.items() if other == dataset])
     figure.supylabel(f"{MEASURES[measure]} with human scores")
@@ -104,13 +106,22 @@ def _on_one_scale(axes: list[Axes]) -> None:
         axis.tick_params(labelleft=axis.get_subplotspec().is_first_col())
 
 
+def _name_bars(axis: Axes, cluster: str) -> None:
+    """Entries of the legend for the two kinds of ranges; nothing of them is drawn in the panel."""
+    grey, nowhere = "0.4", [np.nan]
+    axis.fill_between(nowhere, nowhere, nowhere, color=grey, alpha=0.3, linewidth=0, label="middle 95% of the subsets")
+    look = {"color": grey, "marker": "o", "markersize": style.scaled(3), "elinewidth": style.scaled(1)}
+    name = f"interval of the last mean, over {cluster}s"
+    axis.errorbar(nowhere, nowhere, yerr=[nowhere, nowhere], linestyle="none", label=name, **look)
+
+
 def _draw_panel(axis: Axes, block: pd.DataFrame, strategies: list[str]) -> None:
     last = block["k"].max()
     for place, strategy in enumerate(strategies):
         curve, look = block[block["strategy"] == strategy].sort_values("k"), style.STRATEGIES[strategy]
         k = curve["k"].to_numpy()
         axis.fill_between(k, curve["range_low"], curve["range_high"], color=look["color"], alpha=0.16, linewidth=0)
-        axis.plot(k, curve["estimate"], label=strategy, markersize=3, **look)
+        axis.plot(k, curve["estimate"], label=strategy, markersize=style.scaled(3), **look)
         end = curve.iloc[-1]
         spread = np.abs(end[["ci_low", "ci_high"]].to_numpy(dtype=float) - end["estimate"])
         axis.errorbar(
@@ -118,6 +129,6 @@ def _draw_panel(axis: Axes, block: pd.DataFrame, strategies: list[str]) -> None:
             yerr=spread[:, None],
             color=look["color"],
             marker=look["marker"],
-            markersize=3,
-            elinewidth=1,
+            markersize=style.scaled(3),
+            elinewidth=style.scaled(1),
         )

@@ -3,22 +3,21 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.colors import TwoSlopeNorm
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
 from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
 CAPTION = (
     "Shift of each criterion's mean score by its position in the prompt against its mean over positions, in points of "
-    "the scale, under strategy {strategy}. Warm cells score higher. A star marks a shift whose "
+    "the scale, under strategy {strategy}. Red cells score higher, blue ones lower. A star marks a shift whose "
     "{bootstrap[confidence]:.0%} bootstrap interval over groups does not hold 0, in a criterion whose position test is "
     "significant; a dagger marks a criterion whose test is not (5%, Holm, groups as the sample). After Xu et al. "
     "(2026), Figures 10 and 11."
 )
-COLOURS = "RdBu_r"  # warm where a criterion scores higher; the sign is written too, for grey printing
 SIGNIFICANT = 0.05
-DARK = 0.6  # share of the scale beyond which letters are white
 
 
 def draw(
@@ -63,7 +62,7 @@ def draw(
     ]
     if not panels:
         reason = f"No reads of study {study} in which every criterion meets every position (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in)
     columns = min(columns, len(panels))
     cells, heights = _cells(panels, columns)
     margin = 2.2  # titles and labels, in rows of cells
@@ -71,14 +70,15 @@ def draw(
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": heights}
     figure, axes = plt.subplots(len(heights), columns, figsize=size, **shape)
     reach = max(chosen.loc[chosen["quantity"] == "shift", "estimate"].abs().max(), 0.01)
-    norm = TwoSlopeNorm(0, -reach, reach)
     for place, axis in np.ndenumerate(axes):
         axis.set_visible(place in cells)
         if place in cells:
-            image = _draw_panel(axis, cells[place], norm, labels, names)
-    bar = figure.colorbar(image, ax=axes, shrink=min(1.0, 1.6 / figure.get_figheight()), aspect=12, pad=0.02)
+            image = _draw_panel(axis, cells[place], reach, labels, names)
+    bar = figure.colorbar(
+        image, ax=axes, shrink=min(1.0, style.scaled(1.6) / figure.get_figheight()), aspect=12, pad=0.02
+    )
     bar.set_label("Shift of the\nmean score (points)")
-    bar.outline.set_linewidth(0.5)
+    bar.outline.set_linewidth(style.scaled(0.5))
     figure.supxlabel("Position of the criterion in the prompt")
     return figure
 
@@ -98,8 +98,8 @@ def _cells(panels: list[tuple], columns: int) -> tuple[dict[tuple[int, int], tup
     return cells, heights
 
 
-def _draw_panel(axis, panel: tuple, norm, labels: Labels, names: dict[str, str]):
-    """One judge and dataset."""
+def _draw_panel(axis: Axes, panel: tuple, reach: float, labels: Labels, names: dict[str, str]) -> AxesImage:
+    """One judge and dataset; `reach` is the largest shift of all, either way."""
     judge, dataset, block = panel
     shift = block[block["quantity"] == "shift"]
     tests = block[block["quantity"] == "position_test"].set_index("criterion")
@@ -112,21 +112,21 @@ def _draw_panel(axis, panel: tuple, norm, labels: Labels, names: dict[str, str])
     values, low, high = (grid.to_numpy(dtype=float) for grid in grids.values())
     p = tests["p_cluster_holm"].where(tests["p_cluster_holm"].notna(), tests["p_holm"]).reindex(criteria)
     significant = (p < SIGNIFICANT).to_numpy()
-    image = axis.imshow(values, cmap=COLOURS, norm=norm, aspect="auto")
+    image = style.signed_map(axis, values, reach, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
         if not np.isnan(value):
             star = "*" if significant[row] and (low[row, column] > 0 or high[row, column] < 0) else ""
-            colour = "white" if abs(value) > DARK * norm.vmax else "black"
+            colour = style.ink(image, value)
             axis.text(column, row, f"{value:+.2f}{star}", ha="center", va="center", color=colour, fontsize="small")
     rows = [names.get(name, name.replace("_", " ").capitalize()) for name in criteria]
     rows = [name if known else f"{name} †" for name, known in zip(rows, significant, strict=True)]
     axis.set_yticks(range(len(criteria)), rows)
-    axis.set_xticks(range(len(positions)), positions)
+    style.positions(axis, len(positions), first=0, line=False)
     axis.tick_params(length=0, labelleft=True)
     axis.grid(False)
     axis.set_xticks(np.arange(len(positions) + 1) - 0.5, minor=True)
     axis.set_yticks(np.arange(len(criteria) + 1) - 0.5, minor=True)
-    axis.grid(True, which="minor", axis="both", color="white", linewidth=1)
+    axis.grid(True, which="minor", axis="both", color="white", linewidth=style.scaled(1))
     axis.tick_params(which="minor", length=0)
     for spine in axis.spines.values():
         spine.set_visible(False)

@@ -48,9 +48,11 @@ def draw(
     panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
     if not panels:
         reason = f"No items of which all are read in the same orderings (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in)
     figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=panel_height_in)
-    figure.set_figheight(max(panel_height_in * len(axes) + 0.6, 2.4))  # with the legend and the name of the axis
+    figure.set_figheight(
+        max(panel_height_in * len(axes) + style.scaled(0.6), style.scaled(2.4))
+    )  # with the legend and the name of the axis
     last = int(chosen["orderings"].max())
     for axis, (dataset, judge) in zip(shown, panels, strict=True):
         block = chosen[(chosen["dataset"] == dataset) & (chosen["judge"] == judge)]
@@ -77,12 +79,17 @@ def _draw_panel(axis: Axes, block: pd.DataFrame) -> None:
         x, y = line[number].to_numpy(dtype=float), line["estimate"].to_numpy(dtype=float)
         shown = x <= block["orderings"].max()
         if shown.any():
-            look = style.look(place) | {"markersize": 3, "linewidth": 1.2}
+            look = style.look(place) | {"markersize": style.scaled(3), "linewidth": style.scaled(1.2)}
             axis.errorbar(x[shown], y[shown], yerr=style.half_intervals(line)[:, shown], label=name, **look)
     depend = block[(block["quantity"] == "dependability") & (block["repeats"] == 1)].sort_values("orderings")
     axis.plot(depend["orderings"], depend["estimate"], linestyle=":", color=style.colour(0), label="dependability")
     if "observed" in by.index:
         seen = block[block["quantity"] == "observed"]
         axis.plot(
-            seen["orderings"], seen["estimate"], "x", color="black", markersize=5, label="observed, disjoint sets"
+            seen["orderings"],
+            seen["estimate"],
+            "x",
+            color="black",
+            markersize=style.scaled(5),
+            label="observed, disjoint sets",
         )

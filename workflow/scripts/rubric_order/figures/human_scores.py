@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY, HUMAN_SCORES, NO_SCORES
 from rubric_order.base.labels import Labels
+from rubric_order.figures import style
 
 CAPTION = (
     "How the human scores of each dataset and criterion are distributed, over all raters. Orange panels show reference "
@@ -79,9 +80,11 @@ def draw(
 def _draw_panel(axis: Axes, panel: tuple) -> None:
     """The bars of one dataset, source and criterion, with what they say in numbers."""
     shares = [100 * getattr(panel, f"share_{score}") for score in HUMAN_SCORES]
-    bars = axis.bar(HUMAN_SCORES, shares, width=0.78, color=COLOURS[panel.source], edgecolor="0.15", linewidth=0.5)
+    bars = axis.bar(
+        HUMAN_SCORES, shares, width=0.78, color=COLOURS[panel.source], edgecolor="0.15", linewidth=style.scaled(0.5)
+    )
     texts = ["<1" if 0 < share < 0.5 else f"{share:.0f}" for share in shares]
-    axis.bar_label(bars, texts, padding=1, fontsize="x-small")
+    axis.bar_label(bars, texts, padding=style.scaled(1), fontsize="x-small")
     note = f"mean {panel.score_mean:.2f}, n = {panel.n_scores}"
     if panel.share_other > 0:
         note += f"\n{100 * panel.share_other:.1f}% other scores, not drawn"

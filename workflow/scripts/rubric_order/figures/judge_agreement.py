@@ -19,43 +19,56 @@ CAPTION = (
     "deviate from the commonest choice, with {bootstrap[confidence]:.0%} intervals over questions; it needs three "
     "judges. After Shi et al. (Judging the Judges), Figures 3 and 4."
 )
+LEAST_LETTERS = 3.5  # points; smaller numbers are not written, and colours have a scale
 QUANTITIES = {"agreement": "Agreement", "agreement_decided": "Without ties", "kappa": "Kappa"}
 
 
-def draw(judge_agreement: pd.DataFrame, *, study: str, profile: str, width_in: float, labels: Labels) -> Figure:
-    """A row of panels a benchmark: three maps, and the distribution of disagreement.
+def draw(
+    judge_agreement: pd.DataFrame, *, study: str, profile: str, width_in: float, labels: Labels, columns: int = 4
+) -> Figure:
+    """Four panels a benchmark: three maps, and the distribution of disagreement.
 
     Args:
         judge_agreement: see `judge_agreement.estimate`.
         study, profile: which reads to draw.
         width_in: width of the figure in inches.
         labels: of judges.
+        columns: panels a row, at most; each benchmark starts a row.
     """
     chosen = judge_agreement.query("study == @study and profile == @profile")
     if chosen.empty:
-        return style.nothing(f"Less than two judges in study {study}", width_in=width_in, height_in=1.0)
+        return style.nothing(f"Less than two judges in study {study}", width_in=width_in)
     blocks = list(chosen.groupby(["benchmark", "dataset", "strategy", "n"], sort=False))
-    panel = width_in / 4
-    figure, axes = plt.subplots(
-        len(blocks), 4, figsize=(width_in, (panel + 0.7) * len(blocks)), squeeze=False, layout="constrained"
-    )
-    for row, ((benchmark, *_), block) in zip(axes, blocks, strict=True):
+    columns = min(columns, 4)
+    rows = -(-4 // columns)
+    size = (width_in, (width_in / columns + style.scaled(0.7)) * rows * len(blocks))
+    figure, axes = plt.subplots(rows * len(blocks), columns, figsize=size, squeeze=False, layout="constrained")
+    for row, ((benchmark, *_), block) in zip(axes.reshape(len(blocks), -1), blocks, strict=True):
         maps = {quantity: _matrix(block[block["quantity"] == quantity]) for quantity in QUANTITIES}
         order = _clustered(maps["agreement"].to_numpy())
         names = [labels.judge(name) for name in maps["agreement"].index[order]]
-        for axis, (quantity, title) in zip(row, QUANTITIES.items(), strict=False):
+        cell = 72 * 0.55 * width_in / columns / len(names)  # points, beside the names
+        letters = min(style.scaled(6), cell / 2)
+        written = letters >= LEAST_LETTERS
+        for place, (axis, (quantity, title)) in enumerate(zip(row, QUANTITIES.items(), strict=False)):
             values = maps[quantity].reindex_like(maps["agreement"]).to_numpy()[np.ix_(order, order)]
-            axis.imshow(values, vmin=0, vmax=1, cmap="cividis")
+            if quantity == "kappa":  # it has a sign
+                image = style.signed_map(axis, values, 1)
+            else:
+                image = axis.imshow(values, vmin=0, vmax=1, cmap="cividis")
             axis.grid(visible=False)
             for (y, x), value in np.ndenumerate(values):
-                if x != y and not np.isnan(value) and len(names) <= 15:
-                    colour = "black" if value > 0.6 else "white"
-                    shown = f"{value:.2f}".replace("0.", ".", 1)
-                    axis.text(x, y, shown, ha="center", va="center", fontsize=5, color=colour)
+                if x != y and not np.isnan(value) and written:
+                    shown, colour = f"{value:.2f}".replace("0.", ".", 1), style.ink(image, value)
+                    axis.text(x, y, shown, ha="center", va="center", fontsize=letters, color=colour)
+            if not written:
+                figure.colorbar(image, ax=axis, orientation="horizontal", pad=0.02, aspect=12)
             axis.set_xticks(range(len(names)), names, rotation=90)
-            axis.set_yticks(range(len(names)), names if axis is row[0] else [])
+            axis.set_yticks(range(len(names)), names if place % columns == 0 else [])
             axis.set_title(f"{benchmark}\n{title}" if axis is row[0] else title)
-        _distribution(row[-1], block[(block["judge"] == EVERY) & (block["quantity"] == "at_most")])
+        for axis in row[4:]:
+            axis.set_visible(False)
+        _distribution(row[3], block[(block["judge"] == EVERY) & (block["quantity"] == "at_most")])
     return figure
 
 

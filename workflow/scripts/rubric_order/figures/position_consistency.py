@@ -37,8 +37,9 @@ def draw(
     width_in: float,
     row_height_in: float,
     labels: Labels,
+    columns: int = 3,
 ) -> Figure:
-    """A row of panels a benchmark, one panel a quantity, one line a task, one marker a judge.
+    """Panels of each benchmark, one panel a quantity, one line a task, one marker a judge.
 
     Args:
         position_consistency: see `position_consistency.estimate`.
@@ -47,32 +48,36 @@ def draw(
         least_comparisons: that a judge has decided in all orders of a task, for a point there.
         width_in, row_height_in: width of the figure and height of a task in inches.
         labels: of judges and datasets.
+        columns: panels a row, at most; each benchmark starts a row.
     """
     chosen = position_consistency.query("study == @study and profile == @profile and cluster == @cluster")
     chosen = chosen[chosen["quantity"].isin(list(QUANTITIES)) & chosen["estimate"].notna()]
     chosen = chosen[_told_enough(chosen, least_comparisons)]
     if chosen.empty:
-        return style.nothing(f"No comparisons in several orders in study {study}", width_in=width_in, height_in=1.0)
+        return style.nothing(f"No comparisons in several orders in study {study}", width_in=width_in)
     tasks = {name: _tasks(block) for name, block in chosen.groupby("benchmark", sort=False)}
-    heights = [row_height_in * (len(names) + 2) for names in tasks.values()]
-    figure, axes = plt.subplots(
-        len(tasks),
-        len(QUANTITIES),
-        figsize=(width_in, sum(heights) + 0.5),
-        sharex="col",
-        sharey="row",
-        squeeze=False,
-        height_ratios=heights,
-        layout="constrained",
-    )
+    columns = min(columns, len(QUANTITIES))
+    each = -(-len(QUANTITIES) // columns)  # rows of panels of a benchmark
+    heights = [row_height_in * (len(names) + 2) for names in tasks.values() for _ in range(each)]
+    size = (width_in, sum(heights) + style.scaled(0.5))
+    shape = {"squeeze": False, "layout": "constrained", "height_ratios": heights}
+    figure, grid = plt.subplots(len(heights), columns, figsize=size, **shape)
+    axes = grid.reshape(len(tasks), -1)
+    for axis in axes[:, len(QUANTITIES) :].flat:
+        axis.set_visible(False)
+    axes = axes[:, : len(QUANTITIES)]
     judges = list(chosen["judge"].unique())
     reach = _reach(chosen)
     for axis, ends in zip(axes[0], [(-0.05, 1.05), (-1.1, 1.1), (-reach, reach) if reach else None], strict=True):
         axis.set_xlim(ends)
     for row, (benchmark, names) in zip(axes, tasks.items(), strict=True):
-        for axis, (quantity, title) in zip(row, QUANTITIES.items(), strict=True):
+        for nth, (axis, (quantity, title)) in enumerate(zip(row, QUANTITIES.items(), strict=True)):
+            if axis is not axes[0, nth]:
+                axis.sharex(axes[0, nth])
+            if nth:
+                axis.sharey(row[0])
             if quantity != "position_consistency":
-                axis.axvline(0, zorder=1, label="no preferred place", **style.NO_EFFECT)
+                axis.axvline(0, zorder=1, label="no preferred place", **style.no_effect())
             of_panel = chosen[(chosen["benchmark"] == benchmark) & (chosen["quantity"] == quantity)]
             for place, judge in enumerate(judges):
                 line = of_panel[of_panel["judge"] == judge]
@@ -84,7 +89,8 @@ def draw(
                 axis.errorbar(line["estimate"], y, xerr=spread, label=labels.judge(judge), **look)
                 if quantity == "first_last" and reach:
                     _arrows(axis, line, y, reach, look["color"])
-            axis.set_title(title if axis in axes[0] else "")
+            axis.set_title(title if each > 1 or benchmark == next(iter(tasks)) else "")
+            axis.tick_params(labelleft=nth % columns == 0, labelbottom=each > 1 or benchmark == list(tasks)[-1])
         row[0].set_yticks(range(len(names)), [_name(name, benchmark) for name in names])
         row[0].set_ylim(len(names) - 0.5, -0.5)
     style.legend_above(figure, 4)
@@ -115,7 +121,9 @@ def _arrows(axis: Axes, line: pd.DataFrame, y: pd.Series, reach: float, colour: 
         beyond = side * line[end] > reach
         if beyond.any():
             at = [side * reach] * int(beyond.sum())
-            marks = axis.plot(at, y[beyond], linestyle="none", marker=marker, markersize=4, color=colour, clip_on=False)
+            marks = axis.plot(
+                at, y[beyond], linestyle="none", marker=marker, markersize=style.scaled(4), color=colour, clip_on=False
+            )
             marks[0].set_in_layout(False)
 
 

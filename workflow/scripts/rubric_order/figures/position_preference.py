@@ -52,12 +52,12 @@ def draw(
     ]
     if not panels:
         reason = f"No reads of study {study} that tell a position preference (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in)
     datasets = list(chosen["dataset"].unique())
     datasets = [name for name in datasets if name != EVERY] if len(datasets) == 2 else datasets
     figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=panel_height_in)
     for axis, (judge, readout) in zip(shown, panels, strict=True):
-        axis.axhline(0, zorder=1, label="no position preference", **style.NO_EFFECT)
+        axis.axhline(0, zorder=1, label="no position preference", **style.no_effect())
         for place, dataset in enumerate(datasets):
             line = _of(chosen, judge, readout).query("dataset == @dataset")
             if line.empty:

@@ -1,6 +1,7 @@
 """Which positions each judge selects."""
 
 import pandas as pd
+from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -13,11 +14,12 @@ CAPTION = (
     "intervals over {cluster}s ({bootstrap[resamples]} resamples), where anything varies; the dotted line is selection "
     "of every position equally often. Hollow: saturated; the judge gives nearly always one score, or one score to each "
     "item, so that the order has next to nothing to change. Equal shares then do not say that it has no preference. "
-    "Below: V with its interval, 0 where all positions are selected equally often, and the number of {cluster}s. How "
+    "Above: V with its interval, 0 where all positions are selected equally often, and the number of {cluster}s. How "
     "far shares are apart depends on how decisive a judge is and on the number of levels: figure Position preference "
     "compares judges. After Xu et al. (2026), Figure 4."
 )
 READOUTS = {"hard": "Selected option", "soft": "Option probabilities"}
+LINE = 1.25  # height of a line of text, against its letters
 YLABEL = {"hard": "Share of selections (%)", "soft": "Mean probability (%)"}
 
 
@@ -55,7 +57,7 @@ def draw(
     panels = [(j, r) for j in chosen["judge"].unique() for r in readouts if (j, r) in present]
     if not panels:
         reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in)
     datasets = list(chosen["dataset"].unique())
     figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=panel_height_in)
     for axis, (judge, readout) in zip(shown, panels, strict=True):
@@ -74,16 +76,26 @@ def draw(
         axis.set_ylabel("Share of each position (%)" if len(readouts) > 1 else YLABEL[readouts[0]])
     figure.supxlabel("Position of the score option in the prompt")
     style.shares_from_0(axes[0, 0], n)
+    rows = max(len(axis.texts[0].get_text().splitlines()) for axis in shown)
+    _make_room(axes[0, 0], rows / (panel_height_in - style.scaled(0.8)))
     style.legend_above(figure, 5)
     return figure
 
 
 def _write_sizes(axis: Axes, sizes: pd.DataFrame, labels: Labels, *, several: bool) -> None:
-    """Cramer's V with its interval and the number of clusters, a line a dataset, at the foot of a panel."""
+    """Cramer's V with its interval and the number of clusters, a line a dataset, at the top of a panel."""
     lines = []
     for row in sizes.to_dict("records"):
         ends = "no interval" if pd.isna(row["ci_low"]) else f"{row['ci_low']:.2f}, {row['ci_high']:.2f}"
         name = f"{labels.dataset(row['dataset'])}: " if several else ""
         one = "" if row["n_clusters"] == 1 else "s"
         lines.append(f"{name}V {row['estimate']:.2f} [{ends}], {row['n_clusters']:,} {row['cluster']}{one}")
-    axis.text(0.02, 0.03, "\n".join(lines), transform=axis.transAxes, va="bottom", fontsize="x-small", color="0.25")
+    look = {"va": "top", "fontsize": "small", "color": "0.25", "linespacing": LINE}
+    axis.text(0.02, 0.99, "\n".join(lines), transform=axis.transAxes, **look)
+
+
+def _make_room(axis: Axes, rows: float) -> None:
+    """Leave room above the data of panels for lines of text; `rows` of them for each inch of a panel's height."""
+    letters = font_manager.FontProperties(size="small").get_size_in_points() / 72
+    share = min(rows * LINE * letters + 0.03, 0.6)
+    axis.set_ylim(0, axis.get_ylim()[1] / (1 - share))

@@ -48,7 +48,7 @@ def draw(
     datasets, judges = (list(chosen[key].unique()) for key in ("dataset", "judge"))
     if not datasets:
         reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in)
     figure, axes, shown = style.panels(len(datasets), columns, width_in=width_in, panel_height_in=panel_height_in)
     for axis, dataset in zip(shown, datasets, strict=True):
         style.uniform_line(axis, n)
@@ -56,7 +56,10 @@ def draw(
             line = chosen[(chosen["dataset"] == dataset) & (chosen["judge"] == judge)]
             if line.empty:
                 continue
-            look = style.look(labels.place_of_judge(judge)) | {"linewidth": 0.9, "capsize": 1.5}
+            look = style.look(labels.place_of_judge(judge)) | {
+                "linewidth": style.scaled(0.9),
+                "capsize": style.scaled(1.5),
+            }
             aside = 0.5 * ((place + 0.5) / len(judges) - 0.5)
             style.share_line(axis, line, aside=aside, label=labels.judge(judge), zorder=2 + place, **look)
         axis.set_title(labels.dataset(dataset))

@@ -1,6 +1,5 @@
 """How small a bias a study can find."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -33,6 +32,7 @@ def draw(
     width_in: float,
     height_in: float,
     labels: Labels,
+    columns: int = 2,
 ) -> Figure:
     """Smallest detectable V against the number of items: assumed studies, and the reads of one study beside them.
 
@@ -40,8 +40,9 @@ def draw(
         power: see `power.estimate`.
         study, profile, strategy: whose judges and datasets are drawn, at the scale of the assumed studies.
         cluster: what counts as the sample: ``item`` or ``group``.
-        width_in, height_in: size of the figure in inches.
+        width_in, height_in: width of the figure and height of a row of panels in inches.
         labels: of judges and datasets.
+        columns: panels a row, at most.
     """
     assumed = power[power["source"] == "assumed"]
     n = int(assumed["n"].iloc[0])
@@ -49,14 +50,12 @@ def draw(
         "source == 'measured' and study == @study and profile == @profile and strategy == @strategy and n == @n"
         " and cluster == @cluster"
     )
-    panels = 1 if made.empty else 2
-    figure, axes = plt.subplots(
-        1, panels, figsize=(width_in, height_in), sharex=True, sharey=True, squeeze=False, layout="constrained"
-    )
-    _draw_assumed(axes[0, 0], assumed)
-    if panels == 2:
-        _draw_made(axes[0, 1], made, assumed, labels)
-    for axis in axes.flat:
+    count = 1 if made.empty else 2
+    figure, axes, shown = style.panels(count, columns, width_in=width_in, panel_height_in=height_in)
+    _draw_assumed(shown[0], assumed)
+    if count == 2:
+        _draw_made(shown[1], made, assumed, labels)
+    for axis in shown:
         axis.set_xscale("log")
         axis.set_yscale("log")
         for side in (axis.xaxis, axis.yaxis):
@@ -64,8 +63,10 @@ def draw(
             side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             side.set_minor_locator(LogLocator(subs=()))
         axis.set_xlabel("Items")
+        axis.tick_params(axis="x", labelbottom=True)
     chance, level = assumed["power"].iloc[0], assumed["level"].iloc[0]
-    axes[0, 0].set_ylabel(f"Cramér's V found with {chance:.0%} power\n(test at {level:.0%}, {n} positions)")
+    for axis in axes[:, 0]:
+        axis.set_ylabel(f"Cramér's V found with {chance:.0%} power\n(test at {level:.0%}, {n} positions)")
     return figure
 
 
@@ -95,14 +96,16 @@ def _draw_made(axis: Axes, made: pd.DataFrame, assumed: pd.DataFrame, labels: La
     """What each judge and dataset could show (filled), and what they did show (hollow)."""
     independent = assumed[assumed["correlation"] == 0]
     for _, line in independent.groupby("budget"):
-        axis.plot(line["n_items"], line["detectable_v"], color="0.75", linewidth=0.9, zorder=1)
+        axis.plot(line["n_items"], line["detectable_v"], color="0.75", linewidth=style.scaled(0.9), zorder=1)
     # A judge that keeps to its score under balanced orderings has no bias at all: nothing of it is on a log axis.
     made = made[(made["detectable_v"] > 0) & (made["cramers_v"] > 0)]
     colours = {judge: style.colour(labels.place_of_judge(judge)) for judge in made["judge"].unique()}
     markers = {dataset: style.marker(labels.place_of_dataset(dataset)) for dataset in made["dataset"].unique()}
     for row in made.itertuples():
         look = {"color": colours[row.judge], "marker": markers[row.dataset]}
-        axis.plot([row.n_items] * 2, [row.detectable_v, row.cramers_v], color=look["color"], linewidth=0.6)
+        axis.plot(
+            [row.n_items] * 2, [row.detectable_v, row.cramers_v], color=look["color"], linewidth=style.scaled(0.6)
+        )
         axis.plot(row.n_items, row.detectable_v, **look)
         axis.plot(row.n_items, row.cramers_v, **look, fillstyle="none")
     handles, texts = [], []

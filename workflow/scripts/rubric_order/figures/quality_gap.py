@@ -42,26 +42,31 @@ def draw(
     profile: str,
     width_in: float,
     labels: Labels,
+    columns: int = 3,
 ) -> Figure:
-    """Two rows of three panels a benchmark.
+    """Six panels a benchmark.
 
     Args:
         quality_cells: see `quality_cells.estimate`. quality_gap: see `quality_gap.estimate`.
         study, profile: which reads to draw.
         width_in: width of the figure in inches.
         labels: of judges.
+        columns: panels a row, at most; each benchmark starts a row.
     """
     cells = quality_cells.query("study == @study and profile == @profile")
     slopes = quality_gap.query("study == @study and profile == @profile")
     if cells.empty:
-        return style.nothing(f"No comparisons with a baseline in study {study}", width_in=width_in, height_in=1.0)
+        return style.nothing(f"No comparisons with a baseline in study {study}", width_in=width_in)
     keys = ["benchmark", "dataset", "strategy", "n"]
     blocks = list(cells.groupby(keys, sort=False))
-    figure, axes = plt.subplots(
-        2 * len(blocks), 3, figsize=(width_in, 0.62 * width_in * len(blocks)), squeeze=False, layout="constrained"
-    )
-    for number, (key, block) in enumerate(blocks):
-        panels = axes[2 * number : 2 * number + 2].ravel()
+    columns = min(columns, len(PANELS) + 1)
+    rows = -(-(len(PANELS) + 1) // columns) * len(blocks)
+    size = (width_in, 0.93 * width_in / columns * rows)
+    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    for (key, block), row in zip(blocks, axes.reshape(len(blocks), -1), strict=True):
+        panels = row[: len(PANELS) + 1]
+        for axis in row[len(panels) :]:
+            axis.set_visible(False)
         p = int(key[-1])
         for axis, (kind, x, y, title) in zip(panels, PANELS, strict=False):
             _bound(axis, kind, x, y, p)
@@ -69,9 +74,9 @@ def draw(
                 look = style.look(labels.place_of_judge(judge))
                 points = part[part["kind"] == kind]
                 seen = {"color": look["color"], "marker": look["marker"], "label": labels.judge(judge)}
-                axis.scatter(points[x], points[y], s=5, alpha=0.5, linewidths=0, zorder=2, **seen)
+                axis.scatter(points[x], points[y], s=style.scaled(2.2) ** 2, alpha=0.5, linewidths=0, zorder=2, **seen)
                 line = part[part["kind"] == "implied"]
-                axis.plot(line[x], line[y], color=look["color"], linewidth=1.1, zorder=3)
+                axis.plot(line[x], line[y], color=look["color"], linewidth=style.scaled(1.1), zorder=3)
             axis.set_title(f"{key[0]}\n{title}" if axis is panels[0] else title)
             axis.set_xlabel(NAMES[x])
             axis.set_ylabel(NAMES[y])
@@ -86,7 +91,7 @@ def _bound(axis: Axes, kind: str, x: str, y: str, p: int) -> None:
         axis.fill_between([0, 1], [1, 0], [1, 1], **GREY)
         axis.fill_between([0, 1], [-1, 0], [-1, -1], **GREY)
     elif y == "preference_fairness":
-        axis.axhline(0, **style.NO_EFFECT)
+        axis.axhline(0, **style.no_effect())
     elif kind == "own":
         rate = np.linspace(0, 1, 101)
         axis.fill_between(rate, least_consistency(rate, p), **GREY)
@@ -104,7 +109,7 @@ def least_consistency(rate: np.ndarray, p: int) -> np.ndarray:
 
 def _beta(axis: Axes, rows: pd.DataFrame, labels: Labels) -> None:
     rows = rows[(rows["quantity"] == "first_last") & (rows["kind"] == "crossed") & rows["estimate"].notna()]
-    axis.axhline(0, **style.NO_EFFECT)
+    axis.axhline(0, **style.no_effect())
     for judge, part in rows.groupby("judge", sort=False):
         look = style.look(labels.place_of_judge(judge))
         axis.errorbar(part["gap"], part["estimate"], yerr=style.half_intervals(part), linestyle="-", **look)

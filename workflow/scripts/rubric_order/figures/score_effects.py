@@ -49,11 +49,11 @@ def draw(
     )
     if chosen.empty:
         reason = f"No items of which all are read in the same orderings (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in)
     judges, orderings = list(chosen["judge"].unique()), list(chosen["ordering"].unique())
-    panel_height_in = min(row_height_in * len(orderings), row_height_in * MOST_NAMES) + 0.4
+    panel_height_in = min(row_height_in * len(orderings), row_height_in * MOST_NAMES) + style.scaled(0.4)
     figure, axes, shown = style.panels(len(judges), columns, width_in=width_in, panel_height_in=panel_height_in)
-    figure.set_figheight(panel_height_in * len(axes) + 0.7)  # with the legend and the name of the axis
+    figure.set_figheight(panel_height_in * len(axes) + style.scaled(0.7))  # with the legend and the name of the axis
     for axis, judge in zip(shown, judges, strict=True):
         of_judge = chosen[chosen["judge"] == judge]
         _draw_panel(axis, of_judge, orderings, readouts)
@@ -75,11 +75,11 @@ def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts
         line = shifts[shifts["readout"] == readout]
         y = np.array([orderings.index(name) for name in line["ordering"]]) + 0.3 * (place - (len(present) - 1) / 2)
         x, spread = line["estimate"].to_numpy(), style.half_intervals(line)
-        look = style.look(place) | {"linestyle": "none", "markersize": 3.5, "markerfacecolor": "white"}
+        look = style.look(place) | {"linestyle": "none", "markersize": style.scaled(3.5), "markerfacecolor": "white"}
         axis.errorbar(x, y, xerr=spread, label=LOOKS[readout], **look)
         usual = np.array([list(name) == sorted(name) for name in line["ordering"]])
         axis.plot(x[usual], y[usual], linestyle="none", marker=style.marker(place), color=style.colour(place), zorder=4)
-    axis.axvline(0, zorder=0, **style.NO_EFFECT)
+    axis.axvline(0, zorder=0, **style.no_effect())
     axis.grid(visible=True, axis="x")
     axis.grid(visible=False, axis="y")
     axis.tick_params(axis="y", length=0)

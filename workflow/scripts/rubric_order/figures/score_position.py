@@ -11,12 +11,10 @@ from rubric_order.figures import style
 
 CAPTION = (
     "Of the selections of each score, the percentage at each position, under strategy {strategy}. Colours show how far "
-    "it is from the equal share. Bold numbers have a {bootstrap[confidence]:.0%} bootstrap interval over {cluster}s "
-    "that does not hold the equal share; one in twenty cells of a judge without bias would. The numbers are those of "
-    "Table 5 of the earlier version of Xu et al."
+    "it is from the equal share: red above, blue below. Bold numbers have a {bootstrap[confidence]:.0%} bootstrap "
+    "interval over {cluster}s that does not hold the equal share; one in twenty cells of a judge without bias would. "
+    "The numbers are those of Table 5 of the earlier version of Xu et al."
 )
-COLOURS = "PuOr_r"  # told apart also by the colour-blind; the numbers say the rest
-LIGHTNESS = np.array([0.299, 0.587, 0.114])  # of red, green and blue
 
 
 def draw(
@@ -54,7 +52,7 @@ def draw(
     judges = list(chosen["judge"].unique())
     if not judges:
         reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in)
     figure, axes, shown = style.panels(len(judges), columns, width_in=width_in, panel_height_in=panel_height_in)
     furthest = max(100 * (chosen["estimate"] - 1 / n).abs().max(), 1)
     for axis, judge in zip(shown, judges, strict=True):
@@ -80,20 +78,19 @@ def _draw_panel(axis: Axes, shares: pd.DataFrame, n: int, furthest: float) -> Ax
         100 * shares.pivot(index="score", columns="position", values=column).to_numpy()
         for column in ("estimate", "ci_low", "ci_high")
     )
-    image = axis.imshow(share - 100 / n, cmap=COLOURS, vmin=-furthest, vmax=furthest, origin="lower", aspect="auto")
+    image = style.signed_map(axis, share - 100 / n, furthest, origin="lower", aspect="auto")
     for (row, column), value in np.ndenumerate(share):
         off = low[row, column] > 100 / n or high[row, column] < 100 / n
-        dark = np.array(image.to_rgba(value - 100 / n)[:3]) @ LIGHTNESS < 0.5
         axis.text(
             *(column, row, "–" if np.isnan(value) else f"{value:.0f}" if n > 5 else f"{value:.1f}"),
             ha="center",
             va="center",
             fontsize="small" if n > 5 else "medium",
             fontweight="bold" if off else "normal",
-            color="white" if dark else "black",
+            color=style.ink(image, value - 100 / n),
         )
     axis.grid(False)
-    axis.set_xticks(range(n), range(1, n + 1))
+    style.positions(axis, n, first=0)
     axis.set_yticks(range(n), range(1, n + 1))
     axis.spines[:].set_visible(False)
     return image

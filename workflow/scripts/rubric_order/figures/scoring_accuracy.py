@@ -52,10 +52,10 @@ def draw(
     )
     if chosen.empty:
         reason = f"No golden scores ({golden}) of dataset {dataset} in study {study}"
-        return style.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in)
     chosen = chosen.assign(name=[f"{a}, {b}" for a, b in zip(chosen["varied"], chosen["order"], strict=True)])
     rows, judges = list(dict.fromkeys(chosen["name"])), list(chosen["judge"].unique())
-    height = row_height_in * len(rows) + 0.7
+    height = row_height_in * len(rows) + style.scaled(0.7)
     figure, _, panels = style.panels(len(judges), columns, width_in=width_in, panel_height_in=height)
     for axis, judge in zip(panels, judges, strict=True):
         _draw_panel(axis, chosen[chosen["judge"] == judge].set_index("name"), rows)
@@ -72,8 +72,8 @@ def _draw_panel(axis: Axes, found: pd.DataFrame, rows: list[str]) -> None:
     value = known["difference"].to_numpy()
     reach = (known["difference_high"] - known["difference"]).fillna(0).to_numpy()
     places = [rows.index(name) for name in known.index]
-    axis.errorbar(value, places, xerr=reach, linestyle="none", markersize=3.5, **style.look(0))
-    axis.axvline(0, zorder=1, **style.NO_EFFECT)
+    axis.errorbar(value, places, xerr=reach, linestyle="none", markersize=style.scaled(3.5), **style.look(0))
+    axis.axvline(0, zorder=1, **style.no_effect())
     axis.set_yticks(range(len(rows)), rows)
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.grid(visible=True, axis="x")

@@ -44,12 +44,12 @@ def draw(
     chosen = scoring_tendency.query("study == @study and profile == @profile and dataset == @dataset and n == @n")
     if chosen.empty:
         reason = f"No study {study} with several conditions or orders of dataset {dataset}"
-        return style.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in)
     names = [", ".join(filter(None, row)) for row in zip(chosen["varied"], chosen["order"], strict=True)]
     chosen = chosen.assign(name=names)
     rows, scores = list(dict.fromkeys(names)), sorted(chosen["score"].unique())
     judges = list(chosen["judge"].unique())
-    height = row_height_in * len(rows) + 0.7
+    height = row_height_in * len(rows) + style.scaled(0.7)
     figure, _, panels = style.panels(len(judges), columns, width_in=width_in, panel_height_in=height)
     for axis, judge in zip(panels, judges, strict=True):
         counts = chosen[chosen["judge"] == judge].pivot_table(index="name", columns="score", values="n_scores")
@@ -65,7 +65,7 @@ def _draw_panel(axis: Axes, counts: np.ndarray, rows: list[str], scores: list[in
     for (row, column), count in np.ndenumerate(counts):
         if not np.isnan(count):
             colour = "white" if count > dark else "black"
-            axis.text(column, row, f"{count:.0f}", ha="center", va="center", fontsize=6, color=colour)
+            axis.text(column, row, f"{count:.0f}", ha="center", va="center", fontsize=style.scaled(6), color=colour)
     axis.set_xticks(range(len(scores)), [str(score) for score in scores])
     axis.set_yticks(range(len(rows)), rows)
     axis.grid(visible=False)

@@ -56,14 +56,14 @@ def draw(
     )
     if chosen.empty:
         reason = f"No human scores to agree with in study {study}, profile {profile}, n = {n}"
-        return style.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in)
     judges = list(chosen["judge"].unique())
     known = [*STRATEGIES, *sorted(set(chosen["strategy"]) - set(STRATEGIES))]
     present = [name for name in known if (chosen["strategy"] == name).any()]
     panels = [(d, r) for r in readouts for d in chosen["dataset"].unique() if len(_of(chosen, d, r))]
-    height = row_height_in * len(judges) + 0.35
+    height = row_height_in * len(judges) + style.scaled(0.35)
     figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=height)
-    figure.set_figheight(figure.get_figheight() + 0.55)
+    figure.set_figheight(figure.get_figheight() + style.scaled(0.55))
     ends = {"percentile": ("ci_low", "ci_high"), "bca": ("bca_low", "bca_high")}[interval]
     for axis, (dataset, readout) in zip(shown, panels, strict=True):
         block = _of(chosen, dataset, readout)
@@ -74,7 +74,7 @@ def draw(
     low, high = axes[0, 0].get_xlim()
     if low < 0 < high:
         for axis in shown:
-            axis.axvline(0, zorder=0, **style.NO_EFFECT)
+            axis.axvline(0, zorder=0, **style.no_effect())
     figure.supxlabel(f"{QUANTITIES[quantity]} with human scores")
     style.legend_above(figure)
     return figure
@@ -90,10 +90,10 @@ def _draw_panel(
         y = np.array([judges.index(judge) for judge in line["judge"]]) + step * (place - (len(strategies) - 1) / 2)
         x = line["estimate"].to_numpy()
         spread = np.nan_to_num(np.abs(line[[*ends]].to_numpy().T - x))
-        look = style.STRATEGIES[strategy] | {"linestyle": "none", "elinewidth": 1}
+        look = style.STRATEGIES[strategy] | {"linestyle": "none", "elinewidth": style.scaled(1)}
         axis.errorbar(x, y, xerr=spread, label=strategy, **look)
     for edge in range(1, len(judges)):
-        axis.axhline(edge - 0.5, color="0.9", linewidth=0.6, zorder=0)
+        axis.axhline(edge - 0.5, color="0.9", linewidth=style.scaled(0.6), zorder=0)
     axis.grid(visible=True, axis="x")
     axis.grid(visible=False, axis="y")
     axis.tick_params(axis="y", length=0)

@@ -3,8 +3,11 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib import font_manager
 from matplotlib.axes import Axes
+from matplotlib.colors import CenteredNorm
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
 # Colours that differ in lightness too, and markers: they survive grey printing and colour blindness. What stands after
 # the seventh place has darker colours.
@@ -28,10 +31,22 @@ STRATEGIES = {
     "recorded": {"color": "#d55e00", "marker": "X", "linestyle": "-"},
 }
 
-LETTER_IN = 0.055  # width of a letter of a legend, inches
+# Colours of values with a sign, in every figure and (as --low and --high) on the pages of reads: blue below 0, red
+# above, white at 0. The colour-blind tell them apart; in grey print they are alike, and the numbers in the cells tell.
+DIVERGING = "RdBu_r"
+LIGHTNESS = np.array([0.299, 0.587, 0.114])  # of red, green and blue
+LETTERS = 8.0  # points; lengths in the modules of figures are those of a figure with such letters
+LETTER = 0.566  # width of a letter, against its height
 
-# A line where there is no effect of the order.
-NO_EFFECT = {"color": "0.45", "linestyle": (0, (2, 2)), "linewidth": 0.9}
+
+def scaled(length: float) -> float:
+    """A length, in inches or points, of a figure with letters of 8 points, in one with letters of the present size."""
+    return length * plt.rcParams["font.size"] / LETTERS
+
+
+def no_effect() -> dict:
+    """The look of a line where there is no effect of the order."""
+    return {"color": "0.45", "linestyle": (0, (2, 2)), "linewidth": scaled(0.9)}
 
 
 def colour(place: int) -> str:
@@ -46,7 +61,7 @@ def marker(place: int) -> str:
 
 def look(place: int) -> dict:
     """Colour and marker of one of several things, as keywords of a line with intervals."""
-    return {"color": colour(place), "marker": marker(place), "elinewidth": 0.9}
+    return {"color": colour(place), "marker": marker(place), "elinewidth": scaled(0.9)}
 
 
 def count_range(counts: pd.Series) -> str:
@@ -64,7 +79,8 @@ def legend_above(figure: Figure, columns: int | None = None) -> None:
     pairs = (zip(*axis.get_legend_handles_labels()[::-1], strict=True) for axis in figure.axes if axis.get_visible())
     entries = dict(pair for panel in pairs for pair in panel)
     longest = max(map(len, entries), default=1)
-    room = max(int(figure.get_figwidth() / (0.5 + LETTER_IN * longest)), 1)  # side by side without being cut off
+    letter = LETTER * font_manager.FontProperties(size=plt.rcParams["legend.fontsize"]).get_size_in_points() / 72
+    room = max(int(figure.get_figwidth() / (scaled(0.5) + letter * longest)), 1)  # side by side without being cut off
     columns = min(len(entries), columns or len(entries), room)
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns)
 
@@ -99,6 +115,24 @@ def panels(count: int, columns: int, *, width_in: float, panel_height_in: float)
     return figure, axes, list(axes.flat[:count])
 
 
+def signed_map(axis: Axes, values: np.ndarray, reach: float, **options: object) -> AxesImage:
+    """A heat map of values with a sign, white at 0.
+
+    Args:
+        reach: the distance from 0 that has the darkest colours, either way.
+        options: of `Axes.imshow`.
+    """
+    norm = CenteredNorm(0, halfrange=reach)
+    return axis.imshow(values, cmap=DIVERGING, norm=norm, **options)
+
+
+def ink(image: AxesImage, value: float) -> str:
+    """Black or white: what can be read on the colour of a value in a heat map."""
+    if np.isnan(value):
+        return "black"
+    return "white" if np.array(image.to_rgba(value)[:3]) @ LIGHTNESS < 0.5 else "black"
+
+
 def half_intervals(line: pd.DataFrame) -> np.ndarray:
     """Lengths of the bars of intervals, (2, rows): below and above each estimate; 0 where there is no interval."""
     ends = line[["ci_low", "ci_high"]].to_numpy(dtype=float).T
@@ -121,14 +155,20 @@ def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: object) 
 def uniform_line(axis: Axes, n: int) -> None:
     """Where the shares of n positions are if all are selected equally often."""
     label = f"equally often ({100 / n:.3g}%)"
-    axis.axhline(100 / n, zorder=1, label=label, **NO_EFFECT)
+    axis.axhline(100 / n, zorder=1, label=label, **no_effect())
     positions(axis, n)
 
 
-def positions(axis: Axes, n: int) -> None:
-    """Name the positions of a prompt on the x axis: which is the first line, and which the last."""
-    ends = {1: "1\n(first line)", n: f"{n}\n(last line)"}
-    axis.set_xticks(range(1, n + 1), [ends.get(place, f"{place}") for place in range(1, n + 1)])
+def positions(axis: Axes, n: int, *, first: int = 1, line: bool = True) -> None:
+    """Name the positions of a prompt on the x axis: which is the first line, and which the last.
+
+    Args:
+        first: where position 1 is on the axis.
+        line: whether what stands at a position is one line.
+    """
+    word = " line" if line else ""
+    ends = {1: f"1\n(first{word})", n: f"{n}\n(last{word})"}
+    axis.set_xticks(range(first, first + n), [ends.get(place, f"{place}") for place in range(1, n + 1)])
 
 
 def shares_from_0(axis: Axes, n: int) -> None:
@@ -136,8 +176,8 @@ def shares_from_0(axis: Axes, n: int) -> None:
     axis.set_ylim(0, max(axis.get_ylim()[1], 100 / n + 5))
 
 
-def nothing(reason: str, *, width_in: float, height_in: float) -> Figure:
+def nothing(reason: str, *, width_in: float) -> Figure:
     """A figure that says why it is empty."""
-    figure = plt.figure(figsize=(width_in, height_in))
+    figure = plt.figure(figsize=(width_in, scaled(1.0)))
     figure.text(0.5, 0.5, reason, ha="center", va="center", wrap=True)
     return figure

@@ -13,9 +13,10 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
 CAPTION = (
-    "Cramér's V of position selection (left) and Pearson's r with human scores (right) by the judges' setting (axis: "
-    "{label}), under strategy {strategy}, with {bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s. One "
-    "row a dataset, one line a judge. After Xu et al. (2026), Figures 6 (temperature) and 7 (reasoning effort)."
+    "Cramér's V of position selection, and Pearson's r with human scores, whose axis need not start at 0, by the "
+    "judges' setting (axis: {label}), under strategy {strategy}, with {bootstrap[confidence]:.0%} bootstrap intervals "
+    "over {cluster}s. One row a dataset, one line a judge. After Xu et al. (2026), Figures 6 (temperature) and 7 "
+    "(reasoning effort)."
 )
 
 
@@ -35,8 +36,9 @@ def draw(
     panel_height_in: float,
     labels: Labels,
     names: dict[str, str],
+    columns: int = 2,
 ) -> Figure:
-    """Cramer's V (left) and Pearson's r (right) against the setting: one row a dataset, one line a judge.
+    """Cramer's V (left, or above) and Pearson's r against the setting: one row a dataset, one line a judge.
 
     Args:
         position_selection: see `position_selection.estimate`.
@@ -50,6 +52,7 @@ def draw(
         width_in, panel_height_in: width of the figure and height of a panel in inches.
         labels: of judges and datasets.
         names: how to write the values of the setting.
+        columns: panels a row; with one, r stands below V.
 
     Source: after Xu et al. (2026), Figures 6 and 7.
     """
@@ -61,18 +64,23 @@ def draw(
     datasets, judges = v["dataset"].unique(), _swept(v, place_of)
     if not judges:
         reason = f"No judge of study {study} has profiles with several values of {label.lower()}"
-        return style.nothing(reason, width_in=width_in, height_in=1.0)
+        return style.nothing(reason, width_in=width_in)
     with_r = not r[r["judge"].isin(judges)]["estimate"].isna().all()
-    size = (width_in, panel_height_in * len(datasets) + 0.5)
-    shared = {"sharex": True, "sharey": "col", "squeeze": False, "layout": "constrained"}
-    figure, axes = plt.subplots(len(datasets), 1 + with_r, figsize=size, **shared)
+    columns = min(columns, 1 + with_r)
+    rows = len(datasets) * (1 + with_r) // columns
+    size = (width_in, panel_height_in * rows + style.scaled(0.5))
+    figure, grid = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
+    axes = grid.reshape(len(datasets), -1)
+    for column in axes.T:
+        for axis in column[1:]:
+            axis.sharey(column[0])
     apart = 0.03 * min(np.diff(sorted(ticks)), default=1)  # so that intervals of judges do not hide each other
     v, r = (table.assign(x=table["value"].map(place_of)) for table in (v, r))
     for row, dataset in zip(axes, datasets, strict=True):
         _draw_row(row, [table[table["dataset"] == dataset] for table in (v, r)], judges, apart, labels)
         row[0].set_ylabel(f"{labels.dataset(dataset)}\nCramér's V")
     axes[0, 0].set_ylim(0, None)
-    _write_values(axes, list(ticks), [names.get(str(text), str(text)) for text in ticks.values()])
+    _write_values(grid, list(ticks), [names.get(str(text), str(text)) for text in ticks.values()])
     figure.supxlabel(label)
     style.legend_above(figure, 4)
     return figure

@@ -167,7 +167,7 @@ function list() {
   const what = { levels: "the score at each position, first to last", criteria: "the number of the criterion at each place, first to last", candidates: "the candidate at each position, first to last" }[data.kind];
   at("legend").textContent = (orders ? `Columns are orders: ${what}. ` : "Each item has orders of its own, see the item. ")
     + (comparing() ? "A cell is the candidate that was chosen, A the first in the order of the dataset. Not the commonest: the share of verdicts that are not the item's commonest one. "
-      : "Moved by: the greatest difference between the mean scores of two orders, in points; where answers are drawn at random, a part of it is chance. Blue cells lie below the item's mean, orange ones above it. ")
+      : "Moved by: the greatest difference between the mean scores of two orders, in points; where answers are drawn at random, a part of it is chance. Blue cells lie below the item's mean, red ones above it. ")
     + "× is a read without a score.";
 }
 

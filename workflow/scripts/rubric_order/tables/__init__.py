@@ -144,9 +144,12 @@ def percent(part: float, whole: float) -> str:
 
 
 def write(table: pd.DataFrame, printed: pd.DataFrame, stem: Path, caption: str) -> None:
-    """Write `table` as ``stem.csv`` and `printed` as ``stem.md``, ``stem.tex`` and ``stem.html``."""
+    """Write `table` as ``stem.csv``, which is data alone, and `printed` with its caption as ``stem.md``, ``stem.tex``
+    and ``stem.html``.
+    """
     files.write_text(table.to_csv(index=False), stem.with_suffix(".csv"))
-    files.write_text(printed.to_markdown(index=False, disable_numparse=True) + "\n", stem.with_suffix(".md"))
+    rows = printed.to_markdown(index=False, disable_numparse=True)
+    files.write_text(f"{rows}\n\nTable: {caption}\n", stem.with_suffix(".md"))
     files.write_text(_latex(printed, caption), stem.with_suffix(".tex"))
     files.write_text(_html(printed, caption), stem.with_suffix(".html"))
 
@@ -157,13 +160,24 @@ _LATEX_SPECIAL = {
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
     "†": r"$^\dagger$",
+    "‡": r"$^\ddagger$",
     "≈": r"$\approx$",
     "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "−": r"$-$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "κ": r"$\kappa$",
+    "ρ": r"$\rho$",
+    "τ": r"$\tau$",
     "<": r"$<$",
     ">": r"$>$",
 } | {character: f"\\{character}" for character in "&%$#_{}"}
 
 
+_GAPS = ("", "-", "undefined", "unknown")  # what stands in a column of numbers where there is none
 _NUMBER = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]+)?|[+-]?[0-9]*\.?[0-9]+")
 
 
@@ -218,7 +232,7 @@ def _first_sentence(text: str) -> tuple[str, str]:
 
 def _number_format(column: pd.Series) -> str:
     """The column type of siunitx for a column of numbers and gaps; empty for one of texts."""
-    found = [str(value) for value in column if str(value) not in ("", "-")]
+    found = [str(value) for value in column if str(value) not in _GAPS]
     if not found or not all(_NUMBER.fullmatch(text) for text in found):
         return ""
     digits = [text.lstrip("+-").replace(",", "").partition(".") for text in found]

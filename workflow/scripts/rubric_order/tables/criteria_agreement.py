@@ -73,7 +73,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     for name, title in NAMES.items():
         if f"pearson_{name}" in rows:
-            printed[title] = numbers(rows[f"pearson_{name}"])
+            printed[title] = numbers(rows[f"pearson_{name}"], form=".2f")
     for name, title in NAMES.items():
         column = f"difference_{name}"
         if column in rows:

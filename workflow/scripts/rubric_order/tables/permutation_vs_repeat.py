@@ -65,7 +65,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     strategies = [name for name in names if not name.endswith(("_low", "_high")) and name != "difference"]
     for quantity, title in QUANTITIES.items():
         for strategy in strategies:
-            printed[f"{strategy} {title}"] = numbers(rows[f"{quantity}_{strategy}"])
+            printed[f"{strategy} {title}"] = numbers(rows[f"{quantity}_{strategy}"], form=".2f")
         printed[f"difference {title}"] = intervals(rows, f"{quantity}_difference", form="+.3f")
         if quantity == "pearson" and "order" in rows:
             marks = ["" if pd.isna(flag) else "†" for flag in rows["flag"]]

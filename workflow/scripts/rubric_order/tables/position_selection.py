@@ -5,7 +5,7 @@ import pandas as pd
 from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, intervals, numbers
 
 CAPTION = (
-    "Which positions of the prompt are selected, with the columns of Xu et al. (2026), Table 2: chi-square against "
+    "Which positions of the prompt are selected. With the columns of Xu et al. (2026), Table 2: chi-square against "
     "uniform, Cramer's V with a {bootstrap[confidence]:.0%} bootstrap interval that allows for chance making V "
     "positive, the share of the first and the last position, and the direction of bias. † not significant at 5% in "
     "the test that takes {cluster}s, not reads, as the sample (Rao and Scott); ‡ significant in it, but not after "

@@ -54,7 +54,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["golden"] = rows["golden"]
     for quantity, head in (("spearman", "ρ"), ("pearson", "r")):
-        printed[head] = numbers(rows[quantity])
+        printed[head] = numbers(rows[quantity], form=".2f")
         if f"{FLUCTUATION}{quantity}" in rows:
             of_kinds = rows[largest]
             floors = numbers(of_kinds.get(f"{FLUCTUATION}{quantity}_floor", of_kinds[quantity] * float("nan")))
@@ -68,7 +68,9 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["p"] = ["" if skip else each for skip, each in zip(base | largest, p, strict=True)]
     for quantity, head in (("kappa", "kappa"), ("mean_absolute_error", "MAE")):
         printed[head] = ["" if skip else each for skip, each in zip(largest, numbers(rows[quantity]), strict=True)]
-    ends = zip(numbers(rows["bound_low"]), numbers(rows["bound_high"]), rows["n_failed"], largest, strict=True)
+    ends = zip(
+        *(numbers(rows[end], form=".2f") for end in ("bound_low", "bound_high")), rows["n_failed"], largest, strict=True
+    )
     printed["bounds of r"] = [f"{low} to {high}" if failed and not skip else "" for low, high, failed, skip in ends]
     few = flags(rows["n_clusters"].fillna(float("inf")))
     return printed.assign(flag=few)[rows["dataset"].ne(EVERY) | largest].reset_index(drop=True)

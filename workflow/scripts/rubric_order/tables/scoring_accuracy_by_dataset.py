@@ -56,6 +56,6 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         dataset, golden, quantity = head.split("|")
         ends = zip(*(rows[f"{head}{end}"] for end in ("", "_low", "_high")), strict=True)
         printed[f"{dataset}, {golden}: {COEFFICIENTS[quantity]}"] = [
-            "" if pd.isna(value) else with_interval(value, low, high) for value, low, high in ends
+            "" if pd.isna(value) else with_interval(value, low, high, form=".2f") for value, low, high in ends
         ]
     return printed

@@ -84,7 +84,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed = rows[["judge", "dataset"]].copy()
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     for name in [column.removeprefix("items_") for column in rows if column.startswith("items_")]:
-        printed[f"{name} r"] = intervals(rows, f"r_{name}")
+        printed[f"{name} r"] = intervals(rows, f"r_{name}", form=".2f")
     for name in [column[6:-6] for column in rows if column.startswith("delta_") and column.endswith("_items")]:
         values = rows[[f"delta_{name}{end}" for end in ("", "_low", "_high", "_p_holm")]]
         marked = rows.get(f"delta_{name}_flag", pd.Series("", index=rows.index)).fillna("")

@@ -6,7 +6,7 @@ from rubric_order.tables import READOUT_NAMES, flags, intervals, numbers, widen
 
 CAPTION = (
     "Standard deviation of an item's scores over its reads, mean over items, as in Table 3 of the earlier version of "
-    "Xu et al., with {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s; and the variance of a read "
+    "Xu et al., with {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s. Then the variance of a read "
     "under {strategy} in parts: what the order of the options does to all items alike (shift), what it does to each "
     "item in its own way (interaction), and repetition, under every ordering by itself: from the option probabilities "
     "of a judge whose score is one draw from them, or from repeats of several orderings (strategy "
