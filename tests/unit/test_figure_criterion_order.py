@@ -48,7 +48,8 @@ def test_each_judge_and_dataset_has_a_panel_with_a_cell_for_each_criterion_and_p
     for title, axis in found.items():
         size = 3 if title.endswith("small") else 4
         assert len(axis.texts) == size**2
-        assert [label.get_text() for label in axis.get_xticklabels()] == [str(p) for p in range(1, size + 1)]
+        names = ["1\n(first)", *(str(p) for p in range(2, size)), f"{size}\n(last)"]
+        assert [label.get_text() for label in axis.get_xticklabels()] == names
     shift = statistics.query("quantity == 'shift' and judge == 'biased' and dataset == 'large' and criterion == 'plot'")
     written = cells_of(found["biased\nlarge"])
     for column, value in enumerate(shift["estimate"]):

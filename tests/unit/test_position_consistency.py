@@ -167,8 +167,13 @@ def test_the_figure_has_a_point_with_its_interval_for_each_judge_and_task():
     expected = found.query("quantity == 'position_consistency' and judge == 'j1'")["estimate"]
     assert [sorted(point) for point in points] == [sorted(expected)] * 2
     assert [label.get_text() for label in consistency.get_yticklabels()] == ["B, all", "t1", "t2"]
-    drawn.canvas.draw()
-    plt.close(drawn)
+    for columns, named in ((3, [0]), (2, [0, 2]), (1, [0, 1, 2])):  # the panels that begin a row
+        drawn = figure.draw(found, **settings, **sizes, labels=labels, columns=columns)
+        drawn.canvas.draw()
+        shown = [place for place, axis in enumerate(drawn.axes) if axis.get_visible() and axis.containers]
+        assert shown == [0, 1, 2]
+        assert [place for place in shown if drawn.axes[place].yaxis.get_tick_params()["labelleft"]] == named
+        plt.close(drawn)
 
 
 def lists_table(*tables, **about):

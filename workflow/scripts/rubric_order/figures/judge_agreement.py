@@ -97,7 +97,7 @@ def _distribution(axis: plt.Axes, rows: pd.DataFrame) -> None:
     axis.errorbar(
         rows["level"].astype(float), rows["estimate"], yerr=style.half_intervals(rows), linestyle="-", **style.look(0)
     )
-    axis.set_xlabel("Judges off the mode, at most")
+    axis.set_xlabel("Judges off\nthe mode, at most")
     axis.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
     axis.set_title("Share of prompts")
     axis.set_ylim(0, 1.02)

@@ -121,9 +121,8 @@ def _arrows(axis: Axes, line: pd.DataFrame, y: pd.Series, reach: float, colour: 
         beyond = side * line[end] > reach
         if beyond.any():
             at = [side * reach] * int(beyond.sum())
-            marks = axis.plot(
-                at, y[beyond], linestyle="none", marker=marker, markersize=style.scaled(4), color=colour, clip_on=False
-            )
+            look = {"linestyle": "none", "marker": marker, "markersize": style.scaled(4), "color": colour}
+            marks = axis.plot(at, y[beyond], clip_on=False, **look)
             marks[0].set_in_layout(False)
 
 
