@@ -52,12 +52,24 @@ def check(
     Example: [green]rubric-order check results/summary.json --max-v 0.1 --max-points 0.2 --min-groups 30[/]
     """
     from rubric_order.cards import limits as rules
-    from rubric_order.cards import summary as summaries
 
     limits = rules.Limits(max_v, max_points, max_log_odds, max_failed, min_agreement, min_groups)
     if limits == rules.Limits():
         names = "--max-v, --max-points, --max-log-odds, --max-failed, --min-agreement or --min-groups"
         raise typer.BadParameter(f"name a limit: {names}")
+    findings = rules.check(_chosen(summary, judge), limits)
+    status = rules.status(findings)
+    if as_json:
+        typer.echo(json.dumps([finding._asdict() for finding in findings], indent=1, ensure_ascii=False))
+    else:
+        _print(findings, {value: word for word, value in rules.STATUS.items()}[status])
+    raise typer.Exit(status)
+
+
+def _chosen(summary: Path, judge: str | None) -> list[dict]:
+    """The cards of one judge, or all."""
+    from rubric_order.cards import summary as summaries
+
     try:
         cards = summaries.read(summary)
         chosen = [card for card in cards if judge in (None, card["judge"])]
@@ -67,13 +79,7 @@ def check(
     except InputError as error:
         error.status = NO_SUMMARY
         raise
-    findings = rules.check(chosen, limits)
-    status = rules.status(findings)
-    if as_json:
-        typer.echo(json.dumps([finding._asdict() for finding in findings], indent=1, ensure_ascii=False))
-    else:
-        _print(findings, {value: word for word, value in rules.STATUS.items()}[status])
-    raise typer.Exit(status)
+    return chosen
 
 
 def _print(findings: list, outcome: str) -> None:

@@ -63,8 +63,7 @@ def draw(
     if not panels:
         reason = f"No reads of study {study} in which every criterion meets every position (strategy: {strategy})"
         return style.nothing(reason, width_in=width_in)
-    columns = min(columns, len(panels))
-    cells, heights = _cells(panels, columns)
+    cells, heights = _cells(panels, columns := min(columns, len(panels)))
     margin = 2.2  # titles and labels, in rows of cells
     size = (width_in, row_height_in * (sum(heights) + margin * len(heights)))
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": heights}

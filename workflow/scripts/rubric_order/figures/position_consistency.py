@@ -1,6 +1,7 @@
 """Consistency, fairness and place preference of judges that compare candidates, task by task."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -57,25 +58,13 @@ def draw(
         return style.nothing(f"No comparisons in several orders in study {study}", width_in=width_in)
     tasks = {name: _tasks(block) for name, block in chosen.groupby("benchmark", sort=False)}
     columns = min(columns, len(QUANTITIES))
-    each = -(-len(QUANTITIES) // columns)  # rows of panels of a benchmark
-    heights = [row_height_in * (len(names) + 2) for names in tasks.values() for _ in range(each)]
-    size = (width_in, sum(heights) + style.scaled(0.5))
-    shape = {"squeeze": False, "layout": "constrained", "height_ratios": heights}
-    figure, grid = plt.subplots(len(heights), columns, figsize=size, **shape)
-    axes = grid.reshape(len(tasks), -1)
-    for axis in axes[:, len(QUANTITIES) :].flat:
-        axis.set_visible(False)
-    axes = axes[:, : len(QUANTITIES)]
-    judges = list(chosen["judge"].unique())
+    figure, axes = _panels([row_height_in * (len(names) + 2) for names in tasks.values()], columns, width_in)
+    judges, stacked = list(chosen["judge"].unique()), columns < len(QUANTITIES)
     reach = _reach(chosen)
     for axis, ends in zip(axes[0], [(-0.05, 1.05), (-1.1, 1.1), (-reach, reach) if reach else None], strict=True):
         axis.set_xlim(ends)
     for row, (benchmark, names) in zip(axes, tasks.items(), strict=True):
         for nth, (axis, (quantity, title)) in enumerate(zip(row, QUANTITIES.items(), strict=True)):
-            if axis is not axes[0, nth]:
-                axis.sharex(axes[0, nth])
-            if nth:
-                axis.sharey(row[0])
             if quantity != "position_consistency":
                 axis.axvline(0, zorder=1, label="no preferred place", **style.no_effect())
             of_panel = chosen[(chosen["benchmark"] == benchmark) & (chosen["quantity"] == quantity)]
@@ -89,12 +78,37 @@ def draw(
                 axis.errorbar(line["estimate"], y, xerr=spread, label=labels.judge(judge), **look)
                 if quantity == "first_last" and reach:
                     _arrows(axis, line, y, reach, look["color"])
-            axis.set_title(title if each > 1 or benchmark == next(iter(tasks)) else "")
-            axis.tick_params(labelleft=nth % columns == 0, labelbottom=each > 1 or benchmark == list(tasks)[-1])
+            axis.set_title(title if stacked or benchmark == next(iter(tasks)) else "")
+            axis.tick_params(labelleft=nth % columns == 0, labelbottom=stacked or benchmark == list(tasks)[-1])
         row[0].set_yticks(range(len(names)), [_name(name, benchmark) for name in names])
         row[0].set_ylim(len(names) - 0.5, -0.5)
     style.legend_above(figure, 4)
     return figure
+
+
+def _panels(heights: list[float], columns: int, width_in: float) -> tuple[Figure, np.ndarray]:
+    """A figure, and its panels, benchmarks by quantities: each benchmark starts a row.
+
+    Panels of a quantity share their horizontal axis, those of a benchmark their tasks.
+
+    Args:
+        heights: of a panel of each benchmark in inches.
+        columns: panels a row.
+    """
+    each = -(-len(QUANTITIES) // columns)  # rows of panels of a benchmark
+    rows = np.repeat(heights, each)
+    shape = {"squeeze": False, "layout": "constrained", "height_ratios": rows}
+    figure, grid = plt.subplots(len(rows), columns, figsize=(width_in, rows.sum() + style.scaled(0.5)), **shape)
+    axes = grid.reshape(len(heights), -1)
+    for axis in axes[:, len(QUANTITIES) :].flat:
+        axis.set_visible(False)
+    axes = axes[:, : len(QUANTITIES)]
+    for (row, column), axis in np.ndenumerate(axes):
+        if row:
+            axis.sharex(axes[0, column])
+        if column:
+            axis.sharey(axes[row, 0])
+    return figure, axes
 
 
 def _told_enough(rows: pd.DataFrame, least: int) -> pd.Series:

@@ -70,10 +70,7 @@ def draw(
     rows = len(datasets) * (1 + with_r) // columns
     size = (width_in, panel_height_in * rows + style.scaled(0.5))
     figure, grid = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
-    axes = grid.reshape(len(datasets), -1)
-    for column in axes.T:
-        for axis in column[1:]:
-            axis.sharey(column[0])
+    axes = _on_common_scales(grid.reshape(len(datasets), -1))
     apart = 0.03 * min(np.diff(sorted(ticks)), default=1)  # so that intervals of judges do not hide each other
     v, r = (table.assign(x=table["value"].map(place_of)) for table in (v, r))
     for row, dataset in zip(axes, datasets, strict=True):
@@ -84,6 +81,14 @@ def draw(
     figure.supxlabel(label)
     style.legend_above(figure, 4)
     return figure
+
+
+def _on_common_scales(axes: np.ndarray) -> np.ndarray:
+    """The panels, datasets by quantities, of which those of a quantity share their vertical axis."""
+    for (row, column), axis in np.ndenumerate(axes):
+        if row:
+            axis.sharey(axes[0, column])
+    return axes
 
 
 def _draw_row(
