@@ -61,7 +61,7 @@ def draw(
     blocks = list(cells.groupby(keys, sort=False))
     columns = min(columns, len(PANELS) + 1)
     rows = -(-(len(PANELS) + 1) // columns) * len(blocks)
-    size = (width_in, 0.93 * width_in / columns * rows)
+    size = (width_in, min(0.93 * width_in / columns, style.scaled(2.2)) * rows)
     figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for (key, block), row in zip(blocks, axes.reshape(len(blocks), -1), strict=True):
         panels = row[: len(PANELS) + 1]

@@ -66,8 +66,7 @@ def draw(
         reason = f"No judge of study {study} has profiles with several values of {label.lower()}"
         return style.nothing(reason, width_in=width_in)
     with_r = not r[r["judge"].isin(judges)]["estimate"].isna().all()
-    columns = min(columns, 1 + with_r)
-    rows = len(datasets) * (1 + with_r) // columns
+    rows = len(datasets) * (1 + with_r) // (columns := min(columns, 1 + with_r))
     size = (width_in, panel_height_in * rows + style.scaled(0.5))
     figure, grid = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
     axes = _on_common_scales(grid.reshape(len(datasets), -1))
