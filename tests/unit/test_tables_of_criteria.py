@@ -85,7 +85,7 @@ def test_the_table_of_strategies_has_a_column_each_and_differences_with_balanced
         "Bal - Fix",
         "flag",
     ]
-    assert cell(printed, "Bal") == f"{rows['pearson_balanced'].item():.3f}"
+    assert cell(printed, "Bal") == f"{rows['pearson_balanced'].item():.2f}"
     difference = rows["difference_fixed"].item()
     assert difference == pytest.approx(rows["pearson_balanced"].item() - rows["pearson_fixed"].item(), abs=0.05)
     assert cell(printed, "Bal - Fix").startswith(f"{difference:+.3f} [")
