@@ -35,10 +35,7 @@ def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
     clusters: Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive
     counts estimated from survey data. Where values do not vary, that many are taken to be as many as clusters.
     """
-    parts, n, count = _sums(values, cluster)
-    if not n:
-        return Ratio(np.nan, np.nan, np.nan, 0, 0)
-    estimate = float(parts[0, 0] / parts[0, 1])
+    parts, estimate, n, count = _sums(values, cluster)
     if count < 2:
         return Ratio(estimate, np.nan, np.nan, n, count)
     tail, error = (1 - confidence) / 2, _error(parts)
@@ -58,10 +55,7 @@ def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: 
     Where values do not vary, each end is where as many values as clusters, all the same, would be expected once in
     2 / (1 - confidence) times if the others were at the bound.
     """
-    parts, n, count = _sums(values, cluster)
-    if not n:
-        return Ratio(np.nan, np.nan, np.nan, 0, 0)
-    estimate = float(parts[0, 0] / parts[0, 1])
+    parts, estimate, n, count = _sums(values, cluster)
     if count < 2:
         return Ratio(estimate, np.nan, np.nan, n, count)
     error, (least, most) = _error(parts), bounds
@@ -72,14 +66,18 @@ def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: 
     return Ratio(estimate, estimate - unseen * (estimate - least), estimate + unseen * (most - estimate), n, count)
 
 
-def _sums(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, int, int]:
-    """Sum and number of the values, in all and without each part of the clusters; the number; clusters that count."""
+def _sums(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, float, int, int]:
+    """Sum and number of the values, in all and without each part of the clusters; their mean, NaN where there are none.
+
+    Then the number of values, and of clusters that count.
+    """
     values = np.asarray(values, dtype=float)
     known = ~np.isnan(values)
     _, unit = np.unique(np.asarray(cluster)[known], return_inverse=True)
     table = np.column_stack([values[known], np.ones(known.sum())])
     count = int(unit.max(initial=-1)) + 1
-    return resampling.left_out_sums(table, unit), int(known.sum()), count
+    parts = resampling.left_out_sums(table, unit)
+    return parts, float(parts[0, 0] / parts[0, 1]) if known.any() else np.nan, int(known.sum()), count
 
 
 def _error(parts: np.ndarray) -> float:
