@@ -90,6 +90,9 @@ def test_self_preference_by_hand():
     one = row(estimated([x, y], x=["c01"]), quantity="self_preference")
     assert (one["of_judge"], one["of_other"], one["estimate"]) == (1, 0.75, 0.25)
     assert one["n_values"] == 2
+    z = comparison_table([(A, B)], per_group=2, judge="z", first=10)  # of prompts that x has not read
+    found = estimated([x, y, z], x=["c01"]).query("quantity == 'self_preference'")
+    assert found[["judge", "other"]].values.tolist() == [["x", "y"]]
 
 
 def test_the_table_compares_with_one_judge():

@@ -112,10 +112,13 @@ def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confid
         about = {"judge": judge, "task": EVERY, "quantity": "self_preference"}
         for k in others:
             row = _paired(values[:, place], values[:, k], group[mixed], confidence, bound=1.0)
-            yield about | {"other": panel.judges[k]} | row
+            if row["n_values"]:  # else the two have no prompt with the family in common
+                yield about | {"other": panel.judges[k]} | row
         if len(others) > 1:
             mean = values[:, others].mean(axis=1)  # of prompts that all others have decided
-            yield about | {"other": EVERY} | _paired(values[:, place], mean, group[mixed], confidence, bound=1.0)
+            row = _paired(values[:, place], mean, group[mixed], confidence, bound=1.0)
+            if row["n_values"]:
+                yield about | {"other": EVERY} | row
 
 
 def _won(winners: np.ndarray, own: np.ndarray) -> np.ndarray:
