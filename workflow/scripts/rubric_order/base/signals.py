@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import signal
 import sys
 import threading
@@ -10,25 +11,40 @@ from collections.abc import Iterator
 log = logging.getLogger(__name__)
 
 ENDING = (signal.SIGTERM, signal.SIGINT)
+AGAIN_SECONDS = 0.05  # after this time a signal is sent anew whose exception Python dropped
 
 
 def end_once() -> None:
     """From now on the first signal raises SystemExit, or KeyboardInterrupt, so that a job first writes what it has.
 
-    Later signals are told of and do nothing else: the job is ending already. SIGKILL ends it at once.
+    Later signals are told of and do nothing else: the job is ending already. SIGKILL ends it at once. Python drops an
+    exception that is raised while an object is finalised (`__del__`). The signal is then sent again until it ends the
+    job.
     """
-    asked = False
+    asked = 0  # the signal that ends the job
+    told = sys.unraisablehook
 
     def end(number: int, _: object) -> None:
         nonlocal asked
         if asked:
             log.warning("ending already: what has come is being written")
             return
-        asked = True
+        asked = number
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         sys.exit("ended on request")
 
+    def dropped(what: "sys.UnraisableHookArgs") -> None:
+        nonlocal asked
+        if not (asked and isinstance(what.exc_value, (SystemExit, KeyboardInterrupt))):
+            told(what)
+            return
+        number, asked = asked, 0
+        again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = dropped
     for number in ENDING:
         signal.signal(number, end)
 
