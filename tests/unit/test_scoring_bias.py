@@ -343,7 +343,7 @@ def test_published_correlations_stand_beside_ours():
     printed = wide_table.for_print(wide)
     heads = ["flask, gpt_4_1: ρ", "flask, gpt_4_1: r", "flask, human: ρ", "flask, human: r"]
     assert [name for name in printed if name.startswith("flask") and "labels" not in name] == heads
-    assert printed[heads[1]].iloc[1].startswith(f"{cell['ours']:.3f} [")
+    assert printed[heads[1]].iloc[1].startswith(f"{cell['ours']:.2f} [")
 
 
 # Tables and figures.
