@@ -2,9 +2,9 @@
 
 Plan, requests, engines, parser, scores and pages work from what a probe says of itself, of its units, of their
 questions and of the labels of these. Five places name probes: the catalogue says of which probes a statistic reads
-scores; `recorded` says which probes recorded answers are of; `prompts.conditions` has the conditions of `score_order`;
-`planning.references` has reference answers scored as `score_order` scores; and `simulation.studies` has studies of
-planted judges.
+scores; `recorded` says which probes recorded answers are of; module `conditions` of `prompts` has the conditions of
+`score_order`; `references` of `planning` has reference answers scored as `score_order` scores; and `studies` of
+`simulation` has studies of planted judges.
 """
 
 from __future__ import annotations
