@@ -6,7 +6,7 @@ neighbouring requests, since neighbours share prefixes.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -56,17 +56,15 @@ def judge_costs(
           answers in the store) or "max_tokens" (the longest answer allowed).
         - `tokens_per_second` of one job, from config or from earlier jobs.
     """
-    known = store.read(columns=["error", "completion_tokens"])
-    again = asked_again(known["error"], retry_failed=judge["retry_failed"])
-    answered = known["request_id"][~again]
-    keys = {
-        study: pq.read_table(path, columns=["request_id", "profile", "dataset"]).to_pandas()
-        for study, path in requests.items()
-    }
-    lengths = output_lengths(keys.values(), known[known["error"].isna()])
+    keys = {study: pq.read_table(path, columns=["profile", "dataset"]).to_pandas() for study, path in requests.items()}
+    left, answers = {}, []
+    for study, path in requests.items():
+        left[study], lengths_of_study = _unanswered(path, keys[study]["profile"], store, judge["retry_failed"])
+        answers += lengths_of_study
+    lengths = output_lengths(answers)
     rows = []
     for study, table in keys.items():
-        asked = np.flatnonzero(~is_among(table["request_id"], answered))
+        asked = left[study]
         prompt, cached = prompt_tokens(requests[study], judge, encode, table, asked)
         output, source = output_tokens(judge, table["profile"].iloc[asked].value_counts(), lengths)
         rows.append(
@@ -130,10 +128,28 @@ def throughput(judge: Mapping, store: Store) -> float | None:
     return tokens / seconds if seconds >= MIN_SECONDS_OF_SPEED and tokens else None
 
 
-def output_lengths(keys: Iterable[pd.DataFrame], answers: pd.DataFrame) -> pd.Series:
-    """Mean number of tokens of the known answers, by profile."""
-    profiles = pd.concat([table[["request_id", "profile"]] for table in keys])
-    return profiles.merge(answers, on="request_id").groupby("profile")["completion_tokens"].mean().dropna()
+def _unanswered(
+    path: Path, profiles: pd.Series, store: Store, retry_failed: bool
+) -> tuple[np.ndarray, list[pd.DataFrame]]:
+    """Indices of the requests of a file that are asked, and of the others' answers the tokens, see `output_lengths`."""
+    asked, answers, first = [np.array([], int)], [], 0
+    for names, known in store.each(pq.read_table(path, columns=["request_id"])["request_id"], ["completion_tokens"]):
+        again = asked_again(known["error"], retry_failed=retry_failed)
+        asked.append(first + np.flatnonzero(~is_among(names, known["request_id"][~again])))
+        profile = pd.Series(profiles.to_numpy()[first : first + len(names)], names.to_numpy())
+        good = known[known["error"].isna()]
+        tokens = good["completion_tokens"].groupby(profile.reindex(good["request_id"]).to_numpy())
+        answers.append(tokens.agg(["sum", "count"]))
+        first += len(names)
+    return np.concatenate(asked), answers
+
+
+def output_lengths(answers: Sequence[pd.DataFrame]) -> pd.Series:
+    """Mean number of tokens of the known answers, by profile, from their `sum` and `count` in parts."""
+    if not answers:
+        return pd.Series(dtype=float)
+    whole = pd.concat(answers).groupby(level=0).sum()
+    return (whole["sum"] / whole["count"].where(whole["count"] > 0)).dropna()
 
 
 def output_tokens(judge: Mapping, asked: pd.Series, lengths: pd.Series) -> tuple[float, str]:

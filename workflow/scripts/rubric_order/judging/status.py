@@ -1,18 +1,21 @@
 """Progress of the judges, read from the files of requests and the response stores."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rubric_order.base.keys import EVERY
-from rubric_order.base.text_columns import is_among
 from rubric_order.judging import versions
-from rubric_order.judging.store import Store, may_pass
+from rubric_order.judging.store import PART_ROWS, Store, may_pass
 
 TOKEN_COLUMNS = ["prompt_tokens", "completion_tokens", "cached_tokens"]
+COUNTS = ["done", "failed_passing", "failed_for_good", *TOKEN_COLUMNS, "cost"]
 
 
 def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) -> pd.DataFrame:
@@ -34,23 +37,36 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
         - `mixed`: versions that its answers come from, where there are several, see `versions.listed`.
         - `hours` of judging, in the row for all studies. Jobs that were killed are not counted.
     """
-    known = store.read(columns=["error", "cost", "engine", "model", *TOKEN_COLUMNS])
-    rows, ours = [], np.zeros(len(known), dtype=bool)
+    columns = ["cost", "engine", "model", *TOKEN_COLUMNS]
+    rows, ours, all_versions = [], [np.array([], np.uint64)], {}
     for study, named in requests.items():
         row = {"study": study}
         paths = [path for path in ([named] if isinstance(named, Path) else named) if path.exists()]
         if paths:
-            read = [pq.read_table(path, columns=["request_id"])["request_id"].to_pandas() for path in paths]
-            ids = pd.concat(read).drop_duplicates()
-            mine = is_among(known["request_id"], ids)
-            row |= _counts(known[mine], len(ids))
-            ours |= mine
+            ids = _names(paths[0])
+            for path in paths[1:]:
+                more = _names(path)
+                ids = pa.chunked_array([*ids.chunks, *more.filter(pc.invert(pc.is_in(more, ids))).chunks], pa.string())
+            counted, found = [], {}
+            for _, known in store.each(ids, columns):
+                counted.append(_counts(known))
+                ours.append(_hashes(known["request_id"]))
+                for what, versions_ in versions.counts(known[known["error"].isna()]).items():
+                    found.setdefault(what, Counter()).update(versions_)
+            row |= pd.DataFrame(counted, columns=COUNTS).sum(min_count=1).to_dict() | {"requests": len(ids)}
+            row["missing"] = len(ids) - sum(each["known"] for each in counted)
+            row["mixed"] = versions.listed_counts(found)
+            for what, versions_ in found.items():
+                all_versions.setdefault(what, Counter()).update(versions_)
         rows.append(row)
     table = pd.DataFrame(rows)
     whole = {"study": EVERY} | table.drop(columns=["study", "mixed"], errors="ignore").sum(min_count=1).to_dict()
-    whole["mixed"] = versions.listed(known[ours & known["error"].isna().to_numpy()])
-    whole["other"] = int((~ours).sum())
-    whole["cost"] = store.spent()["cost"] if known["cost"].notna().any() else None
+    whole["mixed"] = versions.listed_counts(all_versions)
+    names = store.column("request_id")
+    stored = [_hashes(names.slice(start, PART_ROWS).to_pandas()) for start in range(0, len(names), PART_ROWS)]
+    whole["other"] = len(np.setdiff1d(np.concatenate([*stored, ours[0]]), np.concatenate(ours)))
+    priced = pc.any(pc.is_valid(store.column("cost"))).as_py()
+    whole["cost"] = store.spent()["cost"] if priced else None
     whole["hours"] = sum(run["seconds"] for run in store.runs()) / 3600
     columns = [
         "requests",
@@ -69,17 +85,24 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
     return table.astype(dict.fromkeys(whole_numbers, "Int64") | {"cost": float, "hours": float})
 
 
-def _counts(results: pd.DataFrame, requests: int) -> dict:
-    """Counts of one study's requests, from their known results."""
+def _names(path: Path) -> pa.ChunkedArray:
+    return pq.read_table(path, columns=["request_id"])["request_id"].cast(pa.string())
+
+
+def _hashes(names: pd.Series) -> np.ndarray:
+    """Names as numbers of 64 bits: those of millions of requests fit into memory."""
+    return pd.util.hash_array(names.to_numpy(object), categorize=False)
+
+
+def _counts(results: pd.DataFrame) -> dict:
+    """Counts of some requests, from their known results."""
     passing, failed = may_pass(results["error"]), results["error"].notna()
     answered = results[~failed]
     return {
-        "requests": requests,
+        "known": len(results),
         "done": len(answered),
         "failed_passing": int(passing.sum()),
         "failed_for_good": int((failed & ~passing).sum()),
-        "missing": requests - len(results),
         **{name: answered[name].sum(min_count=1) for name in TOKEN_COLUMNS},
         "cost": results["cost"].sum(min_count=1),
-        "mixed": versions.listed(answered),
     }

@@ -14,7 +14,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 
 FULL_FILE_ROWS = 16_384  # a file of this many rows or more is not joined with others
 GROUP_ROWS = files.GROUP_ROWS
+PART_ROWS = 1_048_576  # results that are in memory together where there are very many
 SECONDS_TO_WAIT = 60.0  # for another job that joins files; after that, this job leaves its own as they are
 
 SCHEMA = pa.schema(
@@ -127,17 +128,36 @@ class Store:
 
         A call with an unknown number of tokens counts with the most that it can have used.
         """
-        names = [*KEYS, "prompt_tokens", "completion_tokens", "attempts", "tokens", "cost", "engine"]
+        numbers = ["prompt_tokens", "completion_tokens", "attempts", "tokens", "cost"]
 
         def paid() -> pd.DataFrame:
-            parts = (self._load(path, names) for path in self._paths())
-            table = pa.concat_tables([_empty(names), *(part for part in parts if part is not None)])
-            return table.unify_dictionaries().to_pandas()
+            parts = [pd.DataFrame({"row": np.array([], np.uint64)} | dict.fromkeys(numbers, np.array([])))]
+            for path in self._paths():
+                table = self._load(path, [*KEYS, *numbers, "engine"])
+                if table is not None:
+                    rows = table.to_pandas().astype(dict.fromkeys(numbers, float) | {"engine": object})
+                    # Of what tells rows apart a hash is kept: the names of a large store are gigabytes.
+                    parts.append(rows[numbers].assign(row=pd.util.hash_pandas_object(rows, index=False)))
+            return pd.concat(parts)
 
         # A job that was killed while it joined files leaves rows twice.
-        rows = self._whatever_is_joined(paid).drop_duplicates()
+        rows = self._whatever_is_joined(paid).drop_duplicates("row")
         tokens = rows["tokens"].fillna(rows["prompt_tokens"].fillna(0) + rows["completion_tokens"].fillna(0))
         return {"calls": int(rows["attempts"].sum()), "tokens": int(tokens.sum()), "cost": float(rows["cost"].sum())}
+
+    def each(self, request_ids: pa.ChunkedArray, columns: list[str]) -> Iterator[tuple[pd.Series, pd.DataFrame]]:
+        """Very many requests and their results, see `read`, a part at a time."""
+        for start in range(0, len(request_ids), PART_ROWS):
+            part = request_ids.slice(start, PART_ROWS).to_pandas()
+            yield part, self.read(part, columns)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A column of all rows, of those that stand twice too, in no order."""
+
+        def parts() -> list[pa.Table]:
+            return [part for part in (self._load(path, [name]) for path in self._paths()) if part is not None]
+
+        return pa.concat_tables([_empty([name]), *self._whatever_is_joined(parts)])[name]
 
     def compact(self, request_ids: Iterable[str] | None = None) -> None:
         """Join the small files that hold some requests into one file, with one row a request.
@@ -199,7 +219,7 @@ class Store:
         # A name that begins with a dot is that of a file that is being written.
         return sorted(path for path in self.folder.glob("*.parquet") if path.is_file() and path.name[0] != ".")
 
-    def _whatever_is_joined(self, read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    def _whatever_is_joined(self, read: Callable[[], Any]) -> Any:
         """What a function reads. It begins anew where another job has joined, and removed, a file meanwhile."""
         while True:
             try:

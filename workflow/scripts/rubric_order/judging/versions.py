@@ -47,10 +47,11 @@ def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tup
 
 def listed(answers: pd.DataFrame, *, names: Collection[str] = ()) -> str:
     """What is mixed, on one line: each version with its number of answers; empty where nothing is."""
-    return _listed(counts(answers, names=names))
+    return listed_counts(counts(answers, names=names))
 
 
-def _listed(counted: Mapping[str, Counter[str]]) -> str:
+def listed_counts(counted: Mapping[str, Counter[str]]) -> str:
+    """The same of counts."""
     mixed = {what: each for what, each in counted.items() if len(each) > 1}
     return "; ".join(
         f"{what} {', '.join(f'{version} ({number})' for version, number in sorted(each.items()))}"
@@ -73,7 +74,7 @@ def refuse(counted: Mapping[str, Counter[str]]) -> None:
     Raises:
         InputError: with what is mixed.
     """
-    if mixed := _listed(counted):
+    if mixed := listed_counts(counted):
         raise InputError(
             f"judge: the answers would be a mix: {mixed}; accept_mixed: true takes them as one judge's, and without its"
             " folder in results/store all are asked again"
