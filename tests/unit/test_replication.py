@@ -344,6 +344,43 @@ def test_the_other_statistics_are_put_beside_the_papers_too(published, reads_of_
     assert usual["ours"] == pytest.approx(bias_cost.bias_cost(shares, np.array([1, 2, 3, 4, 5])))
 
 
+def test_single_orderings_have_a_range_of_another_run(published, reads_of_both):
+    scores = reads_of_both.query("judge == 'gpt_4_1' and strategy == 'balanced'")
+    statistics = {
+        "canonical_rank": canonical_rank.estimate(scores, **BOOTSTRAP),
+        "bias_cost": bias_cost.estimate(scores, splits=1, **BOOTSTRAP),
+        "rerun": rerun.estimate(scores, confidence=0.95, seed=1),
+    }
+    rows = replication.estimate(published("xu2026_v1"), studies=["position_bias"], judges={}, **statistics)
+    compared = rows[rows["status"] == "compared"]
+    # The costs are of all datasets together; their ranks are those of r of the two that people have rated.
+    assert compared["quantity"].value_counts().to_dict() == {
+        "pearson_canonical": 2,
+        "pearson_one_read": 2,
+        "rank_canonical": 2,
+        "bias_cost": 1,
+        "pearson_rank": 1,
+        "bias_cost_canonical": 1,
+        "pearson_rank_canonical": 1,
+    }
+    assert (compared["rerun_low"] <= compared["ours"]).all()
+    assert (compared["ours"] <= compared["rerun_high"]).all()
+    assert compared["in_rerun"].notna().all()
+
+
+def test_gaps_between_positions_of_criteria_have_a_range_of_another_run_and_counts_of_tests_none(published):
+    values, shown = draw_criteria(12, 6, rng=np.random.default_rng(1), position=[0.5, 0, 0, 0, 0, 0])
+    scores = criteria_table(values, shown, study="criterion_order", judge="gpt_oss_20b", dataset="hanna")
+    table = criterion_order.estimate(scores, **BOOTSTRAP)
+    rows = replication.estimate(published("xu2026"), studies=["criterion_order"], judges={}, criterion_order=table)
+    found = rows[rows["status"] == "compared"].set_index("quantity")
+    gaps = found.loc[["criteria_mean_gap", "criteria_max_gap"]]
+    assert (gaps["rerun_low"] < gaps["ours"]).all()
+    assert (gaps["ours"] < gaps["rerun_high"]).all()
+    assert (gaps["rerun_high"] != gaps["ci_high"]).all()
+    assert pd.isna(found.loc["criteria_n_significant", "in_rerun"])
+
+
 @pytest.mark.parametrize("datasets", [["hanna", "summeval"], [*replication.DATASETS, "own"]])
 def test_what_the_paper_pools_is_compared_with_the_same_datasets_alone(published, reads_of_both, datasets):
     scores = reads_of_both

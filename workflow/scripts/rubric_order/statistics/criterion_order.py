@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS, VALUES, stream
@@ -14,6 +15,7 @@ from rubric_order.methods.resampling import sum_units
 COLUMNS = {"scores": panels.COLUMNS}
 # Columns of the estimates, in this order.
 ESTIMATES = [*KEYS, "readout", "quantity", "criterion", "position", "estimate", "ci_low", "ci_high", "null", "excess"]
+ESTIMATES += ["rerun_low", "rerun_high"]
 ESTIMATES += ["statistic", "df", "p", "p_cluster", "p_least", "n_texts", "n_groups", "n_scores", "n_failed", "n_blocks"]
 ESTIMATES += ["n_incomplete", "test", "method", "confidence", "seed"]
 ACROSS = {"mean_gap": np.mean, "max_gap": np.max}
@@ -45,6 +47,44 @@ def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[dict]:
             | {"n_blocks": test.n_blocks, "n_incomplete": test.n_incomplete, "test": test.method}
         )
     return rows
+
+
+def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
+    """Standard errors over new reads of the same texts of the gaps of `ACROSS`, by the delta method.
+
+    A gap is taken as that between the positions that are best and worst here. Reads of a text are independent; what one
+    read says of several criteria is not. How they vary is what is left of a score beside the level of its text and the
+    shift of its position, which holds what the order does to a single text as well: errors are rather too large.
+
+    Args:
+        shift: see `panels.position_effects`, shape (C, P).
+
+    Returns:
+        NaN where a text has one read.
+    """
+    values, at = panel.values, panel.positions - 1
+    scored = ~np.isnan(values) & (at >= 0)
+    observed = gaps(shift)
+    known = np.flatnonzero(~np.isnan(observed))
+    left = panels.equations(panels.cells(values, panel.positions)).left.sum(axis=0)
+    moved, n_reads = np.zeros(values.shape), scored.sum(axis=1, keepdims=True)
+    for place in known:
+        weights = np.zeros(shift.shape[1])
+        weights[np.nanargmax(shift[place])], weights[np.nanargmin(shift[place])] = 1, -1
+        weights = np.linalg.pinv(left[place], hermitian=True) @ weights
+        here = scored[:, :, place]
+        own = np.where(here, weights[at[:, :, place]], 0)
+        rest = np.where(here, values[:, :, place] - np.nan_to_num(shift[place])[at[:, :, place]], 0)
+        own, rest = (
+            np.where(here, each - each.sum(axis=1, keepdims=True) / np.maximum(n_reads[:, :, place], 1), 0)
+            for each in (own, rest)
+        )
+        df = here.sum() - (here.any(axis=1)).sum() - (~np.isnan(shift[place])).sum() + 1
+        moved[:, :, place] = own * rest * np.sqrt(here.sum() / df) if df > 0 else np.nan
+    if not len(known):
+        return dict.fromkeys(ACROSS, np.nan)
+    of_gaps = {"mean_gap": moved[:, :, known].mean(axis=2), "max_gap": moved[:, :, known[observed[known].argmax()]]}
+    return {name: float(np.sqrt((each**2).sum())) for name, each in of_gaps.items()}
 
 
 def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key: tuple) -> list[dict]:
@@ -82,10 +122,13 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
         found = _gap("gap", observed[place], drawn[:, place], chance[:, place], confidence)
         rows.append(found | {"criterion": name} | counts)
     known = ~np.isnan(observed)
+    errors = rerun_errors(panel, shift)
     for quantity, across in ACROSS.items():
         if known.any():
             values = (across(each[..., known], axis=-1) for each in (observed, drawn, chance))
-            rows.append(_gap(quantity, *values, confidence))
+            row = _gap(quantity, *values, confidence)
+            reach = special.ndtri((1 + confidence) / 2) * np.sqrt(2) * errors[quantity]
+            rows.append(row | {"rerun_low": max(row["estimate"] - reach, 0.0), "rerun_high": row["estimate"] + reach})
     for name, row in zip(panel.criteria, position_tests(cells, panel.groups), strict=True):
         rows.append({"quantity": "position_test", "criterion": name} | row)
     return rows
@@ -128,7 +171,9 @@ def estimate(
           `null`, what the gap is on average when whole groups count with random signs (`panels.flipped_shifts`),
           `excess` over it, and `p_cluster`, the share of such cases with a gap as large, which is `p_least` at least.
           All of them take groups as the sample; one group has none. Gaps are never negative, so their intervals cannot
-          reach 0 and are biased upwards near it; and so is `excess` biased downwards where the gap is large;
+          reach 0 and are biased upwards near it; and so is `excess` biased downwards where the gap is large. Of the
+          last two `rerun_low` and `rerun_high` hold what another run of the same judge on the same texts would show,
+          with the confidence of an interval or more (`rerun_errors`);
         - ``position_test``, Kendall's W as `estimate`, with `statistic`, `df` and `p` of Friedman's test, or of
           Skillings and Mack's where texts lack positions (`test` says which), and `p_cluster`, which takes groups of
           texts as the sample.

@@ -290,9 +290,10 @@ def estimate(
     Returns:
         `table` and `KEYS` as published; `our_judge`, `published` (with the `digits` that were printed), `ours` with its
         interval over groups of items (`ci_low`, `ci_high`) and the range of other runs of the same judge on the same
-        items (`rerun_low`, `rerun_high`, see `rerun.estimate`), `difference` (ours less the published), `in_items` and
-        `in_rerun` (whether interval and range reach the published number, up to its rounding; null where there is
-        none), `n_items` (of rank reversal: prompts) and `status`: ``compared``, ``no estimate`` (none for this judge,
+        items (`rerun_low`, `rerun_high`, see `rerun.estimate` and, of gaps between positions of criteria,
+        `criterion_order.estimate`), `difference` (ours less the published), `in_items` and `in_rerun` (whether interval
+        and range reach the published number, up to its rounding; null where there is none), `n_items` (of rank
+        reversal: prompts) and `status`: ``compared``, ``no estimate`` (none for this judge,
         dataset or setting) or ``not computed`` (no statistic of ours is this quantity).
 
         The range has a level: of a run of the same judge on the same items it holds as many of the numbers as its
@@ -310,7 +311,7 @@ def estimate(
         for name, table in statistics.items()
     }
     found = {name: estimates(statistics[name]) for name, (estimates, _) in known.items()}
-    ours = _ours(found, _ranges(statistics.get("rerun")), studies, judges)
+    ours = _ours(found, _ranges(statistics.get("rerun"), statistics.get("criterion_order")), studies, judges)
     table = cells.merge(ours, on=KEYS, how="left", validate="many_to_one")
     table["difference"] = table["ours"] - table["published"]
     for name, low, high in (("in_items", "ci_low", "ci_high"), ("in_rerun", "rerun_low", "rerun_high")):
@@ -347,20 +348,24 @@ def _check_judges(judges: Mapping[str, str], cells: pd.DataFrame) -> None:
             )
 
 
-def _ranges(rerun: pd.DataFrame | None) -> pd.DataFrame:
+def _ranges(rerun: pd.DataFrame | None, criterion_order: pd.DataFrame | None) -> pd.DataFrame:
     """What other runs would show, under the names of our estimates: `study`, `KEYS`, `rerun_low` and `rerun_high`."""
     columns = ["study", *KEYS, "rerun_low", "rerun_high"]
-    if rerun is None:
-        return pd.DataFrame(columns=columns)
-    rerun = rerun.rename(columns={"low": "ci_low", "high": "ci_high"})
-    alone = rerun[rerun["baseline"] == ""].drop(columns="baseline")
-    parts = [function(alone) for function in (_position_selection, _human_agreement, _within_item)]
-    of_two = rerun[rerun["baseline"] != ""]
-    reversals = of_two["quantity"].isin(["kendall_tau_b", "top1_flip"])
-    parts.append(_strategy_comparison(of_two[~reversals]))
-    parts.append(_rank_reversal(of_two[reversals].rename(columns={"baseline": "other", "n_items": "n_prompts"})))
-    ranges = pd.concat(parts).rename(columns={"ci_low": "rerun_low", "ci_high": "rerun_high"})[columns]
-    return ranges.astype({"rerun_low": float, "rerun_high": float})
+    parts = [pd.DataFrame(columns=columns)]
+    if rerun is not None:
+        rerun = rerun.rename(columns={"low": "ci_low", "high": "ci_high"})
+        alone = rerun[rerun["baseline"] == ""].drop(columns="baseline")
+        of_one = (_position_selection, _human_agreement, _within_item, _canonical_rank, _bias_cost)
+        parts += [function(alone) for function in of_one]
+        of_two = rerun[rerun["baseline"] != ""]
+        reversals = of_two["quantity"].isin(["kendall_tau_b", "top1_flip"])
+        parts.append(_strategy_comparison(of_two[~reversals]))
+        parts.append(_rank_reversal(of_two[reversals].rename(columns={"baseline": "other", "n_items": "n_prompts"})))
+    if criterion_order is not None:
+        ends = {"rerun_low": "ci_low", "rerun_high": "ci_high"}
+        parts.append(_criterion_order(criterion_order.drop(columns=[*ends.values()]).rename(columns=ends)))
+    ranges = pd.concat([part.rename(columns={"ci_low": "rerun_low", "ci_high": "rerun_high"}) for part in parts])
+    return ranges[columns].astype({"rerun_low": float, "rerun_high": float})
 
 
 def _ours(

@@ -2,20 +2,24 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import KEYS, STRATEGIES
-from rubric_order.methods import blocks, distributions, rankings, selections, tidy
+from rubric_order.base.keys import EVERY, KEYS, STRATEGIES
+from rubric_order.methods import blocks, distributions, rankings, reruns, selections, shared_orderings, tidy
 from rubric_order.methods.blocks import Block
+from rubric_order.statistics.bias_cost import bias_cost
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position"]}
 DRAWS = 200  # of reads, for the errors of ranks: of a standard error they know 5%
 AGREEMENT = ("pearson", "spearman")
 REVERSALS = ("kendall_tau_b", "top1_flip")
+RANKS = ("rank", "pearson_rank")  # ranges of these are drawn
+COUNTED = ("cramers_v", "top1_flip", "cost")  # never below 0
 
 
 def share_covariance(counts: np.ndarray) -> np.ndarray:
@@ -210,15 +214,23 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         ``spearman`` of mean scores with human ones, and ``mean_sd`` of an item's scores. With a `baseline`, another
         strategy of the study, ``pearson`` and ``spearman`` are those of `strategy` less those of `baseline`, and
         ``kendall_tau_b`` and ``top1_flip`` say how the two rank candidates, see `reversal_errors`; `n_items` of
-        these counts prompts.
+        these counts prompts. Where all items are read in the same orderings ``pearson_canonical``, ``pearson_mean``,
+        ``advantage`` and ``rank`` are those of `canonical_rank`; ``pearson_rank`` and ``cost`` of each `ordering` those
+        of `bias_cost`, also of all of a study's datasets together (dataset ``all``). For their errors see `reruns`; the
+        ranges of ranks are the middle of ranks that are drawn.
     """
     rows = []
+    shared: dict[tuple, list[_Shared]] = {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         agreement: dict[tuple, list[dict]] = {}
         settings: dict[tuple, list[Block]] = {}
         for block in blocks.blocks(table):
             of_block = [block.keys | row for row in _of_block(block, seed)]
             rows += of_block
+            for readout, found in _of_orderings(block):
+                rows += [block.keys | {"readout": readout} | row for row in _canonical(found, confidence, seed)]
+                everywhere = *(block.keys | {"dataset": EVERY}).values(), readout
+                shared.setdefault(everywhere, []).append(found)
             settings.setdefault(tuple(block.keys[key] for key in KEYS if key != "strategy"), []).append(block)
             for row in of_block:
                 if row["quantity"] in AGREEMENT:
@@ -227,13 +239,94 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         rows += [row for strategies in agreement.values() for row in _differences(strategies)]
         for strategies in settings.values():
             rows += [row for pair in itertools.combinations(strategies, 2) for row in _reversals(*pair, seed)]
-    columns = [*KEYS, "baseline", "readout", "quantity", "position", "estimate", "error", "n_items", "n_reads"]
-    rows = [{"baseline": ""} | row for row in rows]
-    found = tidy.from_rows_with_gaps(rows, columns, ["baseline", "readout", "quantity"])
+    for key, datasets in shared.items():
+        about = dict(zip([*KEYS, "readout"], key, strict=True))
+        for dataset, some in [*((each.dataset, [each]) for each in datasets), (EVERY, datasets)]:
+            rows += [about | {"dataset": dataset} | row for row in _costs(some, confidence, seed)]
+    columns = [*KEYS, "baseline", "readout", "quantity", "position", "ordering", "estimate", "error", "n_items"]
+    columns += ["n_reads", "low", "high"]
+    rows = [{"baseline": "", "ordering": ""} | row for row in rows]
+    found = tidy.from_rows_with_gaps(rows, columns, ["baseline", "readout", "quantity", "ordering"])
     width = special.ndtri((1 + confidence) / 2) * np.sqrt(2) * found["error"]
-    counted = found["quantity"].isin(["cramers_v", "top1_flip"])
-    low = (found["estimate"] - width).where(~counted, (found["estimate"] - width).clip(lower=0))
-    return found.assign(low=low, high=found["estimate"] + width, confidence=confidence)
+    ranked = found["quantity"].isin(RANKS)
+    low = (found["estimate"] - width).where(~found["quantity"].isin(COUNTED), lambda ends: ends.clip(lower=0))
+    low, high = found["low"].where(ranked, low), found["high"].where(ranked, found["estimate"] + width)
+    return found.drop(columns=["low", "high"]).assign(low=low, high=high, confidence=confidence)
+
+
+class _Shared(NamedTuple):
+    """What one dataset, whose items are all read in the same orderings, says by one readout.
+
+    Attributes:
+        dataset: its name. orderings: shape (D, n).
+        r: None without human scores.
+        selected, covariance, reads: see `reruns.cost_errors`; None where options are not selected (readout soft).
+    """
+
+    dataset: str
+    orderings: np.ndarray
+    r: reruns.Correlations | None
+    selected: np.ndarray | None
+    covariance: np.ndarray | None
+    items: int
+    reads: int
+
+
+def _of_orderings(block: Block) -> Iterator[tuple[str, _Shared]]:
+    if block.keys["strategy"] not in shared_orderings.SHARED:
+        return
+    for readout, values in block.readouts():
+        selected = covariance = None
+        if readout == "hard":
+            counts = selections.by_score(block, "hard")[0]
+            cells = counts.reshape(len(counts), -1)
+            selected, covariance = counts.sum(axis=0), share_covariance(cells) * cells.sum() ** 2
+        size = len(block.items), int((~np.isnan(values)).sum())
+        r = reruns.correlations(block, values)
+        yield readout, _Shared(block.keys["dataset"], block.orderings[0], r, selected, covariance, *size)
+
+
+def _canonical(of: _Shared, confidence: float, seed: int) -> Iterator[dict]:
+    """The rows of the usual ordering among all."""
+    if of.r is None:
+        return
+    r, error, place = of.r.r, of.r.error, shared_orderings.canonical_place(of.orderings)
+    about, known = {"n_items": of.r.items, "n_reads": of.r.reads}, ~np.isnan(r)
+    yield about | {"quantity": "pearson_canonical", "estimate": r[place], "error": error[place]}
+    if known[place]:
+        share = known / known.sum()
+        for name, weights in (("pearson_mean", share), ("advantage", np.eye(len(r))[place] - share)):
+            value, spread = (weights[known] @ r[known], np.sqrt(((weights * error)[known] ** 2).sum()))
+            yield about | {"quantity": name, "estimate": value, "error": spread}
+    found = reruns.ranks(r, error, confidence=confidence, rng=_generator(seed, of.dataset))
+    yield about | {"quantity": "rank"} | {name: values[place] for name, values in found.items()}
+
+
+def _costs(datasets: list[_Shared], confidence: float, seed: int) -> Iterator[dict]:
+    """The rows of every ordering of one dataset, or of several together, see `bias_cost`."""
+    first = datasets[0]
+    names = [" ".join(map(str, ordering)) for ordering in first.orderings]
+    if first.selected is not None:
+        about = {"quantity": "cost", "n_items": sum(each.items for each in datasets)}
+        about |= {"n_reads": sum(each.reads for each in datasets)}
+        table = np.sum([each.selected for each in datasets], axis=0)
+        with np.errstate(invalid="ignore"):
+            costs = bias_cost(table / table.sum(axis=1, keepdims=True), first.orderings)
+        errors = reruns.cost_errors(table, np.sum([each.covariance for each in datasets], axis=0), first.orderings)
+        for row in zip(names, costs, errors, strict=True):
+            yield about | dict(zip(("ordering", "estimate", "error"), row, strict=True))
+    rated = [each.r for each in datasets if each.r is not None]
+    if rated:
+        about = {"n_items": sum(each.items for each in rated), "n_reads": sum(each.reads for each in rated)}
+        r, error = np.mean([each.r for each in rated], axis=0), np.array([each.error for each in rated])
+        rng = _generator(seed, "".join(each.dataset for each in datasets))
+        found = reruns.ranks(r, np.sqrt((error**2).sum(axis=0)) / len(rated), confidence=confidence, rng=rng)
+        for place, name in enumerate(names):
+            yield about | {"quantity": "pearson_rank", "ordering": name} | {key: of[place] for key, of in found.items()}
+
+
+def _generator(seed: int, name: str) -> np.random.Generator:
+    return randomness.generator(seed, "rerun", "orderings", name)
 
 
 def _differences(strategies: list[dict]) -> Iterator[dict]:

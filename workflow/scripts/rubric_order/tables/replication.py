@@ -6,12 +6,14 @@ CAPTION = (
     "Published numbers beside ours, for the same judge, dataset, strategy and scale. Other items: "
     "{bootstrap[confidence]:.0%} interval over groups of items, which says how far ours would move with other items. "
     "Another run: where at least {bootstrap[confidence]:.0%} of the runs of the same judge on the same items would "
-    "lie, from how the reads of an item vary; only for shares, V, chi-square, correlations with human scores, the "
-    "deviation within items and rank reversal. Outside names the ranges that do not reach what rounding leaves of the "
-    "published number. Outside of another run: prompts, settings, items, or the version of the judge differ. Inside of "
-    "both shows no agreement: with few items a worse judge is inside as well. Not computed: no statistic of ours is "
-    "that quantity. No estimate: this run has no reads for it. The CSV file has all numbers of the paper, also those "
-    "of judges that were not run."
+    "lie, from how the reads of an item vary. It is missing where no item was read twice, and of numbers for which it "
+    "is not computed: shares within one score, correlations by criterion or with golden scores, and counts of "
+    "significant tests, which have no error of their own. Where each order is read once an item, what the order does "
+    "to single items counts as chance of reads, and ranges are too wide rather than too narrow. Outside names the "
+    "ranges that do not reach what rounding leaves of the published number. Outside of another run: prompts, settings, "
+    "items, or the version of the judge differ. Inside of both shows no agreement: with few items a worse judge is "
+    "inside as well. Not computed: no statistic of ours is that quantity. No estimate: this run has no reads for it. "
+    "The CSV file has all numbers of the paper, also those of judges that were not run."
 )
 OUTSIDE = {"in_items": "other items", "in_rerun": "another run"}
 

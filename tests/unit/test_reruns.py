@@ -1,0 +1,176 @@
+"""What another run would show of single orderings: by hand, against new reads, and against other runs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from factories import criteria_table, draw_criteria, simulated_reads
+
+from rubric_order.methods import panels, reruns, shared_orderings
+from rubric_order.prompts import orderings
+from rubric_order.statistics import bias_cost, canonical_rank, criterion_order, rerun
+from rubric_order.statistics.rerun import share_covariance
+
+OPTIONS = {"resamples": 3, "confidence": 0.95, "seed": 1}
+SHOWN = orderings.balanced(5)
+
+
+def test_repeats_of_an_ordering_say_how_reads_vary():
+    at = np.array([[0, 0, 1, 1], [0, 0, 1, -1], [0, -1, 1, -1]])
+    scores = np.array([[1.0, 3, 2, 2], [4, 4, 5, np.nan], [1, np.nan, 2, np.nan]])
+    # Items: variance 2 and 0 in two cells, so 1; 0; and none, which takes the mean over all three repeats, 2 / 3.
+    expected = [[1 / 2, 1 / 2], [0, 0], [2 / 3, 2 / 3]]
+    assert reruns.variances(scores, at, 2) == pytest.approx(np.array(expected))
+
+
+def test_without_repeats_what_all_items_share_is_no_chance_of_reads():
+    at = np.broadcast_to(np.arange(3), (4, 3))
+    level, shift = np.arange(4.0)[:, None], np.array([0.0, 2, -1])
+    assert reruns.variances(level + shift, at, 3) == pytest.approx(0)
+    rng = np.random.default_rng(1)
+    many = np.broadcast_to(np.arange(10), (500, 10))
+    noisy = reruns.variances(rng.normal(size=(500, 1)) + rng.normal(0, 0.7, (500, 10)), many, 10)
+    assert noisy.mean() == pytest.approx(0.49, rel=0.05)
+    assert np.isnan(reruns.variances(np.ones((1, 3)), at[:1], 3)).all()
+
+
+@pytest.fixture(scope="module")
+def judge():
+    """Chances of each score of 60 items under five orderings, and human scores."""
+    rng = np.random.default_rng(2)
+    quality = rng.normal(size=60)
+    wanted = np.clip(3 + quality[:, None] + np.linspace(-0.4, 0.4, 5) + 0.3 * rng.normal(size=(60, 5)), 1.2, 4.8)
+    return wanted, quality + 0.7 * rng.normal(size=60)
+
+
+def run(judge, rng, repeats):
+    """Reads of a run, shape (60, 5 * repeats), with the number of the ordering of each."""
+    at = np.tile(np.arange(5), repeats)
+    return np.clip(np.round(judge[0][:, at] + rng.normal(0, 0.7, (60, len(at)))), 1, 5), np.broadcast_to(
+        at, (60, len(at))
+    )
+
+
+def means(scores, repeats):
+    return scores.reshape(60, repeats, 5).mean(axis=1)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_errors_of_correlations_are_those_of_new_reads(judge, repeats):
+    rng, human = np.random.default_rng(3), judge[1]
+    values = [run(judge, rng, repeats) for _ in range(400)]
+    r = np.array([[np.corrcoef(column, human)[0, 1] for column in means(scores, repeats).T] for scores, _ in values])
+    errors = [
+        reruns.correlation_errors(means(scores, repeats), human, reruns.variances(scores, at, 5))
+        for scores, at in values[:30]
+    ]
+    # Read once, what an ordering does to single items counts too: a variance of .09 beside the .49 of a read.
+    scale = 1 if repeats > 1 else np.sqrt((0.49 + 1 / 12 + 0.09) / (0.49 + 1 / 12))
+    assert np.mean(errors, axis=0) == pytest.approx(scale * r.std(axis=0), rel=0.12)
+
+
+def test_the_rank_of_another_run_is_in_the_range_as_often_as_it_says(judge):
+    rng, human, inside = np.random.default_rng(4), judge[1], []
+    for _ in range(150):
+        (one, at), (other, _) = run(judge, rng, 2), run(judge, rng, 2)
+        r, again = ([np.corrcoef(column, human)[0, 1] for column in means(each, 2).T] for each in (one, other))
+        error = reruns.correlation_errors(means(one, 2), human, reruns.variances(one, at, 5))
+        found = reruns.ranks(np.array(r), error, confidence=0.9, rng=rng)
+        ranks = np.array([shared_orderings.rank_of(np.array(again), place) for place in range(5)])
+        inside.append((found["low"] <= ranks) & (ranks <= found["high"]))
+        assert (found["estimate"] == np.argsort(np.argsort(-np.array(r))) + 1).all()
+    assert 0.9 <= np.mean(inside) < 1
+
+
+def test_ranks_that_cannot_change_have_no_range_and_unknown_errors_none():
+    rng = np.random.default_rng(5)
+    sure = reruns.ranks(np.array([0.9, 0.1, 0.5]), np.full(3, 1e-4), confidence=0.95, rng=rng)
+    assert sure["estimate"].tolist() == sure["low"].tolist() == sure["high"].tolist() == [1, 3, 2]
+    assert sure["error"].tolist() == [0, 0, 0]
+    unsure = reruns.ranks(np.array([0.9, 0.1]), np.array([0.1, np.nan]), confidence=0.95, rng=rng)
+    assert unsure["estimate"].tolist() == [1, 2]
+    assert np.isnan([unsure["low"], unsure["high"], unsure["error"]]).all()
+
+
+def test_the_error_of_a_cost_is_that_of_new_reads():
+    rng = np.random.default_rng(6)
+    chances = rng.dirichlet(np.outer([8, 5, 3, 2, 1], [3, 1, 1, 1, 2]).ravel() / 3, size=40)
+    runs = rng.multinomial(10, np.broadcast_to(chances, (600, 40, 25))).astype(float)
+
+    def costs(tables):
+        return bias_cost.bias_cost(tables / tables.sum(axis=-1, keepdims=True), SHOWN)
+
+    tables = runs.sum(axis=1).reshape(-1, 5, 5)
+    found = [
+        reruns.cost_errors(table, share_covariance(each) * each.sum() ** 2, SHOWN)
+        for each, table in zip(runs[:20], tables, strict=False)
+    ]
+    assert np.mean(found, axis=0) == pytest.approx(costs(tables).std(axis=0), rel=0.2)
+    never = tables[0].copy()
+    never[0] = 0
+    assert np.isfinite(reruns.cost_errors(never, np.eye(25), SHOWN)).all()
+
+
+def test_the_rows_are_those_of_canonical_rank_and_bias_cost():
+    parts = [
+        simulated_reads(groups=8, strategies=("balanced", "fixed"), soft=True, seed=seed).assign(dataset=name)
+        for seed, name in enumerate("ab")
+    ]
+    ours = rerun.estimate(parts, confidence=0.95, seed=1)
+    table = pd.concat(parts)
+    names = ["dataset", "strategy", "readout", "quantity"]
+    rank = canonical_rank.estimate(table, **OPTIONS).query("cluster == 'group' and quantity != 'rank_share'")
+    both = rank.merge(ours[ours["quantity"].isin(canonical_rank.QUANTITIES)], on=names, suffixes=("", "_ours"))
+    assert len(both) == len(rank) == 16
+    assert both["estimate_ours"].to_numpy() == pytest.approx(both["estimate"].to_numpy())
+    cost = bias_cost.estimate(table, **OPTIONS, splits=1).query("cluster == 'group'")
+    cost = cost[
+        cost["quantity"].isin(["cost", "pearson_rank"]) & ~(cost.eval("quantity == 'cost' and readout == 'soft'"))
+    ]
+    both = cost.merge(ours, on=[*names, "ordering"], suffixes=("", "_ours"))
+    assert set(both["dataset"]) == {"a", "b", "all"}
+    assert len(both) == len(cost) == 3 * 30
+    assert both["estimate_ours"].to_numpy() == pytest.approx(both["estimate"].to_numpy())
+    assert (both["low"] <= both["estimate"]).all()
+    assert (both["estimate"] <= both["high"]).all()
+
+
+# Gaps between positions of criteria.
+
+
+def gaps_of(values, shown):
+    panel = panels.panel(criteria_table(values, shown), "hard")
+    shift = panels.position_effects(panels.cells(panel.values, panel.positions))[1]
+    gap = criterion_order.gaps(shift)
+    return {"mean_gap": gap.mean(), "max_gap": gap.max()}, criterion_order.rerun_errors(panel, shift)
+
+
+def test_another_run_has_a_gap_in_the_range_as_often_as_it_says():
+    rng = np.random.default_rng(7)
+    truth, shown = draw_criteria(30, 4, rng=rng, noise=0, rounded=False, position=[0.4, 0, 0, -0.2])
+    runs = []
+    for _ in range(120):
+        values = np.clip(np.round(truth + 0.5 * rng.normal(size=truth.shape)), 1, 5)
+        values[rng.random(values.shape) < 0.05] = np.nan
+        runs.append(gaps_of(values, shown))
+    for name in ("mean_gap", "max_gap"):
+        gap, error = np.array([found[name] for found, _ in runs]), np.array([errors[name] for _, errors in runs])
+        assert error.mean() == pytest.approx(gap.std(), rel=0.25)
+        inside = np.abs(gap[:, None] - gap[None]) <= 1.96 * np.sqrt(2) * error[:, None]
+        assert inside[~np.eye(len(gap), dtype=bool)].mean() > 0.93
+    found = criterion_order.estimate(criteria_table(values, shown), **OPTIONS).set_index("quantity")
+    gap, error = runs[-1]
+    row = found.loc["max_gap"]
+    assert row["estimate"] == pytest.approx(gap["max_gap"])
+    assert row["rerun_high"] - row["estimate"] == pytest.approx(1.96 * np.sqrt(2) * error["max_gap"], rel=1e-3)
+    assert found["rerun_high"].notna().sum() == 2
+
+
+def test_a_judge_that_repeats_itself_has_gaps_without_error_and_one_read_a_text_none_that_is_known():
+    values, shown = draw_criteria(10, 3, rng=np.random.default_rng(8), noise=0, rounded=False, position=[0.3, 0, 0])
+    gap, errors = gaps_of(values, shown)
+    assert gap["max_gap"] == pytest.approx(0.3)
+    assert errors == {"mean_gap": pytest.approx(0, abs=1e-9), "max_gap": pytest.approx(0, abs=1e-9)}
+    one = np.array([[0], [1], [2]])[:, :, None]
+    table = criteria_table(values[:3, :1] + one, np.broadcast_to(shown[:1], (3, 1, 3)))
+    found = criterion_order.estimate(table, **OPTIONS)
+    assert found["rerun_high"].isna().all()

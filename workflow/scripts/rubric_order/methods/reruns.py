@@ -1,0 +1,147 @@
+"""How far estimates about single orderings would move if the same judge read the same items once more.
+
+Items stay, and reads are taken as drawn anew. Where an ordering is read several times, its repeats say how reads vary.
+Where each is read once, what is left of an item's scores beside its level and what each ordering does to all
+items alike says it: that holds what an ordering does to a single item as well, so that errors are rather too large.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.methods import shared_orderings
+from rubric_order.methods.blocks import Block
+
+DRAWS = 2000  # of a run's correlations, for ranges of ranks
+LEAST_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
+
+
+class Correlations(NamedTuple):
+    """Pearson's r of each ordering's scores with human scores.
+
+    Attributes:
+        orderings: shape (D, n).
+        r: shape (D,). error: standard error over new reads, shape (D,); reads of two orderings are independent.
+        items, reads: how many they are of.
+    """
+
+    orderings: np.ndarray
+    r: np.ndarray
+    error: np.ndarray
+    items: int
+    reads: int
+
+
+def correlations(block: Block, values: np.ndarray) -> Correlations | None:
+    """r of each ordering of a block in which all items are read in the same ones; None for fewer than two items.
+
+    Args:
+        values: scores of the block, see `Block.matrix`.
+    """
+    found = shared_orderings.complete_items(block, values)
+    if len(found.human) < 2:
+        return None
+    shown, number = block.orderings
+    at = np.full(values.shape, -1)
+    at[block.item, block.column] = number
+    scores, at = values[found.rows], np.where(np.isnan(values), -1, at)[found.rows]
+    variance = variances(scores, at, len(shown))
+    r = shared_orderings.column_correlations(shared_orderings.column_moments(found.values, found.human).sum(axis=0))
+    return Correlations(
+        shown, r, correlation_errors(found.values, found.human, variance), len(found.human), int((at >= 0).sum())
+    )
+
+
+def variances(scores: np.ndarray, at: np.ndarray, n_orderings: int) -> np.ndarray:
+    """Variance over new reads of each item's mean score under each ordering, shape (m, D).
+
+    Args:
+        scores: items by reads, shape (m, K).
+        at: number of each read's ordering, from 0, shape (m, K); -1 of a read without a score. Each ordering has one.
+        n_orderings: D.
+
+    Returns:
+        NaN where nothing tells how reads vary. Items without repeats are taken to vary as the others do.
+    """
+    item, _ = np.nonzero(at >= 0)
+    cell = item * n_orderings + at[at >= 0]
+    shape = (len(scores), n_orderings)
+    known = scores[at >= 0]
+    count = np.bincount(cell, minlength=np.prod(shape)).reshape(shape)
+    mean = np.bincount(cell, known, np.prod(shape)).reshape(shape) / count
+    df = (count - 1).sum(axis=1)
+    if df.any():
+        squares = np.bincount(item, (known - mean.ravel()[cell]) ** 2, len(scores))
+        of_item = np.where(df > 0, squares / np.maximum(df, 1), squares.sum() / df.sum())
+        return of_item[:, None] / count
+    if min(shape) < 2:
+        return np.full(shape, np.nan)
+    rest = mean - mean.mean(axis=1, keepdims=True) - mean.mean(axis=0) + mean.mean()
+    of_item = (rest**2).sum(axis=1) / (n_orderings - 1) * len(scores) / (len(scores) - 1)
+    return np.broadcast_to(of_item[:, None], shape)
+
+
+def correlation_errors(values: np.ndarray, human: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Standard error over new reads of r of each column with human scores, by the delta method, shape (D,).
+
+    Args:
+        values: shape (m, D). human: shape (m,). variance: of `values` over new reads, shape (m, D).
+    """
+    if np.ptp(human) <= LEAST_VARIANCE:
+        return np.full(values.shape[1], np.nan)
+    sd = values.std(axis=0)
+    sd = np.where(sd**2 > LEAST_VARIANCE, sd, np.nan)
+    zx, zy = (values - values.mean(axis=0)) / sd, ((human - human.mean()) / human.std())[:, None]
+    slope = (zy - (zx * zy).mean(axis=0) * zx) / (len(values) * sd)
+    return np.sqrt((slope**2 * variance).sum(axis=0))
+
+
+def ranks(r: np.ndarray, error: np.ndarray, *, confidence: float, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Rank of each of several correlations, 1 for the highest, and where that of another run would lie.
+
+    Another run's correlations are drawn about this one's with the chance of both, that is with sqrt(2) times the error.
+
+    Args:
+        r, error: shape (D,).
+        confidence: share of other runs that the range is to hold; as ranks are whole it holds more.
+
+    Returns:
+        `estimate`, `error` (standard deviation of ranks drawn with the error of one run), `low` and `high`, each of
+        shape (D,). Of a rank of which the error is not known only the estimate is there.
+    """
+    drawn = rng.standard_normal((DRAWS, len(r))) * error
+    places = range(len(r))
+    own = np.array([shared_orderings.rank_of(r, place) for place in places])
+    once, twice = (
+        np.stack([shared_orderings.rank_of(r + times * drawn, place) for place in places], axis=1)
+        for times in (1, np.sqrt(2))
+    )
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(twice, tail, axis=0, method="lower"), np.quantile(twice, 1 - tail, axis=0, method="higher")
+    sure = ~np.isnan(error).any()
+    found = {"error": once.std(axis=0), "low": low, "high": high}
+    return {"estimate": own} | {name: np.where(sure, values, np.nan) for name, values in found.items()}
+
+
+def cost_errors(table: np.ndarray, covariance: np.ndarray, orderings: np.ndarray) -> np.ndarray:
+    """Standard error over new reads of the Bias Cost of orderings, by the delta method, shape (D,).
+
+    Near a cost of 0, where the size of a small difference varies less than the difference, it is too large.
+
+    Args:
+        table: selections of each score (rows) at each position, shape (n, n).
+        covariance: of them over new reads, both flattened, shape (n * n, n * n).
+        orderings: the score at each position, shape (D, n).
+    """
+    n = len(table)
+    total = table.sum(axis=1)
+    selected = total > 0  # a score that is never selected adds nothing to a cost
+    shares = table / np.where(selected, total, 1)[:, None]
+    slope = np.zeros((len(orderings), n, n))
+    which, place = np.arange(len(orderings))[:, None], np.arange(n)
+    share = shares[orderings - 1, place]
+    sign = np.sign(share - 1 / n) * (selected / np.where(selected, total, 1))[orderings - 1]
+    slope[which, orderings - 1] = -(sign * share)[..., None]
+    slope[which, orderings - 1, place] += sign
+    flat = slope.reshape(len(orderings), n * n)
+    return np.sqrt(np.maximum(np.einsum("da,ab,db->d", flat, covariance, flat), 0))
