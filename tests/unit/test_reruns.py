@@ -63,9 +63,12 @@ def test_errors_of_correlations_are_those_of_new_reads(judge, repeats):
         reruns.correlation_errors(means(scores, repeats), human, reruns.variances(scores, at, 5))
         for scores, at in values[:30]
     ]
-    # Read once, what an ordering does to single items counts too: a variance of .09 beside the .49 of a read.
-    scale = 1 if repeats > 1 else np.sqrt((0.49 + 1 / 12 + 0.09) / (0.49 + 1 / 12))
-    assert np.mean(errors, axis=0) == pytest.approx(scale * r.std(axis=0), rel=0.12)
+    ratio = np.mean(errors, axis=0) / r.std(axis=0)
+    if repeats > 1:
+        assert ratio == pytest.approx(1, abs=0.12)
+    else:  # what an ordering does to single items counts too: a variance of .09 beside some .57 of a read
+        assert 1 < ratio.mean() < 1.2
+        assert (ratio > 0.9).all()
 
 
 def test_the_rank_of_another_run_is_in_the_range_as_often_as_it_says(judge):
@@ -97,7 +100,7 @@ def test_the_error_of_a_cost_is_that_of_new_reads():
     runs = rng.multinomial(10, np.broadcast_to(chances, (600, 40, 25))).astype(float)
 
     def costs(tables):
-        return bias_cost.bias_cost(tables / tables.sum(axis=-1, keepdims=True), SHOWN)
+        return shared_orderings.bias_cost(tables / tables.sum(axis=-1, keepdims=True), SHOWN)
 
     tables = runs.sum(axis=1).reshape(-1, 5, 5)
     found = [

@@ -1,4 +1,4 @@
-"""Items that are all read in the same orderings: how each ordering agrees with human scores, and its rank."""
+"""Items that are all read in the same orderings: how each ordering agrees with human scores, its rank, and its cost."""
 
 from typing import NamedTuple
 
@@ -91,3 +91,33 @@ def rank_of(r: np.ndarray, place: int) -> np.ndarray:
     higher, equal = r > own + 1e-12, np.abs(r - own) <= 1e-12
     rank = higher.sum(axis=-1) + (equal.sum(axis=-1) + 1) / 2
     return np.where(np.isnan(own[..., 0]), np.nan, rank)
+
+
+def bias_cost(table: np.ndarray, orderings: np.ndarray) -> np.ndarray:
+    """Bias Cost of orderings: sum over positions p of abs(P(p | score at p) - 1/n).
+
+    A score that is never selected has no shares, and adds nothing.
+
+    Args:
+        table: share of each position (columns) among the selections of each score (rows), as fractions, shape
+            (..., n, n).
+        orderings: the score at each position, shape (n,) or (D, n).
+
+    Returns:
+        Shape (...) for one ordering, (..., D) for several; NaN where no score is ever selected.
+
+    Raises:
+        ValueError: the table is not square, or an ordering is no permutation of its scores.
+
+    Source: the earlier version of Xu et al., Section 5.3.
+    """
+    table, orderings = np.asarray(table, dtype=float), np.asarray(orderings)
+    n = table.shape[-1]
+    if table.shape[-2:] != (n, n) or orderings.shape[-1:] != (n,) or (np.sort(orderings) != np.arange(1, n + 1)).any():
+        raise ValueError(
+            f"expected a square table and permutations of 1..{n}, got {table.shape} and {orderings.tolist()}"
+        )
+    shares = table[..., orderings - 1, np.arange(n)]
+    cost = np.where(np.isnan(shares), 0, np.abs(shares - 1 / n)).sum(axis=-1)
+    unknown = np.isnan(table).all(axis=(-2, -1))
+    return np.where(unknown if orderings.ndim == 1 else unknown[..., None], np.nan, cost)

@@ -9,38 +9,9 @@ import pandas as pd
 from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
 from rubric_order.methods import blocks, resampling, selections, shared_orderings, tidy
+from rubric_order.methods.shared_orderings import bias_cost
 
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
-
-
-def bias_cost(table: np.ndarray, orderings: np.ndarray) -> np.ndarray:
-    """Bias Cost of orderings: sum over positions p of abs(P(p | score at p) - 1/n).
-
-    A score that is never selected has no shares, and adds nothing.
-
-    Args:
-        table: share of each position (columns) among the selections of each score (rows), as fractions, shape
-            (..., n, n).
-        orderings: the score at each position, shape (n,) or (D, n).
-
-    Returns:
-        Shape (...) for one ordering, (..., D) for several; NaN where no score is ever selected.
-
-    Raises:
-        ValueError: the table is not square, or an ordering is no permutation of its scores.
-
-    Source: the earlier version of Xu et al., Section 5.3.
-    """
-    table, orderings = np.asarray(table, dtype=float), np.asarray(orderings)
-    n = table.shape[-1]
-    if table.shape[-2:] != (n, n) or orderings.shape[-1:] != (n,) or (np.sort(orderings) != np.arange(1, n + 1)).any():
-        raise ValueError(
-            f"expected a square table and permutations of 1..{n}, got {table.shape} and {orderings.tolist()}"
-        )
-    shares = table[..., orderings - 1, np.arange(n)]
-    cost = np.where(np.isnan(shares), 0, np.abs(shares - 1 / n)).sum(axis=-1)
-    unknown = np.isnan(table).all(axis=(-2, -1))
-    return np.where(unknown if orderings.ndim == 1 else unknown[..., None], np.nan, cost)
 
 
 def cheapest(costs: np.ndarray) -> np.ndarray:

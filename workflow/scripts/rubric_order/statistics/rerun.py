@@ -12,7 +12,6 @@ from rubric_order.base import randomness
 from rubric_order.base.keys import EVERY, KEYS, STRATEGIES
 from rubric_order.methods import blocks, distributions, rankings, reruns, selections, shared_orderings, tidy
 from rubric_order.methods.blocks import Block
-from rubric_order.statistics.bias_cost import bias_cost
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position"]}
 DRAWS = 200  # of reads, for the errors of ranks: of a standard error they know 5%
@@ -311,7 +310,7 @@ def _costs(datasets: list[_Shared], confidence: float, seed: int) -> Iterator[di
         about |= {"n_reads": sum(each.reads for each in datasets)}
         table = np.sum([each.selected for each in datasets], axis=0)
         with np.errstate(invalid="ignore"):
-            costs = bias_cost(table / table.sum(axis=1, keepdims=True), first.orderings)
+            costs = shared_orderings.bias_cost(table / table.sum(axis=1, keepdims=True), first.orderings)
         errors = reruns.cost_errors(table, np.sum([each.covariance for each in datasets], axis=0), first.orderings)
         for row in zip(names, costs, errors, strict=True):
             yield about | dict(zip(("ordering", "estimate", "error"), row, strict=True))
