@@ -159,7 +159,8 @@ def test_another_run_has_a_gap_in_the_range_as_often_as_it_says():
         runs.append(gaps_of(values, shown))
     for name in ("mean_gap", "max_gap"):
         gap, error = np.array([found[name] for found, _ in runs]), np.array([errors[name] for _, errors in runs])
-        assert error.mean() == pytest.approx(gap.std(), rel=0.25)
+        assert error.mean() > 0.95 * gap.std()  # the best and the worst of several vary less than two that are fixed
+        assert error.mean() < (1.5 if name == "mean_gap" else 2) * gap.std()
         inside = np.abs(gap[:, None] - gap[None]) <= 1.96 * np.sqrt(2) * error[:, None]
         assert inside[~np.eye(len(gap), dtype=bool)].mean() > 0.93
     found = criterion_order.estimate(criteria_table(values, shown), **OPTIONS).set_index("quantity")

@@ -52,9 +52,11 @@ def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[dict]:
 def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
     """Standard errors over new reads of the same texts of the gaps of `ACROSS`, by the delta method.
 
-    A gap is taken as that between the positions that are best and worst here. Reads of a text are independent; what one
-    read says of several criteria is not. How they vary is what is left of a score beside the level of its text and the
-    shift of its position, which holds what the order does to a single text as well: errors are rather too large.
+    A gap is taken as that between the positions that are best and worst here. The extremes of several that are nearly
+    alike vary less: in a simulation of four criteria the error of the largest gap was 1.6 times too large. Reads of a
+    text are independent; what one read says of several criteria is not. How they vary is what is left of a score beside
+    the level of its text and the shift of its position, which holds what the order does to a single text as well.
+    Errors are rather too large for both reasons.
 
     Args:
         shift: see `panels.position_effects`, shape (C, P).
