@@ -172,11 +172,11 @@ def test_another_run_has_a_gap_in_the_range_as_often_as_it_says():
 
 
 def test_a_judge_that_repeats_itself_has_gaps_without_error_and_one_read_a_text_none_that_is_known():
-    values, shown = draw_criteria(10, 3, rng=np.random.default_rng(8), noise=0, rounded=False, position=[0.3, 0, 0])
+    values, shown = draw_criteria(10, 3, rng=np.random.default_rng(8), noise=0, spread=0, position=[1.0, 0, 0])
     gap, errors = gaps_of(values, shown)
-    assert gap["max_gap"] == pytest.approx(0.3)
+    assert gap["max_gap"] == pytest.approx(1)
     assert errors == {"mean_gap": pytest.approx(0, abs=1e-9), "max_gap": pytest.approx(0, abs=1e-9)}
-    one = np.array([[0], [1], [2]])[:, :, None]
-    table = criteria_table(values[:3, :1] + one, np.broadcast_to(shown[:1], (3, 1, 3)))
+    other = np.array([0, 1, -1])[:, None, None]
+    table = criteria_table(values[:3, :1] + other, np.broadcast_to(shown[:1], (3, 1, 3)))
     found = criterion_order.estimate(table, **OPTIONS)
     assert found["rerun_high"].isna().all()
