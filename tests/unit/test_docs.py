@@ -17,7 +17,7 @@ from rubric_order import catalogue
 
 ROOT = Path(__file__).parents[2]
 # Of other libraries, and a file of rules.
-EXTERNAL = {"Series", "common", "numpy", "platform", "scipy", "stats", "time"}
+EXTERNAL = {"Axes", "Series", "common", "numpy", "platform", "scipy", "stats", "time"}
 LIBRARY = ROOT / "workflow/scripts/rubric_order"
 PAGES = [
     page
