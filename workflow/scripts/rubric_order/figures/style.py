@@ -120,7 +120,7 @@ def signed_map(axis: Axes, values: np.ndarray, reach: float, **options: object) 
 
     Args:
         reach: the distance from 0 that has the darkest colours, either way.
-        options: of `Axes.imshow`.
+        options: of ``Axes.imshow``.
     """
     norm = CenteredNorm(0, halfrange=reach)
     return axis.imshow(values, cmap=DIVERGING, norm=norm, **options)
