@@ -106,7 +106,7 @@ BUGS = (
         "cards/verdict.py",
         "evidence.n_groups < FEWEST_GROUPS",
         "evidence.n_groups <= FEWEST_GROUPS",
-        ("test_verdict.py",),
+        ("test_cards.py",),
     ),
 )
 

@@ -91,6 +91,11 @@ def test_reads_that_cannot_answer_the_question_say_so_whatever_the_tests_say(rea
     assert why in reasons
 
 
+def test_a_card_speaks_of_as_many_groups_as_are_needed_and_not_of_one_less():
+    assert "at least 20 are needed" in said({}, n_groups=19)[1]
+    assert "at least 20 are needed" not in said({}, n_groups=20)[1]
+
+
 def test_a_wide_interval_and_few_groups_leave_a_bias_open():
     wide = Small("undecided", 0.1, Interval(0.05, -0.1, 0.2))
     word, reasons = said({"small_points": wide})
