@@ -30,7 +30,8 @@ def completed(config, root):
 
 
 CONFIGS = ("papers", "examples")
-NEEDS_A_FOLDER = ("recorded", "judging_the_judges")  # without recorded_dir their studies have no judge
+# Without recorded_dir their studies have no judge.
+NEEDS_A_FOLDER = ("recorded", "judging_the_judges", "scoring_bias_recorded")
 
 
 def written(root):
@@ -55,6 +56,8 @@ def test_the_defaults_are_those_that_snakemake_fills_in(root, tmp_path):
         for path in loading.ready_made(root / "config", config):
             update_config(known, read(path))
         update_config(known, config)
+        for block in known.get("figures", {}).values():  # the sizes of a page are the schema's defaults
+            block["preset"] = "page"
         validate(known, str(expanded))
         for block in ("datasets", "judges"):
             for key, settings in known[block].items():

@@ -15,6 +15,8 @@ from rubric_order.datasets import ADAPTERS
 from rubric_order.probes import Probe
 from rubric_order.prompts import conditions
 
+(REVIEWED_AS,) = catalogue.SCORE_ORDER  # the probe in whose prompts reference answers are scored
+
 # What a request to an endpoint holds already; given twice, `extra_body` would silently win.
 IN_BODY = {
     "model": "model",
@@ -267,7 +269,7 @@ def _problems_of_probe(study: Mapping, probe: Probe) -> Iterator[str]:
 def check_templates(config: Mapping) -> None:
     """Check the prompt templates of judges that have one of their own, at every scale that they are asked at.
 
-    A judge that reviews reference answers scores them in its template, as in a study of `references.PROBE`.
+    A judge that reviews reference answers scores them in its template, as in a study of `REVIEWED_AS`.
 
     Args:
         config: whole and checked, with the files found.
@@ -275,18 +277,16 @@ def check_templates(config: Mapping) -> None:
     Raises:
         InputError: a template cannot be used, or its judge is asked for several probes.
     """
-    from rubric_order.planning import references  # imports pandas
-
     for name, judge in config["judges"].items():
         path = judge["template"]
         studies = {key: study for key, study in config["studies"].items() if name in study["judges"]}
         reviewed = {block["n"] for block in config["references"].values() if name in block["judges"]}
         if path is None or not (studies or reviewed):
             continue
-        named = [study["probe"] for study in studies.values()] + [references.PROBE] * bool(reviewed)
+        named = [study["probe"] for study in studies.values()] + [REVIEWED_AS] * bool(reviewed)
         named = list(dict.fromkeys(named))
         if len(named) > 1:
-            reviews = f" (references are scored as in {references.PROBE})" if reviewed else ""
+            reviews = f" (references are scored as in {REVIEWED_AS})" if reviewed else ""
             found = f"a template is for one probe, found studies of {', '.join(named)}{reviews}"
             raise InputError(f"config: judges/{name}/template: {found}; expected a judge for each")
         for key, study in studies.items():
