@@ -4,12 +4,9 @@ from rubric_order.judging import slurm_arrays
 
 # A task of an array is another job than the one that Snakemake was started with.
 try:
-    command = slurm_arrays.command_of_task(sys.argv, os.environ)
+    slurm_arrays.become_own_task(sys.argv)
 except InputError as error:
     raise WorkflowError(str(error)) from None
-if command is not None:
-    os.environ[slurm_arrays.OWN_COMMAND] = os.environ["SLURM_ARRAY_TASK_ID"]
-    os.execlp("sh", "sh", "-c", command)
 
 
 onstart:

@@ -15,6 +15,7 @@ import base64
 import bisect
 import itertools
 import json
+import os
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,8 +29,21 @@ OPTION = "--slurm-jobstep-array-execs"
 LONGEST_ARGUMENT = 128 * 1024  # bytes: Linux's MAX_ARG_STRLEN, with pages of 4 KiB
 OTHER_BYTES = 8 * 1024  # more than what stands beside the commands: options of sbatch with their paths
 
+TASK = "SLURM_ARRAY_TASK_ID"
 # Set where a task runs its own command: the Snakemakes that it starts are no array's.
 OWN_COMMAND = "RUBRIC_ORDER_ARRAY_TASK"
+
+
+def become_own_task(arguments: Sequence[str]) -> None:
+    """In a task of an array, replace this Snakemake with the command of the task's own job; elsewhere do nothing.
+
+    Raises:
+        InputError: see `command_of_task`.
+    """
+    command = command_of_task(arguments, os.environ)
+    if command is not None:
+        os.environ[OWN_COMMAND] = os.environ[TASK]
+        os.execl("/bin/sh", "sh", "-c", command)  # noqa: S606 - the shell is what is started
 
 
 def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:
@@ -45,7 +59,7 @@ def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) ->
     Raises:
         InputError: the task has no command: it would run the job of the first task.
     """
-    task = environment.get("SLURM_ARRAY_TASK_ID")
+    task = environment.get(TASK)
     if task is None or environment.get(OWN_COMMAND) == task:
         return None
     commands = _commands(arguments)
