@@ -10,8 +10,8 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
 CAPTION = (
-    "Number of items that get each score (-1: no score) under conditions and orders of the prompt, on the items that "
-    "are read under all of them. First rows: golden scores, rounded. The row after them is what the others are "
+    "Number of items that get each score, or none, under conditions and orders of the prompt, on the items that are "
+    "read under all of them. First rows: golden scores, rounded. The row after them is what the others are "
     "compared with. Rows of edits without meaning (neutral) show how much counts move anyway. After Li et al. (2025), "
     "Figure 6."
 )
@@ -66,7 +66,7 @@ def _draw_panel(axis: Axes, counts: np.ndarray, rows: list[str], scores: list[in
         if not np.isnan(count):
             colour = "white" if count > dark else "black"
             axis.text(column, row, f"{count:.0f}", ha="center", va="center", fontsize=style.scaled(6), color=colour)
-    axis.set_xticks(range(len(scores)), [str(score) for score in scores])
+    axis.set_xticks(range(len(scores)), ["none" if score < 0 else str(score) for score in scores])
     axis.set_yticks(range(len(rows)), rows)
     axis.grid(visible=False)
     axis.tick_params(length=0)

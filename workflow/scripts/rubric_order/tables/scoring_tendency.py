@@ -4,8 +4,8 @@ import pandas as pd
 
 CAPTION = (
     "How many items get each score under conditions and orders of the prompt (first reads), on the items that are "
-    "read under all of them; -1: the answer gives no score; constrained: scores of answers that gave none until "
-    "nothing but a score was allowed, which say what is likeliest of IDs that the judge would not write. Rows of "
+    "read under all of them; none (-1 in the CSV file): the answer gives no score; constrained: scores of answers that "
+    "gave none until nothing but a score was allowed: the likeliest of IDs that the judge would not write. Rows of "
     "golden scores come first: human is the mean of people's scores, labels the mean of those that came with the "
     "dataset, both rounded, halves up. After Li et al. (2025), Equations 3 and 4 and Figure 6."
 )
@@ -32,4 +32,5 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(golden=names.where(golden, ""), prompt=names.mask(golden, ""))
     scores = [name for name in rows if name.lstrip("-").isdigit()]
     printed = rows[["judge", "dataset", "golden", "prompt", *scores]].reset_index(drop=True)
+    printed = printed.rename(columns={"-1": "none"})
     return printed.assign(constrained=rows["n_constrained"].to_numpy()) if rows["n_constrained"].any() else printed
