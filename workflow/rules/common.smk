@@ -17,6 +17,7 @@ SCRIPTS = PROJECT / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 from rubric_order import catalogue, probes
+from rubric_order.base import command_line
 from rubric_order.base.code_hash import code_version, constant
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges, loading
@@ -163,6 +164,16 @@ def studies_meant(wildcards):
 def probes_of(wildcards):
     """The probes of these studies."""
     return [config["studies"][study]["probe"] for study in studies_meant(wildcards)]
+
+
+def probes_asked(wildcards):
+    """Params function of what asks a judge: the probes of these studies, unless this run only tells the costs."""
+    if unmade_references():
+        raise WorkflowError(
+            "plan_cost plans without the reference answers that are not there yet, so that no judge can be asked in the"
+            " same run; expected plan_cost alone"
+        )
+    return probes_of(wildcards)
 
 
 def used_profiles(wildcards):
@@ -710,7 +721,7 @@ def of_datasets(pattern):
 
 
 # Snakemake reads the rules before it tells them their targets.
-TELLS_COSTS = any(re.fullmatch(r"(\w+_)?plan_cost|(.*/)?status/plan_cost\.\w+", argument) for argument in sys.argv)
+TELLS_COSTS = command_line.is_asked_for(r"(\w+_)?plan_cost|(.*/)?status/plan_cost\.\w+", "RUBRIC_ORDER_TELLS_COSTS")
 
 
 def references_to_make():
@@ -750,7 +761,7 @@ def references_to_tell(wildcards):
     for name in unmade_references():
         block, about = config["references"][name], types.SimpleNamespace(dataset=name)
         studies = {
-            study: {key: of_study[key] for key in ("judges", "conditions")}
+            study: {key: of_study[key] for key in ("judges", "scales", "conditions")}
             for study, of_study in config["studies"].items()
             if name in of_study["datasets"] and of_study["probe"] in catalogue.SCORE_ORDER
         }

@@ -27,7 +27,7 @@ rule judge_shard:
     params:
         code=code("judge_shard.py", engine_module, reader_modules),
         entry=entry("judge_shard.py"),
-        probes=probes_of,
+        probes=probes_asked,
         judge=judge_settings,
         endpoint=endpoint_settings,
         shards=value("judges/{judge}/shards"),

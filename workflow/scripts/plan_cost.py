@@ -41,7 +41,8 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
         parts[judge]["to_come"] = 0.0
         for dataset, block_of in references.items():
             more = _to_come(plans, dataset, judge, block_of)
-            parts[judge]["to_come"] += parts[judge]["study"].map(more | {EVERY: sum(more.values())}).fillna(0)
+            more[EVERY] = sum(more.values())  # NaN, not known, where a part is
+            parts[judge]["to_come"] += [more.get(study, 0.0) for study in parts[judge]["study"]]
     made = {dataset: _to_make(block, stores) for dataset, block in references.items()}
     rows = plan_cost.table(parts, made)
     named = {judge: block["settings"]["label"] for judge, block in judges.items()}
@@ -70,7 +71,7 @@ def _to_come(plans: Path, dataset: str, judge: str, block: dict) -> dict[str, fl
     scale = {"n": block["settings"]["n"], "levels": block["settings"]["levels"]}
     found = {}
     for study, told in block["studies"].items():
-        if judge in told["judges"]:
+        if judge in told["judges"] and block["settings"]["n"] in told["scales"]:
             reads = pd.read_parquet(plans / study / dataset / f"{judge}.parquet", columns=["n", "condition"])
             found[study] = reference_costs.reads_to_come(reads, told["conditions"], **scale)
     return found

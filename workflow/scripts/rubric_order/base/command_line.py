@@ -6,6 +6,7 @@ import inspect
 import json
 import logging
 import os
+import re
 import sys
 import typing
 from collections.abc import Callable
@@ -85,3 +86,13 @@ def _optional_path(text: str) -> Path | None:
 def _named_path(text: str) -> tuple[str, Path]:
     name, _, path = text.partition("=")
     return name, Path(path)
+
+
+def is_asked_for(pattern: str, variable: str) -> bool:
+    """Whether a word of this program's command line is like `pattern`, or one of the program that started it was.
+
+    Snakemake starts others, for single jobs, whose command lines do not name its targets: environment `variable` does.
+    """
+    if any(re.fullmatch(pattern, word) for word in sys.argv[1:]):
+        os.environ[variable] = "1"
+    return variable in os.environ

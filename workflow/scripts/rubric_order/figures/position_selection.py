@@ -77,7 +77,7 @@ def draw(
     figure.supxlabel("Position of the score option in the prompt")
     style.shares_from_0(axes[0, 0], n)
     rows = max(len(axis.texts[0].get_text().splitlines()) for axis in shown)
-    _make_room(axes[0, 0], rows / (panel_height_in - style.scaled(0.8)))
+    _make_room(axes[0, 0], rows / max(panel_height_in - style.scaled(0.8), style.scaled(0.3)))
     style.legend_above(figure, 5)
     return figure
 

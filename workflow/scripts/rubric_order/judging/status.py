@@ -53,7 +53,8 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
                 ours.append(_hashes(known["request_id"]))
                 for what, versions_ in versions.counts(known[known["error"].isna()]).items():
                     found.setdefault(what, Counter()).update(versions_)
-            row |= pd.DataFrame(counted, columns=COUNTS).sum(min_count=1).to_dict() | {"requests": len(ids)}
+            sums = pd.DataFrame(counted, columns=COUNTS)
+            row |= sums.sum(min_count=1).to_dict() | sums[COUNTS[:3]].sum().to_dict() | {"requests": len(ids)}
             row["missing"] = len(ids) - sum(each["known"] for each in counted)
             row["mixed"] = versions.listed_counts(found)
             for what, versions_ in found.items():

@@ -145,7 +145,7 @@ def _pairs(block: pd.DataFrame) -> pd.DataFrame:
     about = known.drop_duplicates("unit_id").set_index("unit_id").loc[table.index]
     human = np.array([list(scores) for scores in about["human_scores"]], dtype=float).reshape(-1, 2)
     kept = table[["first", "second", "first_mean", "second_mean", "reads"]]
-    longer = [np.nan if row is None else float(row[0] - row[1]) for row in about["lengths"]]
+    longer = [float(row[0] - row[1]) if isinstance(row, list | np.ndarray) else np.nan for row in about["lengths"]]
     about = about[["group_id", "task", "candidates"]].join(kept)
     return about.assign(gap=human[:, 0] - human[:, 1], longer=np.array(longer, dtype=float))
 
@@ -213,10 +213,12 @@ def _most(mean: np.ndarray) -> np.ndarray:
 
 
 def _by_candidates(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Pairs by their group and candidates in place of the unit, which has its criterion too."""
-    return pairs.set_index(
-        [pairs["group_id"] + "\n" + pairs["candidates"].map(lambda names: "\n".join(map(str, names)))]
-    )
+    """Pairs by their group and candidates in place of the unit, which has its criterion too.
+
+    Pairs of the same two candidates of a group cannot be told apart, and are left out.
+    """
+    names = pairs["group_id"] + "\n" + pairs["candidates"].map(lambda names: "\n".join(map(str, names)))
+    return pairs.set_index([names])[~names.duplicated(keep=False).to_numpy()]
 
 
 def _of_judges(about: dict, judges: list[pd.DataFrame], confidence: float) -> Iterator[dict]:

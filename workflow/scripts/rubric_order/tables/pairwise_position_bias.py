@@ -50,7 +50,7 @@ def table(
         each order, of `n_questions` questions. `beta` is the preference for the first place over the last.
     """
     chosen = position_consistency[position_consistency["task"] == EVERY]
-    chosen = pd.concat([chosen[chosen["study"] == name] for name in (study, *also)])
+    chosen = pd.concat([chosen[chosen["study"] == name] for name in dict.fromkeys((study, *also))])
     groups, sources = (chosen[chosen["cluster"] == name] for name in ("group", "source"))
     rows = groups[KEYS].drop_duplicates().set_index(KEYS)
     for quantity in [*QUANTITIES, *FURTHER]:
@@ -89,6 +89,9 @@ def table(
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """The measures with their intervals, and what Shi et al. print beside."""
     printed = rows[["judge", "profile", "benchmark"]].copy()
+    for name in ("study", "strategy"):
+        if rows[name].nunique() > 1:
+            printed[name] = rows[name]
     if (rows["n"] != 2).any():
         printed["candidates"] = rows["n"]
     printed["RS"] = intervals(rows, "repetition_stability", form=".2f")
