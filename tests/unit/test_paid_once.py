@@ -1,6 +1,7 @@
 """Judge jobs over an endpoint that are killed, told to end, or run beside each other: the server counts the calls."""
 
 import collections
+import contextlib
 import multiprocessing
 import os
 import resource
@@ -152,7 +153,8 @@ def kill_at(jobs, calls, seconds=0.0, *, shards=1):
     jobs.wait_for_calls(len(jobs.endpoint.calls) + calls)
     time.sleep(seconds)
     for job in started:
-        os.kill(job.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # the job of one shard may have ended
+            os.kill(job.pid, signal.SIGKILL)
         job.join(60)
 
 
