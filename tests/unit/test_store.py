@@ -278,8 +278,8 @@ def test_jobs_that_write_read_and_join_at_the_same_time_or_soon_after_lose_nothi
     assert set(found) == distinct | {"shared-1", "shared-2"}
     assert len(found) <= 1.1 * len(distinct)
     assert len(list(tmp_path.iterdir())) <= jobs
-    # Kilobytes; all texts are 6 MB. A job that joins the files of all has them once in memory, not again and again; much
-    # of what it grows by is pyarrow's own (50 to 62 MB were seen).
+    # Kilobytes; all texts are 6 MB. A job that joins the files of all has them in memory once. Much
+    # of it is pyarrow's own (50 to 62 MB were seen).
     assert max(grown.get() for _ in range(jobs)) < 100_000
     assert caplog.messages == []
 
