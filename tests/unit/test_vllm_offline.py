@@ -165,3 +165,22 @@ class Words(Characters):
         if found is None:
             return super().encode(text)
         return list(found) if isinstance(found, tuple) else [found]
+
+
+@pytest.mark.parametrize(
+    ("temperature", "profiles", "cpu", "expected"),
+    [
+        (0, {}, True, None),
+        (1, {}, True, False),
+        (0, {"warm": {"sampling": {"temperature": 1}}}, True, False),
+        (1, {}, False, None),
+    ],
+)
+def test_the_cpu_build_reads_prompts_whole_where_answers_are_drawn(
+    judge, monkeypatch, temperature, profiles, cpu, expected
+):
+    monkeypatch.setattr(vllm_offline, "is_cpu_build", lambda: cpu)
+    drawn = judge | {"sampling": {**judge["sampling"], "temperature": temperature}, "profiles": profiles}
+    assert vllm_offline.engine_arguments(drawn, "model").get("enable_chunked_prefill") is expected
+    own = drawn | {"engine_args": {"enable_chunked_prefill": True}}
+    assert vllm_offline.engine_arguments(own, "model")["enable_chunked_prefill"]

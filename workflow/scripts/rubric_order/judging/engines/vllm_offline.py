@@ -92,9 +92,18 @@ def engine_arguments(judge: dict, model: str) -> dict:
         "seed": judge["sampling"]["seed"],
         "enable_prefix_caching": True,
         "disable_log_stats": True,
+        # The CPU build cannot read a prompt in pieces where answers are drawn by a seed: its generators have no offset
+        # that vLLM could set back ("CPU Generator does not use offset").
+        "enable_chunked_prefill": False if is_cpu_build() and _draws(judge) else None,
         **judge["engine_args"],
     }
     return {key: value for key, value in arguments.items() if value is not None}
+
+
+def _draws(judge: dict) -> bool:
+    """Whether answers are drawn, under the judge's own settings or under a profile."""
+    profiles = [judges.with_profile(judge, name) for name in judge.get("profiles") or {}]
+    return any(each["sampling"]["temperature"] > 0 for each in [judge, *profiles])
 
 
 def describe_model(judge: dict, arguments: dict) -> dict:
