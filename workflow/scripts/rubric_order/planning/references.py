@@ -47,7 +47,11 @@ COLUMNS = [*KEYS, "n", "round", "writer", "reviewer", "text", "failure", "verdic
 COLUMNS += ["blind_score", "blind_failure", "accepted"]
 TEXT = Question("", (), "text")
 VERDICT = Question("", VERDICTS, "verdict")
-_VERDICT = re.compile(r"(?:\[result\]|\b(?:verdict|answer)\b)\W{0,10}(yes|no)\b|\A\W*(yes|no)\b", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"(?:\[result\]|\b(?:verdict|answer)\b)\W{0,10}(yes|no)\b|\A\W*(yes|no)\b"
+    r"|\b(?:verdict|answer)\s+is\W{1,4}(yes|no)\b(?=\W*\Z|\W*[.,;!\n])",
+    re.IGNORECASE,
+)
 
 
 class Slot(NamedTuple):
@@ -246,7 +250,7 @@ def read_verdict(answer: str, *, truncated: bool) -> tuple[str | None, str | Non
     if text is None:
         return None, UNFINISHED_THINKING
     text = normalise(text)
-    said = {(match[1] or match[2]).lower() for match in _VERDICT.finditer(text)}
+    said = {(match[1] or match[2] or match[3]).lower() for match in _VERDICT.finditer(text)}
     if len(said) == 1:
         return said.pop(), None
     return None, CONFLICTING if said else TRUNCATED if truncated else EMPTY if not text else NO_SCORE
