@@ -237,7 +237,7 @@ class VllmEngine:
 
     def _sampling(self, request: Request):
         from vllm import SamplingParams
-        from vllm.sampling_params import StructuredOutputsParams
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
         sampling = self.settings(request.profile)["sampling"]
         seed = sampling["seed"] + request.repeat
@@ -247,6 +247,7 @@ class VllmEngine:
                 max_tokens=8,
                 seed=seed,
                 structured_outputs=StructuredOutputsParams(choice=list(request.labels)),
+                output_kind=RequestOutputKind.FINAL_ONLY,  # otherwise each step describes what every request has so far
             )
         ids = lines = None
         if request.names and self.judge["criteria_format"] == "lines":
@@ -263,6 +264,7 @@ class VllmEngine:
             logprob_token_ids=ids,
             flat_logprobs=True,  # lists of numbers instead of an object for each token and place
             structured_outputs=lines,
+            output_kind=RequestOutputKind.FINAL_ONLY,
             # The mark that ends the reasoning can be a special token.
             skip_special_tokens=not self.judge["reasoning_end"],
         )
