@@ -158,6 +158,10 @@ def main() -> None:
     finished(process)
     seconds = time.perf_counter() - start
     sampler.join()
+    made = [folder / f"results/tables/{name}.csv" for name in settings["tables"]]
+    made += [folder / f"results/figures/{name}.svg" for name in settings["figures"]]
+    if missing := [path.stem for path in made if not path.exists()]:
+        sys.exit(f"snakemake ended without {', '.join(missing)}: there is nothing to time")
 
     plan = folder / "results/plan/position_bias"
     reads = sum(pq.read_metadata(path).num_rows for path in plan.rglob("*.parquet"))
