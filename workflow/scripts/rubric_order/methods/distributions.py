@@ -44,7 +44,7 @@ def chi_square_critical(level: float, df: float) -> float:
 
 
 def ranks(values: np.ndarray, *, axis: int, ties: str = "average") -> np.ndarray:
-    """Ranks from 1 along an axis of a matrix without NaN.
+    """Ranks from 1 along an axis of a matrix. NaN has no rank and counts for no other's.
 
     Args:
         values: shape (n, k).

@@ -8,9 +8,8 @@ items alike says it: that holds what an ordering does to a single item as well, 
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
-from rubric_order.methods import shared_orderings
+from rubric_order.methods import distributions, shared_orderings
 from rubric_order.methods.blocks import Block
 
 DRAWS = 2000  # of a run's correlations, for ranges of ranks
@@ -113,9 +112,7 @@ def ranks(r: np.ndarray, error: np.ndarray, *, confidence: float, rng: np.random
     drawn = rng.standard_normal((DRAWS, len(r))) * error
     own = np.array([shared_orderings.rank_of(r, place) for place in range(len(r))])
     # Drawn ones are never equal, but for those without an error, which have the digits of `r`.
-    once, twice = (
-        stats.rankdata(-np.round(r + times * drawn, 12), axis=1, nan_policy="omit") for times in (1, np.sqrt(2))
-    )
+    once, twice = (distributions.ranks(-np.round(r + times * drawn, 12), axis=1) for times in (1, np.sqrt(2)))
     tail = (1 - confidence) / 2
     low, high = np.quantile(twice, tail, axis=0, method="lower"), np.quantile(twice, 1 - tail, axis=0, method="higher")
     sure = ~np.isnan(error).any()
