@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 import statsmodels.api as api
+from scipy import special
+from statsmodels.base.model import GenericLikelihoodModel
+from statsmodels.discrete.conditional_models import ConditionalMNLogit
 
 from rubric_order.methods import series
 
@@ -74,3 +77,42 @@ def test_estimates_are_those_of_a_logistic_regression_of_statsmodels():
     fit, told_pairs = series.place_preference(winners, shown, group)
     assert told_pairs == told.sum()
     assert fit.contrast(first_less_last(2))[0] == pytest.approx(fitted.params[0], abs=1e-6)
+
+
+def multinomial(winners, shown):
+    """Worth of each place over that of the last one: the multinomial logit of statsmodels, with Firth's penalty.
+
+    In an order a candidate's log-weight is the worth of its place, and a tie's is 0. Two reads of a comparison that
+    differ are a group. The likelihood is taken given the two choices of each group: so what a judge thinks of the
+    candidates, and how often it calls a tie, may be anything.
+    """
+    p = shown.shape[2]
+    choices = np.where(winners == series.TIE, p, winners - 1)
+    two = np.stack(np.triu_indices(winners.shape[1], 1), axis=1)
+    unit, pair = (choices[:, two[:, 0]] != choices[:, two[:, 1]]).nonzero()
+    chosen, order = choices[unit[:, None], two[pair]], two[pair]
+    of_option = np.zeros((len(shown[0]), p + 1, p))  # how much the worth of each place weighs in each order
+    of_option[:, :p] = np.eye(p)[np.argsort(shown[0], axis=1)]
+    of_option = of_option[:, : chosen.max() + 1, :-1]
+    over_the_first = (of_option[:, 1:] - of_option[:, :1]).reshape(-1, p - 1)
+    orders, groups = np.eye(len(shown[0]))[order.ravel()], np.repeat(np.arange(len(unit)), 2)
+    model = ConditionalMNLogit(chosen.ravel(), orders, groups=groups)
+    apart = (of_option[order, chosen] - of_option[order, chosen[:, ::-1]]).sum(axis=1)
+
+    def penalised(worth):
+        varied = special.expit(apart @ worth) * special.expit(-(apart @ worth))
+        return model.loglike(over_the_first @ worth) + np.linalg.slogdet((apart * varied[:, None]).T @ apart)[1] / 2
+
+    full = GenericLikelihoodModel(chosen[:, 0], apart, loglike=penalised)
+    return full.fit(np.zeros(p - 1), method="newton", tol=1e-8, disp=False, skip_hessian=True).params
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_worth_of_each_place_is_that_of_a_conditional_multinomial_logit_of_statsmodels(kind):
+    winners, shown, group = study(kind, 1.0, 0.6, np.random.default_rng(5), groups=30, per_group=4)
+    assert (kind == "ties") == (winners == series.TIE).any()
+    fit, _ = series.place_preference(winners, shown, group)
+    p = KINDS[kind][0]
+    over_the_last = np.column_stack([np.eye(p)[:-1], np.zeros(p - 1)]) - np.eye(p + 1)[p - 1]
+    found = [fit.contrast(weights)[0] for weights in over_the_last]
+    assert found == pytest.approx(multinomial(winners, shown), abs=1e-6)
