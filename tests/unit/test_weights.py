@@ -3,9 +3,12 @@ import os
 
 import huggingface_hub
 import pytest
+from factories import complete_judge
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import weights
+from rubric_order.planning.requests import namer
+from rubric_order.probes import score_order
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -31,6 +34,25 @@ def test_two_checkpoints_of_one_name_and_one_header_are_two_judges(make):
     one, other = make("run1", b"\0\0\0\0"), make("run2", b"\0\0\0\1")
     assert set(weights.describe(one, None)) == {"weights"}
     assert weights.describe(one, None) != weights.describe(other, None)
+
+
+def name_of_request(model):
+    """As planning names it, after the weights of a judge whose config does not say them were looked up."""
+    judge = complete_judge(model=model) | weights.describe(model, None)
+    return namer(judge, 5, score_order)(b"a prompt", 0)
+
+
+def test_requests_have_other_names_where_checkpoints_of_one_name_and_one_header_differ(make):
+    one, copy, other = make("run1", b"1234"), make("run2", b"1234"), make("run3", b"1235")
+    assert name_of_request(one) == name_of_request(copy) != name_of_request(other)
+
+
+def test_requests_have_other_names_where_the_hub_has_another_commit_the_next_day(monkeypatch):
+    commits = iter([COMMIT, COMMIT, COMMIT[::-1]])
+    found = lambda _, model, **__: huggingface_hub.hf_api.ModelInfo(id=model, sha=next(commits))  # noqa: E731
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", found)
+    first, same_day, next_day = (name_of_request("org/model") for _ in range(3))
+    assert first == same_day != next_day
 
 
 def test_weights_are_the_same_wherever_they_lie_and_whatever_lies_beside_them(make):
