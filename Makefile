@@ -13,7 +13,7 @@ DEMO := config/demo.yaml
 NAMED = $(if $(CONFIG),$(CONFIG),$(error CONFIG=FILE is missing))
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo run report plan-cost judge-status test test-all test-cluster lint docs docs-links config-reference rule-graph clean
+.PHONY: help env demo run report plan-cost judge-status test test-slow test-all test-cluster lint docs docs-links config-reference rule-graph clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-16s %s\n", $$1, $$2}'
@@ -41,8 +41,10 @@ judge-status: env ## say how far the judges are, also while they run; ARGS as ab
 test: env ## run the tests, without those that take long
 	$(TEST) -m "not slow"
 
-test-all: env ## run all tests but those on a cluster
-	$(TEST)
+test-slow: env ## run the tests that take long
+	$(TEST) -m slow
+
+test-all: test test-slow ## run both: all tests but those on a cluster
 
 test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes
 	$(BIN)/pytest tests/cluster
