@@ -118,6 +118,19 @@ def test_the_page_says_what_was_found_and_asks_for_nothing_else(tmp_path):
     assert "nothing that both have" in comparison.page(nothing, results.bias_card(tmp_path / "new.csv").cards * 2)
 
 
+def test_the_page_of_one_file_puts_each_card_under_its_judge_whatever_stands_first(tmp_path):
+    biased, fair = read_twice([Simulation(preference="first"), Simulation()], 1)
+    both = pd.concat([biased.assign(judge="zeta"), fair.assign(judge="alpha")])
+    both.to_csv(tmp_path / "both.csv", index=False)
+    words = {card.judge: card.verdict.word for card in results.bias_card(tmp_path / "both.csv")}
+    assert words["zeta"] != words["alpha"]
+    page = tmp_path / "page.html"
+    CliRunner().invoke(app, ["compare", str(tmp_path / "both.csv"), "--page", str(page), "--json"])
+    text = page.read_text(encoding="utf-8")
+    shown = re.findall(r'<h3>(.+?)</h3>\s*<p class="verdict">(.+?)</p>', text)
+    assert shown == [(name, words[name].capitalize()) for name in ("zeta", "alpha")]
+
+
 def test_scores_of_the_workflow_are_reads_too(tmp_path):
     scores = simulated_reads(groups=5, strategies=("balanced", "fixed"), soft=True, n=3)
     for column in ("ordering", "position_probabilities"):

@@ -96,8 +96,10 @@ def page(found: Comparison, cards: Iterable[Card]) -> str:
     """A page that says it all: one file that asks for nothing else.
 
     Args:
-        cards: of both sides, of all that each has read.
+        cards: of both sides, of all that each has read; those of one file may stand in any order.
     """
+    names, cards = (found.one, found.other), list(cards)
+    known = {card.judge: card for card in cards}  # two runs of one judge have other names here, and stand by place
     reach: dict[str, float] = {}  # of the axis, by unit
     for each in found.differences:
         ends = [abs(end) for end in (each.estimate, each.low, each.high) if not math.isnan(end)]
@@ -111,7 +113,7 @@ def page(found: Comparison, cards: Iterable[Card]) -> str:
             "advice": card.verdict.advice,
             "facts": facts(card.evidence),
         }
-        for name, card in zip((found.one, found.other), cards, strict=True)
+        for name, card in zip(names, [known.get(*side) for side in zip(names, cards, strict=True)], strict=True)
     ]
     return pages.render("comparison.html.jinja", found=found, rows=rows, sides=sides, level=LEVEL)
 
