@@ -47,11 +47,13 @@ COLUMNS = [*KEYS, "n", "round", "writer", "reviewer", "text", "failure", "verdic
 COLUMNS += ["blind_score", "blind_failure", "accepted"]
 TEXT = Question("", (), "text")
 VERDICT = Question("", VERDICTS, "verdict")
+# What is said ends there: "no doubt" is none, and "yes or no" repeats what was asked.
 _VERDICT = re.compile(
-    r"(?:\[result\]|\b(?:verdict|answer)\b)\W{0,10}(yes|no)\b|\A\W*(yes|no)\b"
-    r"|\b(?:verdict|answer)\s+is\W{1,4}(yes|no)\b(?=\W*\Z|\W*[.,;!\n])",
+    r"(?:(?:\[result\]|\b(?:verdict|answer)\b)\W{0,10}|\A\W*|\b(?:verdict|answer)\s+is\W{1,4})(yes|no)\b"
+    r"(?!\W*or\W*(?:yes|no)\b)(?=\W*\Z|\W*[.,:;!(\n]|\s[-–—]+\s|—)",
     re.IGNORECASE,
 )
+_LAST_SENTENCE = re.compile(r"[.!?\n]\W*(yes|no)\W*\Z", re.IGNORECASE)
 
 
 class Slot(NamedTuple):
@@ -244,13 +246,16 @@ def _by_id(responses: pd.DataFrame) -> dict[str, tuple]:
 def read_verdict(answer: str, *, truncated: bool) -> tuple[str | None, str | None]:
     """The verdict of a review (``yes`` or ``no``) or the reason why there is none.
 
-    An answer that says both, or whose end is missing, gives none.
+    It is said at the beginning, after a word such as "verdict", or as a last sentence of one word. An answer that says
+    both, or whose end is missing, gives none.
     """
     text = strip_thinking(answer)
     if text is None:
         return None, UNFINISHED_THINKING
     text = normalise(text)
-    said = {(match[1] or match[2] or match[3]).lower() for match in _VERDICT.finditer(text)}
+    said = {match[1].lower() for match in _VERDICT.finditer(text)}
+    if not truncated and (last := _LAST_SENTENCE.search(text)):
+        said.add(last[1].lower())
     if len(said) == 1:
         return said.pop(), None
     return None, CONFLICTING if said else TRUNCATED if truncated else EMPTY if not text else NO_SCORE
