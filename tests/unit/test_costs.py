@@ -191,6 +191,18 @@ def test_cost_by_hand(judge, write, store):
     assert (pd.isna(free["cost"]), free["currency"]) == (True, "")
 
 
+def test_what_nothing_bounds_is_unknown_in_every_row_and_never_zero(judge, write, store):
+    free = {"sampling": judge["sampling"] | {"max_tokens": None}, "prices": {"prompt": 2.0, "completion": 8.0}}
+    judge |= {"throughput": 10.0, "gpu": 1, "profiles": {"short": {"sampling": {"max_tokens": 9}}}} | free
+    paths = {"s": write(request_table()), "t": write(request_table(profile="short"), "t")}
+    table = costs_of(judge, paths, store)
+    unknown = ["output_tokens", "hours", "gpu_hours", "cost"]
+    assert table.loc[["s", "all"], unknown].isna().all(axis=None)
+    assert table.loc["t", unknown].gt(0).all()
+    printed = plan_cost.for_print(plan_cost.table({"j": table.reset_index()}, {}))
+    assert printed.loc[0, ["Output tokens", "Hours", "GPU hours", "Cost"]].tolist() == ["unknown"] * 3 + ["unknown USD"]
+
+
 def test_a_judge_that_caches_nothing(judge, write, store):
     row = costs_of(judge | {"engine": "simulated"}, {"s": write(request_table())}, store).loc["all"]
     assert row["cached_tokens"] == 0

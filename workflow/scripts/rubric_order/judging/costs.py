@@ -88,9 +88,10 @@ def judge_costs(
 def _with_sum(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of single studies, and that of all of them."""
     sources = table["output_tokens_from"][table["to_ask"] > 0]
+    counts = table.drop(columns=["study", "output_tokens_from"])
     whole = {
         "study": EVERY,
-        **table.drop(columns=["study", "output_tokens_from"]).sum().to_dict(),
+        **counts.sum(skipna=False).to_dict(),  # what nothing bounds in one study, nothing bounds in all
         "output_tokens_from": "max_tokens" if "max_tokens" in set(sources) else "answers",
     }
     return pd.concat([table, pd.DataFrame([whole])], ignore_index=True)
@@ -99,7 +100,7 @@ def _with_sum(table: pd.DataFrame) -> pd.DataFrame:
 def _with_prices(table: pd.DataFrame, judge: Mapping, speed: float | None) -> pd.DataFrame:
     """The table with columns for hours and money."""
     computed = table["prompt_tokens"] - table["cached_tokens"] + table["output_tokens"]
-    hours = (computed / (speed or np.nan) / 3600).where(computed > 0, 0.0)
+    hours = (computed / (speed or np.nan) / 3600).where(computed.isna() | (computed > 0), 0.0)
     table = table.assign(
         tokens_per_second=speed or np.nan, hours=hours, gpu_hours=hours * judge["gpu"] if judge["gpu"] else 0.0
     )

@@ -58,7 +58,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
             "To ask": _between(rows["to_ask"], rows["to_ask_most"]),
             "Prompt tokens": (about + rows["prompt_tokens"].map(count, na_action=None)).where(~making, "unknown"),
             "From cache": [percent(*row) for row in zip(rows["cached_tokens"], rows["prompt_tokens"], strict=True)],
-            "Output tokens": most + rows["output_tokens"].map(count),
+            "Output tokens": (most + rows["output_tokens"].map(count)).where(rows["output_tokens"].notna(), "unknown"),
             "Hours": _amounts(rows["hours"], most),
             "GPU hours": _amounts(rows["gpu_hours"], most),
             "Cost": (_amounts(rows["cost"], most) + " " + rows["currency"]).where(rows["currency"] != "", ""),
