@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 
 import pytest
 from endpoint import Reply, completion, running
@@ -93,6 +94,16 @@ def test_plan_and_status_name_a_file_that_is_not_there(tmp_path):
         raise CliRunner().invoke(app, ["plan", "x.yaml", "--project", str(tmp_path)]).exception
     with pytest.raises(InputError, match=r"nowhere\.yaml: no such file"):
         raise CliRunner().invoke(app, ["status", "nowhere.yaml", "--project", str(ROOT)]).exception
+
+
+@pytest.mark.parametrize("name", ["plan", "status"])
+def test_plan_and_status_show_every_mistake_of_a_config(monkeypatch, name):
+    said = "Config file config.yaml is extended by a.yaml\nerror: config: judges/a: one\nconfig: judges/b: two\n"
+    done = subprocess.CompletedProcess([], 1, stdout="", stderr=said)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    with pytest.raises(InputError) as error:
+        raise CliRunner().invoke(app, [name, str(ROOT / "config/demo.yaml"), "--project", str(ROOT)]).exception
+    assert str(error.value) == "config: judges/a: one\nconfig: judges/b: two"
 
 
 @pytest.mark.parametrize("name", [command.name for command in app.registered_commands])

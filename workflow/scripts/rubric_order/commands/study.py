@@ -50,8 +50,9 @@ def _report(rule: str, config: list[Path], project: Path, as_json: bool) -> None
     if done.returncode:
         if "No module named snakemake" in done.stderr:
             raise InputError("Snakemake is not installed here; expected the environment of the project (make env)")
-        said = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-        raise InputError("\n".join(said).removeprefix("error: ") or done.stderr.strip() or done.stdout.strip())
+        # The first line of an error says so, and a mistake a line may follow.
+        _, _, said = f"\n{done.stderr}".partition("\nerror: ")
+        raise InputError(said.strip() or done.stderr.strip() or done.stdout.strip())
     if not as_json:
         typer.echo(done.stdout.rstrip("\n"))
         return
