@@ -75,6 +75,9 @@ def test_disagreement_and_majority_by_hand():
     # Off the commonest choice: 0, 0 | 1, 1 | 2, 1 | 2, 0.
     for level, share in ((0, 3 / 8), (1, 6 / 8), (2, 1)):
         assert of(found, "at_most", level=level) == pytest.approx(share)
+    # Of three judges and three options two are off the commonest choice at most: that is no estimate.
+    levels = found[found["quantity"] == "at_most"].set_index("level")
+    assert levels["ci_low"].notna().tolist() == levels["ci_high"].notna().tolist() == [True, True, False]
     # The majority says A, B | A, B | no majority, B | no majority, A: two are consistent.
     assert of(found, "position_consistency", judge="majority") == pytest.approx(2 / 4)
 
@@ -164,6 +167,12 @@ def test_the_figure_puts_judges_that_agree_beside_each_other():
     numbers = [text.get_text() for text in figure.axes[0].texts]
     assert numbers
     assert all(re.fullmatch(r"-?(\.[0-9]{2}|1\.00)", number) for number in numbers)
+    distribution = figure.axes[3]
+    marks = distribution.lines[0]
+    assert marks.get_ydata()[-1] == 1
+    figure.canvas.draw()
+    top = distribution.transData.transform((0, 1))[1] + marks.get_markersize() / 2 * figure.dpi / 72
+    assert top < distribution.get_window_extent().y1  # the mark of the last share is whole
     rows = agreement_table.table(found, study=STUDY)
     assert len(rows) == 6 + 2
     assert (

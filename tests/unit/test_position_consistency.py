@@ -176,6 +176,18 @@ def test_the_figure_has_a_point_with_its_interval_for_each_judge_and_task():
         plt.close(drawn)
 
 
+def test_judges_of_a_benchmark_share_its_lines_evenly_whatever_judges_other_benchmarks_have():
+    judges = {"b1": ["j1"], "b2": ["j2", "j3"]}
+    tables = [comparison_table(TEN * 4, judge=j).assign(benchmark=b) for b, names in judges.items() for j in names]
+    found = position_consistency.estimate(tables, confidence=0.95, forms={})
+    settings = {"study": "judging_the_judges", "profile": "default", "cluster": "group"}
+    sizes = {"least_comparisons": 20, "width_in": 6.5, "row_height_in": 0.3}
+    drawn = figure.draw(found, **settings, **sizes, labels=Labels({}, {}))
+    of_all = [[part.lines[0].get_ydata()[0] for part in axis.containers] for axis in (drawn.axes[0], drawn.axes[3])]
+    assert of_all == [[pytest.approx(0)], pytest.approx([-0.15, 0.15])]
+    plt.close(drawn)
+
+
 def lists_table(*tables, **about):
     found = position_consistency.estimate(list(tables), confidence=0.95, forms={})
     return list_position_bias.table(found, study=about.get("study", "judging_the_judges"))

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from factories import comparison_table
+from matplotlib.markers import CARETDOWN, CARETUP
 from scipy import special
 
 from rubric_order.base.labels import Labels
@@ -139,6 +140,21 @@ def test_figure_and_table(tmp_path):
     assert len(table.for_print(rows)) == 6
     empty = statistic.estimate(tables[0].assign(candidate=None), confidence=0.95, forms={})
     assert empty.empty
+
+
+def test_the_figure_marks_intervals_of_beta_that_go_on_beyond_the_frame():
+    tables = [judged("many", quality=1.5, questions=60), judged("few", quality=1.5, questions=8, seed=7)]
+    cells = quality_cells.estimate(tables, seed=1, forms={})
+    found = statistic.estimate(tables, confidence=0.95, forms={})
+    drawn = figure.draw(cells, found, study=STUDY, profile="default", width_in=6.5, labels=Labels({}, {}))
+    low, high = drawn.axes[5].get_ylim()
+    rows = found[(found["quantity"] == "first_last") & (found["kind"] == "crossed")]
+    for marker, end, beyond in ((CARETUP, high, rows["ci_high"] > high), (CARETDOWN, low, rows["ci_low"] < low)):
+        assert beyond.any()
+        marks = [line for line in drawn.axes[5].lines if line.get_marker() == marker and len(line.get_xdata())]
+        at = sorted((x, y) for line in marks for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True))
+        assert np.allclose(at, sorted((gap, end) for gap in rows.loc[beyond, "gap"]))
+    plt.close(drawn)
 
 
 def test_a_beta_that_only_the_penalty_keeps_finite_is_flagged_in_the_table():

@@ -16,8 +16,8 @@ CAPTION = (
     "Agreement of judges that compare the same candidates. Maps: share of prompts with the same choice, of all prompts "
     "and of those in which neither calls a tie, and Cohen's kappa; similar judges stand beside each other (average "
     "linkage of one less the agreement). Last panel: share of prompts in which at most the given number of judges "
-    "deviate from the commonest choice, with {bootstrap[confidence]:.0%} intervals over questions; it needs three "
-    "judges. After Shi et al. (Judging the Judges), Figures 3 and 4."
+    "deviate from the commonest choice, with {bootstrap[confidence]:.0%} intervals over questions, but for the number "
+    "that no prompt can exceed; it needs three judges. After Shi et al. (Judging the Judges), Figures 3 and 4."
 )
 LEAST_LETTERS = 3.5  # points; smaller numbers are not written, and colours have a scale
 QUANTITIES = {"agreement": "Agreement", "agreement_decided": "Without ties", "kappa": "Kappa"}
@@ -100,4 +100,4 @@ def _distribution(axis: plt.Axes, rows: pd.DataFrame) -> None:
     axis.set_xlabel("Judges off\nthe mode, at most")
     axis.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
     axis.set_title("Share of prompts")
-    axis.set_ylim(0, 1.02)
+    axis.set_ylim(0, 1.07)  # the last share is 1, and its mark whole

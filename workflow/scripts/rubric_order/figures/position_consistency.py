@@ -3,9 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.markers import CARETLEFT, CARETRIGHT  # their tips are at the point
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
@@ -59,11 +57,12 @@ def draw(
     tasks = {name: _tasks(block) for name, block in chosen.groupby("benchmark", sort=False)}
     columns = min(columns, len(QUANTITIES))
     figure, axes = _panels([row_height_in * (len(names) + 2) for names in tasks.values()], columns, width_in)
-    judges, stacked = list(chosen["judge"].unique()), columns < len(QUANTITIES)
+    stacked = columns < len(QUANTITIES)
     reach = _reach(chosen)
     for axis, ends in zip(axes[0], [(-0.05, 1.05), (-1.1, 1.1), (-reach, reach) if reach else None], strict=True):
         axis.set_xlim(ends)
     for row, (benchmark, names) in zip(axes, tasks.items(), strict=True):
+        judges = list(chosen.loc[chosen["benchmark"] == benchmark, "judge"].unique())
         for nth, (axis, (quantity, title)) in enumerate(zip(row, QUANTITIES.items(), strict=True)):
             if quantity != "position_consistency":
                 axis.axvline(0, zorder=1, label="no preferred place", **style.no_effect())
@@ -77,7 +76,7 @@ def draw(
                 spread = style.half_intervals(line)
                 axis.errorbar(line["estimate"], y, xerr=spread, label=labels.judge(judge), **look)
                 if quantity == "first_last" and reach:
-                    _arrows(axis, line, y, reach, look["color"])
+                    style.arrows(axis, line, y, reach, look["color"])
             axis.set_title(title if stacked or benchmark == next(iter(tasks)) else "")
             axis.tick_params(labelleft=nth % columns == 0, labelbottom=stacked or benchmark == list(tasks)[-1])
         row[0].set_yticks(range(len(names)), [_name(name, benchmark) for name in names])
@@ -127,17 +126,6 @@ def _reach(rows: pd.DataFrame) -> float:
     betas = rows[rows["quantity"] == "first_last"]
     ends = betas.loc[betas["task"] == EVERY, ["ci_low", "ci_high"]].abs()
     return max(1.2 * betas["estimate"].abs().max(), 1.05 * ends.max().max(), 0) if len(betas) else 0.0
-
-
-def _arrows(axis: Axes, line: pd.DataFrame, y: pd.Series, reach: float, colour: str) -> None:
-    """A mark at the frame where an interval goes beyond it."""
-    for side, marker, end in ((-1, CARETLEFT, "ci_low"), (1, CARETRIGHT, "ci_high")):
-        beyond = side * line[end] > reach
-        if beyond.any():
-            at = [side * reach] * int(beyond.sum())
-            look = {"linestyle": "none", "marker": marker, "markersize": style.scaled(4), "color": colour}
-            marks = axis.plot(at, y[beyond], clip_on=False, **look)
-            marks[0].set_in_layout(False)
 
 
 def _tasks(block: pd.DataFrame) -> list[str]:

@@ -11,13 +11,14 @@ from rubric_order.figures import style
 
 CAPTION = (
     "Cells of judge, candidate and task. First: consistency and fairness; no cell can be in the grey, where fairness "
-    "is larger than one less consistency. Then consistency by the candidate's overall win rate over the baseline: from "
-    "the same judgments, as in Shi et al.; from the other half of the questions; and from the other judges. In the "
-    "first of these no cell can be in the grey, where consistency is below twice the distance of the win rate from "
-    "even; the other two have no such bound. Then fairness by the win rate in the same judgments. Lines: a judge whose "
-    "verdicts are drawn from quality and its own preference for a place alone. Last: beta in quarters of the "
-    "comparisons by the gap from other questions, with {bootstrap[confidence]:.0%} intervals. After Shi et al. "
-    "(Judging the Judges), Figures 2 (c) to (f) and 5; what is not from the same judgments, bounds and lines are ours."
+    "is larger than one less consistency. Then consistency by the candidate's overall win rate over the baseline: "
+    "from the same judgments, as in Shi et al.; from the other half of the questions; and from the other judges. In "
+    "the first of these no cell can be in the grey, where consistency is below twice the distance of the win rate "
+    "from even; the other two have no such bound. Then fairness by the win rate in the same judgments. Lines: a judge "
+    "whose verdicts are drawn from quality and its own preference for a place alone. Last: beta in quarters of the "
+    "comparisons by the gap from other questions, with {bootstrap[confidence]:.0%} intervals; an arrow at the frame: "
+    "the interval goes on. After Shi et al. (Judging the Judges), Figures 2 (c) to (f) and 5; what is not from the "
+    "same judgments, bounds and lines are ours."
 )
 GREY = {"color": "0.88", "linewidth": 0, "zorder": 0}
 PANELS = (
@@ -110,10 +111,12 @@ def least_consistency(rate: np.ndarray, p: int) -> np.ndarray:
 def _beta(axis: Axes, rows: pd.DataFrame, labels: Labels) -> None:
     rows = rows[(rows["quantity"] == "first_last") & (rows["kind"] == "crossed") & rows["estimate"].notna()]
     axis.axhline(0, **style.no_effect())
-    for judge, part in rows.groupby("judge", sort=False):
-        look = style.look(labels.place_of_judge(judge))
-        axis.errorbar(part["gap"], part["estimate"], yerr=style.half_intervals(part), linestyle="-", **look)
-    reach = 1.6 * rows["estimate"].abs().max()
-    if reach > 0:  # intervals of few comparisons would press all others together
+    reach = 1.6 * rows["estimate"].abs().max()  # intervals of few comparisons would press all others together
+    if reach > 0:
         axis.set_ylim(-reach, reach)
+    for judge, part in rows.groupby("judge", sort=False):
+        look = style.look(labels.place_of_judge(judge)) | {"linestyle": "-", "label": labels.judge(judge)}
+        axis.errorbar(part["gap"], part["estimate"], yerr=style.half_intervals(part), **look)
+        if reach > 0:
+            style.arrows(axis, part, part["gap"], reach, look["color"], upright=True)
     axis.set(title="Beta, other questions", xlabel="Quality gap", ylabel="Beta (log-odds)")

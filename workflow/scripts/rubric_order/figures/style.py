@@ -8,6 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import CenteredNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.markers import CARETDOWN, CARETLEFT, CARETRIGHT, CARETUP  # their tips are at the point
+from numpy.typing import ArrayLike
 
 # Colours that differ in lightness too, and markers: they survive grey printing and colour blindness. What stands after
 # the seventh place has darker colours.
@@ -137,6 +139,24 @@ def half_intervals(line: pd.DataFrame) -> np.ndarray:
     """Lengths of the bars of intervals, (2, rows): below and above each estimate; 0 where there is no interval."""
     ends = line[["ci_low", "ci_high"]].to_numpy(dtype=float).T
     return np.nan_to_num(np.abs(ends - line["estimate"].to_numpy(dtype=float)))
+
+
+def arrows(axis: Axes, line: pd.DataFrame, at: ArrayLike, reach: float, colour: str, *, upright: bool = False) -> None:
+    """A mark at the frame where an interval goes on beyond it.
+
+    Args:
+        line: rows with `ci_low` and `ci_high`. at: their places on the other axis.
+        reach: how far the axis goes on both sides of 0.
+        upright: whether intervals are vertical.
+    """
+    markers = (CARETDOWN, CARETUP) if upright else (CARETLEFT, CARETRIGHT)
+    for side, shape, end in zip((-1, 1), markers, ("ci_low", "ci_high"), strict=True):
+        beyond = (side * line[end] > reach).to_numpy()
+        if beyond.any():
+            ends, places = [side * reach] * int(beyond.sum()), np.asarray(at)[beyond]
+            look = {"linestyle": "none", "marker": shape, "markersize": scaled(4), "color": colour, "clip_on": False}
+            (marks,) = axis.plot(*((places, ends) if upright else (ends, places)), **look)
+            marks.set_in_layout(False)
 
 
 def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: object) -> None:

@@ -32,8 +32,9 @@ def estimate(
           those in which both make one; ``agreement_decided``, the same of prompts in which neither calls a tie;
           ``kappa``, agreement beyond what their shares of choices make by chance, see `judge_panels.kappa`.
         - of judge ``all`` by `level`, a number of judges: ``at_most``, the share of prompts in which no more judges
-          than that choose otherwise than the commonest choice; ``consistency``, position consistency of the judges over
-          comparisons with that many (in the worse order), where there are any.
+          than that choose otherwise than the commonest choice (without an interval where that is always so, as of
+          one of three judges and two options); ``consistency``, position consistency of the judges over comparisons
+          with that many (in the worse order), where there are any.
         - of judge ``majority``, the commonest choice of three judges or more (a tie, where several are commonest):
           ``position_consistency``, ``preference_fairness`` and ``first_last``, see `position_consistency`. Beside it,
           of judge ``all``, ``mean_consistency``, the mean over judges of comparisons valid for each.
@@ -103,9 +104,12 @@ def _disagreement(panel: Panel, confidence: float) -> Iterator[dict]:
     off = judge_panels.off_the_mode(panel.winners, panel.p)
     cluster = pd.factorize(panel.reads["group_id"])[0]
     about = {"judge": EVERY, "other": "", "n_judges": len(panel.judges)}
+    options = panel.p + int((panel.winners == series.TIE).any())
+    most = len(panel.judges) - -(-len(panel.judges) // options)  # that can be off the commonest choice
     for level in range(int(off.max()) + 1):
-        found = shares.share((off <= level).astype(float), cluster, confidence)
-        yield about | {"quantity": "at_most", "level": level} | _row(found)
+        row = _row(shares.share((off <= level).astype(float), cluster, confidence))
+        always = {"ci_low": np.nan, "ci_high": np.nan} if level >= most else {}
+        yield about | {"quantity": "at_most", "level": level} | row | always
     units, rows, _ = _series(panel)
     if units.empty:
         return
