@@ -133,12 +133,60 @@ def test_the_error_of_a_controlled_win_rate_holds_that_of_place():
     def rate(**changed):
         return method.win_rate(pairs, design, found._replace(**changed), 0, 60)
 
-    slope = rate(influence=np.eye(60, k)).of_controlled[:k]
+    mix = rate(influence=np.zeros((60, k))).of_controlled  # whom it meets, and where
+    slope = (rate(influence=np.eye(60, k)).of_controlled - mix)[:k]
     for column, step in enumerate(1e-5 * np.eye(k)):
         ends = [rate(coefficients=found.coefficients + way * step).controlled for way in (1, -1)]
         assert slope[column] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-8)
     assert slope[-2] == 0  # of length
     assert abs(slope[-1]) > 0.01
+
+
+def chance_met(seed, questions=60, phi=0.0):
+    """Pairs of A with one other candidate a question, as it is drawn: B is weak and C is strong."""
+    rng = np.random.default_rng(seed)
+    other = rng.integers(1, 3, questions)
+    length = rng.normal(0, 300, questions)
+    z = np.array([0, 1.8, -1.8])[other] + phi * np.tanh(length / length.std())
+    verdict = (rng.random((2, questions)) < special.expit(z)).astype(float).ravel()
+    question, place = np.tile(np.arange(questions), 2), np.repeat([1.0, -1.0], questions)
+    return method.Pairs(
+        verdict,
+        np.zeros(2 * questions, dtype=int),
+        np.tile(other, 2),
+        -1,
+        question,
+        np.tile(length, 2),
+        float(length.std()),
+        place,
+        question,
+    )
+
+
+def rate_of_a(pairs):
+    design = method.design(pairs, method.scaled(pairs))
+    some = pairs.rows(design.kept)
+    found = method.fit(design.x, some.verdict, some.cluster, int(pairs.cluster.max()) + 1)
+    return method.win_rate(some, design, found, 0, int(pairs.cluster.max()) + 1)
+
+
+def test_the_error_of_a_controlled_win_rate_holds_whom_a_candidate_meets():
+    pairs = chance_met(1, phi=0.8)
+    found = rate_of_a(pairs)
+    left_out = np.array([rate_of_a(pairs.rows(pairs.cluster != k)).controlled for k in range(60)])
+    # Each question left out in turn, with all of the regression done anew.
+    assert found.of_controlled == pytest.approx(found.controlled - left_out, abs=2e-3)
+    # Over other questions the win rate varies by its opponents; what control changes hardly varies without a liking.
+    rates = [rate_of_a(chance_met(seed)) for seed in range(60)]
+
+    def ratio(values, influence):
+        return np.mean([method.cluster_robust._error(each) for each in influence]) / np.std(values)
+
+    controlled = ratio([rate.controlled for rate in rates], [rate.of_controlled for rate in rates])
+    assert controlled == pytest.approx(1, abs=0.25)
+    changes = [rate.controlled - rate.raw for rate in rates]
+    of_changes = [rate.of_controlled - rate.of_raw for rate in rates]
+    assert 0.8 < ratio(changes, of_changes) < 2
 
 
 RATES = ["win_rate_controlled", "difference"]
@@ -233,6 +281,25 @@ def test_log_probabilities_give_the_same_without_chance():
     found = estimated(table, readout="soft")
     assert value(found, "length")["estimate"] == pytest.approx(0.7, abs=1e-6)
     assert value(found, "first_place")["estimate"] == pytest.approx(0.3, abs=1e-6)
+
+
+def test_soft_rows_say_where_strengths_are_missing_and_which_reads_are_left_out():
+    table = comparison_table([(1, 2)] * 6, per_group=6, tie=False)  # each candidate in two reads alone
+    share = np.tile([0.6, 0.3], 6)
+    share[4] = 1.0
+    table = table.assign(
+        lengths=[[100 + 10 * k, 100] for k in range(12)],
+        position_probabilities=list(np.column_stack([share, 1 - share])),
+    )
+    row = value(estimated(table, readout="soft"), "length")
+    assert row["n_pairs"] == 6
+    assert "no strengths" in row["flag"]
+    assert "1 reads with a probability of 0 left out" in row["flag"]
+    sure = pd.concat([table, table.assign(condition="padded_1")], ignore_index=True)
+    of_padding = value(estimated(sure, varied="padding", readout="soft"), "padding")
+    assert "2 reads with a probability of 0 left out" in of_padding["flag"]
+    plenty = planted(0.0, questions=40).assign(position_probabilities=[[0.6, 0.4]] * 480)
+    assert value(estimated(plenty, readout="soft"), "length")["flag"] == ""
 
 
 def padded(delta, seed, *, units=100, place=0.5, tie=None):

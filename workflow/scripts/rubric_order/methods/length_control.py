@@ -312,7 +312,8 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
     """The win rate of one candidate over the reads of a regression that it is in.
 
     Without length each read keeps its place. The logit is not linear: without the place too, the difference from the
-    raw win rate would hold the effect of place.
+    raw win rate would hold the effect of place. A cluster adds to it in two ways: by the coefficients, and by whom the
+    candidate meets there, in which places.
 
     Args:
         pairs: the reads of the design.
@@ -333,7 +334,9 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
     steep = p * (1 - p) * weights
     slope = (columns * steep.sum(axis=1)[:, None]).mean(axis=0)
     slope = np.append(slope, (steep * nodes).sum(axis=1).mean()) if design.side is not None else slope
-    return WinRate(raw, of_raw, float((p @ weights).mean()), found.influence @ slope)
+    expected = p @ weights
+    of_controlled = found.influence @ slope + _of_mean(expected, pairs.cluster[mine], n_clusters)
+    return WinRate(raw, of_raw, float(expected.mean()), of_controlled)
 
 
 def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fit) -> bool:

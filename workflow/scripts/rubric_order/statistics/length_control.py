@@ -61,8 +61,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``padding``: log-odds that a text gains by sentences that say nothing, which make it half as long again.
         - ``padding_share``: what they add to its share of wins, a tie as a half.
 
-        Readout ``soft`` takes the log-probabilities of both positions in place of the verdict. `flag` says what the
-        regression leaves out, or why there is no number.
+        Readout ``soft`` takes the log-probabilities of both positions in place of the verdict. Reads in which a
+        position has no probability have no log-odds and are left out, as elsewhere in the library; they are the surest,
+        so that what is left is of the others. `flag` says how many these are, what else the regression leaves out, or
+        why there is no number.
 
     Source: Dubois et al. (2024), see `length_control.design`; padding is ours.
     """
@@ -92,6 +94,12 @@ def _log_odds(block: pd.DataFrame) -> np.ndarray:
         if row is not None and min(row[:2]) > 0:
             found[place] = np.log(row[0] / row[1]) * (1 if order[0] == 1 else -1)
     return found
+
+
+def _left_out(block: pd.DataFrame) -> tuple[str, ...]:
+    """A note on the reads with known probabilities of which one is 0."""
+    count = sum(row is not None and not min(row[:2]) > 0 for row in block["position_probabilities"])
+    return (f"{count} reads with a probability of 0 left out",) if count else ()
 
 
 def _places(block: pd.DataFrame) -> np.ndarray:
@@ -133,7 +141,8 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
         for quantity, (length, further) in columns.items():
             if readout == "soft":
                 # All candidates tell something here, whether or not one always wins: strengths without difficulties.
-                x, notes = _linear(pairs, length, further), ()
+                x, notes = _linear(pairs, length, further)
+                notes = (*notes, *_left_out(block))
                 found = length_control.fit_log_odds(x, values, pairs.cluster, clusters)
             else:
                 design = length_control.design(pairs, length, further)
@@ -180,13 +189,15 @@ def _human_differences(block: pd.DataFrame) -> np.ndarray | None:
     return scores[:, 0] - scores[:, 1]
 
 
-def _linear(pairs: Pairs, length: np.ndarray, further: np.ndarray | None) -> np.ndarray:
+def _linear(pairs: Pairs, length: np.ndarray, further: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The columns for log-odds, as those of `length_control.design`, and what they leave out."""
     columns = [] if further is None else [further]
     reads = np.bincount(np.concatenate([pairs.first, pairs.second]))
-    if reads[reads > 0].min() >= length_control.LEAST_PAIRS:
+    enough = bool(reads[reads > 0].min() >= length_control.LEAST_PAIRS)
+    if enough:
         one = np.eye(len(reads))
         columns.append(one[pairs.first] - one[pairs.second])
-    return np.column_stack([*columns, length, pairs.place])
+    return np.column_stack([*columns, length, pairs.place]), () if enough else ("no strengths",)
 
 
 def _interval(found: cluster_robust.Fit, weights: np.ndarray, confidence: float, notes: tuple[str, ...]) -> dict:
@@ -266,7 +277,8 @@ def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
             centred = [column - (np.bincount(unit, column) / np.bincount(unit))[unit] for column in (*terms.T, values)]
             found = length_control.fit_log_odds(np.column_stack(centred[:2]), centred[2], group, clusters)
         row = {"quantity": "padding", "method": WITHIN if readout == "hard" else SQUARES}
-        yield about | row | _interval(found, np.array([1.0, 0.0]), confidence, ())
+        notes = () if readout == "hard" else _left_out(block)
+        yield about | row | _interval(found, np.array([1.0, 0.0]), confidence, notes)
         if readout == "hard":
             yield about | _shares_gained(part, values, padded, confidence)
 

@@ -7,15 +7,16 @@ from rubric_order.tables import READOUT_NAMES, intervals, widen
 
 CAPTION = (
     "Length and the verdicts of judges that compare pairs, with {bootstrap[confidence]:.0%} intervals over groups. "
-    "Length: log-odds that the longer text gains where it is longer by far (tanh of the standardised difference, as in "
-    "AlpacaEval's length control), beside strengths of candidates and difficulties of questions where the study can "
-    "estimate them (else the flag says so). A longer text can be a better one: given people, the same in a model that "
-    "also has the difference of human scores. Doubling: log-odds for twice the length. r: correlation of the "
+    "Length: log-odds that the longer text gains where it is longer by far (tanh of the standardised difference, as "
+    "in AlpacaEval's length control), beside strengths of candidates and difficulties of questions where the study "
+    "can estimate them (else the flag says so). A longer text can be a better one: given people, the same in a model "
+    "that also has the difference of human scores. Doubling: log-odds for twice the length. r: correlation of the "
     "difference of lengths with the verdict. Longer wins: how often the judge prefers the longer text; of people: how "
     "often people do. Lengths are those of the texts themselves, also where the prompt cuts them to one length: what "
     "is left there is not length. Padding: log-odds, and points of the share of wins, that a text gains by sentences "
-    "that say nothing and make it half as long again. This alone is an effect of length with the content kept. A flag "
-    "`separated` marks a judge whose verdicts leave no finite number."
+    "that say nothing and make it half as long again. This alone is an effect of length with the content kept. By "
+    "option probabilities reads in which an option has none are left out, the surest ones; the flag says how many. A "
+    "flag `separated` marks a judge whose verdicts leave no finite number."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "varied", "readout"]
 QUANTITIES = ["length", "length_two_steps", "length_given_people", "length_doubling", "first_place", "correlation"]
