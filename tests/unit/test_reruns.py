@@ -17,9 +17,14 @@ SHOWN = orderings.balanced(5)
 def test_repeats_of_an_ordering_say_how_reads_vary():
     at = np.array([[0, 0, 1, 1], [0, 0, 1, -1], [0, -1, 1, -1]])
     scores = np.array([[1.0, 3, 2, 2], [4, 4, 5, np.nan], [1, np.nan, 2, np.nan]])
-    # Items: variance 2 and 0 in two cells, so 1; 0; and none, which takes the mean over all three repeats, 2 / 3.
-    expected = [[1 / 2, 1 / 2], [0, 0], [2 / 3, 2 / 3]]
+    # Cells: variance 2 and 0 of the first item; 0 of the second, whose other cell takes the other item's under that
+    # ordering, 0; none of the third, which takes the means of both orderings, (2 + 0) / 2 and 0.
+    expected = [[2 / 2, 0], [0, 0], [1, 0]]
     assert reruns.variances(scores, at, 2) == pytest.approx(np.array(expected))
+    # An ordering that is never repeated takes the mean of all repeats.
+    once = np.array([[0, 0, 1], [0, 0, 1]])
+    found = reruns.variances(np.array([[1.0, 3, 2], [4, 4, 5]]), once, 2)
+    assert found == pytest.approx(np.array([[1, 1], [0, 1]]))
 
 
 def test_without_repeats_what_all_items_share_is_no_chance_of_reads():
@@ -31,6 +36,35 @@ def test_without_repeats_what_all_items_share_is_no_chance_of_reads():
     noisy = reruns.variances(rng.normal(size=(500, 1)) + rng.normal(0, 0.7, (500, 10)), many, 10)
     assert noisy.mean() == pytest.approx(0.49, rel=0.05)
     assert np.isnan(reruns.variances(np.ones((1, 3)), at[:1], 3)).all()
+
+
+def test_without_repeats_an_ordering_has_the_variance_of_its_own_reads_but_for_a_share_of_the_others():
+    # Scores beside items and orderings: 1, -1 in the corners of two items and two orderings of three, so that
+    # 3 * 2 / (2 * 1) times their squares is 3, 3 and 0.
+    at = np.broadcast_to(np.arange(3), (2, 3))
+    scores = np.array([[1.0, -1, 0], [-1, 1, 0]])
+    assert reruns.variances(scores, at, 3) == pytest.approx(np.array([[3.0, 3, 0]] * 2))
+    # Two orderings are one number: (1 - 1/2) of one, and 1/2 of the other.
+    of_two = reruns.variances(np.array([[3.0, 0], [0, 0], [0, 0]]), at[[0, 0, 0], :2], 2)
+    assert of_two[:, 0] == pytest.approx(of_two[:, 1])
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_the_error_of_one_noisy_ordering_among_quiet_ones_is_its_own(repeats):
+    rng, m, count = np.random.default_rng(9), 200, 10
+    quality = rng.normal(size=(m, 1))
+    human, sd = quality[:, 0] + 0.7 * rng.normal(size=m), np.where(np.arange(count) == 0, 2.0, 0.3)
+    at = np.broadcast_to(np.tile(np.arange(count), repeats), (m, count * repeats))
+    runs = [quality + sd[at] * rng.normal(size=at.shape) for _ in range(150)]
+    values = [run.reshape(m, repeats, count).mean(axis=1) for run in runs]
+    r = np.array([[np.corrcoef(column, human)[0, 1] for column in each.T] for each in values])
+    pairs = zip(values, runs, strict=True)
+    error = np.mean([reruns.correlation_errors(v, human, reruns.variances(s, at, count)) for v, s in pairs], axis=0)
+    ratio = error / r.std(axis=0)
+    assert ratio[0] == pytest.approx(1, abs=0.2)
+    # Without repeats quiet ones take a tenth of their variance from the others.
+    mixed = (0.9 * 0.09 + 0.1 * (4 + 8 * 0.09) / 9) / 0.09
+    assert ratio[1:].mean() == pytest.approx(np.sqrt(mixed) if repeats == 1 else 1, abs=0.15)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,8 @@
 
 Items stay, and reads are taken as drawn anew. Where an ordering is read several times, its repeats say how reads vary.
 Where each is read once, what is left of an item's scores beside its level and what each ordering does to all
-items alike says it: that holds what an ordering does to a single item as well, so that errors are rather too large.
+items alike says it, see `variances`: that holds what an ordering does to a single item as well, which makes errors too
+large; and of D orderings a share of 1/D of the others' chance, which makes that of the noisiest of few too small.
 """
 
 from typing import NamedTuple
@@ -61,7 +62,12 @@ def variances(scores: np.ndarray, at: np.ndarray, n_orderings: int) -> np.ndarra
         n_orderings: D.
 
     Returns:
-        NaN where nothing tells how reads vary. Items without repeats are taken to vary as the others do.
+        Of each item's mean under each ordering by itself: a judge can be surer under one ordering than under another.
+        Where some ordering of some item is read repeatedly, from the repeats; items without repeats of an ordering are
+        taken to vary as the others do under it, and an ordering without repeats as all repeats do. Without repeats the
+        square of what is left beside items and orderings, over (1 - 1/D) (1 - 1/m): its mean over items is 1 - 1/D of
+        the ordering's own variance and 1/D of the mean of the others'. Of two orderings it is one number, half of
+        either: they cannot be told apart. NaN where nothing tells how reads vary.
     """
     item, _ = np.nonzero(at >= 0)
     cell = item * n_orderings + at[at >= 0]
@@ -69,16 +75,16 @@ def variances(scores: np.ndarray, at: np.ndarray, n_orderings: int) -> np.ndarra
     known = scores[at >= 0]
     count = np.bincount(cell, minlength=np.prod(shape)).reshape(shape)
     mean = np.bincount(cell, known, np.prod(shape)).reshape(shape) / count
-    df = (count - 1).sum(axis=1)
+    df = count - 1
     if df.any():
-        squares = np.bincount(item, (known - mean.ravel()[cell]) ** 2, len(scores))
-        of_item = np.where(df > 0, squares / np.maximum(df, 1), squares.sum() / df.sum())
-        return of_item[:, None] / count
+        squares = np.bincount(cell, (known - mean.ravel()[cell]) ** 2, np.prod(shape)).reshape(shape)
+        repeats = df.sum(axis=0)
+        usual = np.where(repeats > 0, squares.sum(axis=0) / np.maximum(repeats, 1), squares.sum() / df.sum())
+        return np.where(df > 0, squares / np.maximum(df, 1), usual) / count
     if min(shape) < 2:
         return np.full(shape, np.nan)
     rest = mean - mean.mean(axis=1, keepdims=True) - mean.mean(axis=0) + mean.mean()
-    of_item = (rest**2).sum(axis=1) / (n_orderings - 1) * len(scores) / (len(scores) - 1)
-    return np.broadcast_to(of_item[:, None], shape)
+    return rest**2 * np.prod(shape) / np.prod(np.array(shape) - 1)
 
 
 def correlation_errors(values: np.ndarray, human: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -200,7 +200,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     Reads are taken as drawn anew within each item; items stay. Two runs differ by the chance of both, so that the range
     is the estimate plus and minus sqrt(2) times its standard error over reads, times a normal quantile. Reads of one
     item under different orderings differ by the orderings as well, and count as drawn with them: where a strategy
-    gives every item the same orderings, such as `balanced`, the ranges are too wide rather than too narrow.
+    gives every item the same orderings, such as `balanced`, ranges over all of them are too wide rather than too
+    narrow. Those of single orderings can be either where each is read once, see `reruns.variances`.
 
     Args:
         scores: see `blocks.blocks`.

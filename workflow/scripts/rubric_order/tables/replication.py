@@ -9,11 +9,13 @@ CAPTION = (
     "lie, from how the reads of an item vary. It is missing where no item was read twice, and of numbers for which it "
     "is not computed: shares within one score, correlations by criterion or with golden scores, and counts of "
     "significant tests, which have no error of their own. Where each order is read once an item, what the order does "
-    "to single items counts as chance of reads, and ranges are too wide rather than too narrow. Outside names the "
-    "ranges that do not reach what rounding leaves of the published number. Outside of another run: prompts, settings, "
-    "items, or the version of the judge differ. Inside of both shows no agreement: with few items a worse judge is "
-    "inside as well. Not computed: no statistic of ours is that quantity. No estimate: this run has no reads for it. "
-    "The CSV file has all numbers of the paper, also those of judges that were not run."
+    "to single items counts as chance of reads, which makes ranges too wide; that of one order alone (canonical, "
+    "rank) takes a share of the chance of the others (of two orders half), which makes it too narrow where the reads "
+    "of this order vary by far the most. Outside names the ranges that do not reach what rounding leaves of the "
+    "published number. Outside of another run: prompts, settings, items, or the version of the judge differ. Inside "
+    "of both shows no agreement: with few items a worse judge is inside as well. Not computed: no statistic of ours "
+    "is that quantity. No estimate: this run has no reads for it. The CSV file has all numbers of the paper, also "
+    "those of judges that were not run."
 )
 OUTSIDE = {"in_items": "other items", "in_rerun": "another run"}
 
