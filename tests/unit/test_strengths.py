@@ -167,6 +167,28 @@ def test_estimates_are_over_the_baseline_and_name_what_does_not_connect():
     assert moved.mean() == pytest.approx(-1.6, abs=0.4)
 
 
+def test_a_strength_that_cannot_be_told_from_its_place_has_no_rank_and_says_so():
+    table = with_ties()
+    once = table[[order[0] == 1 for order in table["ordering"]]]  # the baseline always stands first
+    found = strengths.estimate(once, **SETTINGS).set_index(["model", "quantity", "candidate"])
+    placed = found.loc["with places"]
+    for name in ("c01", "c11"):
+        assert placed.loc[("strength", name), ["estimate", "ci_low", "ci_high"]].isna().all()
+        assert placed.loc[("strength", name), "flag"].startswith("not identified")
+        assert np.isfinite(found.loc[("without places", "strength", name), "estimate"])
+    assert placed.loc["rank", "estimate"].isna().all()
+    assert placed.loc["rank", "flag"].str.startswith("not identified").all()
+    for quantity in ("place_preference", "first_last"):
+        assert placed.loc[quantity, "estimate"].isna().all()
+        assert placed.loc[quantity, "flag"].eq("not identified").all()
+    reversed_ = found.loc[("without places", "reversals", "all")]
+    assert np.isnan(reversed_["estimate"])
+    assert reversed_["flag"] == "not identified"
+    assert found.loc["without places"].loc["rank", "estimate"].sort_values().tolist() == [1, 2, 3]
+    rows = strengths_table.table(found.reset_index(), study="judging_the_judges")
+    assert rows["flag"].str.startswith("not identified").sum() == 3
+
+
 def test_reversals_by_hand_and_ranks_with_ties():
     assert method.reversed_pairs(np.array([1, 2, 3]), np.array([2, 1, 3])) == (1, 3)
     assert method.ranks(np.array([3.0, 1.0, 3.0])).tolist() == [1.5, 3, 1.5]

@@ -18,6 +18,7 @@ COLUMNS = {
     ]
 }
 MODELS = ("with places", "without places", "first order", "last order")
+NOT_TOLD = "not identified"
 
 
 def estimate(
@@ -52,6 +53,8 @@ def estimate(
           the first order. How much of that is chance is not separated.
 
         A candidate that nobody, or everybody, in the largest connected set beats has no number, and the flag says so.
+        What the design does not tell has none either, and the flag ``not identified``: where one side always stands
+        first, its strength cannot be told from its place. Ranks are told where all strengths of the set are.
 
     Source: see `strengths.fit`; intervals take questions as the sample.
     """
@@ -78,7 +81,7 @@ def _of_block(
     orders = np.unique(reads["order"])
     baseline = reads["baseline"].iloc[0]
     origin = names.index(baseline) if baseline in names else None
-    known: dict[str, np.ndarray] = {}
+    known: dict[str, tuple[np.ndarray, str]] = {}
     for model in MODELS:
         if model.endswith("order") and len(orders) < 2:
             continue
@@ -87,23 +90,24 @@ def _of_block(
         found = method.fit(some, len(names), places=model == "with places")
         at = None if origin is not None and not found.connected[origin] else origin
         weights = _contrasts(found, len(names), at)
+        told = found.connected & np.array([found.found.tells(row) for row in weights])
         values = np.full(len(names), np.nan)
-        if not found.found.problem:
-            values[found.connected] = (weights @ found.found.coefficients)[found.connected]
+        values[told] = (weights @ found.found.coefficients)[told]
         about = {"model": model, "n_reads": found.reads}
         yield from (about | row for row in _of_candidates(found, weights, names, values, confidence, resamples, rng))
         if model == "with places":
             yield from (about | row for row in _of_places(found, len(names), p, choices, confidence))
             if p == 2 and choices.tie.all():
                 yield {"n_reads": len(choices.shown)} | _rao_kupper(choices, len(names), confidence)
-        other = known.get("first order" if model == "last order" else "with places")
+        why = found.found.problem or (NOT_TOLD if not told[found.connected].all() else "")
+        other, problem = known.get("first order" if model == "last order" else "with places", (None, ""))
         if other is not None:
             both = ~np.isnan(values) & ~np.isnan(other)
             turned, pairs = method.reversed_pairs(values[both], other[both])
             share = turned / pairs if pairs else np.nan
-            flag = "" if pairs else found.found.problem
+            flag = "" if pairs else why or problem
             yield about | {"candidate": EVERY, "quantity": "reversals", "estimate": share, "flag": flag}
-        known[model] = values
+        known[model] = values, why
 
 
 def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> dict:
@@ -111,7 +115,8 @@ def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> dict:
     found = method.rao_kupper(choices, count)
     row = found.interval(np.eye(count + 2)[count], confidence)
     clusters = 0 if found.problem else cluster_robust.counted(found.influence)
-    about = {"model": "Rao-Kupper", "candidate": EVERY, "quantity": "first_last", "flag": found.problem}
+    flag = found.problem or ("" if found.tells(np.eye(count + 2)[count]) else NOT_TOLD)
+    about = {"model": "Rao-Kupper", "candidate": EVERY, "quantity": "first_last", "flag": flag}
     return about | {"n_clusters": clusters} | {key: row[key] for key in ("estimate", "ci_low", "ci_high")}
 
 
@@ -150,7 +155,9 @@ def _of_candidates(
     resamples: int,
     rng: np.random.Generator,
 ) -> Iterator[dict]:
-    inside = np.flatnonzero(~np.isnan(values))
+    told = ~np.isnan(values)
+    # Among some of the candidates alone ranks would be others.
+    inside = np.flatnonzero(told if told[found.connected].all() else np.zeros(len(told), dtype=bool))
     ranks = dict(zip(inside, method.ranks(values[inside]), strict=True))
     ends = {}
     count = 0 if found.found.problem else cluster_robust.counted(found.found.influence)
@@ -164,12 +171,15 @@ def _of_candidates(
     few = "few clusters" if count < FEW_CLUSTERS else ""
     for number, name in enumerate(names):
         problem = found.found.problem or ("" if found.connected[number] else method.NOT_CONNECTED)
-        about = {"candidate": name, "n_clusters": count, "flag": ", ".join(filter(None, (problem, few)))}
-        row = found.found.interval(weights[number], confidence) if number in ranks else {"estimate": np.nan}
+        untold = NOT_TOLD if not problem and not told[number] else ""
+        about = {"candidate": name, "n_clusters": count, "flag": ", ".join(filter(None, (problem or untold, few)))}
+        row = found.found.interval(weights[number], confidence) if told[number] else {"estimate": np.nan}
         yield (
             about | {"quantity": "strength"} | {key: row.get(key, np.nan) for key in ("estimate", "ci_low", "ci_high")}
         )
         low, high = ends.get(number, (np.nan, np.nan))
+        unranked = NOT_TOLD if not problem and number not in ranks else ""
+        about["flag"] = ", ".join(filter(None, (problem or unranked, few)))
         yield about | {"quantity": "rank", "estimate": ranks.get(number, np.nan), "ci_low": low, "ci_high": high}
 
 
@@ -194,6 +204,8 @@ def _of_places(
     for (quantity, position), weights in contrasts.items():
         row = found.found.interval(weights, confidence)
         kept = {key: row[key] for key in ("estimate", "ci_low", "ci_high")}
-        never = quantity == "tie" and not found.found.problem and not found.found.tells(weights)
-        flag = {"flag": cluster_robust.SEPARATED} if never else {}
+        told = found.found.problem or found.found.tells(weights)
+        # A tie that is offered and never called is in no read of the fit.
+        never = quantity == "tie" and np.abs(found.found.space[-1]).max() < cluster_robust.ROUNDING
+        flag = {} if told else {"flag": cluster_robust.SEPARATED if never else NOT_TOLD}
         yield about | {"quantity": quantity, "position": position} | kept | flag

@@ -14,7 +14,8 @@ CAPTION = (
     "strengths hold what the place is worth (with a baseline: all others lose or gain it). Reversed, in the row of "
     "all: share of pairs of candidates whose order changes without places, and between the first order and the last; "
     "some of that is chance. Flag not connected: a candidate that nobody, or everybody, of the largest connected set "
-    "beats has no number. First place: its log-odds less the last's; the CSV file also has it by Rao and Kupper's ties."
+    "beats has no number; not identified: the design does not tell it, as where the baseline always stands first. "
+    "First place: its log-odds less the last's; the CSV file also has it by Rao and Kupper's ties."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n", "candidate"]
 MODELS = {"with places": "places", "without places": "no_places", "first order": "first", "last order": "last"}
