@@ -79,7 +79,7 @@ def test_a_judge_whose_consistency_has_nothing_to_do_with_quality_has_a_parabola
 
 
 def test_where_quality_matters_all_gaps_show_it():
-    found = slopes([judged(f"j{k}", quality=2.5, seed=k) for k in range(3)])
+    found = slopes([judged(f"j{k}", quality=2.5, seed=k, candidates=24, questions=20) for k in range(3)])
     for kind in ("own", "crossed", "others"):
         assert (found.xs(kind, level="kind")["ci_low"] > 0).all()
 
@@ -111,12 +111,54 @@ def test_the_curve_is_what_such_a_judge_gives():
 
 
 def test_beta_of_bins_does_not_depend_on_the_gap_where_it_is_one():
-    found = statistic.estimate(judged(quality=2, beta=0.6, questions=150), confidence=0.95, forms={})
+    found = statistic.estimate(judged(quality=2, beta=0.6, questions=40, candidates=24), confidence=0.95, forms={})
     rows = found[(found["quantity"] == "first_last") & (found["kind"] == "crossed")].sort_values("bin")
     assert ((rows["ci_low"] < 0.6) & (rows["ci_high"] > 0.6)).sum() >= 3
     assert rows["gap"].is_monotonic_increasing
     consistency = found[(found["quantity"] == "position_consistency") & (found["kind"] == "crossed")]
     assert consistency["estimate"].iloc[-1] > consistency["estimate"].iloc[0] + 0.1
+
+
+def test_bins_by_hand():
+    assert quality_gap.bins(np.zeros(40), 4).tolist() == [0] * 40
+    assert quality_gap.bins(np.array([0.3, 0.1, 0.4, 0.2]), 4).tolist() == [2, 0, 3, 1]
+    # Six tied zeros of eight: cuts are wanted behind 2, 4 and 6, and there is one at 6 alone. A ninth value far off
+    # the wanted places is no bin of its own.
+    assert quality_gap.bins(np.array([0, 0, 0, 0, 0, 0, 0.1, 0.1]), 4).tolist() == [0] * 6 + [1, 1]
+    assert quality_gap.bins(np.append(np.zeros(9), 0.5), 4).tolist() == [0] * 10
+
+
+def test_bins_do_not_depend_on_the_order_of_rows_where_gaps_tie():
+    rows = [(A, B)] * 10 + [(B, A)] * 10 + [(A, A)] * 20  # the win rate is a half: all gaps are 0
+    tables = [
+        comparison_table(order, per_group=1, tie=False).assign(human_scores=[[3.0, 3.0]] * 80)
+        for order in (rows, rows[::-1])
+    ]
+    assert all((statistic.estimate(table, confidence=0.95, forms={})["bin"].isna()).all() for table in tables)
+    # Half of the gaps are 0: these are one bin, the rest two, whatever the order.
+    human = [[3.0, 3.0]] * 20 + [[3.0, 4.0]] * 10 + [[3.0, 5.0]] * 10
+    found = []
+    for way in (1, -1):
+        table = comparison_table(rows[::way], per_group=1, tie=False)
+        scores = dict(zip(sorted(table["unit_id"].unique()), human[::way], strict=True))
+        of_people = statistic.estimate(
+            table.assign(human_scores=table["unit_id"].map(scores)), confidence=0.95, forms={}
+        ).query("kind == 'human' and quantity == 'position_consistency'")
+        assert of_people["bin"].tolist() == [1, 2, 3]
+        found.append(of_people["estimate"].tolist())
+        assert found[-1] == [1, 0, 0]
+    assert found[0] == found[1]
+
+
+def test_the_crossed_gap_of_few_cells_has_no_slope_and_no_bins():
+    for candidates, told in ((19, False), (20, True)):
+        found = statistic.estimate(judged(quality=0.5, candidates=candidates, questions=12), confidence=0.95, forms={})
+        crossed = found[found["kind"] == "crossed"]
+        assert crossed.loc[crossed["quantity"] == "slope_consistency", "estimate"].notna().all() == told
+        assert crossed["flag"].str.startswith("few cells").any() == (not told)
+        assert crossed["bin"].notna().any() == told
+        own = found[(found["kind"] == "own") & (found["quantity"] == "slope_consistency")]
+        assert own["estimate"].notna().all()
 
 
 def test_figure_and_table(tmp_path):
@@ -159,7 +201,7 @@ def test_the_figure_marks_intervals_of_beta_that_go_on_beyond_the_frame():
 
 def test_a_beta_that_only_the_penalty_keeps_finite_is_flagged_in_the_table():
     rows = [(A, A)] * 10 + [(A, B)] * 15 + [(B, A)] * 15  # all inconsistent pairs take the first place
-    found = statistic.estimate(comparison_table(rows * 2, per_group=4, tie=False), confidence=0.95, forms={})
+    found = statistic.estimate(comparison_table(rows * 4, per_group=20, tie=False), confidence=0.95, forms={})
     of_bins = found[(found["quantity"] == "first_last") & (found["kind"] == "crossed")]
     told = of_bins[of_bins["n_clusters"] > 0]
     assert len(told)

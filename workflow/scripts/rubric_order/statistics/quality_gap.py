@@ -10,6 +10,7 @@ from rubric_order.methods import cluster_robust, quality_gap, series, shares, ti
 
 COLUMNS = {"scores": [*KEYS, *quality_gap.NEEDED]}
 BINS = 4
+FEW_CELLS = "few cells"
 OUTCOMES = {"position_consistency": "consistent", "preference_fairness": "leaning"}
 
 
@@ -30,11 +31,14 @@ def estimate(
         - ``slope_consistency`` and ``slope_fairness``: how much consistency, and the size of fairness's inconsistent
           share with its sign (leaning to recency), rise with each unit of the gap; least squares over comparisons.
         - ``position_consistency``, ``preference_fairness`` and ``first_last`` (see `position_consistency`) in each
-          `bin` of a quarter of the comparisons, from the smallest gaps on, with the mean `gap`.
+          `bin` of about a quarter of the comparisons, from the smallest gaps on, with the mean `gap`. Comparisons with
+          one gap share a bin, see `quality_gap.bins`; where that leaves a single one there are none.
 
         Only the gaps of other questions, of other judges and of people share no judgment with the outcome: an ``own``
         gap has a slope at any judge, also one that does not look at quality. Intervals are over questions; `crossed`
         gaps are from other questions of the same candidate and task, so that they tell of candidates, not of answers.
+        With fewer than `quality_gap.LEAST_CELLS` cells of candidate and task they are tied to the outcome (see
+        `quality_gap.few_cells`): slopes are then NaN with the flag ``few cells``, and there are no bins.
 
     Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.
     """
@@ -46,7 +50,8 @@ def estimate(
                 if len(part) > BINS:
                     same = about | {"judge": judge, "kind": kind}
                     rows += (same | row for row in _slopes(part, kind, confidence))
-                    rows += (same | row for row in _by_bin(part, kind, int(about["n"]), confidence))
+                    if not quality_gap.few_cells(part, kind):
+                        rows += (same | row for row in _by_bin(part, kind, int(about["n"]), confidence))
     words = ["benchmark", "kind", "quantity", "flag"]
     columns = [*KEYS, "benchmark", "kind", "quantity", "bin", "gap", "estimate", "ci_low", "ci_high", "p"]
     columns += ["n_values", "n_clusters", "flag"]
@@ -63,8 +68,10 @@ def _slopes(block: pd.DataFrame, kind: str, confidence: float) -> Iterator[dict]
         right = cluster_robust.sums_by(cluster, np.arange(len(x)), None, count, x * y[:, None])
         found = cluster_robust.least_squares(right, products).fit()
         row = found.interval(np.array([0.0, 1.0]), confidence)
-        kept = {key: row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
-        yield {"quantity": quantity, "n_values": len(block), "n_clusters": count, "flag": _few(count)} | kept
+        untold = quality_gap.few_cells(block, kind)
+        kept = {key: np.nan if untold else row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
+        flag = ", ".join(filter(None, (FEW_CELLS if untold else "", _few(count))))
+        yield {"quantity": quantity, "n_values": len(block), "n_clusters": count, "flag": flag} | kept
 
 
 def _few(count: int) -> str:
@@ -72,10 +79,9 @@ def _few(count: int) -> str:
 
 
 def _by_bin(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterator[dict]:
-    order = block[kind].rank(method="first").to_numpy()
-    which = np.ceil(order / len(block) * BINS).astype(int)
-    for number in range(1, BINS + 1):
-        part = block[which == number]
+    which = quality_gap.bins(block[kind].to_numpy(dtype=float), BINS)
+    for number in range(1, which.max() + 2 if which.any() else 1):
+        part = block[which == number - 1]
         cluster = pd.factorize(part["group_id"])[0]
         about = {"bin": number, "gap": float(part[kind].mean()), "n_values": len(part)}
         for quantity, column in OUTCOMES.items():
