@@ -102,6 +102,33 @@ def test_without_a_text_under_another_number_neither_is_identified():
     assert found.loc[("slope_of_number", ""), "flag"] == "not identified"
 
 
+def test_slopes_and_their_difference_are_of_the_same_items():
+    names = ["reference_5", *(f"reference_5_as_{k}" for k in range(1, 5)), *(f"reference_{k}" for k in range(1, 5))]
+    table = judged(names, USUAL, groups=2)
+    said_, shown = said(names), {}
+    for name in names:
+        shown[name] = said_[name][str(N)]["shown"]
+    # Item 0 follows the number by 1 with its text and by 0 without, item 1 by 1 in both. Item 2 by 1 without its text,
+    # and lacks a score with it. All others have no scores.
+    number = table["condition"].map(shown).astype(float)
+    fits = ~table["condition"].str.contains("_as_")
+    item = table["item_id"]
+    score = pd.Series(np.nan, table.index)
+    score[item == "i0000"] = np.where(fits, number, 5)[item == "i0000"]
+    score[item == "i0001"] = number[item == "i0001"]
+    score[item == "i0002"] = number[item == "i0002"]
+    score[(item == "i0002") & (table["condition"] == "reference_2")] = np.nan
+    found = scoring_causes.estimate(
+        table.assign(score=score, expected_score=np.nan, position_probabilities=None), conditions=said_, confidence=0.95
+    ).query("cluster == 'item' and unit == 'points'")
+    found = found.set_index("cause")
+    assert found["estimate"].to_dict() == pytest.approx(
+        {"slope_of_number": 0.5, "slope_of_number_and_text": 1, "slope_of_text": 0.5}
+    )
+    assert (found["n_items"] == 2).all()
+    assert (found["n_clusters"] == 2).all()
+
+
 def test_slopes_in_points_part_the_number_from_the_text():
     names = [*NUMBERS, *(f"reference_{k}" for k in range(1, 5))]
     for number, text in ((0.6, 0.0), (0.0, 0.6)):

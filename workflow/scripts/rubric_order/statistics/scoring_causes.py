@@ -65,6 +65,10 @@ def estimate(
           references;
         - ``slope_of_number``: points that a score moves with each point of the number, the text being the same;
           ``slope_of_number_and_text``: where the text is written for the number; ``slope_of_text``: the difference.
+          Where some items have both of the first two, all three are of these items.
+
+        `n_items` are those that count: of slopes the ones with a score in each of their reads, else those with two
+        scores or more.
 
         Readout ``soft`` is a mean over groups: least squares of log-probabilities. Readout ``hard`` is of the average
         pair of reads: where groups differ in an effect, its log-odds are nearer to 0 than the mean of those of the
@@ -154,7 +158,8 @@ def _rows(keys: dict, laid: Laid, conditions: Mapping, confidence: float) -> Ite
         else:
             sums = prompt_effects.of_probabilities(terms, laid.probabilities)
         for cluster, unit in units.items():
-            about = keys | {"readout": readout, "cluster": cluster, "n_items": len(unit)}
+            several = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
+            about = keys | {"readout": readout, "cluster": cluster, "n_items": several}
             error = cluster_robust.LARGER if readout == "hard" else cluster_robust.SANDWICH
             model = {"unit": "log-odds", "method": f"{MODELS[readout]}; {error.format(cluster)}"}
             yield from (about | model | row for row in _effects(sums.by_cluster(unit).fit(), asked, confidence))
@@ -178,11 +183,15 @@ def _slopes(
     same, fitting = (text == n) & (shown > 0), (text == shown) & (shown > 0)
     slopes = {NUMBER: _of_items(values, shown, same), BOTH: _of_items(values, shown, fitting)}
     slopes[TEXT] = slopes[BOTH] - slopes[NUMBER]
+    common = ~np.isnan(slopes[TEXT])
+    if common.any():
+        slopes = {cause: np.where(common, of_items, np.nan) for cause, of_items in slopes.items()}
     for cause, of_items in slopes.items():
         known = ~np.isnan(of_items)
         found = variants.ratio(of_items[known], np.ones(int(known.sum())), unit[known], confidence)
         few = "few clusters" if found["n_clusters"] < uniformity.FEW_CLUSTERS else ""
-        yield {"cause": cause, "about": "", "flag": few if known.any() else NOT_IDENTIFIED} | found
+        about = {"cause": cause, "about": "", "n_items": int(known.sum())}
+        yield about | {"flag": few if known.any() else NOT_IDENTIFIED} | found
 
 
 def _of_items(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:
