@@ -69,7 +69,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``accuracy_ties_half``: of all pairs, a tie as half right. It is linear in the verdict, so random order and
           average have the same: averaging two orders makes it less noisy, and not better.
         - ``correlation``: of the verdict (1, a half, 0) with the difference of the human scores, Pearson.
-        - ``gain``: how much the policy adds to ``accuracy_ties_half``, over the same pairs: to that of one order; of a
+        - ``gain``: how much the policy adds to ``accuracy_ties_half``, over the same pairs: to that of one order (of a
+          random order and of both orders it depends on which candidates are listed first as well); of a
           majority to that of a drawn judge under the same policy; of criteria to that of as many
           overall verdicts or more; of ``overall_repeated`` to one.
         - ``with_overall``: of anchored verdicts, the share of pairs that they decide like the overall verdict.

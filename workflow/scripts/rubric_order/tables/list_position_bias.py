@@ -9,14 +9,15 @@ CAPTION = (
     "Position bias of judges that choose the best of a list, with {bootstrap[confidence]:.0%} intervals over "
     "questions. PC, position consistency: share of lists with one winner, or a tie, in all orders, of those with a "
     "verdict in each; chance is the PC of a judge that draws a place in each order and calls as many ties, alike in "
-    "all lists: where ties gather in some lists, chance alone gives more. PF, preference fairness: share of "
-    "inconsistent lists that count for another place than the first, less that for the first; a list counts by its "
-    "most chosen place. Several places stand against the first, so a judge without a preferred place does not have "
-    "a PF of 0: column even gives its PF. Two winners: share of lists in which two candidates win; the other "
-    "inconsistent lists have one winner and ties. Places: what each place adds to a candidate's log-odds, from the "
-    "first to the last; they sum to 0. Beta: the first less the last (conditional logit, Firth's penalty). Errors: "
-    "answers without a verdict. RS, repetition stability: share of the commonest verdict among reads of one prompt. "
-    "Marked: a beta that is separated: only the penalty keeps it finite, so read its sign and not its size."
+    "all lists: where ties gather in some lists, chance alone gives more. PF, preference fairness: share of lists "
+    "that are inconsistent and count for another place than the first, less that of those that count for the first; a "
+    "list counts by its most chosen place. Several places stand against the first, so a judge without a preferred "
+    "place does not have a PF of 0: column even gives its PF. Two winners: share of lists in which two candidates "
+    "win; the other inconsistent lists have one winner and ties. Places: what each place adds to a candidate's "
+    "log-odds, from the first to the last; they sum to 0. Beta: the first less the last (conditional logit, Firth's "
+    "penalty). Errors: answers without a verdict. RS, repetition stability: share of the commonest verdict among "
+    "reads of one prompt. Marked: a beta that is separated: only the penalty keeps it finite, so read its sign and "
+    "not its size."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n"]
 QUANTITIES = ["repetition_stability", "position_consistency", "consistency_by_chance", "preference_fairness"]

@@ -6,21 +6,22 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables import intervals, numbers, widen
 
 CAPTION = (
-    "Mitigations of position bias beside human scores, of pairs that people tell apart and that have a verdict in both "
-    "orders, with {bootstrap[confidence]:.0%} intervals over groups. Calls: reads of a pair. Decided: share of pairs "
-    "with a winner. Right: of these, the share whose winner is that of people; a policy that decides less often can be "
-    "right more often without telling more. Right, a tie as half: of all pairs; averaging two orders leaves it as it "
-    "is in a random order, by arithmetic. r: correlation of the verdict (1, a half, 0) with the difference of the "
-    "human scores. Win rates: mean absolute error of the candidates' win rates. Consistent: whether the other order "
-    "gives the same verdict, 1 by construction of two orders together. First place: share of pairs that the first "
-    "place wins, less that of the second; 0 by construction of two. Gain: what a policy adds to right, a tie as half, "
-    "over the same pairs: to one order (of a random order and of an average it depends on which candidates are listed "
-    "first, and is no merit); of a majority to a judge that is drawn from those who vote. Judge majority: "
-    "the commonest verdict of all judges, a tie where several are commonest; all, drawn: one of them at random. More "
-    "reads of one order take away noise, and leave what the place adds. Criteria, combined: what most "
-    "verdicts under single criteria say, beside overall verdicts on the same pairs and people's overall scores; its "
-    "gain is over as many reads of the overall verdict or more, for both take away noise. Like overall: share of pairs "
-    "decided as by one overall verdict. r with length: of the verdict with the difference of the texts' lengths."
+    "Mitigations of position bias beside human scores, of pairs that people tell apart and that have a verdict in "
+    "both orders, with {bootstrap[confidence]:.0%} intervals over groups. Calls: reads of a pair. Decided: share of "
+    "pairs with a winner. Right: of these, the share whose winner is that of people; a policy that decides less often "
+    "can be right more often without telling more. Right, a tie as half: of all pairs; averaging two orders leaves it "
+    "as it is in a random order, by arithmetic. r: correlation of the verdict (1, a half, 0) with the difference of "
+    "the human scores. Win rates: mean absolute error of the candidates' win rates. Consistent: whether the other "
+    "order gives the same verdict, 1 by construction of two orders together. First place: share of pairs that the "
+    "first place wins, less that of the second; 0 by construction of two. Gain: what a policy adds to right, a tie as "
+    "half, over the same pairs: to one order (of a random order and of both orders it depends also on which "
+    "candidates are listed first, which is no merit; over a random order both orders averaged gain nothing); of a "
+    "majority to a judge that is drawn from those who vote. Judge majority: the commonest verdict of all judges, a "
+    "tie where several are commonest; all, drawn: one of them at random. More reads of one order take away noise, and "
+    "leave what the place adds. Criteria, combined: what most verdicts under single criteria say, beside overall "
+    "verdicts on the same pairs and people's overall scores; its gain is over as many reads of the overall verdict or "
+    "more, for both take away noise. Like overall: share of pairs decided as by one overall verdict. r with length: "
+    "of the verdict with the difference of the texts' lengths."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "task", "gap", "policy", "calls"]
 QUANTITIES = [

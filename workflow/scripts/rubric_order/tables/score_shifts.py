@@ -10,9 +10,10 @@ CAPTION = (
     "by Student's t over {cluster}s (* significant after Holm's adjustment). Changed: share of items whose first "
     "reads differ. Mean change: mean size of that difference. Total variation: half the summed differences between "
     "the shares of scores. In brackets the floor: the largest that an edit without meaning gives, then, where the "
-    "base is read repeatedly, that of two reads of one prompt. What is not above its floor is no effect of what the "
-    "condition means: at temperature 0 any edit moves scores. A mean shift of 0 can hide scores that move up and "
-    "down. Small: the mean shift is shown to lie within {equivalence[points]} points (two one-sided tests at "
+    "base is read repeatedly, that of two reads of one prompt. What is not above its floor is not shown to be more "
+    "than what an edit without meaning does: at temperature 0 any edit moves scores. The floor has an error of its "
+    "own, and grows with the number of edits. A mean shift of 0 can hide scores that move up and down. Small: the "
+    "mean shift is shown to lie within {equivalence[points]} points (two one-sided tests at "
     "{equivalence[level]:.0%}). A letter or Roman numeral stands for one level throughout: what it does and what its "
     "level does are one here."
 )
