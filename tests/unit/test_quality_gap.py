@@ -111,7 +111,7 @@ def test_the_curve_is_what_such_a_judge_gives():
 
 
 def test_beta_of_bins_does_not_depend_on_the_gap_where_it_is_one():
-    found = statistic.estimate(judged(quality=2, beta=0.6, questions=40, candidates=24), confidence=0.95, forms={})
+    found = statistic.estimate(judged(quality=2, beta=0.6, questions=60, candidates=20), confidence=0.95, forms={})
     rows = found[(found["quantity"] == "first_last") & (found["kind"] == "crossed")].sort_values("bin")
     assert ((rows["ci_low"] < 0.6) & (rows["ci_high"] > 0.6)).sum() >= 3
     assert rows["gap"].is_monotonic_increasing

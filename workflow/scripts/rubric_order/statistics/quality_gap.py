@@ -38,7 +38,8 @@ def estimate(
         gap has a slope at any judge, also one that does not look at quality. Intervals are over questions; `crossed`
         gaps are from other questions of the same candidate and task, so that they tell of candidates, not of answers.
         With fewer than `quality_gap.LEAST_CELLS` cells of candidate and task they are tied to the outcome (see
-        `quality_gap.few_cells`): slopes are then NaN with the flag ``few cells``, and there are no bins.
+        `quality_gap.few_cells`): slopes are then NaN with the flag ``few cells``, and there are no bins. With more
+        cells a cut between bins still goes through cells of like win rates, and parts their comparisons by outcome.
 
     Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.
     """
