@@ -65,9 +65,10 @@ def variances(scores: np.ndarray, at: np.ndarray, n_orderings: int) -> np.ndarra
         Of each item's mean under each ordering by itself: a judge can be surer under one ordering than under another.
         Where some ordering of some item is read repeatedly, from the repeats; items without repeats of an ordering are
         taken to vary as the others do under it, and an ordering without repeats as all repeats do. Without repeats the
-        square of what is left beside items and orderings, over (1 - 1/D) (1 - 1/m): its mean over items is 1 - 1/D of
-        the ordering's own variance and 1/D of the mean of the others'. Of two orderings it is one number, half of
-        either: they cannot be told apart. NaN where nothing tells how reads vary.
+        squares of what is left beside items and orderings, over (1 - 1/D) (1 - 1/m), tell how items vary and how
+        orderings do, and these are multiplied: the square of a single read goes with its score, and would make errors
+        too large. Of an ordering it is 1 - 1/D of its own variance and 1/D of the mean of the others'. Of two orderings
+        it is one number, half of either: they cannot be told apart. NaN where nothing tells how reads vary.
     """
     item, _ = np.nonzero(at >= 0)
     cell = item * n_orderings + at[at >= 0]
@@ -84,7 +85,9 @@ def variances(scores: np.ndarray, at: np.ndarray, n_orderings: int) -> np.ndarra
     if min(shape) < 2:
         return np.full(shape, np.nan)
     rest = mean - mean.mean(axis=1, keepdims=True) - mean.mean(axis=0) + mean.mean()
-    return rest**2 * np.prod(shape) / np.prod(np.array(shape) - 1)
+    squares = rest**2 * np.prod(shape) / np.prod(np.array(shape) - 1)
+    total = squares.mean()
+    return np.outer(squares.mean(axis=1), squares.mean(axis=0)) / (total if total > 0 else 1)
 
 
 def correlation_errors(values: np.ndarray, human: np.ndarray, variance: np.ndarray) -> np.ndarray:
