@@ -185,7 +185,8 @@ def test_figure_and_table(tmp_path):
 
 
 def test_the_figure_marks_intervals_of_beta_that_go_on_beyond_the_frame():
-    tables = [judged("many", quality=1.5, questions=60), judged("few", quality=1.5, questions=8, seed=7)]
+    sizes = {"many": {"questions": 18}, "few": {"questions": 3, "seed": 7}}
+    tables = [judged(name, quality=1.5, candidates=20, **size) for name, size in sizes.items()]
     cells = quality_cells.estimate(tables, seed=1, forms={})
     found = statistic.estimate(tables, confidence=0.95, forms={})
     drawn = figure.draw(cells, found, study=STUDY, profile="default", width_in=6.5, labels=Labels({}, {}))
