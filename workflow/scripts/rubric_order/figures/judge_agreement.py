@@ -65,7 +65,7 @@ def draw(
                 figure.colorbar(image, ax=axis, orientation="horizontal", pad=0.02, aspect=12)
             axis.set_xticks(range(len(names)), names, rotation=90)
             axis.set_yticks(range(len(names)), names if place % columns == 0 else [])
-            axis.set_title(f"{benchmark}\n{title}" if axis is row[0] else title)
+            axis.set_title(f"{labels.dataset(benchmark)}\n{title}" if axis is row[0] else title)
         for axis in row[4:]:
             axis.set_visible(False)
         _distribution(row[3], block[(block["judge"] == EVERY) & (block["quantity"] == "at_most")])

@@ -79,7 +79,7 @@ def draw(
                     style.arrows(axis, line, y, reach, look["color"])
             axis.set_title(title if stacked or benchmark == next(iter(tasks)) else "")
             axis.tick_params(labelleft=nth % columns == 0, labelbottom=stacked or benchmark == list(tasks)[-1])
-        row[0].set_yticks(range(len(names)), [_name(name, benchmark) for name in names])
+        row[0].set_yticks(range(len(names)), [_name(name, labels.dataset(benchmark)) for name in names])
         row[0].set_ylim(len(names) - 0.5, -0.5)
     style.legend_above(figure, 4)
     return figure

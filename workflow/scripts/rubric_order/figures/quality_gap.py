@@ -78,7 +78,7 @@ def draw(
                 axis.scatter(points[x], points[y], s=style.scaled(2.2) ** 2, alpha=0.5, linewidths=0, zorder=2, **seen)
                 line = part[part["kind"] == "implied"]
                 axis.plot(line[x], line[y], color=look["color"], linewidth=style.scaled(1.1), zorder=3)
-            axis.set_title(f"{key[0]}\n{title}" if axis is panels[0] else title)
+            axis.set_title(f"{labels.dataset(key[0])}\n{title}" if axis is panels[0] else title)
             axis.set_xlabel(NAMES[x])
             axis.set_ylabel(NAMES[y])
         _beta(panels[-1], slopes[(slopes[keys] == pd.Series(dict(zip(keys, key, strict=True)))).all(axis=1)], labels)
