@@ -320,6 +320,22 @@ def test_latex_lines_numbers_up_and_sets_what_a_caption_explains_as_notes(tmp_pa
         assert tex.count(rf"\begin{{{name}}}") == tex.count(rf"\end{{{name}}}") == 1
 
 
+def test_latex_of_a_wide_table_is_in_small_print_or_turned(tmp_path):
+    # A column of 10 characters takes 62 points in the usual size, and 48.5 in small print, of 455 or, turned, of 650.
+    marks = {7: "", 8: "small", 9: "small", 10: "small turned", 13: "small turned", 14: "small turned cut"}
+    for columns, of_table in marks.items():
+        small, turned, cut = (name in of_table.split() for name in ("small", "turned", "cut"))
+        table = pd.DataFrame({f"column {k:03d}": ["text"] for k in range(columns)})
+        tex = write(table, table, tmp_path / str(columns), caption="What is shown. And a note.")["tex"]
+        environment = "sidewaystable" if turned else "table"
+        assert rf"\begin{{{environment}}}" in tex
+        assert tex.endswith(f"\\end{{{environment}}}\n")
+        assert (r"\footnotesize\setlength{\tabcolsep}{3pt}" in tex) == small
+        assert (r"\begin{tablenotes}\small" in tex) != small
+        assert tex.startswith(rf"% \usepackage{{booktabs, siunitx, threeparttable{', rotating' * turned}}}")
+        assert ("% Wider than a page" in tex) == cut
+
+
 def test_every_form_but_the_data_has_the_caption(whole, tmp_path):
     for name, (table, printed) in whole.items():
         written = write(table, printed, tmp_path / name, caption="What is shown. And a note.")

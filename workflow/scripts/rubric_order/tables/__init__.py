@@ -181,11 +181,18 @@ _GAPS = ("", "-", "undefined", "unknown")  # what stands in a column of numbers 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]+)?|[+-]?[0-9]*\.?[0-9]+")
 
 
+# Points of LaTeX. A page: with margins of an inch, or both columns of a paper; its height is the width when turned.
+PAGE_WIDTH, PAGE_HEIGHT = 455, 650
+# Width of a character, and the space on either side of a column (tabcolsep), in the usual size and in small print.
+USUAL, SMALL = (5.0, 6.0), (4.25, 3.0)
+
+
 def _latex(printed: pd.DataFrame, caption: str) -> str:
-    """A table for LaTeX; it needs the packages booktabs, siunitx and threeparttable.
+    """A table for LaTeX; it needs the packages booktabs, siunitx and threeparttable, and rotating where it is turned.
 
     Columns of numbers are lined up at the decimal point. The first sentence of the caption stands above the table, the
-    others are its notes.
+    others are its notes. A table that would be wider than a page is in small print, and is turned where that is not
+    enough.
     """
 
     def cell(value: object) -> str:
@@ -202,11 +209,17 @@ def _latex(printed: pd.DataFrame, caption: str) -> str:
         for row in printed.itertuples(index=False)
     ]
     first, notes = _first_sentence(caption)
+    small, turned = (_width(printed, *size) > PAGE_WIDTH for size in (USUAL, SMALL))
+    cut = _width(printed, *SMALL) > PAGE_HEIGHT
+    environment = "sidewaystable" if turned else "table"
+    begin_notes = r"\begin{tablenotes}" + ("" if small else r"\small")
     return "\n".join(
         [
-            r"% \usepackage{booktabs, siunitx, threeparttable}",
-            r"\begin{table}",
+            rf"% \usepackage{{booktabs, siunitx, threeparttable{', rotating' if turned else ''}}}",
+            *(["% Wider than a page: leave columns out."] if cut else []),
+            rf"\begin{{{environment}}}",
             r"\centering",
+            *([rf"\footnotesize\setlength{{\tabcolsep}}{{{SMALL[1]:g}pt}}"] if small else []),
             r"\begin{threeparttable}",
             rf"\caption{{{cell(first)}}}",
             rf"\begin{{tabular}}{{{''.join(known or 'l' for known in formats)}}}",
@@ -216,12 +229,19 @@ def _latex(printed: pd.DataFrame, caption: str) -> str:
             *lines,
             r"\bottomrule",
             r"\end{tabular}",
-            *([r"\begin{tablenotes}\small", rf"\item {cell(notes)}", r"\end{tablenotes}"] if notes else []),
+            *([begin_notes, rf"\item {cell(notes)}", r"\end{tablenotes}"] if notes else []),
             r"\end{threeparttable}",
-            r"\end{table}",
+            rf"\end{{{environment}}}",
             "",
         ]
     )
+
+
+def _width(printed: pd.DataFrame, character: float, space: float) -> float:
+    """About how wide a table is in LaTeX, in points, from the longest text of each column."""
+    texts = ([name, *printed.iloc[:, place]] for place, name in enumerate(printed.columns))
+    longest = [max(len(str(text)) for text in column) for column in texts]
+    return sum(character * length + 2 * space for length in longest)
 
 
 def _first_sentence(text: str) -> tuple[str, str]:
