@@ -80,8 +80,8 @@ def test_tests_are_adjusted_for_their_number():
         ({"p_points": 0.0001}, {"n_failed": 120}, "23% of the reads have no score"),
         ({"p_points": 0.0001}, {"commonest_share": 0.96}, "score 1 in 96% of its reads"),
         ({"saturated": True}, {"discordant_share": 0.02}, "only 2.0% of the pairs"),
-        ({}, {"n_orderings": 1, "crossed": False}, "in one order"),
-        ({}, {"n_orderings": 2, "crossed": False}, "(2 orders)"),
+        ({}, {"n_orderings": 1, "crossed": False}, "in one ordering"),
+        ({}, {"n_orderings": 2, "crossed": False}, "(2 orderings)"),
         ({}, {"hard": None, "n_reads": 0}, "No read has a score."),
     ],
 )
@@ -201,7 +201,7 @@ def advice(readout=None, **changes):
 
 
 def test_a_card_says_what_to_do():
-    assert "one order will do" in advice()
+    assert "one ordering will do" in advice()
     assert "average its scores" in advice({"p_points": 0.0001})
     assert "at least 20" in advice(n_groups=19)
     assert "items that differ more" in advice(commonest_share=0.96)
@@ -267,7 +267,7 @@ def test_rankings_that_change_are_found_in_either_order_of_the_strategies(turned
     assert (ranks.flip.estimate, ranks.excess.estimate, ranks.usual_reads, ranks.n_prompts) == (0.25, 0.125, 2, 30)
     assert found.evidence.agreement.usual == Interval()  # there are no parts of a difference
     words = dict(card.facts(found.evidence))
-    assert words["Best candidate changes from the usual order (2 reads) to all"] == "25% [0%, 50%] of 30 prompts"
+    assert words["Best candidate changes from the usual ordering (2 reads) to all"] == "25% [0%, 50%] of 30 prompts"
 
 
 def test_reads_without_human_scores_have_cards_without_people():

@@ -37,7 +37,7 @@ def test_probe_prints_every_order_of_a_text_and_what_was_chosen_where(files):
     with running(first_option) as endpoint:
         done = run(files, endpoint.base_url, "--rubric", files / "rubric.yaml", "--strategy", "all")
     assert done.exit_code == 0, done.output
-    assert "6 of 6 orders give a score: from 1 to 3, 2.00 on average." in done.output
+    assert "6 of 6 orderings give a score: from 1 to 3, 2.00 on average." in done.output
     assert "What was chosen stood 6 at position 1, 0 at position 2, 0 at position 3." in done.output
     assert len(endpoint.calls) == 6
     assert all("Hello {{ 7*7 }}." in call.prompt and "[Is it polite?]" in call.prompt for call in endpoint.calls)
@@ -84,7 +84,7 @@ def test_the_settings_of_probe_are_the_defaults_of_a_judge():
 def test_orders_that_agree_are_said_to_agree():
     reads = [probe.Read((1, 2), 2, None, "2"), probe.Read((2, 1), 2, None, "2")]
     assert sentences(reads)[:2] == [
-        "2 of 2 orders give a score: each gives 2.",
+        "2 of 2 orderings give a score: each gives 2.",
         "What was chosen stood 1 at position 1, 1 at position 2.",
     ]
 

@@ -227,7 +227,7 @@ def test_lists_of_several_lengths_have_a_row_each_and_no_place_that_they_do_not_
     assert np.isnan(rows.loc[3, "place_4"])
     assert np.isfinite(rows.loc[4, "place_4"])
     assert rows["consistency_by_chance"].tolist() == pytest.approx([3 * 3**-3, 4 * 4**-4])
-    assert [len(text.split()) for text in list_position_bias.for_print(rows.reset_index())["places"]] == [3, 4]
+    assert [len(text.split()) for text in list_position_bias.for_print(rows.reset_index())["positions"]] == [3, 4]
     assert list_position_bias.for_print(lists_table(*tables, study="other")).empty
 
 

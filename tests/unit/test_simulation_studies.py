@@ -144,7 +144,7 @@ def test_reads_have_the_form_of_parsed_reads_and_the_values_that_were_selected()
 def test_strategies_share_the_reads_of_prompts_that_they_share():
     judge = Simulation(tolerance=3)
     reads = studies.read_items(judge, n=5, strategies=["balanced", "fixed", "single"], groups=200, seed=1)
-    first = {strategy: block.positions[:, 0] for strategy, block in reads.items()}  # all have the usual order first
+    first = {strategy: block.positions[:, 0] for strategy, block in reads.items()}  # all have the usual ordering first
     assert (first["balanced"] == first["fixed"]).all()
     assert (first["balanced"] == first["single"]).all()
     assert (reads["fixed"].positions[:, 0] != reads["fixed"].positions[:, 1]).any()  # repeats are drawn anew

@@ -115,7 +115,7 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
         ("Share of each position, first to last", ", ".join(f"{share.estimate:.0%}" for share in main.shares) or "-"),
         ("Cramér's V of the shares (0: equal)", written(main.v, ".3f")),
         ("Preference of each position, log-odds", preference),
-        ("Usual order less mean of all orders, points", written(main.usual, "+z.2f")),
+        ("Usual ordering less mean of all orderings, points", written(main.usual, "+z.2f")),
         ("Commonest score", "no score" if evidence.commonest_score is None else commonest),
         ("Pairs of reads of an item that differ", _share(evidence.discordant_share)),
         ("Mean probability of the most probable score", _share(evidence.top_probability)),
@@ -132,8 +132,8 @@ def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
     found, ranks = evidence.agreement, evidence.rankings
     if found:
         if found.usual.known:
-            yield "Agreement with people (r), usual order, one read", written(found.usual, ".2f")
-            yield "The same of one read, mean over the orders", f"{found.single:.2f}"
+            yield "Agreement with people (r), usual ordering, one read", written(found.usual, ".2f")
+            yield "The same of one read, mean over the orderings", f"{found.single:.2f}"
         yield "Agreement of the mean of all reads", written(found.mean, ".2f")
         if found.order.known:
             yield "Of the change, due to the order", written(found.order, "+z.2f")
@@ -146,7 +146,7 @@ def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
         usual = "one read" if ranks.usual_reads == 1 else f"{ranks.usual_reads} reads"
         share = written(ranks.flip, ".0%")
         yield (
-            f"Best candidate changes from the usual order ({usual}) to all",
+            f"Best candidate changes from the usual ordering ({usual}) to all",
             f"{share} of {_count(ranks.n_prompts, 'prompt')}",
         )
         if ranks.excess.known:

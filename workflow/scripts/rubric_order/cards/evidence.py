@@ -31,7 +31,7 @@ USED += ("low", "high", "margin", "verdict", "p", "p_cluster", "p_rotation", "p_
 USED += ("n_items", "n_prompts", "k", "k_other")
 Rows = list[dict[str, Any]]
 CLUSTER = "group"
-USUAL = ("single", "fixed")  # strategies of the usual order
+USUAL = ("single", "fixed")  # strategies of the usual ordering
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ class Agreement:
     """How a judge agrees with people, by Pearson's r over all items, and what the order and averaging do to it.
 
     Attributes:
-        usual: r of one read in the usual order; unknown where no strategy reads in it.
-        single: mean r of one read in each of the orders, over the items that the usual order has scored.
+        usual: r of one read in the usual ordering; unknown where no strategy reads in it.
+        single: mean r of one read in each of the orders, over the items that the usual ordering has scored.
         mean: r of the mean of all reads of an item.
         order: `single` less `usual`. averaging: r of the mean less `single`.
         reliability: of the mean of several people's scores; unknown where one person rated.
@@ -136,12 +136,12 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Rankings:
-    """How often the best candidate is another one after averaging over orders than in the usual order.
+    """How often the best candidate is another one after averaging over orderings than in the usual ordering.
 
     Attributes:
         flip: share of the prompts in which no candidate is among the best of both.
         excess: what that is above the noise of few reads, where it can be told.
-        usual_reads: reads of an item in the usual order.
+        usual_reads: reads of an item in the usual ordering.
         n_prompts: that have competing candidates.
     """
 
@@ -205,7 +205,7 @@ class Evidence:
 
 
 def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
-    """The evidence about each group of reads of strategies that are read in several orders, by `KEYS`.
+    """The evidence about each group of reads of strategies that are read in several orderings, by `KEYS`.
 
     Args:
         statistics: tables of `STATISTICS` by name, and of `OPTIONAL` where they are there.
@@ -257,7 +257,7 @@ def _agreement(key: tuple, parts: Mapping[str, Mapping], readout: str) -> Agreem
             for name in ("order", "averaging", "averaging_baseline")
         )
         usual = _one(parts["human_agreement"].get(_with_strategy(key, baseline)), **of, quantity="pearson")
-        # One read in the usual order; of several, what averaging them adds is taken off, and no interval is known.
+        # One read in the usual ordering; of several, what averaging them adds is taken off, and no interval is known.
         if order.known and usual.known:
             one = usual if baseline == "single" else Interval(usual.estimate - of_usual.estimate)
             single = one.estimate + order.estimate

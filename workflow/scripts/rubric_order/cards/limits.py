@@ -1,7 +1,12 @@
-"""Whether cards keep within limits: passed, failed, or that nobody can tell.
+"""Whether bias cards keep within limits: passed, failed, or cannot tell.
 
-A limit is kept only where the whole interval is inside it, and broken only where the whole interval is outside. What
-lies between, what has no interval, and what a saturated judge shows cannot be told.
+V, points, log-odds and agreement have intervals. Such a limit is kept where the whole interval lies inside it, and
+broken where the whole interval lies outside it. It cannot be told where the interval reaches across the limit or is not
+known, and where there are fewer groups than asked for. Of a saturated judge V, points and log-odds cannot be told
+either; agreement can. Preferences are kept where that of every position is, and broken where that of one is.
+
+The share of reads without a score has no interval: the share itself is compared, whatever the number of groups. Too few
+groups are never a failure: they cannot tell.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,11 +21,11 @@ class Limits(NamedTuple):
 
     Attributes:
         v: greatest Cramer's V.
-        points: greatest shift of the mean score by the usual order, either way.
+        points: greatest shift of the mean score by the usual ordering, either way.
         log_odds: greatest preference for a position, either way.
         failed: greatest share of reads without a score.
         agreement: least Pearson's r with human scores, of the mean of all reads of an item.
-        groups: least number of groups, without which nothing is told.
+        groups: least number of groups; with fewer, only the share of reads without a score is told.
     """
 
     v: float | None = None
@@ -72,7 +77,7 @@ def _of_card(card: Mapping[str, Any], limits: Limits) -> Iterator[Finding]:
     if limits.v is not None:
         yield _within(about, f"V at most {limits.v:g}", _ends(card, "v"), limits.v, blind)
     if limits.points is not None:
-        text = f"usual order within {limits.points:g} points"
+        text = f"usual ordering within {limits.points:g} points"
         yield _within(about, text, _ends(card, "usual_minus_balanced"), limits.points, blind)
     if limits.log_odds is not None:
         yield _preferences(about, card, limits.log_odds, blind)
@@ -104,7 +109,7 @@ def _within(about: str, text: str, ends: tuple, limit: float, blind: str) -> Fin
 
 
 def _agrees(about: str, agreement: Mapping[str, Any] | None, limit: float, blind: str) -> Finding:
-    """Of the mean of all reads with human scores. A saturated judge can be told: its r is what it is."""
+    """Pearson's r of the mean of all reads with human scores. It is told of a saturated judge as well."""
     text = f"agreement with people (r) at least {limit:g}"
     if agreement is None:
         return Finding(about, text, CANNOT_TELL, "no human scores, or no correlation with them")
@@ -121,7 +126,7 @@ def _written(value: float | None, low: float | None, high: float | None) -> str:
 
 
 def _finding(about: str, text: str, outcome: str, found: str, blind: str) -> Finding:
-    """A finding; what a reason makes blind cannot be told."""
+    """A finding; where there is a reason in `blind`, it cannot be told, and the reason stands behind what was found."""
     return Finding(about, text, CANNOT_TELL, f"{found}; {blind}") if blind else Finding(about, text, outcome, found)
 
 

@@ -6,18 +6,18 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 STRATEGIES = {
-    "balanced": "all rotations of the usual order and of its reverse (each option is in each position equally often)",
-    "random": "orders drawn at random for each item",
-    "fixed": "the usual order, repeated",
-    "single": "the usual order once",
-    "descending": "the reverse of the usual order",
-    "all": "all orders",
+    "balanced": "all rotations of the usual ordering and of its reverse (each option in each position equally often)",
+    "random": "orderings drawn at random for each item",
+    "fixed": "the usual ordering, repeated",
+    "single": "the usual ordering once",
+    "descending": "the reverse of the usual ordering",
+    "all": "all orderings",
     "balanced_williams": "a Williams design, which balances which option comes before which",
-    "repeated_rotations": "the rotations of the usual order, repeated",
+    "repeated_rotations": "the rotations of the usual ordering, repeated",
     "swap": "both orders of a pair",
     "cyclic": "all rotations of a list",
-    "latin": "a Latin square of orders",
-    "recorded": "the orders in which answers had been recorded",
+    "latin": "a Latin square of orderings",
+    "recorded": "the orderings in which answers had been recorded",
 }
 # What results a run names say of how they were computed, and what they cite. Statistics by name, as in the catalogue.
 STATISTICS = {
@@ -204,8 +204,8 @@ def _study(name: str, study: Mapping, counts: Mapping[str, Counts], cite) -> str
     share = f" ({failed / reads:.2%})" if reads else ""
     return (
         f"Study `{name}` varied the order of {study['permutes']}{cite(source) if source else ''}, "
-        f"with {levels} options. Orders: {orders}. "
-        f"Random orders had seed {study['seed']}.{varied} Its judges gave {_many(reads, 'read')}; "
+        f"with {levels} options. Orderings: {orders}. "
+        f"Random orderings had seed {study['seed']}.{varied} Its judges gave {_many(reads, 'read')}; "
         f"{failed:,}{share} gave no score and were left out of estimates."
     )
 

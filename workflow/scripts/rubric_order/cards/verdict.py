@@ -6,10 +6,10 @@ The rules, in this order:
    a score; the judge is saturated, so that there is next to nothing that an order could change; there are fewer groups
    than `FEWEST_GROUPS`, too few for the tests' error to be known; or more than `MOST_FAILED` of the reads failed.
 2. **biased**, where at least one test of no effect of the order rejects at `LEVEL` after Holm's adjustment. The tests,
-   of each readout: positions are selected equally often; no position is worth more than another in log-odds; places are
-   worth the same to high and low scores; the order does not move the mean score. Adjusted, they wrongly find a bias in
-   at most 5% of all judges without one, together. A bias that is found is called a bias also where it is small; the
-   card then says how small.
+   of each readout: positions are selected equally often; no position is worth more than another in log-odds; positions
+   are worth the same to high and low scores; the order does not move the mean score. Adjusted, they wrongly find a
+   bias in at most 5% of all judges without one, together. A bias that is found is called a bias also where it is
+   small; the card then says how small.
 3. **equivalent**, where no test rejects and two one-sided tests show that no order moves the mean score by the margin
    in points or more, that no position is worth the margin in log-odds or more, and that none is worth so much more to
    high scores than to low ones. All must be shown, each at its own level, so that together they wrongly show a bias to
@@ -31,10 +31,10 @@ LEVEL = 0.03  # of all tests of a card together: some reject at up to 1.6 times 
 FEWEST_GROUPS = 20  # with fewer, nothing is said
 MOST_FAILED = 0.2  # share of the reads
 AVERAGE = (
-    "A score from one order carries the bias. Where the judge is used, average its scores over all these orders, and "
-    "compare only scores that were made in the same way."
+    "A score from one ordering carries the bias. Where the judge is used, average its scores over all these orderings, "
+    "and compare only scores that were made in the same way."
 )
-ONE_ORDER = "As far as the order goes, one order will do. The judge can still be wrong or lenient in every order."
+ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
 READ_AS = {"hard": "", "soft": " by the option probabilities"}
 
 
@@ -88,14 +88,14 @@ def _problems(evidence: Evidence) -> Iterator[str]:
         yield "No read has a score."
         return
     if evidence.n_orderings == 1:
-        yield "All reads show the scores in one order, so a preference for a score looks like a preference for a place."
+        yield "All reads show the scores in one ordering, so a preference for a score looks like one for a position."
     elif not evidence.crossed:
         yield (
-            f"Not every score was shown often enough in every position ({evidence.n_orderings} orders), so a "
-            "preference for a score looks like a preference for a place."
+            f"Not every score was shown often enough in every position ({evidence.n_orderings} orderings), so a "
+            "preference for a score looks like one for a position."
         )
     elif not main.tests:
-        yield "No item was read in several orders, so nothing can be compared."
+        yield "No item was read in several orderings, so nothing can be compared."
     if evidence.hard and evidence.commonest_share >= uniformity.COMMONEST:
         yield (
             f"The judge is saturated: it gives score {evidence.commonest_score} in {evidence.commonest_share:.0%} of "
@@ -121,7 +121,7 @@ def _remedy(evidence: Evidence) -> str:
             "Look at the single reads first: most likely the prompt, or the longest length of an answer, is at fault."
         )
     if evidence.n_orderings == 1 or not evidence.crossed or not main.tests:
-        return "Read each item in orders in which every score stands in every position, as strategy balanced does."
+        return "Read each item in orderings in which every score stands in every position, as strategy balanced does."
     if evidence.saturated:
         return (
             "Judge items that differ more, or look at the option probabilities where they are known. A judge that "
@@ -140,7 +140,7 @@ def _until_more_is_known(evidence: Evidence) -> str:
             half = _reach(small.worst) - abs(small.worst.estimate)
             # Intervals narrow with the root of the number of groups.
             wanted.append(evidence.n_groups * (half / room) ** 2 if room > 0 else math.inf)
-    average = "Until more is known, average over all these orders."
+    average = "Until more is known, average over all these orderings."
     most = max(wanted)
     if not evidence.n_groups < most < 100 * evidence.n_groups:
         return f"{average} More groups of items would make the intervals narrower."
@@ -192,7 +192,7 @@ def _size(evidence: Evidence) -> Iterator[str]:
     if small.shown:
         yield f"It is small in points: no order is shown to move the mean score by {small.margin:g} points or more."
     elif small.verdict == equivalence.NOT_SHOWN:
-        yield f"It is not small: one order moves the mean score by more than {small.margin:g} points."
+        yield f"It is not small: one ordering moves the mean score by more than {small.margin:g} points."
 
 
 def _of_equivalence(evidence: Evidence) -> Iterator[str]:
@@ -218,13 +218,13 @@ def _too_wide(evidence: Evidence) -> Iterator[str]:
             "are needed."
         )
     if not points.verdict:
-        yield "Items were read in orders of their own, so that the shift of the score by one order is not known."
+        yield "Items were read in orderings of their own, so that the shift of the score by one ordering is not known."
     elif not points.shown:
         yield _open("an order could move the mean score by", points.worst, points.margin, "points")
     if not log_odds.shown:
         yield _open("a position could be worth", log_odds.worst, log_odds.margin, "log-odds")
     if not readout.small_interaction.shown:
-        what = "a place could be worth more to high scores than to low ones by"
+        what = "a position could be worth more to high scores than to low ones by"
         yield _open(what, readout.small_interaction.worst, log_odds.margin, "log-odds")
 
 
@@ -253,7 +253,7 @@ def _extremes(readout: Readout) -> str:
 def _preference(readout: Readout) -> str:
     values = [each.estimate for each in readout.preference]
     if not values or any(math.isnan(value) for value in values):
-        return "by how much cannot be told, since one position is always chosen or the orders do not tell"
+        return "by how much cannot be told, since one position is always chosen or the orderings do not tell"
     most, least = int(np.argmax(values)), int(np.argmin(values))
     return (
         f"position {most + 1} adds {_interval(readout.preference[most], '+.2f')} to the log-odds of the score that "
@@ -292,9 +292,9 @@ def _interaction(readout: Readout) -> str:
 def _points(readout: Readout) -> str:
     if not readout.usual.known:
         return "where each score stands changes the mean score"
-    gap = f"the means under two orders differ by up to {readout.largest_gap:.2f} points"
+    gap = f"the means under two orderings differ by up to {readout.largest_gap:.2f} points"
     chance = f"{gap}, of which chance makes {readout.gap_by_chance:.2f}"
-    return f"the usual order gives {_interval(readout.usual, '+.2f')} points beside the mean of all orders; {chance}"
+    return f"the usual ordering gives {_interval(readout.usual, '+.2f')} points beside the mean of all; {chance}"
 
 
 def _interval(value: Interval, form: str) -> str:

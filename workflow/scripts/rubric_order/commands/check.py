@@ -20,7 +20,7 @@ def check(
     max_points: Annotated[
         float | None,
         typer.Option(
-            min=0, help="Greatest shift of the mean score by the usual order, either way.", show_default=False
+            min=0, help="Greatest shift of the mean score by the usual ordering, either way.", show_default=False
         ),
     ] = None,
     max_log_odds: Annotated[

@@ -19,8 +19,8 @@ def compare(
 ) -> None:
     """Say whether two judges differ in what the order of the score levels does to them.
 
-    Position preference and the effect of the usual order are compared on the items that both have read, in pairs, with
-    intervals. Two runs of one judge are two files.
+    Position preference and the effect of the usual ordering are compared on the items that both have read, in pairs,
+    with intervals. Two runs of one judge are two files.
 
     Examples: [green]rubric-order compare old_prompt.csv new_prompt.csv --page comparison.html[/],
     [green]rubric-order compare results/scores/STUDY/DATASET/{one,other}.parquet --json[/]

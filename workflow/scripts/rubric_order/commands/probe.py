@@ -1,4 +1,4 @@
-"""``rubric-order probe``: one text, one rubric, one endpoint, in several orders."""
+"""``rubric-order probe``: one text, one rubric, one endpoint, in several orderings."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def probe(
     question: Annotated[str, typer.Option(help="The criterion, with --level.")] = "",
     instruction: Annotated[Path | None, typer.Option(help="File with what the response answers.")] = None,
     template: Annotated[str, typer.Option(help="feedback, score, or the path of a Jinja file.")] = "feedback",
-    strategy: Annotated[str, typer.Option(help="balanced (2n orders) or all (n! orders).")] = "balanced",
+    strategy: Annotated[str, typer.Option(help="balanced (2n orderings) or all (n! orderings).")] = "balanced",
     api_key_env: Annotated[
         str | None, typer.Option(help="Name of the environment variable with the key.", show_default=False)
     ] = None,
@@ -107,7 +107,7 @@ def sentences(reads) -> list[str]:
     scores, places = [read.score for read in scored], [read.position for read in scored]
     lowest, highest, mean = min(scores), max(scores), sum(scores) / len(scores)
     range_ = f"from {lowest} to {highest}, {mean:.2f} on average" if lowest < highest else f"each gives {lowest}"
-    said = f"{len(scored)} of {len(reads)} orders give a score: {range_}."
+    said = f"{len(scored)} of {len(reads)} orderings give a score: {range_}."
     counts = {place: places.count(place) for place in range(1, len(scored[0].ordering) + 1)}
     shown = ", ".join(f"{count} at position {place}" for place, count in counts.items())
     return [

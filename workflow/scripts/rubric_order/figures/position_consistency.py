@@ -1,4 +1,4 @@
-"""Consistency, fairness and place preference of judges that compare candidates, task by task."""
+"""Consistency, fairness and position preference of judges that compare candidates, task by task."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,14 +10,14 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
 CAPTION = (
-    "Judges that compare answers, by task: position consistency, preference fairness (above 0: recency) and beta, what "
-    "the first place adds to a candidate's log-odds over the last (above 0: primacy). Bars are "
-    "{bootstrap[confidence]:.0%} intervals over {cluster}s; the dotted line is a judge without a preferred place, of "
-    "pairs. Fairness is at most one less consistency by arithmetic, and shrinks where a judge is decisive; beta does "
-    "not. An arrow at the frame: the interval goes on. A judge has a point in tasks of which it decided at least "
-    "{least_comparisons} comparisons in all orders; one that is missing among the betas is not finite, and one without "
-    "a bar has too few {cluster}s for an interval. After Shi et al. (Judging the Judges), Figures 2 (a), (b) and 6; "
-    "the intervals are ours, in place of t-tests over cells."
+    "Judges that compare answers, by task: position consistency, preference fairness (above 0: recency) and beta, "
+    "what the first position adds to a candidate's log-odds over the last (above 0: primacy). Bars are "
+    "{bootstrap[confidence]:.0%} intervals over {cluster}s; the dotted line is a judge of pairs without a preferred "
+    "position. Fairness is at most one less consistency by arithmetic, and shrinks where a judge is decisive; beta "
+    "does not. An arrow at the frame: the interval goes on. A judge has a point in tasks of which it decided at least "
+    "{least_comparisons} comparisons in all orders; one that is missing among the betas is not finite, and one "
+    "without a bar has too few {cluster}s for an interval. After Shi et al. (Judging the Judges), Figures 2 (a), (b) "
+    "and 6; the intervals are ours, in place of t-tests over cells."
 )
 QUANTITIES = {
     "position_consistency": "Position consistency",
@@ -65,7 +65,7 @@ def draw(
         judges = list(chosen.loc[chosen["benchmark"] == benchmark, "judge"].unique())
         for nth, (axis, (quantity, title)) in enumerate(zip(row, QUANTITIES.items(), strict=True)):
             if quantity != "position_consistency":
-                axis.axvline(0, zorder=1, label="no preferred place", **style.no_effect())
+                axis.axvline(0, zorder=1, label="no preferred position", **style.no_effect())
             of_panel = chosen[(chosen["benchmark"] == benchmark) & (chosen["quantity"] == quantity)]
             for place, judge in enumerate(judges):
                 line = of_panel[of_panel["judge"] == judge]

@@ -20,7 +20,7 @@ LEVEL = 0.05  # of all tests of a comparison together
 QUANTITIES = {
     "first_last": "first less last position, log-odds",
     "ends_middle": "first and last less the middle, log-odds",
-    "usual_minus_balanced": "usual order less mean of all orders, points",
+    "usual_minus_balanced": "usual ordering less mean of all orderings, points",
 }
 DIFFERENT, NOT_FOUND, CANNOT_TELL = OUTCOMES = ("different", "no difference found", "cannot tell")
 READOUTS = {"hard": "written", "soft": "probabilities"}
@@ -129,8 +129,8 @@ def _bar(each: Difference, reach: float) -> dict[str, float] | None:
 def compare(one: Reads, other: Reads | None = None) -> Comparison:
     """Compare two judges, prompts or settings in what the order does to them.
 
-    Differences of position preference (log-odds) and of the usual order's effect (points) are paired: what a group adds
-    to one side is set against what it adds to the other. Their p-values are adjusted for their number, so that all
+    Differences of position preference (log-odds) and of the usual ordering's effect (points) are paired: what a group
+    adds to one side is set against what it adds to the other. Their p-values are adjusted for their number, so that all
     together call two equal judges different in at most `LEVEL` of the cases.
 
     Args:

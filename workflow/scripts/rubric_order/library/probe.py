@@ -1,4 +1,4 @@
-"""One text, one rubric, one endpoint: the text is read in several orders of the rubric's levels."""
+"""One text, one rubric, one endpoint: the text is read in several orderings of the rubric's levels."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -56,7 +56,7 @@ class Read(NamedTuple):
 
     @property
     def position(self) -> int | None:
-        """The 1-based place of the score in the prompt."""
+        """The position of the score in the prompt."""
         return None if self.score is None else self.ordering.index(self.score) + 1
 
 

@@ -164,7 +164,7 @@ function list() {
   head.append(row);
   table.append(caption, head, body);
   at("list").replaceChildren(table);
-  const what = { levels: "the score at each position, first to last", criteria: "the number of the criterion at each place, first to last", candidates: "the candidate at each position, first to last" }[data.kind];
+  const what = { levels: "the score at each position, first to last", criteria: "the number of the criterion at each position, first to last", candidates: "the candidate at each position, first to last" }[data.kind];
   at("legend").textContent = (orders ? `Columns are orders: ${what}. ` : "Each item has orders of its own, see the item. ")
     + (comparing() ? "A cell is the candidate that was chosen, A the first in the order of the dataset. Not the commonest: the share of verdicts that are not the item's commonest one. "
       : "Moved by: the greatest difference between the mean scores of two orders, in points; where answers are drawn at random, a part of it is chance. Blue cells lie below the item's mean, red ones above it. ")
@@ -242,7 +242,7 @@ function single(item, move) {
   const known = item.reads.some((read) => read.probabilities);
   at("grid-legend").textContent = {
     levels: "Cells: the score that stood at each position; the frame marks the one that was chosen.",
-    criteria: "Cells: the criterion that stood at each place, by its number; the frame marks the one that this row is about.",
+    criteria: "Cells: the criterion that stood at each position, by its number; the frame marks the one that this row is about.",
     candidates: "Cells: the candidate that stood at each position; the frame marks the one that was chosen.",
   }[data.kind] + (known ? (data.kind === "criteria" ? " p(k): probability of score k." : " Below it, its probability.") : " Probabilities of the options are not known.");
   at("answers").replaceChildren(...item.reads.map((read, index) => answer(item, read, index)));

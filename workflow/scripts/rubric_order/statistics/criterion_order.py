@@ -1,4 +1,4 @@
-"""Criterion-order bias: whether the place of a criterion in the prompt moves its score."""
+"""Criterion-order bias: whether the position of a criterion in the prompt moves its score."""
 
 from collections.abc import Iterable
 

@@ -6,15 +6,16 @@ from rubric_order.base.keys import MACRO
 from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, numbers, p_values
 
 CAPTION = (
-    "What the place of a criterion in the prompt does to its score, with the columns of Xu et al. (2026), Table 5. Avg "
-    "r: mean over criteria of Pearson's r with people. Mean and Max gap: a criterion's mean score in its best less its "
-    "worst position, in points of the scale, averaged and greatest over criteria. A gap is never 0: chance is the gap "
-    "when whole groups of texts count with random signs, p the share of such cases with a gap as large, with groups as "
-    "the sample (* significant at 5% after Holm's adjustment for all judges, profiles, datasets and scales of the "
-    "study). Sig., groups: criteria whose position test is significant at 5% with groups of texts as the sample, "
-    "adjusted by Holm for all criteria as well. Sig., texts: the item-blocked Friedman test of the paper, not adjusted "
-    "(Skillings-Mack where scores are missing). It takes texts as independent, so an order that helps some groups and "
-    "harms others makes it significant without an effect on average. Few clusters: fewer than 30 groups."
+    "What the position of a criterion in the prompt does to its score, with the columns of Xu et al. (2026), Table 5. "
+    "Avg r: mean over criteria of Pearson's r with people. Mean and Max gap: a criterion's mean score in its best "
+    "less its worst position, in points of the scale, averaged and greatest over criteria. A gap is never 0: chance "
+    "is the gap when whole groups of texts count with random signs, p the share of such cases with a gap as large, "
+    "with groups as the sample (* significant at 5% after Holm's adjustment for all judges, profiles, datasets and "
+    "scales of the study). Sig., groups: criteria whose position test is significant at 5% with groups of texts as "
+    "the sample, adjusted by Holm for all criteria as well. Sig., texts: the item-blocked Friedman test of the paper, "
+    "not adjusted (Skillings-Mack where scores are missing). It takes texts as independent, so an order that helps "
+    "some groups and harms others makes it significant without an effect on average. Few clusters: fewer than 30 "
+    "groups."
 )
 
 

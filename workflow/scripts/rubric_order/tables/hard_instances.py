@@ -8,8 +8,8 @@ CAPTION = (
     "Comparisons that judges disagree about most, hardest first. Disagreement: judges that deviate from the commonest "
     "choice, mean over the orders. Consistent: share of the judges with one winner in all orders. Win rate: of the "
     "candidate over the baseline (of the first one, where there is none) by all judges. After Shi et al. (Judging the "
-    "Judges), Appendix C.2: such comparisons have close candidates and much place bias. Which comparisons stand here "
-    "is partly chance, the more so with few judges."
+    "Judges), Appendix C.2: such comparisons have close candidates and much position bias. Which comparisons stand "
+    "here is partly chance, the more so with few judges."
 )
 COLUMNS = ["dataset", "benchmark", "profile", "strategy", "n", "unit_id", "task", "candidate"]
 COLUMNS += ["disagreement", "n_judges", "consistent", "win_rate", "gap"]

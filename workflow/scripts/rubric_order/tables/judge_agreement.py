@@ -7,12 +7,12 @@ from rubric_order.tables import intervals, widen, with_flags_of
 
 CAPTION = (
     "Judges that compare the same candidates, with {bootstrap[confidence]:.0%} intervals over questions. Agreement: "
-    "share of prompts in which two judges make the same choice; decided: of those in which neither calls a tie. Kappa: "
-    "agreement beyond that of two judges who choose as often as these do whatever the prompt (Cohen). Agreement is "
-    "about single prompts: two judges that prefer the same place agree for that reason as well. Majority: consistency, "
-    "fairness and log-odds of the first place of the commonest choice, a tie where several are, beside the mean "
-    "consistency of the single judges. Flag separated: only Firth's penalty keeps the log-odds (beta) finite, which "
-    "tell of their sign and not of their size. After Shi et al. (Judging the Judges), Appendix C."
+    "share of prompts in which two judges make the same choice; decided: of those in which neither calls a tie. "
+    "Kappa: agreement beyond that of two judges who choose as often as these do whatever the prompt (Cohen). "
+    "Agreement is about single prompts: two judges that prefer the same position agree for that reason as well. "
+    "Majority: consistency, fairness and log-odds of the first position of the commonest choice, a tie where several "
+    "are, beside the mean consistency of the single judges. Flag separated: only Firth's penalty keeps the log-odds "
+    "(beta) finite, which tell of their sign and not of their size. After Shi et al. (Judging the Judges), Appendix C."
 )
 KEYS = ["dataset", "benchmark", "profile", "strategy", "n", "judge", "other"]
 QUANTITIES = ["agreement", "agreement_decided", "kappa", "position_consistency", "preference_fairness", "first_last"]

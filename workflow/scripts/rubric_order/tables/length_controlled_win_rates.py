@@ -7,10 +7,10 @@ from rubric_order.tables import intervals, widen
 CAPTION = (
     "Win rates of candidates over the candidates that they are compared with, a tie as a half, and the same at a "
     "difference of lengths of 0, by the regression of AlpacaEval's length control: strengths of candidates, tanh of "
-    "the standardised difference of lengths, place, and difficulties of questions where the study can estimate them. "
-    "Only the term of length is set to 0; reads keep their places. "
-    "{bootstrap[confidence]:.0%} intervals over groups; that of the difference is paired. Control removes what goes "
-    "with length, not only what is caused by it: better answers that are longer lose by it too."
+    "the standardised difference of lengths, position, and difficulties of questions where the study can estimate "
+    "them. Only the term of length is set to 0; reads keep their positions. {bootstrap[confidence]:.0%} intervals "
+    "over groups; that of the difference is paired. Control removes what goes with length, not only what is caused by "
+    "it: better answers that are longer lose by it too."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "candidate"]
 QUANTITIES = ["win_rate", "win_rate_controlled", "difference"]

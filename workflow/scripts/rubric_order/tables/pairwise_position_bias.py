@@ -12,15 +12,15 @@ CAPTION = (
     "{bootstrap[confidence]:.0%} intervals over questions (in the CSV file also over what questions share, such as a "
     "project). RS, repetition stability: share of the commonest verdict among reads of one prompt; a read without a "
     "verdict counts against it. PC, position consistency: share of comparisons with one winner in all orders, of "
-    "those with a verdict in each; ± is the standard deviation over cells of candidate and task, which says how these"
-    " differ and not how sure PC is. PF, preference fairness: share of inconsistent comparisons that count for "
-    "recency less that for primacy; its size is at most 1 - PC by arithmetic. Of lists, PF of a judge without a "
-    "preferred place is not 0 but as in the column even. Beta: how much more the first place adds to a candidate's "
+    "those with a verdict in each; ± is the standard deviation over cells of candidate and task, which says how these "
+    "differ and not how sure PC is. PF, preference fairness: share of inconsistent comparisons that count for recency "
+    "less that for primacy; its size is at most 1 - PC by arithmetic. Of lists, PF of a judge without a preferred "
+    "position is not 0 but as in the column even. Beta: how much more the first position adds to a candidate's "
     "log-odds than the last (conditional logit, Firth's penalty); unlike PF it does not shrink where a judge is "
     "decisive. Two reads of one prompt also disagree by chance: excess is how much more often two orders disagree "
-    "than two reads of one order; undefined where no order was read twice, so that noise and order are not separated."
-    " Marked: RS below {least_stability:g}, or more than {most_errors:.0%} answers without a verdict; and beta "
-    "where it is separated: only the penalty keeps it finite, and it tells of the sign and not of the size."
+    "than two reads of one order; undefined where no order was read twice, so that noise and order are not separated. "
+    "Marked: RS below {least_stability:g}, or more than {most_errors:.0%} answers without a verdict; and beta where "
+    "it is separated: only the penalty keeps it finite, and it tells of the sign and not of the size."
 )
 KEYS = ["study", "judge", "profile", "dataset", "benchmark", "strategy", "n"]
 QUANTITIES = ["repetition_stability", "position_consistency", "preference_fairness", "error_rate"]
@@ -47,7 +47,7 @@ def table(
     Returns:
         Each quantity with `_low` and `_high`, of stability, consistency and fairness also `_sd` (over cells); the same
         with `_source` over what questions share, where they share anything. `n_pairs` comparisons have a verdict in
-        each order, of `n_questions` questions. `beta` is the preference for the first place over the last.
+        each order, of `n_questions` questions. `beta` is the preference for the first position over the last.
     """
     chosen = position_consistency[position_consistency["task"] == EVERY]
     chosen = pd.concat([chosen[chosen["study"] == name] for name in dict.fromkeys((study, *also))])

@@ -1,4 +1,4 @@
-"""How consistency, fairness and place preference go with the quality gap."""
+"""How consistency, fairness and position preference go with the quality gap."""
 
 import pandas as pd
 
