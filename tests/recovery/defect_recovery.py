@@ -194,7 +194,7 @@ TABLES = {"split": split_table, "noise": noise_table, "likelihood": likelihood_t
 COLUMNS = {
     "split": {
         "truth": "truth",
-        "of_fixed": "by repeats of the usual order",
+        "of_fixed": "by repeats of the usual ordering",
         "of_probabilities": "by option probabilities",
         "truth_of_rotations": "truth of the rotations",
         "of_repeats": "by repeats of all rotations",
