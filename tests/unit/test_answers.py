@@ -62,7 +62,9 @@ def test_shards_add_up_to_what_one_shard_would_say(tmp_path):
 def test_shards_of_different_versions_are_refused_with_one_line_unless_config_takes_them(tmp_path):
     for shard, version in ((1, "0.8"), (2, "0.9")):
         written(tmp_path, shard, studies={}, versions={"version of the engine": {version: 7}})
-    with pytest.raises(InputError, match=r"would be a mix: version of the engine 0\.8 \(7\), 0\.9 \(7\); accept_mixed"):
+    with pytest.raises(
+        InputError, match=r"several versions: version of the engine 0\.8 \(7\), 0\.9 \(7\); set accept_mixed"
+    ):
         list_responses.main(tmp_path, 2, {"accept_mixed": False}, tmp_path / "listed.json")
     list_responses.main(tmp_path, 1, {"accept_mixed": False}, tmp_path / "listed.json")
     list_responses.main(tmp_path, 2, {"accept_mixed": True}, tmp_path / "listed.json")

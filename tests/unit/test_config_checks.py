@@ -263,7 +263,7 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
         (
             f"{JUDGE}/answer_format",
             "feedback",
-            f"{JUDGE}/answer_prefix: it is for answer_format 'score'; a feedback begins by itself",
+            f"{JUDGE}/answer_prefix: it is for answer_format 'score', found answer_format 'feedback'",
         ),
         (
             f"{JUDGE}/engine_args/quantization",
@@ -506,7 +506,7 @@ ENDPOINT = {"engine": "openai", "model": "a-model", "base_url": "https://example
         ({"criteria_format": "lines"}, "criteria_format: over an endpoint it needs dialect 'vllm'"),
         (
             {"reasoning_end": "</think>"},
-            "reasoning_end: over an endpoint it is the server that keeps apart what the judge thinks",
+            "reasoning_end: over an endpoint the server parts reasoning from answer; expected null",
         ),
         (
             {"sampling": {"max_tokens": None}, "budget": {"tokens": 5}},
@@ -630,7 +630,7 @@ def test_an_endpoint_is_asked_by_one_job(config, schema):
     config["judges"]["smollm2_135m"] = {"engine": "openai", "model": "m", "answer_format": "feedback", "shards": 2}
     config["judges"]["smollm2_135m"]["base_url"] = "https://example.org/v1"
     said = problem(checks.check_meaning, fill(config, schema))
-    assert "shards: one job asks an endpoint, many calls at once; expected 1, found 2" in said
+    assert "shards: one job asks an endpoint, with many calls at once; expected 1, found 2" in said
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,9 @@ def test_a_mix_is_refused_with_one_line_that_says_what_is_mixed(one, other, mixe
     table = answers((one, None), (one, None), (other, None))
     with pytest.raises(InputError) as error:
         versions.check(table)
-    assert str(error.value).startswith(f"judge: the answers would be a mix: {mixed}; accept_mixed: true")
+    assert str(error.value).startswith(
+        f"judge: the answers come from several versions: {mixed}; set accept_mixed: true"
+    )
     versions.check(answers((one, None), (one, None)))
 
 

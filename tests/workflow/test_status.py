@@ -147,7 +147,7 @@ def test_failures_that_may_pass_end_the_job_with_one_line_and_the_next_run_asks_
     assert 0 < number < 100
     assert errors == [
         f"error: {number} of 250 requests failed for reasons that may pass ({number} rate_limited); the others are"
-        " kept, and running again asks only these; accept_failures: true takes them for final"
+        " kept. Run again to ask only these, or set accept_failures: true to take them as final"
     ]
     assert not fresh.file(RESPONSES).exists()
     run("judge_status")

@@ -147,7 +147,7 @@ def _problems_of_judges(known: Mapping) -> Iterator[str]:
 def _problems_of_judge(judge: Mapping) -> Iterator[str]:
     """What does not fit together in a judge's settings, as the key and what is wrong with it."""
     if judge["answer_format"] == "feedback" and judge["answer_prefix"]:
-        yield "answer_prefix: it is for answer_format 'score'; a feedback begins by itself"
+        yield "answer_prefix: it is for answer_format 'score', found answer_format 'feedback'"
     if judge["criteria_format"] == "lines" and judge["reasoning_end"]:
         yield "criteria_format: 'lines' leaves no room to reason; expected 'free' with reasoning_end"
     simulation = judge.get("simulation")
@@ -158,7 +158,7 @@ def _problems_of_judge(judge: Mapping) -> Iterator[str]:
         found = ", ".join(map(str, lengths))
         yield f"simulation/interaction: expected rows of one length, found lengths {found}"
     if judges.DEFAULT_PROFILE in judge["profiles"]:
-        yield f"profiles: {judges.DEFAULT_PROFILE!r} is the judge as it stands; use another name"
+        yield f"profiles: {judges.DEFAULT_PROFILE!r} names the judge without a profile; use another name"
     if judge["engine"] == "recorded" and not judge.get("files"):
         yield "files: a recorded judge needs the files with its answers"
 
@@ -186,7 +186,7 @@ def _problems_of_references(config: Mapping) -> Iterator[str]:
         for name in block["judges"]:
             judge = config["judges"].get(name)
             if judge is None or judge["engine"] == "recorded":
-                yield f"{where}/judges: {name!r} is not defined under judges as one that can be asked"
+                yield f"{where}/judges: {name!r} is no judge that can be asked; expected one that is not recorded"
                 continue
             writing = judge["sampling"] | block["writing"]
             again = block["rounds"] > len(set(block["judges"])) and not block["shows_rejected"]
@@ -241,7 +241,7 @@ def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
         yield f"/probe: {study['probe']!r} is not one of {', '.join(map(repr, probes.names()))}"
     for judge, settings in known.items():
         if (settings["engine"] == "recorded") != (study["strategies"] == ["recorded"]):
-            yield f": judge {judge!r} is recorded, or the strategy is; expected both or neither"
+            yield f": judge {judge!r}: engine 'recorded' and strategies: [recorded] go together; found one of them"
     for profile in study["profiles"]:
         has = (profile in settings["profiles"] for settings in known.values())
         if profile != judges.DEFAULT_PROFILE and not any(has):
@@ -350,9 +350,9 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping, probes: 
         if not catalogue.fits(found := studies[study]["probe"], probes):
             yield f"{where}: study {study!r} has probe {found!r}; expected {' or '.join(map(repr, sorted(probes)))}"
     if name == "crossed_orders" and not any(studies[study]["crossed"] for study in shown):
-        yield f"{where}/study: study {shown[0]!r} does not cross the orders; expected one with crossed: true"
+        yield f"{where}/study: study {shown[0]!r} varies one order only; expected one with crossed: true"
     if name == "rank_reversal" and settings["strategy"] == settings["other"]:
-        yield f"{where}/other: expected another strategy than {settings['strategy']!r}, with which it is compared"
+        yield f"{where}/other: expected a strategy to compare with {settings['strategy']!r}, found the same"
     for dataset in (settings.get("datasets") or []) if "study" in settings else []:
         if dataset not in studies[settings["study"]]["datasets"]:
             yield f"{where}/datasets: {dataset!r} is not among the datasets of study {settings['study']!r}"
@@ -378,7 +378,7 @@ def _problems_of_engine(judge: Mapping) -> Iterator[str]:
             yield f"sampling/{key}: null leaves it to an endpoint; engine {judge['engine']!r} needs a value"
         return
     if judge["reasoning_end"] is not None:
-        yield "reasoning_end: over an endpoint it is the server that keeps apart what the judge thinks"
+        yield "reasoning_end: over an endpoint the server parts reasoning from answer; expected null"
     yield from (f"extra_body/{key}: set {own} instead" for key, own in IN_BODY.items() if key in judge["extra_body"])
     if judge["base_url"] is not None and (wrong := _wrong_port(judge["base_url"])):
         yield f"base_url: {judge['base_url']!r}: {wrong}"
@@ -394,7 +394,7 @@ def _problems_of_engine(judge: Mapping) -> Iterator[str]:
             if judge[key]:
                 yield f"{key}: it is for a model that is loaded here, by engine 'vllm' or with serve"
         if judge["shards"] > 1:
-            yield f"shards: one job asks an endpoint, many calls at once; expected 1, found {judge['shards']}"
+            yield f"shards: one job asks an endpoint, with many calls at once; expected 1, found {judge['shards']}"
         for key in ("answer_prefix", "second_request", "criteria_format"):
             if judge[key] not in ("", False, "free") and judge["dialect"] != "vllm":
                 yield f"{key}: over an endpoint it needs dialect 'vllm'"

@@ -1,4 +1,4 @@
-"""What a judge's shards say of their answers, together: which studies have the same ones as before, and what gave them.
+"""What the shards of a judge say of their answers: for which studies they are as before, and which versions gave them.
 
 Each file of responses says in its metadata, for each study that asked, a digest of the answers and how many requests
 failed; and how many answers each version gave, see `versions.counts`. One small file a judge joins them.
@@ -87,10 +87,10 @@ def check(told: Mapping) -> None:
 
 
 def unchanged(listed: Path, scores: Path, plan: Path, *, studies: Iterable[str], store: Path, made_by: str) -> bool:
-    """Whether scores are those that would be made again, whatever else the judge is asked.
+    """Whether scores need not be made again, since they would be the same.
 
-    That is so where plan and code are the same, no request failed (it could be asked again) and the response store is
-    there: then an answer is found by its name, and stays.
+    That is so where plan and code are the same, no request failed (a failed one could be asked again) and the response
+    store is there: it keeps each answer under the name of its request.
 
     Args:
         listed: the file that joins what the shards say.

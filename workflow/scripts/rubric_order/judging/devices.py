@@ -101,7 +101,7 @@ def _source() -> str:
 
 
 def _installed() -> dict[str, str]:
-    """Devices of this machine: from UUID to index. The parts of a GPU that is divided (MIG) stand for it, by UUID."""
+    """Devices of this machine, from UUID to index. A GPU that is divided (MIG) is listed by the UUIDs of its parts."""
     program = shutil.which("nvidia-smi")
     if not program:
         return {}

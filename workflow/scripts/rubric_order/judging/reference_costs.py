@@ -1,4 +1,4 @@
-"""What it takes to make reference answers, before they are there: prompts at least and at most."""
+"""The requests that making reference answers will take: the least and the most."""
 
 from collections.abc import Collection, Mapping, Sequence
 

@@ -87,7 +87,7 @@ def judge(
         counts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
         raise InputError(
             f"{len(passing)} of {len(errors)} requests failed for reasons that may pass ({counts}); the others are"
-            " kept, and running again asks only these; accept_failures: true takes them for final"
+            " kept. Run again to ask only these, or set accept_failures: true to take them as final"
         )
     return done.drop(columns=RUN_COLUMNS)
 
@@ -223,7 +223,7 @@ def keep(responses: Iterable[Response], store: Store, engine: str, *, source: It
 
 
 def _write_at_last(write: Callable[[], bool], folder: Path) -> None:
-    """Write what is left, trying for a while: a disk that is full may be emptied.
+    """Write what is left. Try for a while where the disk is full, since it may be emptied.
 
     Raises:
         InputError: it cannot be written.

@@ -4,8 +4,8 @@ A store is a folder of Parquet files. Each file is named by the hash of its byte
 write to a store, and join its files, at the same time. A file is removed only after another file on disk holds all of
 its rows.
 
-What reading costs grows with the requests that are read: of the other answers only the ids are looked at, a file at a
-time, and then those row groups are read that hold the requests.
+The cost of reading grows with the requests that are read. Of the other answers only the ids are read, a file at a time;
+then the row groups that hold the requests are read.
 """
 
 import errno
@@ -152,7 +152,7 @@ class Store:
             yield part, self.read(part, columns)
 
     def column(self, name: str) -> pa.ChunkedArray:
-        """A column of all rows, of those that stand twice too, in no order."""
+        """A column of all rows, copies included, in no particular order."""
 
         def parts() -> list[pa.Table]:
             return [part for part in (self._load(path, [name]) for path in self._paths()) if part is not None]
@@ -220,7 +220,7 @@ class Store:
         return sorted(path for path in self.folder.glob("*.parquet") if path.is_file() and path.name[0] != ".")
 
     def _whatever_is_joined(self, read: Callable[[], Any]) -> Any:
-        """What a function reads. It begins anew where another job has joined, and removed, a file meanwhile."""
+        """What a function reads. It is called again where another job has joined and removed a file meanwhile."""
         while True:
             try:
                 return read()

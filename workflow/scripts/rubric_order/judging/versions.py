@@ -76,6 +76,6 @@ def refuse(counted: Mapping[str, Counter[str]]) -> None:
     """
     if mixed := listed_counts(counted):
         raise InputError(
-            f"judge: the answers would be a mix: {mixed}; accept_mixed: true takes them as one judge's, and without its"
-            " folder in results/store all are asked again"
+            f"judge: the answers come from several versions: {mixed}; set accept_mixed: true to take them as one"
+            " judge's, or remove its folder in results/store to ask all again"
         )

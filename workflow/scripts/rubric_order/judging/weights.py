@@ -1,4 +1,4 @@
-"""Weights of judges: GGUF files made loadable for vLLM, digests of local weights, revisions of models of the hub."""
+"""Weights of judges: GGUF files converted for vLLM, digests of local weights, commits of models of the hub."""
 
 import functools
 import hashlib

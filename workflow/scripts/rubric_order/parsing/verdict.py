@@ -1,4 +1,4 @@
-"""Finding the verdict in what a judge wrote about several candidates: which place is best, a tie, or a ranking.
+"""Finding the verdict in what a judge wrote about several candidates: which position is best, a tie, or a ranking.
 
 A candidate is called by its label (`A`), by its number (`Response 1`), or by its turn (`the first answer`). Forms of
 writing a verdict are tried from the most to the least explicit. All explicit verdicts of an answer must agree. Where
@@ -116,8 +116,8 @@ def parse_verdict(text: str | None, labels: Sequence[str], *, tie: bool = False,
 
     Args:
         text: the raw answer.
-        labels: what may be written, in the order of the places in the prompt: capital letters.
-        tie: whether the last label stands for a tie instead of a place.
+        labels: what may be written, in the order of the positions in the prompt: capital letters.
+        tie: whether the last label stands for a tie instead of a position.
         truncated: whether the engine says that the answer was cut at the token limit.
 
     Returns:
@@ -219,7 +219,7 @@ def parse_ranking(text: str | None, labels: Sequence[str], *, truncated: bool = 
 
     Args:
         text: the raw answer.
-        labels: of the places in the prompt, capital letters.
+        labels: of the positions in the prompt, capital letters.
         truncated: see `parse_verdict`.
 
     Returns:

@@ -81,8 +81,8 @@ class Probe(Protocol):
     """What a module of this package offers.
 
     Attributes:
-        PERMUTES: what its orderings are orders of, for people: ``the answers in a list``.
-        SOURCE: key of what it follows in ``cards/references.bib``; None where it follows nothing published.
+        PERMUTES: what its orderings permute, in words: ``the answers in a list``.
+        SOURCE: key of the paper that it follows, in ``cards/references.bib``; None where it follows nothing published.
         STRATEGIES: names of the ways to choose orderings, see `choose`.
         CONDITIONS: what a study can vary beside the order; `BASELINE` comes first.
         IDENTITY: settings of a judge that say how the answer is asked for, and so are part of a request's name.

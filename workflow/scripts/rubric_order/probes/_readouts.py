@@ -13,8 +13,8 @@ def chosen(questions: Iterable[Question], choices: Iterable[Choice]) -> pd.DataF
     """Choices as columns, one row each.
 
     Returns:
-        `score` (1-based place of the chosen label among the question's labels, null where there is none), `pattern` and
-        `failure`.
+        `score` (number of the chosen label among the question's labels, from 1; null where there is none), `pattern`
+        and `failure`.
     """
     choices = list(choices)
     numbers = [

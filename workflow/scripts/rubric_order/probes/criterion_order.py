@@ -225,7 +225,7 @@ def score(
     """One row a read and criterion, in canonical order of the criteria.
 
     `item_id`, `criterion` and `human_score` are those of the criterion's item, `question` is its name in the prompt,
-    `criterion_position` its 1-based place there, and `predecessor` the criterion right before it, null for the first.
+    `criterion_position` its position there, and `predecessor` the criterion right before it, null for the first.
     `position` is that of the score among the levels, null where the prompt lists none.
     """
     import pandas as pd
@@ -264,7 +264,7 @@ def _places_of(ordering: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _places(ordering: Sequence[int]) -> tuple[int, ...]:
-    """The place, from 0, of each criterion in canonical order."""
+    """The position, from 0, of each criterion in canonical order."""
     return _places_of(tuple(ordering))
 
 

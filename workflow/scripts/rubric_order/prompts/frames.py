@@ -47,7 +47,7 @@ class Option(str):
 
 
 def option_lines(levels: Sequence[str], ordering: Sequence[int], labels: Sequence[str] | None = None) -> list[Option]:
-    """The lines that are permuted: score k keeps its ID and its description, only its place changes.
+    """The lines that are permuted: score k keeps its ID and its description; only its position changes.
 
     Args:
         levels: descriptions of scores 1..n.
@@ -74,8 +74,8 @@ class Frame:
 
     Args:
         pieces: the text before, between and after the gaps.
-        gaps: for each gap the place of its option and the part of it that is shown: ``label``, ``description``, or the
-            whole line where that is empty. None where each option has one gap for its line.
+        gaps: for each gap the position of its option and the part of it that is shown: ``label``, ``description``, or
+            the whole line where that is empty. None where each option has one gap for its line.
     """
 
     def __init__(self, pieces: Sequence[str], gaps: Sequence[tuple[int, str]] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Which orders the options of a prompt are shown in.
+"""The orderings in which the options of a prompt are shown.
 
 An ordering is a permutation of 1..n written as the option that stands at each position: entry p - 1 is the option at
 position p. Functions return integer arrays with one ordering a row.
@@ -181,13 +181,13 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
 def choose_candidates(
     strategy: str, n: int, *, budget: int | None = None, rng: np.random.Generator | None = None
 ) -> np.ndarray:
-    """The orders that the candidates of one pair or list are shown in.
+    """The orderings in which the candidates of one pair or list are shown.
 
     Args:
         strategy: `swap` (pairs), `cyclic` or `latin` (lists), `all`, `random`, `fixed` or `single`.
         n: number of candidates, 2 to 9.
-        budget: reads of a unit; more than the strategy has orders repeats them. By default each order once; n draws of
-            `random`, n repeats of `fixed`.
+        budget: reads of a unit; more than the strategy has orderings repeats them. By default each ordering once; n
+            draws of `random`, n repeats of `fixed`.
         rng: generator that `random` and `latin` draw from.
 
     Returns:

@@ -37,7 +37,7 @@ class Usage:
 
 @dataclasses.dataclass(frozen=True)
 class LoggedToken:
-    """A generated token, and the log-probabilities that are listed for its place."""
+    """A generated token, and the log-probabilities that are listed where it stands."""
 
     name: str
     text: str

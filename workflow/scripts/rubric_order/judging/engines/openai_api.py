@@ -297,7 +297,7 @@ class OpenAiEngine:
         """For each label the tokens that write it, as an answer names them; None where one has no token.
 
         Raises:
-            InputError: so, and one question is asked.
+            InputError: a label has no token of its own, and one question is asked.
         """
         texts = [[label, f" {label}"] for label in request.labels]
         numbers = are_numbers(request.labels)
