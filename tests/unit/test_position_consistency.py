@@ -215,7 +215,7 @@ def test_the_table_of_lists_by_hand():
     assert row["place_1"] - row["place_3"] == pytest.approx(row["first_last"])
     printed = list_position_bias.for_print(rows)
     assert printed["chance"].tolist() == ["0.07"]
-    assert printed["places"].item().split() == [f"{row[f'place_{k}']:+.2f}" for k in (1, 2, 3)]
+    assert printed["positions"].item().split() == [f"{row[f'place_{k}']:+.2f}" for k in (1, 2, 3)]
     assert lists_table(comparison_table(places, n=3), study="other").empty
 
 
