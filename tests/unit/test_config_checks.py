@@ -347,7 +347,7 @@ def several(root, schema):
         (
             "tables/crossed_orders",
             {"study": "several"},
-            "tables/crossed_orders/study: study 'several' does not cross the orders; expected one with crossed: true",
+            "tables/crossed_orders/study: study 'several' varies one order only; expected one with crossed: true",
         ),
         (
             "figures/criterion_order",
@@ -357,7 +357,7 @@ def several(root, schema):
         (
             "tables/rank_reversal",
             {"other": "balanced"},
-            "tables/rank_reversal/other: expected another strategy than 'balanced', with which it is compared",
+            "tables/rank_reversal/other: expected a strategy to compare with 'balanced', found the same",
         ),
         (
             f"{JUDGE}",
@@ -639,7 +639,7 @@ def test_an_endpoint_is_asked_by_one_job(config, schema):
         ({"hana": {"file": "own.csv"}}, "references/hana: 'hana' is not defined under datasets"),
         ({"demo": {}}, "references/demo: expected either 'judges' or a 'file'"),
         ({"demo": {"file": "own.csv", "judges": ["smollm2_135m"]}}, "expected either 'judges' or a 'file'"),
-        ({"demo": {"judges": ["nobody"]}}, "references/demo/judges: 'nobody' is not defined under judges"),
+        ({"demo": {"judges": ["nobody"]}}, "references/demo/judges: 'nobody' is no judge that can be asked"),
         ({"demo": {"judges": ["smollm2_135m"], "levels": [1, 6]}}, "levels: expected scores from 1 to 5, found 6"),
         (
             {"demo": {"judges": ["smollm2_135m"], "rounds": 2}},
