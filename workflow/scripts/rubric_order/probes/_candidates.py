@@ -37,7 +37,7 @@ CONDITIONS = (BASELINE, "tie", "no_tie", "length_sentence", "padded_1", "padded_
 # What a template may write.
 FIELDS = {
     "candidates": "the candidates in the order of the read, each once: `{{ one.response }}`, or `one.turns`, each with "
-    "`user` and `assistant`; its label is `{{ one.label }}` (`A`, `B`, ...) and its place `{{ one.number }}`",
+    "`user` and `assistant`; its label is `{{ one.label }}` (`A`, `B`, ...) and its position `{{ one.number }}`",
     "instruction": "what the candidates answer",
     "criterion": "what the rubric asks; none where there is none",
     "reference": "a reference answer; none where there is none",
@@ -45,7 +45,7 @@ FIELDS = {
     "n": "the number of candidates",
     "count": "the same as a word: two, three, ...",
     "options": "how many answers are offered, as a word",
-    "tie": "the label of a tie; none where no tie is offered; one is offered in condition `tie` alone",
+    "tie": "the label of a tie in condition `tie`; otherwise none",
     "ranking": "whether a ranking is asked for, as in condition `ranking`",
     "example": "the example of a ranking",
     "length_sentence": "the sentence about length in condition `length_sentence`; otherwise none",
