@@ -15,8 +15,8 @@ CAPTION = (
     "from the same judgments, as in Shi et al.; from the other half of the questions; and from the other judges. In "
     "the first of these no cell can be in the grey, where consistency is below twice the distance of the win rate "
     "from even; the other two have no such bound. Then fairness by the win rate in the same judgments. Lines: a judge "
-    "whose verdicts are drawn from quality and its own preference for a place alone. Last: beta in about quarters of "
-    "the comparisons by the gap from other questions (nothing with fewer than 20 cells), with "
+    "whose verdicts are drawn from quality and its own preference for a position alone. Last: beta in about quarters "
+    "of the comparisons by the gap from other questions (nothing with fewer than 20 cells), with "
     "{bootstrap[confidence]:.0%} intervals; an arrow at the frame: the interval goes on. After Shi et al. (Judging "
     "the Judges), Figures 2 (c) to (f) and 5; what is not from the same judgments, bounds and lines are ours."
 )

@@ -1,4 +1,4 @@
-"""Consistency, fairness and the worth of each place of judges that choose from lists."""
+"""Consistency, fairness and the worth of each position to judges that choose from lists."""
 
 import pandas as pd
 
@@ -8,16 +8,16 @@ from rubric_order.tables import flags, intervals, numbers, widen, with_flags_of
 CAPTION = (
     "Position bias of judges that choose the best of a list, with {bootstrap[confidence]:.0%} intervals over "
     "questions. PC, position consistency: share of lists with one winner, or a tie, in all orders, of those with a "
-    "verdict in each; chance is the PC of a judge that draws a place in each order and calls as many ties, alike in "
-    "all lists: where ties gather in some lists, chance alone gives more. PF, preference fairness: share of lists "
-    "that are inconsistent and count for another place than the first, less that of those that count for the first; a "
-    "list counts by its most chosen place. Several places stand against the first, so a judge without a preferred "
-    "place does not have a PF of 0: column even gives its PF. Two winners: share of lists in which two candidates "
-    "win; the other inconsistent lists have one winner and ties. Places: what each place adds to a candidate's "
-    "log-odds, from the first to the last; they sum to 0. Beta: the first less the last (conditional logit, Firth's "
-    "penalty). Errors: answers without a verdict. RS, repetition stability: share of the commonest verdict among "
-    "reads of one prompt. Marked: a beta that is separated: only the penalty keeps it finite, so read its sign and "
-    "not its size."
+    "verdict in each; chance is the PC of a judge that draws a position in each order and calls as many ties, alike "
+    "in all lists: where ties gather in some lists, chance alone gives more. PF, preference fairness: share of lists "
+    "that are inconsistent and count for another position than the first, less that of those that count for the "
+    "first; a list counts by its most chosen position. Several positions stand against the first, so a judge without "
+    "a preferred place does not have a PF of 0: column even gives its PF. Two winners: share of lists in which two "
+    "candidates win; the other inconsistent lists have one winner and ties. Positions: what each position adds to a "
+    "candidate's log-odds, from the first to the last; they sum to 0. Beta: the first less the last (conditional "
+    "logit, Firth's penalty). Errors: answers without a verdict. RS, repetition stability: share of the commonest "
+    "verdict among reads of one prompt. Marked: a beta that is separated: only the penalty keeps it finite, so read "
+    "its sign and not its size."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n"]
 QUANTITIES = ["repetition_stability", "position_consistency", "consistency_by_chance", "preference_fairness"]
@@ -33,8 +33,8 @@ def table(position_consistency: pd.DataFrame, *, study: str) -> pd.DataFrame:
         study: whose reads, of probe `list_order`.
 
     Returns:
-        Each quantity with `_low` and `_high`; `place_1` and so on, what a place is worth, with the same. `n_lists` have
-        a verdict in each order, of `n_questions` questions.
+        Each quantity with `_low` and `_high`; `place_1` and so on, what a position is worth, with the same. `n_lists`
+        have a verdict in each order, of `n_questions` questions.
     """
     chosen = position_consistency.query("study == @study and cluster == 'group'")
     chosen = chosen[chosen["task"] == EVERY]
@@ -61,7 +61,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["PF"] = intervals(rows, "preference_fairness", form="+.2f")
     printed["even"] = numbers(rows["fairness_of_even_places"], form="+.2f")
     printed["two winners"] = numbers(rows["strict_flips"], form=".2f")
-    printed["places"] = [_places(row) for _, row in rows.iterrows()]
+    printed["positions"] = [_places(row) for _, row in rows.iterrows()]
     printed["beta"] = intervals(rows, "first_last", form="+.2f")
     printed["errors"] = numbers(rows["error_rate"])
     printed["lists"] = rows["n_lists"]
@@ -70,6 +70,6 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _places(row: pd.Series) -> str:
-    """What the places of one row are worth, with blanks between them; lists of the row may be the shorter ones."""
+    """What the positions of one row are worth, with blanks between them; lists of the row may be the shorter ones."""
     worth = [row.get(f"place_{place}") for place in range(1, row["n"] + 1)]
     return " ".join(f"{value:+.2f}" for value in worth) if pd.notna(worth).all() else "undefined"

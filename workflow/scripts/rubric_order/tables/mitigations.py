@@ -18,7 +18,7 @@ CAPTION = (
     "candidates are listed first, which is no merit; over a random order both orders averaged gain nothing); of a "
     "majority to a judge that is drawn from those who vote. Judge majority: the commonest verdict of all judges, a "
     "tie where several are commonest; all, drawn: one of them at random. More reads of one order take away noise, and "
-    "leave what the place adds. Criteria, combined: what most verdicts under single criteria say, beside overall "
+    "leave what the position adds. Criteria, combined: what most verdicts under single criteria say, beside overall "
     "verdicts on the same pairs and people's overall scores; its gain is over as many reads of the overall verdict or "
     "more, for both take away noise. Like overall: share of pairs decided as by one overall verdict. r with length: "
     "of the verdict with the difference of the texts' lengths."
@@ -81,7 +81,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["r"] = intervals(rows, "correlation", form=".2f")
     printed["win rates"] = numbers(rows["win_rate_error"])
     printed["consistent"] = numbers(rows["consistency"])
-    printed["first place"] = numbers(rows["first_place"], form="+.3f")
+    printed["first position"] = numbers(rows["first_place"], form="+.3f")
     for name, head in (("with_overall", "like overall"), ("length_correlation", "r with length")):
         if rows[name].notna().any():
             printed[head] = ["" if text == "undefined" else text for text in intervals(rows, name, form=".2f")]

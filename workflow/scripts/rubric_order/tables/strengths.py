@@ -1,4 +1,4 @@
-"""Strengths and ranks of candidates, with and without what places are worth to the judge."""
+"""Strengths and ranks of candidates, with and without what positions are worth to the judge."""
 
 import pandas as pd
 
@@ -8,14 +8,14 @@ from rubric_order.tables import intervals, numbers, widen
 CAPTION = (
     "Strengths of the candidates that judges compare: log-odds over the baseline (0), or over the candidates' mean "
     "where there is no baseline, with {bootstrap[confidence]:.0%} intervals over questions; and ranks, with the range "
-    "of the ranks of strengths drawn from their errors. Model: Bradley and Terry's with a worth of each place, with "
-    "Davidson's ties; for lists Plackett and Luce's. Without places: the same reads, without that term; where each "
-    "pair is read in all orders the term changes little. First and last order: reads of one order alone, whose "
-    "strengths hold what the place is worth (with a baseline: all others lose or gain it). Reversed, in the row of "
-    "all: share of pairs of candidates whose order changes without places, and between the first order and the last; "
-    "some of that is chance. Flag not connected: a candidate that nobody, or everybody, of the largest connected set "
-    "beats has no number; not identified: the design does not tell it, as where the baseline always stands first. "
-    "First place: its log-odds less the last's; the CSV file also has it by Rao and Kupper's ties."
+    "of the ranks of strengths drawn from their errors. Model: Bradley and Terry's with a worth of each position, "
+    "with Davidson's ties; for lists Plackett and Luce's. Without positions: the same reads, without that term; where "
+    "each pair is read in all orders the term changes little. First and last order: reads of one order alone, whose "
+    "strengths hold what the position is worth (with a baseline: all others lose or gain it). Reversed, in the row of "
+    "all: share of pairs of candidates whose order changes without positions, and between the first order and the "
+    "last; some of that is chance. Flag not connected: a candidate that nobody, or everybody, of the largest "
+    "connected set beats has no number; not identified: the design does not tell it, as where the baseline always "
+    "stands first. First position: its log-odds less the last's; the CSV file also has it by Rao and Kupper's ties."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n", "candidate"]
 MODELS = {"with places": "places", "without places": "no_places", "first order": "first", "last order": "last"}
@@ -71,10 +71,10 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     of_all = rows["candidate"] == EVERY
     printed["strength"] = _known(intervals(rows, "strength_places", form="+.2f"), ~of_all)
     printed["rank"] = _known(intervals(rows, "rank_places", form=".3g"), ~of_all)
-    printed["without places"] = _known(numbers(rows["strength_no_places"], form="+.2f"), ~of_all)
+    printed["without positions"] = _known(numbers(rows["strength_no_places"], form="+.2f"), ~of_all)
     printed["first order"] = _known(numbers(rows["strength_first"], form="+.2f"), ~of_all)
     printed["last order"] = _known(numbers(rows["strength_last"], form="+.2f"), ~of_all)
-    printed["first place"] = _known(intervals(rows, "first_last", form="+.2f"), of_all)
+    printed["first position"] = _known(intervals(rows, "first_last", form="+.2f"), of_all)
     shares = [numbers(rows[f"reversals_{short}"], form=".3f") for short in ("no_places", "last")]
     printed["reversed"] = _known([f"{one}, orders {two}" for one, two in zip(*shares, strict=True)], of_all)
     printed["reads"] = rows["n_reads"]
