@@ -1,0 +1,123 @@
+"""Cards of five simulated judges, for a reader who is to say from the card alone what each judge does.
+
+    python tests/recovery/card_reading.py FOLDER --seed 1
+
+Writes `card_1.txt` to `card_5.txt`: each card as it stands on the page of a run, with the page's words on how to read
+it. The judges' names say nothing, and the seed shuffles them. `key.txt` says what was planted. It is for the one who
+asks, not for the reader. `summary.html` is the page.
+"""
+
+import argparse
+import html.parser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.labels import Labels
+from rubric_order.cards import summary
+from rubric_order.library import estimates
+from rubric_order.simulation import studies
+from rubric_order.simulation.judge import Simulation
+
+NOISE = {"item_scores": 0.5, "group_scores": 0.3, "prompts": 0.3}
+GROUPS, FEW, CANDIDATES = 1000, 8, 2
+# What is planted, and the groups that the judge reads.
+JUDGES = {
+    "no bias": (Simulation(**NOISE), GROUPS),
+    "prefers the first position": (Simulation(preference="first", preference_strength=0.8, **NOISE), GROUPS),
+    "prefers the first and the last position": (
+        Simulation(preference="u_shaped", preference_strength=0.8, **NOISE),
+        GROUPS,
+    ),
+    "gives the highest score nearly always, and prefers no position": (Simulation(leniency=6, tolerance=0.4), GROUPS),
+    "prefers the first position, and read few groups": (
+        Simulation(preference="first", preference_strength=0.8, **NOISE),
+        FEW,
+    ),
+}
+BREAKS = ("p", "h2", "h3", "dt", "article", "section", "ul", "dl", "div")
+
+
+class Cards(html.parser.HTMLParser):
+    """The text of each card of a summary page, and of the part that says how to read them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cards: list[str] = []
+        self.how = ""
+        self._inside = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "article":
+            self.cards.append("")
+            self._inside = "card"
+        elif tag == "section":
+            self._inside = "how" if dict(attrs).get("id") == "read" else ""
+        self._add({"li": "\n- ", "dd": ": ", "span": " "}.get(tag, "\n" if tag in BREAKS else ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "article":
+            self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        self._add(" ".join(f"|{data}|".split())[1:-1])
+
+    def _add(self, text: str) -> None:
+        if self._inside == "card":
+            self.cards[-1] += text
+        elif self._inside == "how":
+            self.how += text
+
+
+def tidy(text: str) -> str:
+    """Text without empty lines and double spaces."""
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return "\n".join(line for line in lines if line not in ("", "-"))
+
+
+def page(planted: list[str], seed: int, *, groups: int = GROUPS) -> str:
+    """The summary page of these judges, which are called Judge 1 and so on.
+
+    Args:
+        groups: the most that a judge reads.
+    """
+    parts: dict[str, list[pd.DataFrame]] = {}
+    for place, name in enumerate(planted, start=1):
+        judge, own = JUDGES[name]
+        reads = studies.read_items(
+            judge, n=5, strategies=["balanced"], groups=min(own, groups), candidates=CANDIDATES, seed=seed + place
+        )
+        scores = studies.as_scores(reads, candidates=CANDIDATES, study="study", dataset="texts", judge=f"j{place}")
+        for statistic, table in estimates.of_card(scores).items():
+            parts.setdefault(statistic, []).append(table)
+    cards = summary.made({name: pd.concat(tables, ignore_index=True) for name, tables in parts.items()})
+    labels = Labels(judges={f"j{k}": f"Judge {k}" for k in range(1, len(planted) + 1)}, datasets={"texts": "texts"})
+    return summary.page(cards, summary.content(cards, {}), tables=[], figures=[], labels=labels, reads={})
+
+
+def texts(html_page: str) -> tuple[list[str], str]:
+    """The cards of a page, and how to read them, as plain text."""
+    found = Cards()
+    found.feed(html_page)
+    return [tidy(card) for card in found.cards], tidy(found.how)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    planted = [str(name) for name in np.random.default_rng(options.seed).permutation(list(JUDGES))]
+    made = page(planted, options.seed)
+    (options.folder / "summary.html").write_text(made, encoding="utf-8")
+    cards, how = texts(made)
+    for place, card in enumerate(cards, start=1):
+        (options.folder / f"card_{place}.txt").write_text(f"{card}\n\n{how}\n", encoding="utf-8")
+    key = "".join(f"Judge {place}: {name}\n" for place, name in enumerate(planted, start=1))
+    (options.folder / "key.txt").write_text(key, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
