@@ -122,6 +122,21 @@ def test_a_bias_that_is_small_is_called_a_bias_and_small():
     assert word == "biased"
     assert "It is small in points" in reasons
     assert "It is not small" in said({"p_points": 1e-9, "small_points": Small("not shown", 0.1)})[1]
+    open_ = Small("undecided", 0.1, Interval(-0.09, -0.12, -0.06))
+    assert (
+        "cannot be told: one ordering could move the mean score by up to 0.12"
+        in said({"p_points": 1e-9, "small_points": open_})[1]
+    )
+
+
+def test_what_is_left_open_is_rounded_up():
+    small = Small("shown", 0.2, Interval(0.001, -0.001, 0.003))
+    assert "leave open at most 0.01" in said({"small_log_odds": small})[1]
+
+
+def test_v_of_few_groups_is_not_offered_as_evidence():
+    assert "so few groups cannot be relied on" in said({}, n_groups=8)[1]
+    assert "relied on" not in said({"small_points": Small("undecided", 0.1, Interval(0.05, -0.1, 0.2))})[1]
 
 
 def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
@@ -251,7 +266,7 @@ def test_agreement_goes_from_the_usual_order_over_single_orders_to_their_mean(us
     assert agreement.ceiling == pytest.approx(0.9)
     written = dict(card.facts(found.evidence))
     assert written["Of the change, due to averaging"] == "+0.31 [+0.21, +0.41]"
-    assert written["Ceiling that the raters set to r"] == "0.90; their mean has reliability 0.81 [0.71, 0.91]"
+    assert written["Highest r that the raters allow"] == "0.90; their mean has reliability 0.81 [0.71, 0.91]"
     assert found.to_dict()["agreement"]["single"] == one_read - 0.0625
 
 

@@ -141,7 +141,7 @@ def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
         ceiling = "not known: one human score an item"
         if found.reliability.known:
             ceiling = f"{found.ceiling:.2f}; their mean has reliability {written(found.reliability, '.2f')}"
-        yield "Ceiling that the raters set to r", ceiling
+        yield "Highest r that the raters allow", ceiling
     if ranks:
         usual = "one read" if ranks.usual_reads == 1 else f"{ranks.usual_reads} reads"
         share = written(ranks.flip, ".0%")

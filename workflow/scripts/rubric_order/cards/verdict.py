@@ -99,7 +99,7 @@ def _problems(evidence: Evidence) -> Iterator[str]:
     if evidence.hard and evidence.commonest_share >= uniformity.COMMONEST:
         yield (
             f"The judge is saturated: it gives score {evidence.commonest_score} in {evidence.commonest_share:.0%} of "
-            "its reads. Whatever it prefers, the order could change next to nothing."
+            "its reads. So these reads cannot show what it prefers."
         )
     elif evidence.crossed and main.saturated:
         yield (
@@ -164,7 +164,11 @@ def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Ite
             size = f" V is {_interval(soft.v, '.2f')}, where 0 is every position equally often." if soft.v.known else ""
             yield f"By its option probabilities no test finds that the position matters.{size}"
     elif not main.saturated and main.v.known:
-        yield f"In these reads V is {_interval(main.v, '.2f')}, where 0 is every position equally often."
+        few = evidence.n_groups < FEWEST_GROUPS
+        yield (
+            f"In these reads V is {_interval(main.v, '.2f')}, where 0 is every position equally often"
+            f"{', but intervals of so few groups cannot be relied on' if few else ''}."
+        )
 
 
 def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float]) -> Iterator[str]:
@@ -190,21 +194,27 @@ def _size(evidence: Evidence) -> Iterator[str]:
     """How large the effect on scores is, against the margin."""
     small = evidence.main.small_points
     if small.shown:
-        yield f"It is small in points: no order is shown to move the mean score by {small.margin:g} points or more."
+        yield f"It is small in points: no ordering moves the mean score by {small.margin:g} points or more."
     elif small.verdict == equivalence.NOT_SHOWN:
         yield f"It is not small: one ordering moves the mean score by more than {small.margin:g} points."
+    elif small.verdict and not math.isnan(_reach(small.worst)):
+        yield (
+            f"Whether it is small in points cannot be told: one ordering could move the mean score by up to "
+            f"{_reach(small.worst):.2f} points, and {small.margin:g} would matter."
+        )
 
 
 def _of_equivalence(evidence: Evidence) -> Iterator[str]:
-    points, log_odds = evidence.main.small_points, _preference_readout(evidence).small_log_odds
+    readout = _preference_readout(evidence)
+    points, log_odds = evidence.main.small_points, readout.small_log_odds
     yield "No test finds that the order matters."
     yield (
-        f"No order moves the mean score by {points.margin:g} points or more: the largest shift that is left open is "
-        f"{_reach(points.worst):.2f}."
+        f"No order moves the mean score by {points.margin:g} points or more: the intervals leave open at most "
+        f"{_at_most(_reach(points.worst))}."
     )
     yield (
-        f"No position is worth {log_odds.margin:g} log-odds or more: the largest preference that is left open is "
-        f"{_reach(log_odds.worst):.2f}."
+        f"No position is worth {log_odds.margin:g} log-odds or more: the intervals leave open at most "
+        f"{_at_most(_reach(log_odds.worst))}{READ_AS[readout.name]}."
     )
 
 
@@ -292,14 +302,19 @@ def _interaction(readout: Readout) -> str:
 def _points(readout: Readout) -> str:
     if not readout.usual.known:
         return "where each score stands changes the mean score"
-    gap = f"the means under two orderings differ by up to {readout.largest_gap:.2f} points"
-    chance = f"{gap}, of which chance makes {readout.gap_by_chance:.2f}"
-    return f"the usual ordering gives {_interval(readout.usual, '+.2f')} points beside the mean of all; {chance}"
+    gap = f"the two orderings that differ most are {readout.largest_gap:.2f} points apart"
+    chance = f"{gap}, where chance alone makes {readout.gap_by_chance:.2f}"
+    return f"the usual ordering lies {_interval(readout.usual, '+.2f')} points from the mean of all; {chance}"
 
 
 def _interval(value: Interval, form: str) -> str:
     ends = "" if math.isnan(value.low) else f" [{value.low:{form}}, {value.high:{form}}]"
     return f"{value.estimate:{form}}{ends}"
+
+
+def _at_most(value: float) -> str:
+    """A size with two decimals, rounded up: what is left open is not 0.00."""
+    return f"{math.ceil(value * 100 - 1e-9) / 100:.2f}"
 
 
 def _p(p: float) -> str:
