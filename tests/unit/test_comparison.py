@@ -150,6 +150,26 @@ def test_scores_of_the_workflow_are_reads_too(tmp_path):
         reads.read_file(tmp_path / "fixed.parquet")
 
 
+@pytest.mark.parametrize("probe", ["pair_order", "list_order", "criterion_order"])
+def test_scores_of_another_probe_are_no_score_levels(tmp_path, probe):
+    scores = simulated_reads(groups=2, n=3)
+    scores["ordering"] = [list(row) for row in scores["ordering"]]
+    scores.assign(probe="score_order").to_parquet(tmp_path / "own.parquet")
+    assert len(reads.read_file(tmp_path / "own.parquet"))
+    scores.assign(probe=probe).to_parquet(tmp_path / "other.parquet")
+    with pytest.raises(InputError, match=f"field 'probe': expected reads of 'score_order', found {probe}"):
+        reads.read_file(tmp_path / "other.parquet")
+
+
+@pytest.mark.parametrize("name", ["study", "n"])
+def test_a_file_like_the_workflows_but_for_a_column_is_a_plain_table(tmp_path, name):
+    scores = simulated_reads(groups=2, n=3).drop(columns=name)
+    scores["ordering"] = [list(row) for row in scores["ordering"]]
+    scores.to_parquet(tmp_path / "scores.parquet")
+    with pytest.raises(InputError, match="column 'item' is missing"):
+        reads.as_scores(reads.read_file(tmp_path / "scores.parquet"), "scores.parquet")
+
+
 def test_a_comparison_as_people_read_it():
     written = row(0.0001).words
     assert written == (

@@ -22,7 +22,9 @@ PROBABILITY = re.compile(r"p_[0-9]+")
 MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # in place of a value; case does not count
 FEWEST_LEVELS, MOST_LEVELS = 2, 10
 SUM_WITHIN = 0.02  # of 1: probabilities are often written with two decimals
-WORKFLOW = {"item_id", "group_id", "strategy", "condition", "profile", "ordering", "score"}  # in its files of scores
+# In the workflow's files of scores.
+WORKFLOW = {"study", "item_id", "group_id", "strategy", "condition", "profile", "n", "ordering", "score"}
+PROBE = "score_order"  # of whose scores the numbers are the levels that the orderings list
 ABOUT = {"study": "reads", "profile": DEFAULT_PROFILE, "condition": BASELINE, "dataset": "reads"}
 _ALL_OF = 5  # levels; all orderings of more are more than anybody reads
 
@@ -87,8 +89,13 @@ def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
     """Scores that the workflow wrote as a plain table: the reads of the first strategy that varies the order.
 
     Raises:
-        InputError: there is none, or the scores are of several studies, profiles, conditions or scales.
+        InputError: there is none, the scores are of several studies, profiles, conditions or scales, or what is ordered
+            is something else than score levels.
     """
+    if "probe" in table.column_names:
+        others = sorted(set(map(str, table["probe"].unique().to_pylist())) - {PROBE})
+        if others:
+            raise InputError(f"{where}: field 'probe': expected reads of {PROBE!r}, found {files.listed(others)}")
     there = set(table["strategy"].unique().to_pylist())
     chosen = [name for name in (*EVERY_POSITION, "recorded") if name in there]
     if not chosen:
