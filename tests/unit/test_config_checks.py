@@ -655,6 +655,21 @@ def test_what_is_wrong_with_reference_answers_is_one_line(config, schema, refere
     assert message in problem(checks.check_meaning, fill(config, schema))
 
 
+@pytest.mark.parametrize("role", ["writing", "reviewing"])
+def test_the_sampling_of_reference_answers_is_checked_as_a_profile_is(config, schema, role):
+    config["judges"]["paid"] = {"engine": "openai", "base_url": "https://e.org/v1", "model": "m", "budget": {"cost": 1}}
+    config["judges"]["paid"] |= {"prices": {"prompt": 1, "completion": 1}, "answer_format": "feedback"}
+    config["references"] = {"demo": {"judges": ["paid"], "rounds": 1, role: {"max_tokens": None}}}
+    fill(config, schema)
+    expected = (
+        f"config: references/demo/{role}/max_tokens: limits of tokens or cost need a value, to know the most that"
+    )
+    assert problem(checks.check_meaning, config) == f"{expected} a call can use (judge 'paid')"
+    config["references"]["demo"] |= {"judges": ["smollm2_135m"], role: {"temperature": None}}
+    expected = f"references/demo/{role}/temperature: null leaves it to an endpoint; engine"
+    assert expected in problem(checks.check_meaning, config)
+
+
 def test_reference_answers_that_can_be_made_pass(config, schema):
     config["references"] = {"demo": {"judges": ["smollm2_135m"], "rounds": 2, "writing": {"temperature": 1}}}
     config["studies"]["position_bias"]["conditions"] = ["baseline", "reference_3"]

@@ -188,6 +188,7 @@ def _problems_of_references(config: Mapping) -> Iterator[str]:
             if judge is None or judge["engine"] == "recorded":
                 yield f"{where}/judges: {name!r} is no judge that can be asked; expected one that is not recorded"
                 continue
+            yield from (f"{where}/{problem}" for problem in _problems_of_roles(name, judge, block))
             writing = judge["sampling"] | block["writing"]
             again = block["rounds"] > len(set(block["judges"])) and not block["shows_rejected"]
             if again and writing["temperature"] == 0:
@@ -198,6 +199,18 @@ def _problems_of_references(config: Mapping) -> Iterator[str]:
     for name, study in config["studies"].items():
         if study["probe"] in catalogue.SCORE_ORDER:
             yield from _problems_of_levels(name, study, config["references"])
+
+
+def _problems_of_roles(name: str, judge: Mapping, block: Mapping) -> Iterator[str]:
+    """What the sampling of reference answers adds to what does not fit a judge's engine."""
+    from rubric_order.planning import references  # imports pandas
+
+    own = list(_problems_of_engine(judge))
+    as_roles = references.with_roles(judge, writing=block["writing"], reviewing=block["reviewing"])
+    for role, profile in (("writing", references.WRITING), ("reviewing", references.REVIEWING)):
+        for problem in _problems_of_engine(judges.with_profile(as_roles, profile)):
+            if problem not in own:
+                yield f"{role}/{problem.removeprefix('sampling/')} (judge {name!r})"
 
 
 def _problems_of_levels(name: str, study: Mapping, known: Mapping) -> Iterator[str]:
