@@ -330,6 +330,8 @@ PASSES = Reply(completion("[RESULT] 4"))
         (Reply({"choices": [{"message": "4"}]}), "malformed: the answer has no message"),
         (Reply(completion(4)), "malformed: text is no text"),
         (Reply(completion(finish="error")), "server_error: the answer ended with error"),
+        (Reply(completion(finish={"type": "stop"})), "malformed: finish_reason is no text"),
+        (Reply(completion(finish=["stop"])), "malformed: finish_reason is no text"),
         (Reply({"error": {"code": 429, "message": "later"}}), "rate_limited: 429 later"),
         (Reply({"error": "overloaded"}), "server_error: 500 overloaded"),
     ],
@@ -369,6 +371,7 @@ def test_no_endpoint_at_all(ask):
         ({"Retry-After": "soon"}, 0.0),
         ({"Retry-After": "-5"}, 0.0),
         ({"Retry-After": "nan"}, 0.0),
+        ({"Retry-After": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}, 0.0),
         ({}, 0.0),
     ],
 )
@@ -818,9 +821,10 @@ def test_another_server_is_not_taken_for_one_of_vllm(ask):
         ask(lambda call: status(404, "not found"), dialect="vllm", answer_format="score")
 
 
-def logged(*, top, logprob=-0.1):
-    body = completion("4")
-    body["choices"][0]["logprobs"] = {"content": [{"token": "4", "logprob": logprob, "top_logprobs": top}]}
+def logged(*, top, logprob=-0.1, **more):
+    body = completion("4", reasoning="So be it.")
+    entry = {"token": "4", "logprob": logprob, "top_logprobs": top} | more
+    body["choices"][0]["logprobs"] = {"content": [entry]}
     return Reply(body)
 
 
@@ -832,8 +836,10 @@ def logged(*, top, logprob=-0.1):
         logged(top=[{"token": "4", "logprob": 0.5}, {"token": "5", "logprob": -3.0}]),
         logged(top=[{"token": "4"}]),
         logged(top=[], logprob="-1"),
+        logged(top=[], token=19),
+        logged(top=[], bytes=10**15),
     ],
-    ids=["null", "NaN", "above 0", "none", "text"],
+    ids=["null", "NaN", "above 0", "none", "text", "number as token", "number as bytes"],
 )
 def test_an_answer_whose_probabilities_are_none_is_kept_without_them_and_is_one_call(ask, reply):
     (response,), calls = ask(reply, answer_format="score")

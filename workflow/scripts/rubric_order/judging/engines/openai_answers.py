@@ -45,6 +45,13 @@ class LoggedToken:
 
     @classmethod
     def of(cls, entry: dict) -> "LoggedToken":
+        """A place of an answer, as the protocol has it.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is none.
+        """
+        if not isinstance(entry["token"], str) or not isinstance(entry.get("bytes"), list | None):
+            raise TypeError("a token is text, and its bytes are a list")
         listed: dict[str, float] = {}
         for candidate in entry["top_logprobs"] or []:
             # Different tokens can have one text: their probabilities add up.

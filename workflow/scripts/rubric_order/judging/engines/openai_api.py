@@ -353,8 +353,6 @@ class OpenAiEngine:
         if not isinstance(message, dict):
             raise CallError("malformed", "the answer has no message", billed=True)
         finish = choice.get("finish_reason")
-        if finish in CUT_SHORT:
-            raise CallError("server_error", f"the answer ended with {finish}", billed=True)
         texts = {
             "text": message.get("content"),
             "refusal": message.get("refusal"),
@@ -365,6 +363,8 @@ class OpenAiEngine:
         for name, text in texts.items():
             if not isinstance(text, str | None):
                 raise CallError("malformed", f"{name} is no text", billed=True)
+        if finish in CUT_SHORT:
+            raise CallError("server_error", f"the answer ended with {finish}", billed=True)
         error, logprobs, place = None, None, None
         if not self._is_asked_model(texts["model"]):
             error = f"wrong_model: asked for {self.model}, answered by {self.connection.plain(texts['model'])}"
@@ -399,9 +399,9 @@ class OpenAiEngine:
         """Log-probabilities of the labels, and the index of the token where they are read if that is one."""
         try:
             tokens = [LoggedToken.of(entry) for entry in (choice.get("logprobs") or {}).get("content") or []]
+            start = start_of_answer(tokens, texts["text"] or "", bool(texts["reasoning"]))
         except (KeyError, TypeError, AttributeError, ValueError):  # the answer was paid for, and is one without them
-            tokens = []
-        start = start_of_answer(tokens, texts["text"] or "", bool(texts["reasoning"]))
+            tokens, start = [], 0
         if request.names:
             logprobs, place = read_several(tokens[start:], variants, request.questions), None
         else:

@@ -205,7 +205,7 @@ def retry_after(headers: Mapping[str, str]) -> float:
         except ValueError:
             try:
                 seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-            except ValueError:
+            except (ValueError, OverflowError):  # no date, or one of a year that no clock has
                 continue
         if math.isfinite(seconds):
             return max(seconds, 0.0)
