@@ -1,3 +1,5 @@
+import json
+
 import pandas as pd
 import pytest
 from factories import complete_judge
@@ -219,10 +221,11 @@ def test_a_text_that_was_cut_or_is_empty_is_kept_as_a_failure(tables, root, made
     answers = asked["1_write"][["request_id"]].assign(text="Half a", error=None, finish_reason="length")
     answers.loc[0, ["text", "finish_reason"]] = [" ", "stop"]
     answers.loc[1, ["text", "error"]] = [None, "prompt_too_long: 9000 tokens"]
+    answers.loc[2, ["text", "finish_reason"]] = ["\x00 \x1b\r\n", "stop"]
     nothing = answers.iloc[:0]
     assert not len(references.requests(plan, "1_review", {"1_write": answers}))
     table = references.typed(references.attempts(plan, {"1_write": answers, "1_review": nothing}))
-    assert list(table["failure"].iloc[:3]) == ["empty", "prompt_too_long", "truncated"]
+    assert list(table["failure"].iloc[:4]) == ["empty", "prompt_too_long", "empty", "truncated"]
     assert not table["accepted"].any()
     assert table["text"].isna().all()
 
@@ -264,6 +267,17 @@ def test_bad_reference_answers_are_named(tables, tmp_path, rows, message):
     path = tmp_path / "own.csv"
     path.write_text(rows.format(group=wanted[0].group_id))
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
+        references.read_own(path, wanted, n=5)
+
+
+@pytest.mark.parametrize("name", ["group_id", "score", "text"])
+def test_a_line_of_reference_answers_that_lacks_a_key_is_named(tables, tmp_path, name):
+    wanted = references.slots(tables.items, tables.rubrics, n=5, levels=range(1, 6))
+    whole = {"group_id": wanted[0].group_id, "score": 2, "text": "Poor"}
+    path = tmp_path / "own.jsonl"
+    rows = [whole | {"score": 1}, {key: value for key, value in whole.items() if key != name}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(InputError, match=rf"own\.jsonl: line 2: field '{name}': expected (text|a number), found None"):
         references.read_own(path, wanted, n=5)
 
 

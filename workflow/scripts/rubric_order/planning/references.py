@@ -25,7 +25,7 @@ from jinja2 import Template
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges
-from rubric_order.datasets import clean, custom
+from rubric_order.datasets import CONTROL, clean, custom
 from rubric_order.datasets.rubrics import at_scale
 from rubric_order.parsing.choices import CONFLICTING, EMPTY, NO_SCORE, TRUNCATED, UNFINISHED_THINKING
 from rubric_order.parsing.one_score import normalise, strip_thinking
@@ -222,15 +222,11 @@ def _texts(plan: Plan, turn: int, before: pd.DataFrame, responses: pd.DataFrame)
         text = strip_thinking(answer or "")
         if failure is None and text is None:
             failure = UNFINISHED_THINKING
-        elif failure is None and (cut or not text.strip()):
-            failure = TRUNCATED if cut else EMPTY
-        found[slot] = (None, failure) if failure else (_cleaned(text), None)
+        elif failure is None:
+            text = CONTROL.sub("", text.replace("\r\n", "\n"))  # what no prompt may hold
+            failure = TRUNCATED if cut else None if text.strip() else EMPTY
+        found[slot] = (None, failure) if failure else (clean(text, "reference answer"), None)
     return found
-
-
-def _cleaned(text: str) -> str:
-    """A text as datasets have it, without characters that no prompt may hold."""
-    return clean(re.sub("[\x00-\x08\x0b-\x1f\x7f]", "", text.replace("\r\n", "\n")), "reference answer")
 
 
 def _answer(row: tuple) -> tuple[str | None, str | None, bool]:
@@ -354,13 +350,14 @@ def read_own(path: Path, wanted: Sequence[Slot], *, n: int) -> pd.DataFrame:
     rows: list[dict] = []
     seen: dict[tuple, str] = {}
     for where, row in table.rows:
-        group = clean(str(row["group_id"]), f"{where}: field 'group_id'")
+        named = row.get("group_id")  # a number is a name too; lines of JSON may lack a key
+        group = clean(named if named is None else str(named), f"{where}: field 'group_id'")
         if row.get("criterion") is None and len(criteria) > 1:
             raise InputError(f"{where}: field 'criterion': expected one of {', '.join(criteria):.120}, found nothing")
         criterion = criteria[0] if row.get("criterion") is None else str(row["criterion"])
         if (group, criterion) not in known:
             raise InputError(f"{where}: no item of group {group!r:.60} under criterion {criterion!r:.60}")
-        score = custom.number(row["score"], f"{where}: field 'score'")
+        score = custom.number(row.get("score"), f"{where}: field 'score'")
         if score not in range(1, n + 1):
             expected = f"expected a whole number from 1 to {n}"
             raise InputError(f"{where}: field 'score': {expected}, found {row['score']!r:.60}")
@@ -368,7 +365,7 @@ def read_own(path: Path, wanted: Sequence[Slot], *, n: int) -> pd.DataFrame:
         if slot in seen:
             raise InputError(f"{where}: the reference answer of score {slot.level} is already given by {seen[slot]}")
         seen[slot] = where
-        text = clean(row["text"], f"{where}: field 'text'")
+        text = clean(row.get("text"), f"{where}: field 'text'")
         about = dict(zip(KEYS, slot, strict=False)) | {"n": n, "round": 0, "writer": FILE, "text": text}
         rows.append(dict.fromkeys(COLUMNS) | about | {"accepted": True})
     return pd.DataFrame(rows, columns=COLUMNS)
