@@ -72,6 +72,27 @@ def test_every_config_of_a_paper_passes(root, schema):
         checks.check_meaning(fill(config, schema))
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (
+            "judges/smollm2_135m/chat_template_kwargs/date_string",
+            "2026-07-26",
+            "expected text, a number, true, false, null, a list or a mapping, found datetime.date(2026, 7, 26); put",
+        ),
+        ("datasets/demo/options/since", "2026-07-26", "found datetime.date(2026, 7, 26)"),
+        ("datasets/demo/options/seen", "[1, [2026-07-26]]", "/1/0: expected text"),
+        ("datasets/demo/options/mapped", "[{1: a}]", "/0: expected a name as key, found 1; put it in quotes"),
+        ("datasets/demo/options/share", ".nan", "expected a finite number, found nan"),
+        ("judges/smollm2_135m/engine_args/most", "-.inf", "expected a finite number, found -inf"),
+    ],
+)
+def test_what_json_cannot_hold_is_one_line(config, schema, path, value, message):
+    said = problem(checks.check_shape, put(config, path, yaml.safe_load(value)), schema)
+    assert said.startswith(f"config: {path}")
+    assert message in said
+
+
 # Ready-made judges.
 
 

@@ -134,8 +134,18 @@ def test_a_chat_template_is_its_text_in_the_completed_config(root, tmp_path):
 
 
 def test_a_chat_template_that_is_not_there_is_one_line(root):
-    with pytest.raises(InputError, match=r"^config: chat_template: cannot read 'nowhere\.jinja': No such file"):
+    with pytest.raises(InputError, match=r"^config: judges/mine/chat_template: nowhere\.jinja: no such file$"):
         completed({**MINIMAL, "judges": {"mine": {**JUDGE, "chat_template": "nowhere.jinja"}}}, root)
+
+
+def test_a_chat_template_is_utf_8_and_its_line_ends_are_plain(root, tmp_path):
+    template = tmp_path / "chat.jinja"
+    config = {**MINIMAL, "judges": {"mine": {**JUDGE, "chat_template": str(template)}}}
+    template.write_bytes(b"a\r\nb\rc\n")
+    assert completed(config, root)["judges"]["mine"]["chat_template"] == "a\nb\nc\n"
+    template.write_bytes("é".encode("latin-1"))
+    with pytest.raises(InputError, match=r"^config: judges/mine/chat_template: .*line 1: expected UTF-8"):
+        completed(config, root)
 
 
 # The default config, and where files are.
@@ -163,6 +173,11 @@ def test_a_path_starts_where_the_workflow_runs_and_else_in_the_project(tmp_path,
     assert loading.locate("ours.csv", project) == str(project / "ours.csv")
     assert loading.locate("none.csv", project) == "none.csv"
     assert loading.locate(str(project / "ours.csv"), here) == str(project / "ours.csv")
+
+
+def test_the_home_of_a_user_that_is_not_there_is_one_line(root):
+    with pytest.raises(InputError, match=r"^config: '~nobody123/x': no home folder is known of that user$"):
+        completed({**MINIMAL, "dataset_mirror": "~nobody123/x"}, root)
 
 
 def test_every_file_that_a_config_names_is_found_by_that_rule(root, tmp_path, monkeypatch):

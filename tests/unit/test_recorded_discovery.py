@@ -71,6 +71,23 @@ def test_a_judge_joins_the_studies_that_are_about_what_its_answers_do(tmp_path):
         discovery.add_judges({"recorded_dir": str(tmp_path), "studies": studies})
 
 
+@pytest.mark.parametrize("wrong", [None, ["a"], "a"])
+def test_what_is_no_block_of_judges_is_left_for_the_check_of_the_shape(tmp_path, wrong):
+    write(tmp_path / "a.jsonl", summary())
+    studies = {"scores": {"strategies": ["recorded"]}}
+    config = {"recorded_dir": str(tmp_path), "studies": studies, "judges": wrong}
+    discovery.add_judges(config)
+    assert config["judges"] == wrong
+
+
+@pytest.mark.parametrize("wrong", [None, {"a": {}}, "a"])
+def test_what_is_no_list_of_judges_is_left_for_the_check_of_the_shape(tmp_path, wrong):
+    write(tmp_path / "a.jsonl", summary())
+    config = {"recorded_dir": str(tmp_path), "studies": {"scores": {"strategies": ["recorded"], "judges": wrong}}}
+    discovery.add_judges(config)
+    assert config["studies"]["scores"]["judges"] == wrong
+
+
 # --- answers of real judges, which are not part of this repository
 
 

@@ -1,8 +1,8 @@
 """Checking a config: its shape against the schema, and then what a schema cannot say."""
 
 import functools
+import math
 from collections.abc import Collection, Iterator, Mapping
-from urllib.parse import urlsplit
 
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
@@ -39,11 +39,19 @@ def check_shape(config: Mapping, schema: Mapping) -> None:
     """Check a config against its schema.
 
     Raises:
-        InputError: with the path of the offending key, what was found and what was expected.
+        InputError: with the path of the offending key, what was found and what was expected. So is a value that JSON
+            cannot hold, such as a date: rules take their settings as JSON.
     """
-    for path, key in _keys(config):
-        if not isinstance(key, str):
-            raise InputError(f"config: {path or 'top level'}: expected a name as key, found {key!r}; put it in quotes")
+    for path, value in _values(config):
+        if isinstance(value, Mapping):
+            if wrong := [key for key in value if not isinstance(key, str)]:
+                found = f"found {wrong[0]!r}; put it in quotes"
+                raise InputError(f"config: {path or 'top level'}: expected a name as key, {found}")
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"config: {path}: expected a finite number, found {value}")
+        elif not isinstance(value, list | str | int | float | None):
+            expected = "expected text, a number, true, false, null, a list or a mapping"
+            raise InputError(f"config: {path}: {expected}, found {value!r:.80}; put it in quotes")
     error = best_match(_Validator(schema).iter_errors(config))
     if error is not None:
         raise InputError(f"config: {_explain(error)}")
@@ -61,12 +69,12 @@ def is_of_type(value: object, kinds: str | list[str]) -> bool:
     return _Validator({"type": kinds}).is_valid(value)
 
 
-def _keys(value: object, path: str = "") -> Iterator[tuple[str, object]]:
-    """Every key of nested mappings, with the path of the mapping it stands in."""
-    if isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield path, key
-            yield from _keys(entry, f"{path}/{key}".lstrip("/"))
+def _values(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """A value and every value within it, with their paths."""
+    yield path, value
+    parts = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield from _values(part, f"{path}/{key}".lstrip("/"))
 
 
 def _explain(error: ValidationError) -> str:
@@ -393,7 +401,7 @@ def _problems_of_engine(judge: Mapping) -> Iterator[str]:
     if judge["reasoning_end"] is not None:
         yield "reasoning_end: over an endpoint the server parts reasoning from answer; expected null"
     yield from (f"extra_body/{key}: set {own} instead" for key, own in IN_BODY.items() if key in judge["extra_body"])
-    if judge["base_url"] is not None and (wrong := _wrong_port(judge["base_url"])):
+    if judge["base_url"] is not None and (wrong := judges.wrong_address(judge["base_url"])):
         yield f"base_url: {judge['base_url']!r}: {wrong}"
     if (judge["base_url"] is None) == (judge["serve"] is None):
         yield "base_url: engine 'openai' needs either base_url, or serve for a server of its own"
@@ -416,11 +424,3 @@ def _problems_of_engine(judge: Mapping) -> Iterator[str]:
         yield "sampling/max_tokens: limits of tokens or cost need a value, to know the most that a call can use"
     if "cost" in limits and judge["prices"] is None:
         yield "budget/cost: it needs prices"
-
-
-def _wrong_port(url: str) -> str | None:
-    """What is wrong with the port of an address."""
-    try:
-        return "no server has port 0" if urlsplit(url).port == 0 else None
-    except ValueError as error:
-        return str(error)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from rubric_order.base.keys import DEFAULT_PROFILE
 
@@ -26,6 +27,8 @@ IDENTITY = (
     "sampling",
     "simulation",
 )
+
+ADDRESS = re.compile("^https?://[^/@?#]+(/[^@?#]*)?$")  # of an endpoint, as the schema has it
 
 # What an endpoint is sent beside the prompt; how likely labels are is asked for where it is read.
 WIRE = ("dialect", "max_tokens_name", "top_logprobs")
@@ -149,6 +152,16 @@ def shown_name(judge: Mapping) -> str:
     """A judge's model without the path to it. What an endpoint calls its model is a name, whatever it looks like."""
     model = judge["model"]
     return Path(model).name if is_local(model) and not is_endpoint(judge) else model
+
+
+def wrong_address(url: str) -> str | None:
+    """What is wrong with the address of an endpoint; None where nothing is."""
+    if not ADDRESS.search(url):
+        return "expected http:// or https:// and a host, without a user, a query or a fragment"
+    try:
+        return "no server has port 0" if urlsplit(url).port == 0 else None
+    except ValueError as error:
+        return str(error)
 
 
 def with_profile(judge: Mapping, profile: str) -> dict:

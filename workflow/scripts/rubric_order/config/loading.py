@@ -5,6 +5,7 @@ from pathlib import Path
 
 import yaml
 
+from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.config import checks, schema
 from rubric_order.figures import presets
@@ -172,8 +173,14 @@ def locate(path: str, folder: Path) -> str:
 
     Returns:
         The path, unchanged where nothing is found, for what reads it to name.
+
+    Raises:
+        InputError: it begins with ``~`` and a name that no user here has.
     """
-    there = Path(path).expanduser()
+    try:
+        there = Path(path).expanduser()
+    except RuntimeError:
+        raise InputError(f"config: {path!r}: no home folder is known of that user") from None
     in_project = folder / there
     return str(in_project) if not there.exists() and in_project.exists() else str(there)
 
@@ -197,10 +204,11 @@ def _locate_files(config: dict, folder: Path) -> None:
 
 def _read_chat_templates(config: Mapping) -> None:
     """Put the text of each judge's chat template in the place of its path: it is part of a prompt, the path is not."""
-    for judge in config["judges"].values():
+    for name, judge in config["judges"].items():
         path = judge["chat_template"]
         if path is not None:
             try:
-                judge["chat_template"] = Path(path).read_text(encoding="utf-8")
-            except OSError as error:
-                raise InputError(f"config: chat_template: cannot read {path!r}: {error.strerror}") from None
+                text = files.read_text(path)
+            except InputError as error:
+                raise InputError(f"config: judges/{name}/chat_template: {error}") from None
+            judge["chat_template"] = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -100,21 +100,24 @@ def add_judges(config: dict) -> None:
     A study of probe `COMPARES` takes the judges that compare texts, any other those that score them.
 
     Args:
-        config: with `recorded_dir` and `studies`; what else it says is unchecked.
+        config: with `recorded_dir` and `studies`; what else it says is unchecked. What is of another shape than judges
+            stays as it is, for the check of the shape to name.
 
     Raises:
         InputError: see `discover`; or no study is about what the answers do.
     """
     folder = config["recorded_dir"]
     judges = discover(folder)
-    config.setdefault("judges", {}).update(judges)
+    if isinstance(config.setdefault("judges", {}), dict):
+        config["judges"].update(judges)
     blocks = (study for study in config["studies"].values() if isinstance(study, dict))
     studies = [study for study in blocks if study.get("strategies") == [STRATEGY]]
     joined = False
     for study in studies:
         compares = study.get("probe") == COMPARES
         named = [name for name, judge in judges.items() if judge["compares"] == compares]
-        study["judges"] = [*study.get("judges", []), *named]
+        if isinstance(study.setdefault("judges", []), list):
+            study["judges"] = [*study["judges"], *named]
         joined |= bool(named)
     if studies and not joined:
         found, wanted = ("score one text", "compare two") if compares else ("compare two texts", "score one")
