@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app
 from rubric_order.commands.probe import sentences
+from rubric_order.config import judges, loading, schema
 from rubric_order.library import probe
 
 RUBRIC = "question: Is it polite?\nlevels:\n  1: bad\n  2: fair\n  3: good\n"
@@ -70,10 +71,35 @@ def test_a_rubric_for_probe_is_given_once_and_checked(files):
     named = files / "named.yaml"
     named.write_text("politeness:\n" + re.sub("^", "  ", RUBRIC, flags=re.MULTILINE))
     assert probe.read_rubric(named)[1] == ["bad", "fair", "good"]
-    for text in ("levels: {1: a, 3: b}", "levels: [a]", "question: x", "[", "levels: {1: a, 2: 3}"):
+    for text in ("levels: {1: a, 3: b}", "levels: [a]", "question: x", "levels: {1: a, 2: 3}"):
         named.write_text(text)
         with pytest.raises(InputError, match=r"named\.yaml: expected one rubric"):
             probe.read_rubric(named)
+    for text, message in (("[", "malformed YAML"), ("levels: {1: a, 2: b, 2: c}", "duplicate key 2")):
+        named.write_text(text)
+        with pytest.raises(InputError, match=rf"named\.yaml: line 1, column \d+: .*{message}"):
+            probe.read_rubric(named)
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("http://localhost:99999/v1", "Port out of range 0-65535"),
+        ("http://localhost:0/v1", "no server has port 0"),
+        ("http://[::1/v1", "Invalid IPv6 URL"),
+        ("localhost:8000/v1", "expected http:// or https:// and a host"),
+        ("https://user:key@host/v1", "without a user"),
+    ],
+)
+def test_an_address_that_is_none_is_named_and_nothing_is_asked(files, url, message):
+    with pytest.raises(InputError, match=f"^--base-url: '{re.escape(url)}': .*{message}"):
+        raise run(files, url, "--rubric", files / "rubric.yaml").exception
+
+
+def test_an_address_is_what_the_schema_says():
+    loaded = schema.load(ROOT / loading.SCHEMA)
+    judge = loaded["properties"]["judges"]["additionalProperties"]["properties"]
+    assert judges.ADDRESS.pattern == judge["base_url"]["pattern"]
 
 
 def test_the_settings_of_probe_are_the_defaults_of_a_judge():

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
+from rubric_order.config import judges
 from rubric_order.library import prompts
 from rubric_order.parsing.choices import numbers
 
@@ -64,13 +63,10 @@ def read_rubric(path: str | Path) -> tuple[str, list[str]]:
     """A question and the descriptions of scores 1 to n, from a YAML file.
 
     Raises:
-        InputError: the file is not `question` and `levels`, or one named rubric with these.
+        InputError: the file is not YAML, or not `question` and `levels`, or one named rubric with these.
     """
     where = f"{path}: expected one rubric, with question and levels from 1 on"
-    try:
-        found = yaml.safe_load(files.read_text(path))
-    except yaml.YAMLError as error:
-        raise InputError(f"{where}: {str(error).splitlines()[0]}") from None
+    found: Any = files.read_yaml(path)
     if isinstance(found, Mapping) and "levels" not in found and len(found) == 1:
         (found,) = found.values()
     levels = found.get("levels") if isinstance(found, Mapping) else None
@@ -116,6 +112,8 @@ def probe(
     Raises:
         InputError: a setting cannot be used, the key is missing, or the endpoint refuses everything.
     """
+    if wrong := judges.wrong_address(base_url):
+        raise InputError(f"--base-url: {base_url!r}: {wrong}")
     n = len(levels)
     shown = [tuple(map(int, row)) for row in prompts.orderings(strategy, n)]
     about: dict[str, Any] = {
