@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import sys
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from factories import simulated_reads
 from typer.testing import CliRunner
 
 from rubric_order.base.errors import InputError
-from rubric_order.commands.app import app
+from rubric_order.commands.app import app, main
 from rubric_order.library import comparison, reads, results
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
@@ -116,6 +117,24 @@ def test_the_page_says_what_was_found_and_asks_for_nothing_else(tmp_path):
     assert "<script" not in text
     nothing = comparison.Comparison("a", "b", *comparison.verdict([], 40), (), 80, 40)
     assert "nothing that both have" in comparison.page(nothing, results.bias_card(tmp_path / "new.csv").cards * 2)
+
+
+def test_a_page_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "file"
+    file.touch()
+    nothing = comparison.Comparison("a", "b", *comparison.verdict([], 40), (), 80, 40)
+    monkeypatch.setattr(comparison, "compare", lambda *_: nothing)
+    monkeypatch.setattr(comparison, "page", lambda *_: "page")
+    monkeypatch.setattr(results, "bias_card", lambda *_: [])
+    for page, named in ((tmp_path, tmp_path), (file / "page.html", file), (file / "x/page.html", file / "x")):
+        monkeypatch.setattr(sys, "argv", ["rubric-order", "compare", "a.csv", "--page", str(page)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"error: {named}: ")
+        assert said.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_the_page_of_one_file_puts_each_card_under_its_judge_whatever_stands_first(tmp_path):

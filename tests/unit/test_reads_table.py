@@ -125,6 +125,33 @@ def test_a_file_that_is_not_there(tmp_path):
         reads.read_file(tmp_path / "none.csv")
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("score", "Infinity", "field 'score': expected a whole number from 1 to 2"),
+        ("ordering", "-Infinity", "field 'ordering': expected the 2 to 10 scores"),
+        ("ordering", "[Infinity, 1]", "field 'ordering': expected the 2 to 10 scores"),
+        ("p_1", "Infinity", "p_1"),
+        ("item", r'"a\ud800"', "field 'item': expected text that UTF-8 can write, found 'a\\ud800'"),
+        ("ordering", r'["\udc00"]', "field 'ordering': expected text that UTF-8 can write"),
+    ],
+)
+def test_json_lines_with_infinity_or_half_a_character_are_one_line(tmp_path, field, value, message):
+    row = {"item": '"a"', "ordering": "[1, 2]", "score": "1", "p_1": "0.5", "p_2": "0.5"}
+    path = tmp_path / "reads.jsonl"
+    path.write_text("{" + ", ".join(f'"{key}": {text}' for key, text in (row | {field: value}).items()) + "}\n")
+    with pytest.raises(InputError) as error:
+        reads.as_scores(reads.read_file(path), path)
+    assert message in str(error.value)
+    assert "row 1" in str(error.value)
+
+
+def test_an_item_may_be_named_infinity(tmp_path):
+    path = tmp_path / "reads.jsonl"
+    path.write_text('{"item": Infinity, "ordering": [1, 2], "score": 1}\n')
+    assert reads.as_scores(reads.read_file(path))["item_id"].tolist() == ["inf"]
+
+
 def test_json_lines_may_write_lists_numbers_and_null(tmp_path):
     rows = [{"item": 7, "ordering": [2, 1], "score": None}, {"item": 7, "ordering": [1, 2], "score": 2}]
     path = tmp_path / "reads.jsonl"

@@ -17,6 +17,8 @@ from rubric_order.base.errors import InputError
 
 log = logging.getLogger("rubric_order")
 
+# An output's path leads through a file, or is a folder.
+OF_A_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT, errno.ENAMETOOLONG}
 OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}  # mistakes of the place, not of ours
 
 
@@ -48,8 +50,13 @@ def run(main: Callable[..., None]) -> None:
     except OSError as error:
         if error.errno not in OF_THE_DISK:
             raise
-        where = f"{error.filename}: " if error.filename else ""
-        sys.exit(f"error: {where}{os.strerror(error.errno)}")
+        sys.exit(f"error: {told(error)}")
+
+
+def told(error: OSError) -> str:
+    """What the system says of a file or folder, on one line."""
+    path = error.filename2 or error.filename  # of two the output
+    return f"{f'{path}: ' if path else ''}{os.strerror(error.errno)}"
 
 
 def _reader(annotation: object) -> dict:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from rubric_order import __version__
+from rubric_order.base import command_line
 from rubric_order.base.errors import InputError
 from rubric_order.commands import audit, check, compare, probe, prompts, study
 
@@ -52,6 +53,11 @@ def main() -> None:
         sys.exit(getattr(error, "status", 1))
     except BrokenPipeError:  # such as `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:  # such as a page whose path is a folder
+        if error.errno not in command_line.OF_THE_DISK | command_line.OF_A_PATH:
+            raise
+        print(f"error: {command_line.told(error)}", file=sys.stderr)
         sys.exit(1)
 
 

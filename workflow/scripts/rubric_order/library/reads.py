@@ -19,6 +19,7 @@ from rubric_order.prompts import orderings
 REQUIRED = ("item", "ordering", "score")
 OPTIONAL = ("judge", "group", "human_score")
 PROBABILITY = re.compile(r"p_[0-9]+")
+SURROGATE = re.compile("[\ud800-\udfff]")
 MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # in place of a value; case does not count
 FEWEST_LEVELS, MOST_LEVELS = 2, 10
 SUM_WITHIN = 0.02  # of 1: probabilities are often written with two decimals
@@ -162,6 +163,7 @@ def as_scores(reads: pd.DataFrame, where: str | Path = "reads") -> pd.DataFrame:
     _check_columns(reads, where)
     if not len(reads):
         raise InputError(f"{where}: no rows")
+    _check_texts(reads, where)
     item = _names(reads, "item", where)
     judge = _names(reads, "judge", where, default="judge")
     named = "group" in reads and not (_words(reads["group"]) == "").all()
@@ -197,6 +199,14 @@ def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
             raise InputError(f"{where}: column {name!r:.60} is not known; expected {meant[0]!r}, or another name")
 
 
+def _check_texts(reads: pd.DataFrame, where: str | Path) -> None:
+    """No text that is read may hold half a character, which JSON can write and UTF-8 cannot."""
+    for name in reads.columns:
+        if reads[name].dtype == object and (name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(str(name))):
+            bad = reads[name].map(lambda value: SURROGATE.search(_word(value)) is not None)
+            _fail(where, bad, name, "text that UTF-8 can write", reads[name])
+
+
 def _words(column: pd.Series) -> pd.Series:
     """A column as text without blanks around it; what is missing is empty."""
     codes, values = pd.factorize(column.astype(object).map(_word) if column.dtype == object else column)
@@ -208,7 +218,8 @@ def _word(value: object) -> str:
     if isinstance(value, list | tuple | np.ndarray):
         return " ".join(_word(each) for each in value)
     if isinstance(value, float | np.floating):
-        return "" if np.isnan(value) else str(int(value)) if value == int(value) else repr(float(value))
+        whole = np.isfinite(value) and value == int(value)
+        return "" if np.isnan(value) else str(int(value)) if whole else repr(float(value))
     return "" if value is None or value is pd.NA else str(value).strip()
 
 
