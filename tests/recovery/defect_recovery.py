@@ -1,9 +1,13 @@
-"""What formulas that look right give where the truth is known, beside ours."""
+"""What formulas that look right give where the truth is known, beside ours.
+
+Most were ours once; those of the ten points that a review found are here (1 and part of 6) and in `point_recovery`.
+"""
 
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+import point_recovery
 import preference_recovery
 
 from rubric_order.methods import preference, rankings, repetition
@@ -190,7 +194,11 @@ def _summary(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-TABLES = {"split": split_table, "noise": noise_table, "likelihood": likelihood_table}
+TABLES = {"likelihood": likelihood_table, "split": split_table, "noise": noise_table} | point_recovery.TABLES
+POINTS = {  # the point of each table, in the order of the page; a preference between two positions was none of them
+    "split": "1", "averaging": "2", "selection": "3", "groups": "4", "crossed": "5", "ties": "6", "noise": "6",
+    "rerun": "7", "families": "8", "intervals": "9", "equal": "10",
+}  # fmt: skip
 COLUMNS = {
     "split": {
         "truth": "truth",
@@ -211,6 +219,9 @@ COLUMNS = {
 
 def lines(name: str, table: pd.DataFrame) -> Iterator[str]:
     """The lines of one of `TABLES`; of `likelihood` the biases and the share of studies that have a number."""
+    if name in point_recovery.TABLES:
+        yield from point_recovery.lines(table)
+        return
     columns = COLUMNS[name]
     yield f"| judge | {' | '.join(columns.values())} |"
     yield f"|:--{'|--:' * len(columns)}|"

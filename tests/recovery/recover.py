@@ -20,6 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tables are small: threads only 
 import defect_recovery
 import numpy as np
 import pandas as pd
+import point_recovery
 import preference_recovery
 from scipy import stats
 
@@ -390,19 +391,11 @@ def page(options: argparse.Namespace) -> Iterator[str]:
         "others": _other_lines(results),
         "nulls": _null_lines(results),
         "power": _power_lines(results),
-    }
-    preferences = pd.concat(
-        pd.read_parquet(results / f"preference_{part}_{name}.parquet")
-        for part, settings in preference_recovery.PARTS.items()
-        for name in settings()
-    )
-    tables |= {f"preference {part}": preference_recovery.lines(preferences, part) for part in preference_recovery.PARTS}
-    tables |= {
-        f"defects {name}": defect_recovery.lines(name, pd.read_parquet(results / f"defects_{name}.parquet"))
-        for name in defect_recovery.TABLES
-    }
+    }  # nothing is read before its place on the page
+    tables |= {f"preference {part}": _preference_lines(results, part) for part in preference_recovery.PARTS}
+    tables |= {f"defects {name}": _defect_lines(results, name) for name in defect_recovery.TABLES}
     of_text = numbers(options)
-    for line in text.splitlines():
+    for line in _section(text.splitlines(), options.section):
         name = line.removeprefix("<!-- ").removesuffix(" -->")
         if line.startswith("<!-- ") and name in tables:
             yield from tables[name]
@@ -410,12 +403,33 @@ def page(options: argparse.Namespace) -> Iterator[str]:
             yield line.format(**of_text)
 
 
+def _section(page: list[str], title: str | None) -> list[str]:
+    """The lines of a section, its title and the empty lines at its end included; all lines where there is no title."""
+    if title is None:
+        return page
+    first = page.index(f"## {title}")
+    following = (place for place, line in enumerate(page) if place > first and line.startswith("## "))
+    return page[first : next(following, len(page))]
+
+
+def write_page(options: argparse.Namespace) -> None:
+    """Write the page, or one section of it: the others stay as they are."""
+    made = list(page(options))
+    if options.section:
+        kept = options.page.read_text(encoding="utf-8").splitlines()
+        old = _section(kept, options.section)
+        place = kept.index(old[0])
+        made = [*kept[:place], *made, *kept[place + len(old) :]]
+    options.page.write_text("\n".join(made) + "\n", encoding="utf-8")
+
+
 def numbers(options: argparse.Namespace) -> dict[str, object]:
     """What the page's text says of how many there are, by its names there."""
-    found = {name: getattr(options, name) for name in ("studies", "more", "defects", "resamples", "items")}
+    found = {name: getattr(options, name) for name in ("studies", "more", "defects", "points", "resamples", "items")}
     found |= {"four": 4 * options.more, "twice": 2 * options.more, "truths": TRUTHS, "large": LARGE}
     found |= {"nulls": NULL_TIMES * options.studies, "paired": 2 * options.resamples, "largest": LARGEST}
-    for name in ("studies", "nulls", "more", "twice", "four"):
+    found["judges"] = point_recovery.JUDGES
+    for name in ("studies", "nulls", "more", "twice", "four", "points"):
         found[f"{name}_chance"] = f"{200 * np.sqrt(0.95 * 0.05 / found[name]):.1f}%"
     return found
 
@@ -470,6 +484,16 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}%" if 0.93 <= share <= 0.97 else f"**{100 * share:.1f}%**"
 
 
+def _preference_lines(results: Path, part: str) -> Iterator[str]:
+    names = [f"preference_{part}_{name}" for name in preference_recovery.PARTS[part]()]
+    table = pd.concat(pd.read_parquet(results / f"{name}.parquet") for name in names)
+    yield from preference_recovery.lines(table, part)
+
+
+def _defect_lines(results: Path, name: str) -> Iterator[str]:
+    yield from defect_recovery.lines(name, pd.read_parquet(results / f"defects_{name}.parquet"))
+
+
 def _null_lines(results: Path) -> Iterator[str]:
     table = pd.concat([pd.read_parquet(results / f"nulls_{null}.parquet") for null in NULLS])
     yield "| reads | items | chi-square of the papers | Rao-Scott | rotation test |"
@@ -509,7 +533,10 @@ def pieces(options: argparse.Namespace) -> dict[str, Callable[[], pd.DataFrame]]
     for part, settings in preference_recovery.PARTS.items():
         for name, setting in settings().items():
             found[f"preference_{part}_{name}"] = partial(_preference_row, part, setting, options.more)
-    return found | {f"defects_{name}": partial(make, options.defects) for name, make in defect_recovery.TABLES.items()}
+    for name, make in defect_recovery.TABLES.items():
+        studies = options.points if name in point_recovery.TABLES else options.defects
+        found[f"defects_{name}"] = partial(make, studies)
+    return found
 
 
 def _others(options: argparse.Namespace, setting: Setting) -> pd.DataFrame:
@@ -548,12 +575,14 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=1000, help="simulated studies a setting")
     parser.add_argument("--more", type=int, default=1000, help="studies of what takes little time: see the page")
     parser.add_argument("--defects", type=int, default=200, help="studies of what other formulas give")
+    parser.add_argument("--points", type=int, default=200, help="studies of ten points in which a number misled")
     parser.add_argument(
         "--resamples", type=int, default=1000, help="of the bootstrap; paired differences take twice as many"
     )
     parser.add_argument("--items", type=int, default=1_000_000, help="simulated items of a truth")
     parser.add_argument("--only", nargs="*", default=[""], help="pieces whose names begin so; all by default")
     parser.add_argument("--page", type=Path, help="page to write, such as docs/recovery.md")
+    parser.add_argument("--section", help="title of the only section of it to write; all by default")
     options = parser.parse_args()
     options.results.mkdir(parents=True, exist_ok=True)
     for name, make in pieces(options).items():
@@ -563,8 +592,11 @@ def main() -> None:
             found.to_parquet(partial_path := path.with_suffix(".partial"))
             partial_path.rename(path)
             print(f"{name}\n{found.round(4).to_string()}", flush=True)
+    for name, point in defect_recovery.POINTS.items():
+        if f"defects_{name}".startswith(tuple(options.only)) and (options.results / f"defects_{name}.parquet").exists():
+            print(f"\nPoint {point}, {name}", *_defect_lines(options.results, name), sep="\n")
     if options.page:
-        options.page.write_text("\n".join(page(options)) + "\n", encoding="utf-8")
+        write_page(options)
 
 
 if __name__ == "__main__":
