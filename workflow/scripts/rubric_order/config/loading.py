@@ -5,7 +5,6 @@ from pathlib import Path
 
 import yaml
 
-from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.config import checks, schema
 from rubric_order.figures import presets
@@ -207,6 +206,8 @@ def _read_chat_templates(config: Mapping) -> None:
     for name, judge in config["judges"].items():
         path = judge["chat_template"]
         if path is not None:
+            from rubric_order.base import files  # imports pandas
+
             try:
                 text = files.read_text(path)
             except InputError as error:
