@@ -67,6 +67,7 @@ def test_chance_makes_v_too_large_and_the_correction_takes_it_away():
     assert np.mean([uniformity.corrected_v(study) for study in counts]) < 0.6 * raw.mean()
 
 
+@pytest.mark.slow
 def test_a_biased_estimate_and_an_interval_that_is_too_short_are_seen(studied):
     table, true = studied("greedy")
     moved = recover.compared(table.assign(estimate=table["estimate"] + 0.01), true)

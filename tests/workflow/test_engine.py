@@ -23,6 +23,7 @@ def tokenizer(judged: Project):
     return transformers.AutoTokenizer.from_pretrained(judged.file(MODEL))
 
 
+@pytest.mark.slow
 def test_option_log_probabilities_are_those_of_the_model(judged: Project, tokenizer):
     import torch
     import transformers
@@ -59,6 +60,7 @@ def test_vllm_takes_the_batch_of_class_llm_and_the_answers_say_so(judged: Projec
     assert json.loads(engine)["batch"] == expected
 
 
+@pytest.mark.slow
 def test_special_tokens_in_a_text_are_plain_text(judged: Project, tmp_path: Path):
     """An item that writes the chat template's own marks cannot end the user's turn."""
     script = tmp_path / "encode.py"

@@ -102,6 +102,7 @@ def test_a_new_statistic_with_a_table_and_a_figure_is_three_modules_and_a_few_li
     assert project.planned(config=config) == []
 
 
+@pytest.mark.slow
 def test_a_report_says_of_each_result_what_its_module_says(project: Project):
     run = project.snakemake("--report", "report.html", config=SMALL)
     assert run.returncode == 0, run.stdout + run.stderr

@@ -10,6 +10,7 @@ from rubric_order.prompts.orderings import balanced
 from .conftest import Project
 
 
+@pytest.mark.slow
 def test_recorded_answers_go_through_the_same_parsing_and_statistics(fresh: Project):
     items = fresh.file("items.csv")
     levels = ",".join(f"Description of level {level}" for level in range(1, 6))

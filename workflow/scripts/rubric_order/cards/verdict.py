@@ -106,11 +106,15 @@ def _problems(evidence: Evidence) -> Iterator[str]:
             f"The judge is saturated: only {_percent(evidence.discordant_share)} of the pairs of reads of an item have "
             "different scores. The order changes few scores, and whether the judge prefers positions cannot be told."
         )
-    if evidence.n_groups < FEWEST_GROUPS:
+    if _few_groups(evidence):
         are = "is 1 group" if evidence.n_groups == 1 else f"are {evidence.n_groups} groups"
         yield f"There {are} of items that are independent of each other; at least {FEWEST_GROUPS} are needed."
     if evidence.failed_share > MOST_FAILED:
         yield f"{_percent(evidence.failed_share)} of the reads have no score, and those could change the result."
+
+
+def _few_groups(evidence: Evidence) -> bool:
+    return evidence.n_groups < FEWEST_GROUPS
 
 
 def _remedy(evidence: Evidence) -> str:
@@ -164,10 +168,9 @@ def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Ite
             size = f" V is {_interval(soft.v, '.2f')}, where 0 is every position equally often." if soft.v.known else ""
             yield f"By its option probabilities no test finds that the position matters.{size}"
     elif not main.saturated and main.v.known:
-        few = evidence.n_groups < FEWEST_GROUPS
         yield (
             f"In these reads V is {_interval(main.v, '.2f')}, where 0 is every position equally often"
-            f"{', but intervals of so few groups cannot be relied on' if few else ''}."
+            f"{', but intervals of so few groups cannot be relied on' if _few_groups(evidence) else ''}."
         )
 
 
