@@ -594,6 +594,7 @@ def test_the_log_says_what_was_spent(ask, caplog):
 
 
 def test_a_job_that_is_asked_to_end_keeps_what_has_come(settings, monkeypatch):
+    monkeypatch.setattr(openai_api, "ENDING_SECONDS", 0.5)
     arrived = threading.Semaphore(0)
 
     def reply(call):
@@ -626,6 +627,38 @@ def test_a_job_that_is_asked_to_end_keeps_what_has_come(settings, monkeypatch):
     assert [(response.error, response.attempts, response.cost > 0) for response in stopped] == [
         ("stopped: the job was ended before the answer came", 1, True)
     ] * 4
+
+
+def test_a_job_that_is_asked_to_end_waits_for_the_answers_under_way_and_sends_nothing_more(settings):
+    arrived, told = threading.Semaphore(0), threading.Event()
+
+    def reply(call):
+        arrived.release()
+        told.wait(10)
+        time.sleep(0.3)  # answers come after the signal
+        return Reply(completion())
+
+    def end_when_asked():
+        for _ in range(4):
+            arrived.acquire(timeout=10)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def leave(*_):
+        told.set()
+        raise SystemExit("ended on request")
+
+    previous = signal.signal(signal.SIGTERM, leave)
+    try:
+        with running(reply) as endpoint:
+            engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+            threading.Thread(target=end_when_asked, daemon=True).start()
+            kept = []
+            with pytest.raises(SystemExit, match="ended on request"):
+                collections.deque(map(kept.append, engine.answer(_requests(100))))
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+    assert len(endpoint.calls) == 4
+    assert [(response.error, response.attempts) for response in kept] == [(None, 1)] * 4
 
 
 def _requests(count):

@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import json
 import multiprocessing
 import os
 import resource
@@ -10,6 +11,7 @@ import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from endpoint import Reply, completion, running
 from factories import complete_judge, request_table
@@ -24,9 +26,7 @@ REQUESTS = 400
 CONCURRENCY = 8
 CHUNK_SECONDS = 0.2
 SECONDS_A_CALL = 0.002  # the server does one thing at a time: 400 answers take about a second
-# What a kill can cost, see docs/endpoints.md: the calls under way, and the answers since the last file was written.
-LOST = CONCURRENCY + round(CHUNK_SECONDS / SECONDS_A_CALL)
-FULL_BYTES = 100_000  # an answer can be longer than this; a line for each call is not
+FULL_BYTES = 100_000  # an answer can be longer than this
 
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["judge_shard", "rubric_order.judging.engines.openai_api"])
@@ -42,8 +42,8 @@ def run_job(folder, base_url, shard_number, shards, output, freed):
     import judge_shard
 
     signals.end_once()
-    shard.CHUNK_SECONDS = CHUNK_SECONDS
     if freed is not None:
+        shard.CHUNK_SECONDS = CHUNK_SECONDS
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (FULL_BYTES, most))
         free = lambda: freed.wait() and resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))  # noqa: E731
@@ -115,36 +115,55 @@ def test_an_old_job_beside_a_new_run_of_two_shards_makes_each_call_once(jobs):
     assert jobs.booked() == REQUESTS
 
 
-def test_two_signals_lose_no_answer_that_was_paid_for(jobs):
+def test_two_signals_cost_no_call(jobs):
+    """The first ends the job: it sends nothing more, waits for the answers under way, and stores all."""
     job = jobs.start()
     jobs.wait_for_calls(100)
     for _ in range(2):
         os.kill(job.pid, signal.SIGTERM)
     job.join(60)
     assert job.exitcode == 1
-    # The calls that were under way have no answer; each that was answered is stored.
     sent = len(jobs.endpoint.calls)
-    assert sent - CONCURRENCY <= jobs.answered() <= sent
-    assert jobs.booked() >= sent
+    assert 100 <= sent < REQUESTS
+    assert (jobs.answered(), jobs.booked()) == (sent, sent)
     again = jobs.start()
     again.join(120)
     assert (again.exitcode, jobs.answered()) == (0, REQUESTS)
-    assert len(jobs.endpoint.calls) <= REQUESTS + CONCURRENCY
+    assert jobs.asked() == {f"prompt {k}": 1 for k in range(REQUESTS)}
 
 
-def test_a_disk_that_is_full_for_a_while_costs_nothing(jobs):
-    """Linux itself refuses to write the answers, which wait until there is room."""
+def fill_the_disk(jobs):
+    """A job that has made calls, and whose disk takes nothing more: Linux itself refuses to write."""
     freed = processes.Event()
     jobs.text = np.random.default_rng(0).bytes(FULL_BYTES).hex()
     job = jobs.start(freed=freed)
-    jobs.wait_for_calls(REQUESTS)
+    jobs.wait_for_calls(1)
     time.sleep(2 * CHUNK_SECONDS)
+    # The first answer that has come fills the disk: only calls that were under way are made beside it.
     assert jobs.answered() == 0
+    assert len(jobs.endpoint.calls) <= 2 * CONCURRENCY
+    return job, freed
+
+
+def test_a_disk_that_is_full_for_a_while_costs_nothing(jobs):
+    """The answers wait until there is room, and no call is sent meanwhile."""
+    job, freed = fill_the_disk(jobs)
     freed.set()
     job.join(120)
     assert (job.exitcode, jobs.answered()) == (0, REQUESTS)
     assert jobs.asked() == {f"prompt {k}": 1 for k in range(REQUESTS)}
     assert jobs.booked() == REQUESTS
+
+
+def test_a_job_that_is_killed_while_the_disk_is_full_costs_only_the_answers_that_wait(jobs):
+    job, _ = fill_the_disk(jobs)
+    os.kill(job.pid, signal.SIGKILL)
+    job.join(60)
+    again = jobs.start()
+    again.join(120)
+    assert (again.exitcode, jobs.answered()) == (0, REQUESTS)
+    assert len(jobs.endpoint.calls) <= REQUESTS + 2 * CONCURRENCY
+    assert jobs.booked() >= len(jobs.endpoint.calls)
 
 
 def kill_at(jobs, calls, seconds=0.0, *, shards=1):
@@ -162,7 +181,7 @@ def check_after_kills(jobs, kills):
     """Every call was booked, and no kill has cost more than the pages say."""
     sent = len(jobs.endpoint.calls)
     assert jobs.answered() == REQUESTS
-    assert REQUESTS <= sent <= REQUESTS + kills * LOST
+    assert REQUESTS <= sent <= REQUESTS + kills * CONCURRENCY
     # A call can be booked that the kill kept from being sent.
     assert sent <= jobs.booked() <= sent + kills * CONCURRENCY
     assert not (jobs.folder / "store/open_calls.jsonl").exists()
@@ -180,7 +199,7 @@ def test_every_call_of_a_job_that_is_killed_twenty_times_is_booked(jobs):
 
 
 @pytest.mark.parametrize("shards", [(1, 1, 1), pytest.param((1, 2, 3), marks=pytest.mark.slow)])
-def test_a_kill_costs_the_answers_of_one_chunk_whatever_the_shards(jobs, shards):
+def test_a_kill_costs_the_calls_under_way_whatever_the_shards(jobs, shards):
     """Twice killed after 200 calls: a job that had kept nothing would make 400 more."""
     *killed, last = shards
     for number, wanted in zip(killed, (200, 150), strict=True):
@@ -207,6 +226,40 @@ def test_a_call_is_on_disk_before_it_is_sent_and_counts_until_its_answer_is_stor
     assert store.spent()["calls"] == 5
 
 
+def test_an_answer_that_has_come_is_stored_after_a_kill_just_as_it_came(tmp_path):
+    whole = Response(
+        "a",
+        text="Fine \ud800 \u2028 [RESULT] 4",
+        finish_reason="stop",
+        prompt_tokens=7,
+        completion_tokens=3,
+        cached_tokens=0,
+        option_logprobs=[-0.1, -np.inf, np.float64(-2.3000000000000003)],
+        option_token=2,
+        reasoning="because\n",
+        attempts=2,
+        tokens=10,
+        cost=0.1,
+        model="a-model",
+    )
+    failed = Response("b", error="timeout: no answer", attempts=1, tokens=9, cost=0.3)
+    path = tmp_path / "open_calls.jsonl"
+    killed = open_calls.OpenCalls(path, "run 1")
+    for name in ("a", "a", "b", "c"):
+        assert killed.add(name, Amount(1, 100, 0.5))
+    for response in (whole, failed):
+        killed.answered(response)
+    with open(path, "a") as file:
+        file.write('\n["run 1", "c", {"request_id": "c", "text": "cut')
+    store, direct = Store(tmp_path / "store"), Store(tmp_path / "direct")
+    open_calls.book(path, store)
+    direct.append([whole, failed], engine="run 1")
+    pd.testing.assert_frame_equal(store.read(["a", "b"]), direct.read(["a", "b"]))
+    assert store.spent() == {"calls": 4, "tokens": 10 + 9 + 100, "cost": pytest.approx(0.9)}
+    assert store.read(["c"])["error"].tolist() == ["stopped: the job ended before the answer was stored"]
+    assert not path.exists()
+
+
 def test_a_call_is_written_through_to_the_disk_before_it_is_sent(tmp_path, monkeypatch):
     path, synced = tmp_path / "open_calls.jsonl", []
     monkeypatch.setattr(open_calls.os, "fsync", lambda file: synced.append(path.read_text().count('"b"')))
@@ -229,8 +282,13 @@ def test_no_call_is_sent_while_the_disk_is_full(monkeypatch, tmp_path):
         calls.add("a", Amount(1))
     calls.path = "/dev/full"
     assert not calls.add("a", Amount(1))
+    calls.answered(Response("b", text="4", attempts=1))
     calls.path = tmp_path / "open_calls.jsonl"
     assert calls.add("a", Amount(1))
+    written = [json.loads(line) for line in calls.path.read_text().split()]
+    assert [entry[1] for entry in written] == ["b", "a"], "the answer that had to wait comes before the call"
+    assert calls.add("c", Amount(1))
+    assert len(calls.path.read_text().split()) == 3
 
 
 def test_leftovers_of_killed_jobs_are_removed_and_files_that_are_being_written_are_not(tmp_path):

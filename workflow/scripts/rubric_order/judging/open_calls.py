@@ -1,15 +1,19 @@
-"""Calls that were sent and whose answers are not stored yet: on disk, so that a job that is killed leaves its bill.
+"""Calls that were sent, and their answers until they are stored: on disk, so that a kill costs no answer that has come.
 
-Before a call is sent, a line says for which request it is and the most that it can use. When the next job over the same
-endpoint begins, each call without a stored answer is booked in the response store: it counts as spent, and its request
-is asked again. A line is on disk before its call is sent: neither the end of the process in any way nor a power cut
-loses it.
+Before a call is sent, a line says for which request it is and the most that it can use. When its answer has come, a
+second line holds it. When the next job over the same endpoint begins, it stores the answers that the response store
+lacks. Each call without an answer is booked there: it counts as spent, and its request is asked again. The line of a
+call is on disk before the call is sent, and so are all lines before it: neither the end of the process in any way nor a
+power cut loses them.
 """
 
+import contextlib
 import errno
+import itertools
 import json
 import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from rubric_order.base.errors import InputError
@@ -19,7 +23,8 @@ from rubric_order.judging.store import Store
 
 log = logging.getLogger(__name__)
 
-FULL = {errno.ENOSPC, errno.EDQUOT}
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the file cannot grow: disk, quota, or `ulimit -f`
+STORED_AT_ONCE = 16_384  # answers of a job that was killed which are in memory together
 
 
 class OpenCalls:
@@ -33,6 +38,7 @@ class OpenCalls:
             engine: description of the engine, as the store will hold it.
         """
         self.path, self.engine = path, engine
+        self._late: list[list] = []  # responses that the disk has not taken yet: at most those of the calls under way
         self._told = False
 
     def add(self, request_id: str, most: Amount) -> bool:
@@ -41,56 +47,89 @@ class OpenCalls:
         Raises:
             InputError: the file cannot be written.
         """
-        line = json.dumps([self.engine, request_id, *most])
         try:
-            with open(self.path, "ab", buffering=0) as file:
-                # A line that a full disk cut is ended by the next one.
-                written = file.write(f"\n{line}\n".encode())
-                os.fsync(file)
+            full = not self._write([*self._late, [self.engine, request_id, *most]], through=True)
         except OSError as error:
             if error.errno not in FULL:
                 raise InputError(f"{self.path}: {os.strerror(error.errno)}; no call is sent") from None
-            written = 0
-        full = written < len(line) + 2
+            full = True
+        if not full:
+            self._late.clear()
         if full and not self._told:
             log.warning("%s: the disk is full: calls wait", self.path)
         self._told = full
         return not full
 
+    def answered(self, response: Response) -> None:
+        """Keep a response until it is stored. Where the disk does not take it, it is written before the next call is.
+
+        It is in memory too, and is stored also where this file cannot be written.
+        """
+        known = {name: value for name, value in vars(response).items() if value is not None}
+        entry = [self.engine, response.request_id, known]
+        with contextlib.suppress(OSError):
+            if self._write([entry], through=False):
+                return
+        self._late.append(entry)
+
+    def _write(self, entries: list[list], *, through: bool) -> bool:
+        """Add lines, `through` to the disk itself where asked; False where only a part could be written."""
+        # A line that a full disk cut is ended by the next one.
+        lines = "".join(f"\n{json.dumps(entry)}\n" for entry in entries).encode()
+        with open(self.path, "ab", buffering=0) as file:
+            whole = file.write(lines) == len(lines)
+            if through:
+                os.fsync(file)
+        return whole
+
 
 def book(path: Path, store: Store) -> None:
-    """Book the calls of a file whose answers are not in the store, as failures that may pass, and remove the file.
+    """Store the answers of a file that the store lacks, book the calls that have none, and remove the file.
 
-    No job over the endpoint may be running.
+    A call without an answer is booked as a failure that may pass. No job over the endpoint may be running.
     """
-    calls = _read(path)
-    if calls:
-        stored = store.rows_of(dict.fromkeys(name for _, name, *_ in calls))
-        left: dict[str, dict[str, Amount]] = {}
-        for engine, name, *used in calls:
-            if (name, engine) not in stored:
-                of_engine = left.setdefault(engine, {})
-                of_engine[name] = of_engine.get(name, Amount()).plus(Amount(*used))
-        for engine, amounts in left.items():
-            error = "stopped: the job ended before the answer was stored"
-            rows = [
-                Response(name, error=error, attempts=used.calls, tokens=used.tokens, cost=used.cost)
-                for name, used in amounts.items()
-            ]
-            store.append(rows, engine=engine)
-            log.info("%d calls of a job that ended early count as spent", sum(used.calls for used in amounts.values()))
+    left: dict[tuple[str, str], Amount] = {}
+    for engine, name, known in _lines(path):
+        if isinstance(known, Amount):
+            left[engine, name] = left.get((engine, name), Amount()).plus(known)
+    stored = store.rows_of(dict.fromkeys(name for _, name in left)) if left else set()
+    left = {(engine, name): used for (engine, name), used in left.items() if (name, engine) not in stored}
+    answers = (
+        (engine, known)
+        for engine, name, known in _lines(path)
+        if isinstance(known, Response) and left.pop((engine, name), None)
+    )
+    _append(answers, store, "%d answers of a job that ended early are stored")
+    error = "stopped: the job ended before the answer was stored"
+    booked = (
+        (engine, Response(name, error=error, attempts=used.calls, tokens=used.tokens, cost=used.cost))
+        for (engine, name), used in left.items()
+    )
+    _append(booked, store, "%d calls of a job that ended early count as spent")
     path.unlink(missing_ok=True)
 
 
-def _read(path: Path) -> list[list]:
-    """The whole lines of a file: engine, request, and what a call can have used."""
+def _append(found: Iterator[tuple[str, Response]], store: Store, told: str) -> None:
+    """Write responses, each with the description of its engine, to the store, and log how many."""
+    for engine, group in itertools.groupby(found, key=lambda entry: entry[0]):
+        responses = (response for _, response in group)
+        while part := list(itertools.islice(responses, STORED_AT_ONCE)):
+            store.append(part, engine=engine)
+            log.info(told, len(part))
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str, Amount | Response]]:
+    """The whole lines of a file: engine, request, and what a call can have used or its response."""
     if not path.exists():
-        return []
-    calls = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            engine, name, *used = json.loads(line)
-            calls.append([str(engine), str(name), *Amount(int(used[0]), int(used[1]), float(used[2]))])
-        except (ValueError, TypeError, IndexError):
-            continue
-    return calls
+        return
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            try:
+                engine, name, *known = json.loads(line)
+                if isinstance(known[0], dict):
+                    yield str(engine), str(name), Response(**known[0])
+                else:
+                    calls, tokens, cost = known
+                    yield str(engine), str(name), Amount(int(calls), int(tokens), float(cost))
+            except (ValueError, TypeError, IndexError):
+                continue

@@ -9,6 +9,7 @@ import logging
 import queue
 import re
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -34,6 +35,7 @@ MAX_REFUSED_IN_A_ROW = 10  # after as many refused requests, the mistake is in c
 MAX_FAILED_IN_A_ROW = 50  # after as many failed requests, each with all its attempts, the endpoint is down
 FULL_DISK_SECONDS = 1.0  # time between two tries to write down a call that is about to be sent
 MAX_WAITING_RESPONSES = 4096  # finished responses that the job has not taken yet
+ENDING_SECONDS = 15.0  # time that the calls under way have where the job is asked to end; SLURM kills it after 30
 MAX_TEMPLATE_TOKENS = 256  # tokens that a chat template adds to the messages
 TOKEN_ID = "token_id:"  # noqa: S105 - how vLLM's server names a token, if asked to
 
@@ -93,6 +95,8 @@ class OpenAiEngine:
         self._refused: list[Response] = []
         self._in_a_row = 0
         self._stopped: str | None = None
+        self._ending = False  # whether the job was asked to end: then no call is sent any more
+        self._under_way: set[str] = set()  # requests with a call that was sent, until its response is passed on
 
     def describe(self) -> dict:
         described = {
@@ -111,10 +115,13 @@ class OpenAiEngine:
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Answer requests, see `Engine.answer`.
 
-        If the job is asked to end, all finished responses are still yielded. The calls that are under way are yielded
-        as failures, and count with what they may have cost.
+        If the job is asked to end, it sends no more calls. Those under way have `ENDING_SECONDS` to be answered. All
+        finished responses are still yielded. The calls that are cut off are yielded as failures, and count with what
+        they may have cost.
         """
         finished: Finished = queue.SimpleQueue()
+        self._ending = False
+        self._under_way.clear()
         loop = asyncio.new_event_loop()
         work = loop.create_task(self._answer_all(iter(requests), finished))
         thread = threading.Thread(target=_run, args=(loop, work, finished), name="endpoint", daemon=True)
@@ -122,6 +129,7 @@ class OpenAiEngine:
         try:
             yield from _taken(finished)
         except (KeyboardInterrupt, SystemExit):
+            self._wait_for_calls(thread)
             _cancel(loop, work, thread)
             while not finished.empty():
                 if isinstance(entry := finished.get(), Response):
@@ -130,6 +138,15 @@ class OpenAiEngine:
         finally:
             _cancel(loop, work, thread)
             self._report()
+
+    def _wait_for_calls(self, thread: threading.Thread) -> None:
+        """Send no more calls, and wait for the answers to those under way, up to `ENDING_SECONDS`."""
+        self._ending = True
+        if self._under_way:
+            log.info("ending: up to %.0f s for the answers to %d calls", ENDING_SECONDS, len(self._under_way))
+        deadline = time.monotonic() + ENDING_SECONDS
+        while self._under_way and thread.is_alive() and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     async def _answer_all(self, waiting: Iterator[Request], finished: Finished) -> None:
         self._refused.clear()
@@ -150,12 +167,13 @@ class OpenAiEngine:
                 await asyncio.gather(*tasks, return_exceptions=True)
                 for held in self._refused:  # where the job does not end well they are asked again
                     error = held.error if ended_well else f"stopped: {held.error}"
-                    finished.put(dataclasses.replace(held, error=error))
+                    self._put(dataclasses.replace(held, error=error), finished)
 
     async def _work(self, waiting: Iterator[Request], finished: Finished) -> None:
         """Take requests, one at a time, until there are none."""
         for request in waiting:
             self._deliver(await self._answer(request, finished), finished)
+            self._under_way.discard(request.request_id)
             await asyncio.sleep(0)
             while finished.qsize() > MAX_WAITING_RESPONSES:
                 await asyncio.sleep(0.05)
@@ -177,7 +195,7 @@ class OpenAiEngine:
             return
         if reason not in PASSING:
             for held in self._refused:
-                finished.put(held)
+                self._put(held, finished)
             self._refused.clear()
             self._in_a_row = 0
         elif response.attempts:
@@ -185,6 +203,12 @@ class OpenAiEngine:
             if self._in_a_row == MAX_FAILED_IN_A_ROW:
                 self._stopped = f"{MAX_FAILED_IN_A_ROW} requests in a row failed, the last as {response.error}"
                 log.warning("nothing more is asked: %s", self._stopped)
+        self._put(response, finished)
+
+    def _put(self, response: Response, finished: Finished) -> None:
+        """Pass a response on to the job. What was paid for is on disk from now on."""
+        if self.open_calls is not None and response.attempts:
+            self.open_calls.answered(response)
         finished.put(response)
 
     async def _answer(self, request: Request, finished: Finished) -> Response:
@@ -207,7 +231,7 @@ class OpenAiEngine:
         except asyncio.CancelledError:
             if tally.attempts:
                 error = "stopped: the job was ended before the answer came"
-                finished.put(Response(request.request_id, error=error, **self._used(tally)))
+                self._put(Response(request.request_id, error=error, **self._used(tally)), finished)
             raise
 
     def _used(self, tally: _Tally) -> dict:
@@ -229,8 +253,9 @@ class OpenAiEngine:
         try:
             sent = await self.limiter.wait(most.tokens)
             # It is on disk before it is sent: nothing is paid for that could not be stored, or booked after a kill.
-            while self.open_calls is not None and not self.open_calls.add(request.request_id, most):
+            while self._ending or not (self.open_calls is None or self.open_calls.add(request.request_id, most)):
                 await asyncio.sleep(FULL_DISK_SECONDS)
+            self._under_way.add(request.request_id)
             tally.attempts += 1
             used = most  # until it is known to be less
             content = await self.connection.post("/chat/completions", body)
@@ -241,6 +266,7 @@ class OpenAiEngine:
             return self._response(request, content, usage, variants)
         except CallError as error:
             self._failures[error.reason] += 1
+            self._under_way.discard(request.request_id)
             if not error.billed:
                 used = Amount(1)
             raise
