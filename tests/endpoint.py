@@ -26,11 +26,16 @@ class Call:
 
 @dataclass
 class Reply:
-    """What to answer. `cut` closes after so many bytes of the body; `stall` sends nothing until the caller leaves."""
+    """What to answer, and how.
+
+    `delay`: seconds before it is sent. `cut` closes after so many bytes of the body. `stall` sends nothing until the
+    caller leaves.
+    """
 
     body: object = None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
     cut: int | None = None
     stall: bool = False
     kind: str = "answer"
@@ -110,6 +115,7 @@ class Endpoint:
         if reply.stall:
             await reader.read(1)  # until the caller hangs up
             return False
+        await asyncio.sleep(reply.delay)
         body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
         headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **reply.headers}
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())

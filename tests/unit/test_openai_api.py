@@ -630,13 +630,11 @@ def test_a_job_that_is_asked_to_end_keeps_what_has_come(settings, monkeypatch):
 
 
 def test_a_job_that_is_asked_to_end_waits_for_the_answers_under_way_and_sends_nothing_more(settings):
-    arrived, told = threading.Semaphore(0), threading.Event()
+    arrived = threading.Semaphore(0)
 
     def reply(call):
         arrived.release()
-        told.wait(10)
-        time.sleep(0.3)  # answers come after the signal
-        return Reply(completion())
+        return Reply(completion(), delay=1.0)  # after the signal
 
     def end_when_asked():
         for _ in range(4):
@@ -644,7 +642,6 @@ def test_a_job_that_is_asked_to_end_waits_for_the_answers_under_way_and_sends_no
         os.kill(os.getpid(), signal.SIGTERM)
 
     def leave(*_):
-        told.set()
         raise SystemExit("ended on request")
 
     previous = signal.signal(signal.SIGTERM, leave)
@@ -665,7 +662,29 @@ def _requests(count):
     return (request(f"r{number}", f"prompt {number}") for number in range(count))
 
 
-def test_an_engine_that_is_left_cancels_its_calls(settings):
+@pytest.mark.parametrize("served", [False, True])
+def test_an_error_that_ends_the_job_waits_for_the_answers_that_are_paid_for(settings, served, monkeypatch):
+    """All but one call are under way where one says that nothing is left on the account."""
+
+    def reply(call):
+        first = call.prompt == "prompt 0"
+        return Reply(status=402, body={"error": "no credit"}) if first else Reply(completion(), delay=0.5)
+
+    with running(reply) as endpoint:
+        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+        if served:
+            monkeypatch.setattr(engine.connection, "server", SimpleNamespace(check=lambda: None, describe=dict))
+        put = []
+        monkeypatch.setattr(engine, "_put", lambda response, _: put.append(response))
+        with pytest.raises(InputError, match="402"):
+            list(engine.answer(_requests(100)))
+    assert len(endpoint.calls) == 4
+    answered = [response.request_id for response in put if response.error is None]
+    assert sorted(answered) == ([] if served else ["r1", "r2", "r3"])
+
+
+def test_an_engine_that_is_left_cancels_its_calls(settings, monkeypatch):
+    monkeypatch.setattr(openai_api, "ENDING_SECONDS", 0.2)
     with running(lambda call: Reply(stall=True) if "9" in call.prompt else Reply(completion())) as endpoint:
         engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
         answers = engine.answer(_requests(100))

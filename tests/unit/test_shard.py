@@ -294,7 +294,7 @@ def test_a_job_at_its_end_waits_for_a_disk_that_is_full(store, monkeypatch):
 def test_a_store_that_cannot_be_written_ends_the_job_with_one_line(store, monkeypatch):
     monkeypatch.setattr(shard, "LAST_SECONDS", 0.01)
     monkeypatch.setattr(store, "append", FullDisk(store, fails=10**6))
-    with pytest.raises(InputError, match=r"the last answers cannot be written, and are lost; the log says why$"):
+    with pytest.raises(InputError, match=r"the last answers cannot be written; the log says why$"):
         shard.keep(iter([Response("0", text="1")]), store, "{}")
 
 
@@ -305,6 +305,25 @@ def test_a_judge_that_goes_on_though_nothing_can_be_written_is_stopped(store, mo
     with pytest.raises(InputError, match="8 answers cannot be written"):
         shard.keep((taken.append(k) or Response(str(k), text="1") for k in range(1000)), store, "{}")
     assert len(taken) == len(store.read(map(str, range(1000)))) == 8
+
+
+def test_an_engine_has_ended_when_a_job_ends_since_nothing_can_be_written(store, monkeypatch):
+    monkeypatch.setattr(shard, "CHUNK_REQUESTS", 1)
+    monkeypatch.setattr(shard, "LAST_SECONDS", 0.01)
+    monkeypatch.setattr(store, "append", FullDisk(store, fails=10**6))
+    ended = []
+
+    class Engine(CountingEngine):
+        def answer(self, requests):
+            try:
+                yield from (Response(request.request_id, text="1") for request in requests)
+            finally:
+                ended.append(True)
+
+    engine = Engine()
+    with pytest.raises(InputError, match="cannot be written"):
+        shard.judge(request_table(*"abcdefgh"), store, lambda: engine)
+    assert ended == [True]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -9,12 +9,15 @@ power cut loses them.
 
 import contextlib
 import errno
+import hashlib
 import itertools
 import json
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import Response
@@ -24,6 +27,7 @@ from rubric_order.judging.store import Store
 log = logging.getLogger(__name__)
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the file cannot grow: disk, quota, or `ulimit -f`
+CALL, ANSWER = "call", "answer"  # kinds of lines
 STORED_AT_ONCE = 16_384  # answers of a job that was killed which are in memory together
 
 
@@ -48,7 +52,7 @@ class OpenCalls:
             InputError: the file cannot be written.
         """
         try:
-            full = not self._write([*self._late, [self.engine, request_id, *most]], through=True)
+            full = not self._write([*self._late, [CALL, self.engine, request_id, most]], through=True)
         except OSError as error:
             if error.errno not in FULL:
                 raise InputError(f"{self.path}: {os.strerror(error.errno)}; no call is sent") from None
@@ -66,18 +70,21 @@ class OpenCalls:
         It is in memory too, and is stored also where this file cannot be written.
         """
         known = {name: value for name, value in vars(response).items() if value is not None}
-        entry = [self.engine, response.request_id, known]
+        entry = [ANSWER, self.engine, response.request_id, known]
         with contextlib.suppress(OSError):
             if self._write([entry], through=False):
                 return
         self._late.append(entry)
 
     def _write(self, entries: list[list], *, through: bool) -> bool:
-        """Add lines, `through` to the disk itself where asked; False where only a part could be written."""
-        # A line that a full disk cut is ended by the next one.
-        lines = "".join(f"\n{json.dumps(entry)}\n" for entry in entries).encode()
+        """Add lines, `through` to the disk itself where asked; False where the disk does not take all of them."""
+        # What a kill or a power cut left of a line is ended by the next one.
+        lines = "".join(f"\n{json.dumps([*entry, _digest(entry)])}\n" for entry in entries).encode()
         with open(self.path, "ab", buffering=0) as file:
+            before = os.fstat(file.fileno()).st_size
             whole = file.write(lines) == len(lines)
+            if not whole:
+                os.ftruncate(file.fileno(), before)
             if through:
                 os.fsync(file)
         return whole
@@ -89,47 +96,65 @@ def book(path: Path, store: Store) -> None:
     A call without an answer is booked as a failure that may pass. No job over the endpoint may be running.
     """
     left: dict[tuple[str, str], Amount] = {}
-    for engine, name, known in _lines(path):
-        if isinstance(known, Amount):
-            left[engine, name] = left.get((engine, name), Amount()).plus(known)
-    stored = store.rows_of(dict.fromkeys(name for _, name in left)) if left else set()
-    left = {(engine, name): used for (engine, name), used in left.items() if (name, engine) not in stored}
-    answers = (
-        (engine, known)
-        for engine, name, known in _lines(path)
-        if isinstance(known, Response) and left.pop((engine, name), None)
-    )
-    _append(answers, store, "%d answers of a job that ended early are stored")
-    error = "stopped: the job ended before the answer was stored"
-    booked = (
-        (engine, Response(name, error=error, attempts=used.calls, tokens=used.tokens, cost=used.cost))
-        for (engine, name), used in left.items()
-    )
-    _append(booked, store, "%d calls of a job that ended early count as spent")
+    for engine, name, used in _lines(path, CALL):
+        left[engine, name] = left.get((engine, name), Amount()).plus(Amount(*used))
+    if left:
+        stored = store.rows_of(dict.fromkeys(name for _, name in left))
+        left = {(engine, name): used for (engine, name), used in left.items() if (name, engine) not in stored}
+    if left:
+        answers = (
+            (engine, Response(**known))
+            for engine, name, known in _lines(path, ANSWER)
+            if left.pop((engine, name), None) is not None
+        )
+        if count := _append(answers, store):
+            log.info("%d answers of a job that ended early are stored", count)
+        error = "stopped: the job ended before the answer was stored"
+        calls = sum(used.calls for used in left.values())
+        _append(
+            (
+                (engine, Response(name, error=error, attempts=used.calls, tokens=used.tokens, cost=used.cost))
+                for (engine, name), used in left.items()
+            ),
+            store,
+        )
+        if calls:
+            log.info("%d calls of a job that ended early count as spent", calls)
     path.unlink(missing_ok=True)
 
 
-def _append(found: Iterator[tuple[str, Response]], store: Store, told: str) -> None:
-    """Write responses, each with the description of its engine, to the store, and log how many."""
+def _append(found: Iterator[tuple[str, Response]], store: Store) -> int:
+    """Write responses, each with the description of its engine, to the store; how many there were."""
+    count = 0
     for engine, group in itertools.groupby(found, key=lambda entry: entry[0]):
         responses = (response for _, response in group)
         while part := list(itertools.islice(responses, STORED_AT_ONCE)):
             store.append(part, engine=engine)
-            log.info(told, len(part))
+            count += len(part)
+    return count
 
 
-def _lines(path: Path) -> Iterator[tuple[str, str, Amount | Response]]:
-    """The whole lines of a file: engine, request, and what a call can have used or its response."""
+def _lines(path: Path, kind: str) -> Iterator[tuple[str, str, Any]]:
+    """The whole lines of one kind: engine, request, and what a call can have used or the fields of a response.
+
+    A line that does not match its digest is left out: a kill has cut it, or a bit has flipped.
+    """
     if not path.exists():
         return
-    with open(path, encoding="utf-8", errors="replace") as file:
+    begins = json.dumps([kind])[:-1].encode()
+    with open(path, "rb") as file:
         for line in file:
-            try:
-                engine, name, *known = json.loads(line)
-                if isinstance(known[0], dict):
-                    yield str(engine), str(name), Response(**known[0])
-                else:
-                    calls, tokens, cost = known
-                    yield str(engine), str(name), Amount(int(calls), int(tokens), float(cost))
-            except (ValueError, TypeError, IndexError):
+            if not line.startswith(begins):
                 continue
+            try:
+                *entry, digest = json.loads(line)
+                _, engine, name, known = entry
+                whole = digest == _digest(entry)
+            except (ValueError, TypeError, RecursionError):
+                continue
+            if whole:
+                yield sys.intern(engine), name, known
+
+
+def _digest(entry: list) -> str:
+    return hashlib.blake2b(json.dumps(entry).encode(), digest_size=16).hexdigest()

@@ -123,7 +123,11 @@ def _ask(
             refuse_mixed(pd.concat([known, pd.DataFrame({"engine": [engine_used], "model": [None]})]))
         source = running.answer(as_requests(missing))
         noted = measured(progress(source, len(missing)), lambda run: store.note({**run, "engine": engine_used}))
-        keep(noted, store, engine_used, source=source)
+        try:
+            keep(noted, store, engine_used, source=source)
+        finally:  # also where answers cannot be kept: nothing is asked any more when this returns
+            if isinstance(source, Generator):
+                source.close()
         try:
             store.compact(requests["request_id"])
         except OSError as error:  # all is stored, in more files than it has to be
@@ -231,7 +235,7 @@ def _write_at_last(write: Callable[[], bool], folder: Path) -> None:
     deadline = time.monotonic() + LAST_SECONDS
     while not write():
         if time.monotonic() >= deadline:
-            raise InputError(f"{folder}: the last answers cannot be written, and are lost; the log says why")
+            raise InputError(f"{folder}: the last answers cannot be written; the log says why")
         time.sleep(min(1.0, LAST_SECONDS / 10))
 
 

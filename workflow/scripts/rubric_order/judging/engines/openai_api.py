@@ -95,8 +95,8 @@ class OpenAiEngine:
         self._refused: list[Response] = []
         self._in_a_row = 0
         self._stopped: str | None = None
-        self._ending = False  # whether the job was asked to end: then no call is sent any more
-        self._under_way: set[str] = set()  # requests with a call that was sent, until its response is passed on
+        self._ending = False  # whether the job ends early: then no call is sent any more
+        self._under_way = 0  # calls that were sent and have no answer yet
 
     def describe(self) -> dict:
         described = {
@@ -115,21 +115,19 @@ class OpenAiEngine:
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Answer requests, see `Engine.answer`.
 
-        If the job is asked to end, it sends no more calls. Those under way have `ENDING_SECONDS` to be answered. All
-        finished responses are still yielded. The calls that are cut off are yielded as failures, and count with what
-        they may have cost.
+        A job that ends early, as it is asked to or by an error, sends no more calls. Those under way have
+        `ENDING_SECONDS` to be answered. If it is asked to end, all finished responses are still yielded. The calls that
+        are cut off are yielded as failures, and count with what they may have cost.
         """
         finished: Finished = queue.SimpleQueue()
-        self._ending = False
-        self._under_way.clear()
+        self._ending, self._under_way = False, 0
         loop = asyncio.new_event_loop()
         work = loop.create_task(self._answer_all(iter(requests), finished))
         thread = threading.Thread(target=_run, args=(loop, work, finished), name="endpoint", daemon=True)
-        thread.start()
         try:
+            thread.start()
             yield from _taken(finished)
         except (KeyboardInterrupt, SystemExit):
-            self._wait_for_calls(thread)
             _cancel(loop, work, thread)
             while not finished.empty():
                 if isinstance(entry := finished.get(), Response):
@@ -138,15 +136,6 @@ class OpenAiEngine:
         finally:
             _cancel(loop, work, thread)
             self._report()
-
-    def _wait_for_calls(self, thread: threading.Thread) -> None:
-        """Send no more calls, and wait for the answers to those under way, up to `ENDING_SECONDS`."""
-        self._ending = True
-        if self._under_way:
-            log.info("ending: up to %.0f s for the answers to %d calls", ENDING_SECONDS, len(self._under_way))
-        deadline = time.monotonic() + ENDING_SECONDS
-        while self._under_way and thread.is_alive() and time.monotonic() < deadline:
-            time.sleep(0.02)
 
     async def _answer_all(self, waiting: Iterator[Request], finished: Finished) -> None:
         self._refused.clear()
@@ -158,9 +147,13 @@ class OpenAiEngine:
             ended_well = False
             tasks = [asyncio.create_task(self._work(waiting, finished)) for _ in range(self._at_once)]
             try:
-                await asyncio.gather(*tasks)
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+                for task in done:
+                    task.result()
                 ended_well = True
             finally:
+                if not ended_well:
+                    await self._last_answers()
                 tasks += self._tokens.values()
                 for task in tasks:
                     task.cancel()
@@ -169,11 +162,21 @@ class OpenAiEngine:
                     error = held.error if ended_well else f"stopped: {held.error}"
                     self._put(dataclasses.replace(held, error=error), finished)
 
+    async def _last_answers(self) -> None:
+        """Send no more calls, and wait for the answers to those under way."""
+        self._ending = True
+        if self.connection.server is not None:  # nothing is paid for, and it ends with this job
+            return
+        if self._under_way:
+            log.info("ending: up to %.0f s for the answers to %d calls", ENDING_SECONDS, self._under_way)
+        deadline = time.monotonic() + ENDING_SECONDS
+        while self._under_way and time.monotonic() < deadline:
+            await asyncio.sleep(0.02)
+
     async def _work(self, waiting: Iterator[Request], finished: Finished) -> None:
         """Take requests, one at a time, until there are none."""
         for request in waiting:
             self._deliver(await self._answer(request, finished), finished)
-            self._under_way.discard(request.request_id)
             await asyncio.sleep(0)
             while finished.qsize() > MAX_WAITING_RESPONSES:
                 await asyncio.sleep(0.05)
@@ -255,10 +258,13 @@ class OpenAiEngine:
             # It is on disk before it is sent: nothing is paid for that could not be stored, or booked after a kill.
             while self._ending or not (self.open_calls is None or self.open_calls.add(request.request_id, most)):
                 await asyncio.sleep(FULL_DISK_SECONDS)
-            self._under_way.add(request.request_id)
             tally.attempts += 1
             used = most  # until it is known to be less
-            content = await self.connection.post("/chat/completions", body)
+            self._under_way += 1
+            try:
+                content = await self.connection.post("/chat/completions", body)
+            finally:
+                self._under_way -= 1
             usage = Usage.of(content)
             if usage is not None:
                 cost = self.prices.cost(usage.prompt, usage.completion, usage.cached or 0) if self.prices else 0.0
@@ -266,7 +272,6 @@ class OpenAiEngine:
             return self._response(request, content, usage, variants)
         except CallError as error:
             self._failures[error.reason] += 1
-            self._under_way.discard(request.request_id)
             if not error.billed:
                 used = Amount(1)
             raise
@@ -489,7 +494,8 @@ def _taken(finished: Finished) -> Iterator[Response]:
 def _cancel(loop: asyncio.AbstractEventLoop, work: asyncio.Task, thread: threading.Thread) -> None:
     with contextlib.suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(work.cancel)
-    thread.join()
+    with contextlib.suppress(RuntimeError):  # the thread was not started
+        thread.join()
 
 
 class _AskedWait(tenacity.wait.wait_base):
