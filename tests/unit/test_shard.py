@@ -311,19 +311,22 @@ def test_an_engine_has_ended_when_a_job_ends_since_nothing_can_be_written(store,
     monkeypatch.setattr(shard, "CHUNK_REQUESTS", 1)
     monkeypatch.setattr(shard, "LAST_SECONDS", 0.01)
     monkeypatch.setattr(store, "append", FullDisk(store, fails=10**6))
-    ended = []
+    happened = []
 
     class Engine(CountingEngine):
         def answer(self, requests):
             try:
                 yield from (Response(request.request_id, text="1") for request in requests)
             finally:
-                ended.append(True)
+                happened.append("no more answers")
+
+        def close(self):
+            happened.append("closed")
 
     engine = Engine()
     with pytest.raises(InputError, match="cannot be written"):
         shard.judge(request_table(*"abcdefgh"), store, lambda: engine)
-    assert ended == [True]
+    assert happened == ["no more answers", "closed"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
