@@ -59,12 +59,16 @@ def estimate(
             found = preference.compared(block, readout)
             units = {cluster: block.units(cluster) for cluster in CLUSTERS}
             about = block.keys | {"readout": readout}
-            rows += _rows(about, found, units, confidence)
-            parts.setdefault((*(about | {"dataset": EVERY}).items(),), []).append((found, units))
+            made = [*_rows(about, found, units, confidence)]
+            rows += made
+            parts.setdefault((*(about | {"dataset": EVERY}).items(),), []).append((found, units, made))
     for about, datasets in parts.items():
-        found = preference.together([found for found, _ in datasets])
+        if len(datasets) == 1:  # it is all of them
+            rows += [row | dict(about) for row in datasets[0][2]]
+            continue
+        found = preference.together([found for found, _, _ in datasets])
         rows += _rows(
-            dict(about), found, {name: _joined([u[name] for _, u in datasets]) for name in CLUSTERS}, confidence
+            dict(about), found, {name: _joined([u[name] for _, u, _ in datasets]) for name in CLUSTERS}, confidence
         )
     for row in rows:
         row["temperature"] = sampling_temperatures.get(row["judge"], {}).get(row["profile"])

@@ -73,11 +73,15 @@ def estimate(
             for dataset in (block.keys["dataset"], EVERY):
                 laid.setdefault((*(block.keys | {"dataset": dataset}).values(), readout), []).append(found)
     names, parts = [*KEYS, "readout"], []
+    made: dict[tuple, list[tuple[dict, dict]]] = {}  # one dataset alone is also all of them
     for key, each in sorted(laid.items(), key=lambda entry: entry[0]):
         together = _joined(each)
         for cluster in CLUSTERS:
             about = dict(zip(names, key, strict=True)) | {"cluster": cluster}
-            parts += _of_reads(about, together, sign_changes, confidence, seed)
+            items = (cluster, *map(id, each))
+            if items not in made:
+                made[items] = [*_of_reads(about, together, sign_changes, confidence, seed)]
+            parts += [(row | about, values) for row, values in made[items]]
     columns = [*names, "cluster", "quantity", "ordering", "score", "position", "estimate", "ci_low", "ci_high"]
     columns += ["mean_score", "chance", "chance_high", "p_order", "commonest", "flag"]
     table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "n_reads", "n_failed", "method"])
