@@ -1,5 +1,8 @@
 import ast
+import json
 import os
+import shutil
+import sys
 
 import pytest
 
@@ -30,7 +33,8 @@ FILES = {
 
 
 @pytest.fixture
-def scripts(tmp_path):
+def scripts(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -149,6 +153,35 @@ def test_a_changed_file_is_seen_by_a_process_that_goes_on(scripts):
     (scripts / "rubric_order/deep.py").write_text("VALUE = [1, 3]\n")
     os.utime(scripts / "rubric_order/deep.py", (1, 1))
     assert code_version(scripts / "entry_a.py") != before
+
+
+def kept_of(scripts, name="deep"):
+    return scripts / f"rubric_order/__pycache__/{name}.syntax.json"
+
+
+def test_what_was_found_of_a_file_is_taken_while_the_file_and_the_way_to_hash_are_the_same(scripts, monkeypatch):
+    before = versions(scripts)
+    found = json.loads(kept_of(scripts).read_text())
+    kept_of(scripts).write_text(json.dumps(found | {"syntax": "another"}))
+    assert versions(scripts)["a"] != before["a"]  # it is what counts
+    monkeypatch.setattr(code_hash, "_own", lambda: b"another way")
+    assert versions(scripts) == before
+    assert changed_by(scripts, "rubric_order/deep.py", "VALUE = [1, 3]\n") == "a"
+
+
+@pytest.mark.parametrize("kept", ["", "{", "[]", "{}", '{"content": 1}', "\N{LATIN SMALL LETTER E WITH ACUTE}"])
+def test_what_was_kept_badly_is_found_again(scripts, kept):
+    before = versions(scripts)
+    kept_of(scripts).write_text(kept, encoding="latin-1")
+    assert versions(scripts) == before
+    assert json.loads(kept_of(scripts).read_text())["used"] == ["rubric_order.plan"]
+
+
+def test_where_nothing_can_be_kept_versions_are_the_same(scripts):
+    before = versions(scripts)
+    shutil.rmtree(scripts / "rubric_order/__pycache__")
+    (scripts / "rubric_order/__pycache__").touch()
+    assert versions(scripts) == before
 
 
 def test_every_entry_script_of_the_project_has_a_version_of_its_own(root):

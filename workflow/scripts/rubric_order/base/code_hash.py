@@ -1,12 +1,17 @@
 """What code a result depends on: a hash of a script and of the library modules that it uses.
 
 The hash is taken of the syntax, without comments, docstrings and layout, so that only a change of what the code does
-marks a result as out of date.
+marks a result as out of date. What was found of a file is kept beside its compiled form: every start of Snakemake asks
+for most of the library.
 """
 
 import ast
+import contextlib
 import functools
 import hashlib
+import json
+import os
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -55,7 +60,37 @@ def constant(module: Path, name: str) -> object:
 @functools.cache
 def _read(path: Path, _modified: int) -> tuple[str, frozenset[str]]:
     """Hash of one file's syntax, and the dotted names of this package that it uses."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    source = path.read_bytes()
+    kept = path.parent / "__pycache__" / f"{path.stem}.syntax.json"
+    content = hashlib.blake2b(_own() + source, digest_size=16).hexdigest()
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads(kept.read_text(encoding="utf-8"))
+        if found["content"] == content:
+            return found["syntax"], frozenset(found["used"])
+    digest, used = _of_syntax(source)
+    if not sys.dont_write_bytecode:
+        with contextlib.suppress(OSError):
+            _keep(kept, {"content": content, "syntax": digest, "used": sorted(used)})
+    return digest, used
+
+
+@functools.cache
+def _own() -> bytes:
+    """This file: another way to take the hash takes it of all files anew."""
+    return Path(__file__).read_bytes()
+
+
+def _keep(path: Path, found: dict) -> None:
+    """Write what was found of a file, whole or not at all."""
+    path.parent.mkdir(exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.write_text(json.dumps(found), encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def _of_syntax(source: bytes) -> tuple[str, frozenset[str]]:
+    """As `_read`, of the text of a file."""
+    tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     used = frozenset(name for name in _names(nodes) if name.startswith(f"{PACKAGE}."))
     for node in nodes:
