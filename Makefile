@@ -8,6 +8,9 @@ INSTALLED := $(VENV)/.installed
 # Some processes, each with whole files of tests: what a file makes once is made once. Each computes on one core.
 TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
+# Each job of a study starts Python: compiled modules are kept, also where the image of the machine says no.
+unexport PYTHONDONTWRITEBYTECODE
+
 RESULTS := all results/summary.html results/methods.md
 DEMO := config/demo.yaml
 NAMED = $(if $(CONFIG),$(CONFIG),$(error CONFIG=FILE is missing))
@@ -44,7 +47,8 @@ test: env ## run the tests, without those that take long
 test-slow: env ## run the tests that take long
 	$(TEST) -m slow
 
-test-all: test test-slow ## run both: all tests but those on a cluster
+test-all: env ## run both in one go: all tests but those on a cluster
+	$(TEST)
 
 test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes
 	$(BIN)/pytest tests/cluster

@@ -16,6 +16,8 @@ ROOT = Path(__file__).parents[2]
 COPIED = ("Snakefile", "config", "envs", "resources", "workflow")
 
 
+# The first of these files runs the demo's judge, the others need its run: they come last, so that no process waits.
+JUDGED_FIRST, JUDGED_LAST = "test_engine.py", ("test_endpoint.py", "test_outputs.py", "test_vllm_killed.py")
 LARGE = 1_000_000  # bytes
 # Over the demo: eight responses, read in three strategies by a judge that takes no time.
 SMALL = {
@@ -40,6 +42,17 @@ ONE_TASK = {
 }
 PAGES = ["results/summary.html"]
 ONE_TABLE = "results/tables/parse_failures.csv"  # made from all scores of the study
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files of this folder in the order that `JUDGED_FIRST` and `JUDGED_LAST` say; others keep their places."""
+    places = [place for place, item in enumerate(items) if item.path.parent == Path(__file__).parent]
+    ours = sorted(
+        (items[place] for place in places),
+        key=lambda item: (item.path.name != JUDGED_FIRST, item.path.name in JUDGED_LAST),
+    )
+    for place, item in zip(places, ours, strict=True):
+        items[place] = item
 
 
 @dataclass
@@ -110,7 +123,8 @@ def copy_project(folder: Path) -> Project:
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+            # Compiled modules too, which spares every job to compile them; but not those that are just being written.
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("*.pyc.*", "*.json.*", "*.egg-info"))
         else:
             shutil.copy2(source, folder / name)
     return Project(folder)

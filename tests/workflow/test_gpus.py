@@ -109,7 +109,7 @@ def test_two_devices_are_never_used_by_more_than_two_jobs(fresh: Project, workst
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    for _ in range(600):
+    for _ in range(2400):
         if true():
             return
         time.sleep(0.1)
