@@ -68,6 +68,12 @@ def test_what_a_page_links_to_is_there(page):
         assert not anchor or anchor in anchors(target), link
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_column_of_a_table_has_a_heading(page):
+    heads = [after.content for each, after in itertools.pairwise(tokens(page)) if each.type == "th_open"]
+    assert all(heads), heads
+
+
 def test_what_is_linked_is_found_in_every_form(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
