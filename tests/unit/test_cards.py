@@ -134,6 +134,11 @@ def test_what_is_left_open_is_rounded_up():
     assert "leave open at most 0.01" in said({"small_log_odds": small})[1]
 
 
+def test_what_rounds_to_nothing_has_one_sign_in_reasons_as_in_facts():
+    _, reasons = said({"usual": Interval(-0.25, -0.5, -0.001), "p_points": 0.0001})
+    assert "-0.25 [-0.50, +0.00] points" in reasons
+
+
 def test_v_of_few_groups_is_not_offered_as_evidence():
     assert "so few groups cannot be relied on" in said({}, n_groups=8)[1]
     assert "relied on" not in said({"small_points": Small("undecided", 0.1, Interval(0.05, -0.1, 0.2))})[1]

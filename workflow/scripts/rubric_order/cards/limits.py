@@ -137,6 +137,6 @@ def _preferences(about: str, card: Mapping[str, Any], limit: float, blind: str) 
     outcomes = {_outcome(each["log_odds_low"], each["log_odds_high"], limit) for each in found}
     outcome = FAILED if FAILED in outcomes else PASSED if outcomes == {PASSED} else CANNOT_TELL
     known = [each["log_odds"] for each in found if each["log_odds"] is not None]
-    words = ", ".join(f"{value:+.2f}" for value in known) or "not known"
+    words = ", ".join(f"{value:+z.2f}" for value in known) or "not known"
     text = f"preferences within {limit:g} log-odds"
     return _finding(about, text, outcome, words, blind)

@@ -269,8 +269,8 @@ def _preference(readout: Readout) -> str:
         return "by how much cannot be told, since one position is always chosen or the orderings do not tell"
     most, least = int(np.argmax(values)), int(np.argmin(values))
     return (
-        f"position {most + 1} adds {_interval(readout.preference[most], '+.2f')} to the log-odds of the score that "
-        f"stands there, position {least + 1} {_interval(readout.preference[least], '+.2f')}{_others(readout)}"
+        f"position {most + 1} adds {_interval(readout.preference[most], '+z.2f')} to the log-odds of the score that "
+        f"stands there, position {least + 1} {_interval(readout.preference[least], '+z.2f')}{_others(readout)}"
     )
 
 
@@ -299,7 +299,7 @@ def _interaction(readout: Readout) -> str:
     ends = ("highest", "lowest") if value.estimate < 0 else ("lowest", "highest")
     size = Interval(-value.estimate, -value.high, -value.low) if value.estimate < 0 else value
     gains = f"the {ends[0]} score gains at the first position and the {ends[1]} at the last"
-    return f"{gains}, {_interval(size, '+.2f')} log-odds beside other scores"
+    return f"{gains}, {_interval(size, '+z.2f')} log-odds beside other scores"
 
 
 def _points(readout: Readout) -> str:
@@ -307,7 +307,7 @@ def _points(readout: Readout) -> str:
         return "where each score stands changes the mean score"
     gap = f"the two orderings that differ most are {readout.largest_gap:.2f} points apart"
     chance = f"{gap}, where chance alone makes {readout.gap_by_chance:.2f}"
-    return f"the usual ordering lies {_interval(readout.usual, '+.2f')} points from the mean of all; {chance}"
+    return f"the usual ordering lies {_interval(readout.usual, '+z.2f')} points from the mean of all; {chance}"
 
 
 def _interval(value: Interval, form: str) -> str:
