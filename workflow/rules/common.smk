@@ -376,6 +376,12 @@ def described_datasets():
     return config["statistics"]["datasets"]["datasets"] or used_datasets()
 
 
+def used_labels(also=()):
+    """The labels of judges and datasets, in the order in which studies use them, and of further datasets, as JSON."""
+    names = {"judges": used_judges(), "datasets": list(dict.fromkeys([*used_datasets(), *also]))}
+    return json.dumps({kind: {name: config[kind][name]["label"] for name in names[kind]} for kind in names})
+
+
 def published_tables():
     """The tables of the paper that config compares with."""
     paper = config["statistics"]["replication"]["paper"]
@@ -496,10 +502,9 @@ class Results:
 
     def known_labels(self, wildcards):
         """Params function: the labels of judges and datasets, in the order in which studies use them."""
-        names = {"judges": used_judges(), "datasets": used_datasets()}
-        if any("items" in catalogue.STATISTICS[name].reads for name in self.shown[self.name(wildcards)].statistics):
-            names["datasets"] += [name for name in described_datasets() if name not in names["datasets"]]
-        return json.dumps({kind: {name: config[kind][name]["label"] for name in names[kind]} for kind in names})
+        shown = self.shown[self.name(wildcards)].statistics
+        described = any("items" in catalogue.STATISTICS[name].reads for name in shown)
+        return used_labels(described_datasets() if described else ())
 
     def caption(self, wildcards):
         """Params function: the module's caption with the settings filled in, for report, LaTeX and HTML alike."""
@@ -518,6 +523,15 @@ class Results:
 TABLES, FIGURES = Results("tables"), Results("figures")
 
 
+def named(files):
+    """Params function: what an input function finds, as name=path. Taking `input`, it is not tracked: the files are."""
+
+    def pairs(wildcards, input):
+        return [f"{Path(path).stem}={path}" for path in files(wildcards)]
+
+    return pairs
+
+
 CARDS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
 CARDS += ("human_agreement", "strategy_comparison", "rank_reversal")
 
@@ -527,11 +541,6 @@ def card_files(wildcards):
     read = catalogue.probes(CARDS)
     about = any(catalogue.fits(study["probe"], read) for study in config["studies"].values())
     return [f"results/statistics/{name}.parquet" for name in CARDS] if about else []
-
-
-def named_card_files(wildcards, input):
-    """Params function: the statistics of bias cards, as name=path. Taking `input`, it is not tracked: the files are."""
-    return [f"{Path(path).stem}={path}" for path in card_files(wildcards)]
 
 
 def shown_results(wildcards):
@@ -554,9 +563,8 @@ def named_results(wildcards):
 
 
 def summary_labels(wildcards):
-    """Params function: the labels of judges and datasets, in the order in which studies use them."""
-    names = {"judges": used_judges(), "datasets": used_datasets()}
-    return json.dumps({kind: {name: config[kind][name]["label"] for name in names[kind]} for kind in names})
+    """Params function: the labels of judges and datasets."""
+    return used_labels()
 
 
 def pages(*names):
@@ -625,11 +633,6 @@ def answer_files(wildcards):
     return [f"results/responses/{judge}.json" for judge in used_judges() if judge in LIVE]
 
 
-def named_answer_files(wildcards, input):
-    """Params function: what shards say of each judge's answers, as judge=path. Taking `input`, it is not tracked."""
-    return [f"{Path(path).stem}={path}" for path in answer_files(wildcards)]
-
-
 def run_blocks():
     """The parts of config that results depend on, without what only says where it runs."""
     known = {"judges": used_judges(), "datasets": used_datasets(), "studies": list(config["studies"])}
@@ -660,11 +663,6 @@ def settings_of_methods(wildcards):
 def made_references(wildcards):
     """Input function: reference answers at several scores, of the datasets of studies that have any."""
     return [f"results/references/{name}.parquet" for name in used_datasets() if name in config["references"]]
-
-
-def named_references(wildcards, input):
-    """Params function: reference answers of the datasets of studies, as name=path. Taking `input`, it is not tracked."""
-    return [f"{Path(path).stem}={path}" for path in made_references(wildcards)]
 
 
 def file_source(wildcards):

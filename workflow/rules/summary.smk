@@ -73,7 +73,7 @@ rule render_summary:
     params:
         code=code("render_summary.py"),
         entry=entry("render_summary.py"),
-        statistics=named_card_files,
+        statistics=named(card_files),
         shown=shown_results,
         labels=summary_labels,
         run=run_settings,
@@ -102,8 +102,8 @@ rule describe_methods:
     params:
         code=code("describe_methods.py"),
         entry=entry("describe_methods.py"),
-        answers=named_answer_files,
-        made=named_references,
+        answers=named(answer_files),
+        made=named(made_references),
         statistics=statistics_made,
         run=settings_of_methods,
     shell:
