@@ -4,6 +4,7 @@ Points 1 and 6 have more in `defect_recovery`. Formulas that were replaced are w
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -534,6 +535,8 @@ def rerun_table(studies: int) -> pd.DataFrame:
 
 # Point 8. Before: each p-value of a table was looked at by itself.
 JUDGES, FAMILY_TEXTS, FAMILY_CRITERIA, FAMILY_RESAMPLES = 6, 24, 3, 100
+FAMILY_MANY = 96  # texts, to see that a level does not come from many or from few of them
+FAMILY_TIMES = 5  # as many families as there are studies of other points
 NAMES = np.array([f"c{place}" for place in range(FAMILY_CRITERIA)])
 
 
@@ -579,9 +582,9 @@ def criteria_scores(values: np.ndarray, human: np.ndarray, *, judge: int, strate
     )
 
 
-def _opinions(rng: np.random.Generator) -> np.ndarray:
+def _opinions(rng: np.random.Generator, texts: int = FAMILY_TEXTS) -> np.ndarray:
     """What a judge thinks of texts under criteria, half of it of the text as a whole. Shape (U, C)."""
-    return 3 + 0.7 * (rng.normal(size=(FAMILY_TEXTS, 1)) + rng.normal(size=(FAMILY_TEXTS, FAMILY_CRITERIA)))
+    return 3 + 0.7 * (rng.normal(size=(texts, 1)) + rng.normal(size=(texts, FAMILY_CRITERIA)))
 
 
 def _whole(opinion: np.ndarray, reads: int, rng: np.random.Generator) -> np.ndarray:
@@ -613,15 +616,15 @@ def _family_of_agreement(rng: np.random.Generator) -> pd.DataFrame:
     ]
 
 
-def _family_of_halo(rng: np.random.Generator) -> pd.DataFrame:
+def _family_of_halo(rng: np.random.Generator, *, texts: int = FAMILY_TEXTS, shared: float = 0.0) -> pd.DataFrame:
+    """Judges whose answers about all criteria add to a text what its criteria share, in points, with this deviation."""
     inside, alone = [], []
     for judge in range(JUDGES):
-        opinion = _opinions(rng)
-        for tables in (inside, alone):
-            tables.append(criteria_scores(_whole(opinion, 2 * FAMILY_CRITERIA, rng), opinion, judge=judge))
-    found = halo.estimate(
-        pd.concat(inside), pd.concat(alone), resamples=FAMILY_RESAMPLES, confidence=CONFIDENCE, seed=1
-    )
+        opinion = _opinions(rng, texts)
+        impression = shared * rng.normal(size=(texts, 1)) if shared else 0.0
+        for tables, seen in ((inside, opinion + impression), (alone, opinion)):
+            tables.append(criteria_scores(_whole(seen, 2 * FAMILY_CRITERIA, rng), opinion, judge=judge))
+    found = halo.estimate(pd.concat(inside), pd.concat(alone), confidence=CONFIDENCE)
     return found[(found["quantity"] == "inside_minus_alone") & (found["basis"] == "mean")]
 
 
@@ -635,14 +638,16 @@ def _family_of_crossed(rng: np.random.Generator) -> pd.DataFrame:
     return found[found["quantity"] == "interaction"]
 
 
-def _family_of_rankings(rng: np.random.Generator) -> pd.DataFrame:
+def _family_of_rankings(
+    rng: np.random.Generator, *, texts: int = FAMILY_TEXTS, planted: dict[str, float] | None = None
+) -> pd.DataFrame:
     tables = []
     for judge in range(JUDGES):
         reads = simulated_studies.read_items(
-            Simulation(tolerance=1.0),
+            Simulation(tolerance=1.0, **planted or {}),
             n=LEVELS,
             strategies=["repeated_rotations", "fixed"],
-            groups=FAMILY_TEXTS,
+            groups=texts,
             candidates=4,
             seed=int(rng.integers(2**31)),
         )
@@ -660,19 +665,33 @@ FAMILIES: dict[str, Callable[[np.random.Generator], pd.DataFrame]] = {
     "halo: inside less alone": _family_of_halo,
     "crossed_orders: interaction": _family_of_crossed,
     "rank_reversal: excess of reversed pairs": _family_of_rankings,
+    "halo: inside less alone, 96 groups": partial(_family_of_halo, texts=FAMILY_MANY),
+    "rank_reversal: excess of reversed pairs, 96 groups": partial(_family_of_rankings, texts=FAMILY_MANY),
+}
+LOOKED_AT = ("halo", "rank_reversal")  # whose level is to be known better
+# The same where there is something to find.
+PLANTED: dict[str, Callable[[np.random.Generator], pd.DataFrame]] = {
+    "halo: an impression of a point": partial(_family_of_halo, shared=1.0),
+    "rank_reversal: items prefer positions": partial(_family_of_rankings, planted={"item_positions": 1.0}),
 }
 
 
 def families_table(studies: int) -> pd.DataFrame:
-    """Point 8: share of families of tests, of `JUDGES` judges each, in which one is significant by chance."""
-    rows = []
-    for place, (title, make) in enumerate(FAMILIES.items()):
-        rng = np.random.default_rng([FIRST_STUDY, 8, place])
-        found = [make(rng) for _ in range(studies)]
-        old, now = (np.mean([table[name].min() < LEVEL for table in found]) for name in ("p", "p_holm"))
-        tests = int(found[0]["n_tests"].iloc[0])
-        rows.append(row(title, f"a false finding among {tests} tests", old=old, truth=LEVEL, now=now, form=SHARE))
-    return pd.DataFrame(rows)
+    """Point 8: families of tests, of `JUDGES` judges each: share in which one is significant by chance, and power."""
+    return pd.DataFrame([family_row(title, studies) for title in FAMILIES | PLANTED])
+
+
+def family_row(title: str, studies: int) -> dict:
+    """One row of `families_table`: of those `LOOKED_AT`, with `FAMILY_TIMES` as many families."""
+    rng = np.random.default_rng([FIRST_STUDY, 8, list(FAMILIES | PLANTED).index(title)])
+    planted = title in PLANTED
+    times = FAMILY_TIMES if title.startswith(LOOKED_AT) and not planted else 1
+    found = [(FAMILIES | PLANTED)[title](rng) for _ in range(times * studies)]
+    rejected = {name: np.array([table[name].to_numpy() < LEVEL for table in found]) for name in ("p", "p_holm")}
+    old, now = (each.mean() if planted else each.any(axis=1).mean() for each in rejected.values())
+    tests = rejected["p"].shape[1]
+    what = f"share of {tests} tests that find it" if planted else f"a false finding among {tests} tests"
+    return row(title, what, old=old, truth=np.nan if planted else LEVEL, now=now, form=SHARE)
 
 
 # Point 9. Before: percentiles of the bootstrap over groups.
@@ -822,9 +841,7 @@ def halo_of_unequal(rng: np.random.Generator) -> tuple[float, float]:
     reads = [_whole(opinion, count, rng) for count in (INSIDE, ALONE)]
     inside, alone = (halo.mean_correlation(panels.text_means(each), np.ones((1, len(opinion))))[0] for each in reads)
     tables = [criteria_scores(each, opinion, judge=0, strategy="fixed") for each in reads]
-    found = halo.estimate(*tables, resamples=2, confidence=CONFIDENCE, seed=1).set_index(["basis", "quantity"])[
-        "estimate"
-    ]
+    found = halo.estimate(*tables, confidence=CONFIDENCE).set_index(["basis", "quantity"])["estimate"]
     return inside - alone, found["mean", "inside_minus_alone"]
 
 

@@ -428,8 +428,8 @@ def numbers(options: argparse.Namespace) -> dict[str, object]:
     found = {name: getattr(options, name) for name in ("studies", "more", "defects", "points", "resamples", "items")}
     found |= {"four": 4 * options.more, "twice": 2 * options.more, "truths": TRUTHS, "large": LARGE}
     found |= {"nulls": NULL_TIMES * options.studies, "paired": 2 * options.resamples, "largest": LARGEST}
-    found["judges"] = point_recovery.JUDGES
-    for name in ("studies", "nulls", "more", "twice", "four", "points"):
+    found |= {"judges": point_recovery.JUDGES, "families": point_recovery.FAMILY_TIMES * options.points}
+    for name in ("studies", "nulls", "more", "twice", "four", "points", "families"):
         found[f"{name}_chance"] = f"{200 * np.sqrt(0.95 * 0.05 / found[name]):.1f}%"
     return found
 

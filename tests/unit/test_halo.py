@@ -8,10 +8,11 @@ import pytest
 from factories import ABOUT, CRITERIA, criteria_table, draw_criteria
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from rubric_order.statistics import halo
 
-OPTIONS = {"resamples": 200, "confidence": 0.95, "seed": 1}
+OPTIONS = {"confidence": 0.95}
 
 
 def separate(values, **keys):
@@ -106,6 +107,34 @@ def test_a_planted_halo_is_found_inside_the_prompt_and_nowhere_else(failing):
     if not failing:
         row = found["estimate"]["mean"]
         assert row["inside_minus_alone"] == pytest.approx(row["inside"] - row["alone"])
+
+
+def mean_r(values):
+    return np.corrcoef(values.T)[np.triu_indices(values.shape[1], 1)].mean()
+
+
+def test_intervals_and_p_are_those_of_leaving_out_each_group_in_a_loop():
+    inside, apart, human = planted(5, shared=0.3, n_texts=24)
+    _, shown = draw_criteria(1, 3, rng=np.random.default_rng(0))
+    group = np.arange(24) // 2
+    found = estimate(
+        criteria_table(inside, shown, human=human, groups=[f"g{number:02d}" for number in group]), [separate(apart)]
+    )
+    means = [inside.mean(axis=1), apart.mean(axis=1), human]
+    left_out = np.array([[mean_r(each[group != out]) for each in means] for out in range(12)])
+    t = stats.t.ppf(0.975, 11)
+    for column, other in enumerate(("alone", "human"), start=1):
+        row = found.loc[("mean", f"inside_minus_{other}")]
+        differences = left_out[:, 0] - left_out[:, column]
+        error = np.sqrt(11 / 12 * ((differences - differences.mean()) ** 2).sum())
+        assert row["estimate"] == pytest.approx(mean_r(means[0]) - mean_r(means[column]))
+        assert row["p"] == pytest.approx(2 * stats.t.sf(abs(row["estimate"]) / error, 11))
+        assert row["ci_high"] - row["estimate"] == pytest.approx(t * error)
+        assert row["n_groups"] == 12
+    z = np.arctanh(left_out[:, 0])
+    width = t * np.sqrt(11 / 12 * ((z - z.mean()) ** 2).sum())
+    ends = np.tanh(np.arctanh(mean_r(means[0])) + np.array([-1, 1]) * width)
+    assert found.loc[("mean", "inside"), ["ci_low", "ci_high"]].tolist() == pytest.approx(ends.tolist())
 
 
 def test_means_inside_and_alone_are_over_as_many_reads():

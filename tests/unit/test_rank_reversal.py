@@ -121,6 +121,58 @@ def test_halves_of_repeated_orderings_have_their_orderings_independently():
     assert rank_reversal.largest_half(7, None) == rank_reversal.largest_half(7, np.arange(7)) == 3
 
 
+def test_reads_of_one_ordering_that_come_as_often_before_are_one_answer():
+    same = rank_reversal.same_answers(np.array([12, 21, 12, 21]), np.array([12, 12, 12]))
+    assert same.astype(int).tolist() == [[1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 0]]
+
+
+def test_drawn_orderings_stand_where_the_other_strategy_has_the_same_answer():
+    ordering = np.array([[21, 12, 12, 31], [31, 12, 21, 12], [-1, 32, 32, 31]])
+    values = np.array([[1.0, 2, 3, 4], [5, 6, 7, 8], [np.nan, 9, 10, 11]])
+    found = rank_reversal.aligned(values, ordering, np.array([12, 21, 12]))
+    assert found[:2].tolist() == [[2, 1, 3, 4], [6, 7, 8, 5]]
+    np.testing.assert_array_equal(found[2], values[2])
+    longer = rank_reversal.aligned(values[:1], ordering[:1], np.array([13, 13, 12, 31, 21]))
+    assert longer.tolist() == [[1, 3, 2, 4]]
+
+
+ROTATIONS, FIXED, BALANCED = np.tile(np.arange(5), 2), np.zeros(10, int), np.arange(10)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "size"),
+    [
+        (ROTATIONS, FIXED, 5),
+        (FIXED, ROTATIONS, 5),
+        (BALANCED, FIXED, 5),
+        (BALANCED, np.zeros(25, int), 5),
+        (BALANCED, np.arange(120)[::-1], 5),
+        (BALANCED, BALANCED, 5),
+        (ROTATIONS, np.tile(np.arange(5), 3), 5),
+        (np.tile([12, 21], 2), np.array([12, 21, 21, 12]), 2),
+    ],
+)
+def test_halves_that_are_compared_have_no_answer_in_common(left, right, size):
+    same = rank_reversal.same_answers(left, right)
+    assert same.any()
+    drawn = rank_reversal.halves_of_two([left, right], same, size, 3000, rng=np.random.default_rng(6))
+    for one, two in zip(*drawn, strict=True):
+        assert (one.sum(axis=1) == size).all()
+        assert (two.sum(axis=1) == size).all()
+        assert not (one[:, :, None] * same * two[:, None, :]).any()
+    for halves, ordering in zip(drawn, (left, right), strict=True):
+        assert (halves[0] * halves[1] == 0).all()
+        of_each = ordering == np.unique(ordering)[:, None]  # how often each ordering is there
+        assert halves.mean(axis=1) @ of_each.T == pytest.approx(np.tile(size * of_each.mean(axis=1), (2, 1)), abs=0.04)
+
+
+def test_without_a_common_answer_halves_of_two_are_those_of_each():
+    dealt = [np.arange(6), np.full(6, 9)]
+    drawn = rank_reversal.halves_of_two(dealt, np.zeros((6, 6), bool), 3, 5, rng=np.random.default_rng(7))
+    rng = np.random.default_rng(7)
+    np.testing.assert_array_equal(drawn, [rank_reversal.halves(6, 3, 5, rng=rng) for _ in range(2)])
+
+
 def of_orderings(n_groups, *, repeats, rng):
     """Scores of four candidates a prompt under six orderings, each of which moves each candidate in its own way."""
     moved = rng.normal(size=(n_groups, 4, 1)) + rng.normal(size=(n_groups, 4, 6))
@@ -198,6 +250,27 @@ def test_the_excess_is_the_reversal_between_halves_less_that_within():
     assert (found[found["comparison"] != "between"][["k", "k_other"]] == 5).all(axis=None)
 
 
+@pytest.mark.parametrize("moved", [0, 2])
+def test_p_of_the_excess_is_that_of_a_t_test_of_groups_against_more_reversals(moved):
+    table = simulated_reads(groups=12, strategies=["fixed", "random"], noise=1.5, failing=0.0, seed=8)
+    chosen = (table["strategy"] == "fixed") & table["candidate"].isin(["c1", "c3"])
+    table.loc[chosen, "score"] = table["score"][chosen] + moved
+    found = rank_reversal.estimate(table, **OPTIONS).query("comparison == 'excess'").set_index("quantity")
+    of_groups = []
+    for _, group in table.groupby("group_id"):  # the halvings do not depend on the groups
+        rows = rank_reversal.estimate(group, **OPTIONS).query("comparison == 'excess'").set_index("quantity")
+        of_groups.append(rows["estimate"])
+    of_groups = pd.concat(of_groups, axis=1)
+    for quantity in ("top1_flip", "reversed_pairs"):
+        expected = stats.ttest_1samp(of_groups.loc[quantity], 0, alternative="greater")
+        assert found.loc[quantity, "p"] == pytest.approx(expected.pvalue)
+        interval = stats.ttest_1samp(of_groups.loc[quantity], 0).confidence_interval()
+        assert found.loc[quantity, ["ci_low", "ci_high"]].tolist() == pytest.approx(list(interval))
+    ties = stats.ttest_1samp(of_groups.loc["tied_pairs"], 0)
+    assert found.loc["tied_pairs", "p"] == pytest.approx(ties.pvalue)
+    assert (found.loc["reversed_pairs", "p"] < 0.01) == (moved > 0)
+
+
 def test_scores_on_another_scale_rank_the_same():
     table = simulated_reads(groups=8, strategies=["balanced", "fixed"])
     higher = table.assign(score=table["score"] * 2 + 1)
@@ -232,6 +305,21 @@ def test_only_halves_of_orderings_that_are_not_repeated_depend_on_each_other():
     assert not independent["balanced", "random", "excess"]
     assert independent["balanced", "fixed", "within_other"]
     assert independent["fixed", "random", "excess"]
+
+
+@pytest.mark.parametrize("strategies", [["fixed", "repeated_rotations"], ["balanced", "random"]])
+def test_answers_that_two_strategies_share_do_not_move_the_excess(strategies):
+    excess = []
+    for seed in range(5):
+        table = simulated_reads(groups=400, strategies=strategies, reads=8, noise=2, n=4, seed=seed)
+        table["prompt"] = table["ordering"].map(str)
+        table["repeat"] = table.groupby(["strategy", "item_id", "prompt"]).cumcount()
+        table["score"] = table.groupby(["item_id", "prompt", "repeat"])["score"].transform("first")
+        found = rank_reversal.estimate(table, **OPTIONS, halvings=5)
+        excess.append(found[found["comparison"] == "excess"].set_index("quantity")["estimate"])
+    excess = pd.concat(excess, axis=1).loc[list(TESTED)]
+    assert (excess.std(axis=1) / np.sqrt(5) < 0.006).all()
+    assert (excess.mean(axis=1).abs() < 0.013).all()
 
 
 @pytest.mark.slow

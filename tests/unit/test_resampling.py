@@ -143,3 +143,12 @@ def test_sums_of_resamples_are_those_of_their_weights(n, resamples):
     weights = resampling.bootstrap_weights(n, resamples, rng=np.random.default_rng(2))
     found = resampling.bootstrap_sums(values, resamples, rng=np.random.default_rng(2))
     assert found.tolist() == (weights @ values).tolist()
+
+
+@pytest.mark.parametrize("units", [1, 5, 450])
+def test_weights_without_a_part_give_the_sums_without_it(units):
+    rng = np.random.default_rng(units)
+    unit, table = rng.permutation(np.repeat(np.arange(units), 3)), rng.normal(size=(3 * units, 2))
+    weights = resampling.left_out_weights(unit)
+    assert weights.shape == (1 + min(units, resampling.MAX_LEFT_OUT), len(unit))
+    np.testing.assert_allclose(weights @ table, resampling.left_out_sums(table, unit), atol=1e-9)

@@ -125,7 +125,7 @@ def test_the_table_of_carry_over_counts_criteria_alone_and_given_the_slope(reads
 
 
 def test_the_table_of_halo_leaves_out_what_was_not_judged_alone(reads):
-    rows = halo_table.table(halo.estimate(reads, [], **OPTIONS), readouts=["hard"], **SHOWN)
+    rows = halo_table.table(halo.estimate(reads, [], confidence=0.95), readouts=["hard"], **SHOWN)
     assert rows["basis"].tolist() == ["mean", "read"] * 3
     assert rows["alone"].isna().all()
     printed = halo_table.for_print(rows)
@@ -180,7 +180,7 @@ def test_every_table_can_be_written_also_without_a_row(reads, tmp_path):
         ),
         (criteria_agreement_table, criteria_agreement_table.table(agreed, **SHOWN)),
         (carry_over_table, carry_over_table.table(carry_over.estimate(nothing, confidence=0.95), **SHOWN)),
-        (halo_table, halo_table.table(halo.estimate(nothing, [], **OPTIONS), **SHOWN)),
+        (halo_table, halo_table.table(halo.estimate(nothing, [], confidence=0.95), **SHOWN)),
         (crossed_orders_table, crossed_orders_table.table(crossed_orders.estimate(nothing, **OPTIONS), **SHOWN)),
         (
             parse_failures_table,

@@ -121,7 +121,7 @@ STATISTICS = {
     "carry_over": Statistic(CRITERION_ORDER, settings=("bootstrap/confidence",)),
     "criteria_agreement": Statistic(CRITERION_ORDER, settings=("bootstrap", "paired")),
     "crossed_orders": Statistic(CRITERION_ORDER),
-    "halo": Statistic(CRITERION_ORDER, reads=("alone",)),
+    "halo": Statistic(CRITERION_ORDER, reads=("alone",), settings=("bootstrap/confidence",)),
     "position_consistency": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency")),
     "bias_factors": Statistic(COMPARING, settings=("position_consistency",)),
     "mitigations": Statistic(COMPARING, settings=("bootstrap/confidence",)),

@@ -160,6 +160,19 @@ def left_out_sums(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
     return np.concatenate([total, total - of_part])
 
 
+def left_out_weights(unit: np.ndarray) -> np.ndarray:
+    """How often each item counts, as they are and without each part of the units; see `left_out_sums`.
+
+    Args:
+        unit: see `blocks.Block.units`, shape (m,).
+
+    Returns:
+        Shape (1 + n_parts, m), 0 or 1.
+    """
+    part = unit % MAX_LEFT_OUT
+    return np.concatenate([np.ones((1, len(unit))), part != np.arange(part.max() + 1)[:, None]])
+
+
 def jackknife_t(
     values: np.ndarray,
     confidence: float,

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import randomness
-from rubric_order.base.keys import DEFAULT_PROFILE, KEYS, VALUES, stream
+from rubric_order.base.keys import DEFAULT_PROFILE, KEYS, VALUES
 from rubric_order.methods import multiplicity, panels, resampling, tidy
 
 BASES = ("mean", "read")
@@ -74,16 +73,14 @@ def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame],
     alone: pd.DataFrame | Iterable[pd.DataFrame],
     *,
-    resamples: int,
     confidence: float,
-    seed: int,
 ) -> pd.DataFrame:
     """Mean correlation between criteria: in one prompt, judged alone, and of people.
 
     Args:
         scores: see `panels.blocks`.
         alone: reads of studies that judge one criterion at a time, see `blocks.blocks`; perhaps none.
-        resamples, confidence, seed: see the package; groups of texts are drawn.
+        confidence: see the package. Groups of texts are the sample.
 
     Returns:
         One row a group of `KEYS`, `readout`, `basis` and `quantity`. With `basis` ``mean``, means over the reads of a
@@ -98,7 +95,10 @@ def estimate(
         - ``human``: people's scores. They are means over raters, whose noise makes them correlate less; no correction
           is made for it;
         - ``inside_minus_alone`` and ``inside_minus_human``: differences over the scores that both have, with `p` of no
-          difference (`resampling.two_sided_p`), adjusted as `multiplicity.adjust` says.
+          difference, adjusted as `multiplicity.adjust` says.
+
+        Intervals and p are those of a jackknife over groups with Student's t: of a difference as it is, of a
+        correlation on Fisher's scale.
     """
     alone_of: dict[tuple, pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
@@ -110,25 +110,23 @@ def estimate(
         separate = None
         if other is not None and other[VALUES[readout]].notna().any():
             separate = alone_values(other, panel, _item_ids(reads, panel), readout)
-        rng = randomness.generator(seed, "halo", *stream(name.values()), readout)
-        drawn = resampling.bootstrap_weights(panel.n_groups, resamples, rng=rng)[:, panel.groups]
-        if panel.n_groups == 1:
-            drawn = np.full(drawn.shape, np.nan)
-        weights = np.vstack([np.ones(len(panel.texts)), drawn])
-        common = name | {"readout": readout, "method": f"percentile bootstrap over groups, {resamples} resamples"}
+        weights = resampling.left_out_weights(panel.groups)
+        common = name | {"readout": readout, "method": "jackknife over groups, Student's t"}
         common |= {"n_texts": len(panel.texts), "n_groups": panel.n_groups, "n_criteria": len(panel.criteria)}
         for basis in BASES:
             common["n_reads"] = 1 if basis == "read" else _equal_reads(panel, separate)
             for quantity, values in _correlations(panel, separate, basis, weights).items():
-                low, high = resampling.percentile_interval(values[1:], confidence)
+                tested = "_minus_" in quantity
+                scale = {} if tested else {"scale": np.arctanh, "back": np.tanh}
+                found = resampling.jackknife_t(values, confidence, **scale)
                 row = {"basis": basis, "quantity": quantity, "estimate": values[0]}
-                p = resampling.two_sided_p(values[1:]) if "_minus_" in quantity else np.nan
-                rows.append(common | row | {"ci_low": float(low), "ci_high": float(high), "p": p})
+                row |= {"ci_low": float(found.low), "ci_high": float(found.high)}
+                rows.append(common | row | {"p": float(found.p) if tested else np.nan})
     columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "p", "n_texts", "n_groups"]
     columns += ["n_criteria", "n_reads", "method"]
     table = tidy.from_rows_with_gaps(rows, columns, ["readout", "basis", "quantity", "method"])
     table = multiplicity.adjust(table)
-    return table.assign(confidence=confidence, seed=pd.array([seed] * len(table), dtype="Int64"))
+    return table.assign(confidence=confidence)
 
 
 def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
@@ -168,7 +166,7 @@ def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
 def _correlations(
     panel: panels.Panel, separate: np.ndarray | None, basis: str, weights: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Each quantity as it is and in each resample."""
+    """Each quantity under each row of weights, see `mean_correlation`."""
 
     def of(values: np.ndarray, where: np.ndarray | bool = True) -> np.ndarray:
         kept = np.where(where, values, np.nan)

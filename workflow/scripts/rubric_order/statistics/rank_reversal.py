@@ -15,11 +15,18 @@ COLUMNS = {"scores": blocks.COLUMNS}
 QUANTITIES = ("kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_pairs")
 # A reversal is less agreement, but more flips.
 _REVERSAL = {"kendall_tau_b": -1}
+_ONE_SIDED = np.array([name in ("kendall_tau_b", "top1_flip", "reversed_pairs") for name in QUANTITIES])
 _LEAST = {"kendall_tau_b": -1.0}  # of what can be; else 0
 
 
 def halves(
-    k: int, size: int, count: int, *, ordering: np.ndarray | None = None, rng: np.random.Generator
+    k: int,
+    size: int,
+    count: int,
+    *,
+    ordering: np.ndarray | None = None,
+    barred: np.ndarray | None = None,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Random pairs of disjoint subsets of k reads, each of `size` reads.
 
@@ -29,19 +36,81 @@ def halves(
         ordering: which ordering each read has, shape (k,), where it is the same for all items. If there are several and
             all are repeated (`repeated`), the reads of each are first dealt to the two sides in equal numbers, so that
             the one subset says nothing of which orderings are in the other.
+        barred: reads that may not be in each subset, shape (2, count, k); no read is barred from both. It is kept where
+            at most half of the reads, or of those of an ordering, are barred from a side.
 
     Returns:
         Shape (2, count, k), 1 where a read is in the subset.
     """
     key = rng.random((count, k))
-    if not repeated(ordering):
+    if barred is None and not repeated(ordering):
         rank = key.argsort(axis=1).argsort(axis=1)
         return np.stack([rank < size, (rank >= size) & (rank < 2 * size)]).astype(float)
-    same = ordering[:, None] == ordering
-    place, each = (same & (key[:, None, :] < key[:, :, None])).sum(axis=2), same.sum(axis=1) // 2
-    sides = np.stack([place < each, (place >= each) & (place < 2 * each)])
+    if barred is not None:  # to the end of the side that they may be in
+        key = key + 2.0 * barred[0] - 2.0 * barred[1]
+    part = np.unique(ordering, return_inverse=True)[1] if repeated(ordering) else np.zeros(k, dtype=int)
+    reads = np.bincount(part)
+    place = (key + 10 * part).argsort(axis=1).argsort(axis=1) - (np.cumsum(reads) - reads)[part]
+    sides = np.stack([place < (reads // 2)[part], place >= (reads - reads // 2)[part]])
     of_side = np.where(sides, rng.random((2, count, k)), np.inf).argsort(axis=2).argsort(axis=2)
     return (of_side < size).astype(float)
+
+
+def halves_of_two(
+    dealt: list[np.ndarray | None], same: np.ndarray, size: int, count: int, *, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """Halves of two strategies of which the first two, and the last two, have no answer in common.
+
+    A prompt that two strategies share is asked once. An answer that is in both halves that are compared makes them
+    more alike than two halves of one strategy can be.
+
+    Args:
+        dealt: see `shared_ordering`, of both.
+        same: which reads of the two are one answer, shape (k, k_other), bool.
+        size, count: see `halves`.
+
+    Returns:
+        The `halves` of each.
+    """
+    # Repeated orderings leave less choice.
+    first, second = sorted((0, 1), key=lambda place: (not repeated(dealt[place]), same.shape[place]))
+    found = {first: halves(same.shape[first], size, count, ordering=dealt[first], rng=rng)}
+    barred = found[first] @ (same if first == 0 else same.T) > 0 if same.any() else None
+    found[second] = halves(same.shape[second], size, count, ordering=dealt[second], barred=barred, rng=rng)
+    return [found[0], found[1]]
+
+
+def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Which reads of two strategies are one answer: those of one ordering and as many reads of it before.
+
+    Args:
+        ordering, other: ordering of each read as a number, shapes (..., k) and (..., k_other).
+
+    Returns:
+        Shape (..., k, k_other), bool.
+    """
+    repeat, other_repeat = (
+        np.tril(each[..., :, None] == each[..., None, :], -1).sum(axis=-1) for each in (ordering, other)
+    )
+    return (ordering[..., :, None] == other[..., None, :]) & (repeat[..., :, None] == other_repeat[..., None, :])
+
+
+def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Reads of drawn orderings, each that is one answer with a read of another strategy in the column of that read.
+
+    Args:
+        values, ordering: score and ordering of each read, items by reads, shape (m, k).
+        other: ordering of each read of the other strategy, shape (k_other,); of its reads after the k-th no answer is
+            looked for.
+
+    Returns:
+        Shape (m, k): the reads of each item in another order.
+    """
+    same = np.zeros((*ordering.shape, ordering.shape[1]), dtype=bool)
+    same[..., : len(other)] = same_answers(ordering, other[None, : ordering.shape[1]])
+    source, taken, found = same.argmax(axis=1), same.any(axis=1), same.any(axis=2)
+    source[~taken] = np.broadcast_to(np.arange(ordering.shape[1]), found.shape)[~found]  # the others stay in order
+    return np.take_along_axis(values, source, axis=1)
 
 
 def largest_half(k: int, ordering: np.ndarray | None) -> int:
@@ -57,12 +126,18 @@ def repeated(ordering: np.ndarray | None) -> bool:
     return bool(len(counts) > 1 and counts.min() > 1)
 
 
-def shared_ordering(block: blocks.Block) -> np.ndarray | None:
-    """Which ordering each read has, shape (K,), where it is the same for all items of a block."""
-    _, number = block.orderings
-    of_read = np.full(int(block.column.max()) + 1, -1)
-    of_read[block.column] = number
-    return of_read if (of_read[block.column] == number).all() else None
+def orderings_of(block: blocks.Block) -> np.ndarray:
+    """Ordering of each read, its options being digits, items by reads; -1 where there is no read. Shape (m, K)."""
+    shown, number = block.orderings
+    found = np.full((len(block.items), int(block.column.max()) + 1), -1)
+    found[block.item, block.column] = (shown @ 10 ** np.arange(block.n - 1, -1, -1))[number]
+    return found
+
+
+def shared_ordering(orderings: np.ndarray) -> np.ndarray | None:
+    """Ordering of each read, shape (K,), where it is the same for all items that have the read; see `orderings_of`."""
+    of_read = orderings.max(axis=0)
+    return of_read if ((orderings == of_read) | (orderings < 0)).all() else None
 
 
 def estimate(
@@ -86,13 +161,16 @@ def estimate(
         defined (`n_defined`). `comparison` is ``between``, all reads of the two strategies (`k`, `k_other`), as in the
         paper; ``between_halves``, ``within_strategy`` and ``within_other``, halves of `k` reads; or ``excess``: the
         reversal between halves of the two strategies less the mean of those within each. `p` is that of no excess,
-        adjusted as `multiplicity` says. Intervals and p are those of a jackknife over groups.
+        adjusted as `multiplicity` says; of reversals against more of them, one-sided: another order can add to the
+        noise of rankings, but takes nothing from it. Intervals and p are those of a jackknife over groups.
 
         The expectation of the excess is 0 where the strategies' reads have the same distribution. `independent` says
         whether the halves of a strategy are: those of reads of one ordering or of drawn ones, and those of orderings
         that are all repeated. Halves of `balanced` with one read an ordering are not: they have no ordering in common,
         so that they differ more than two independent ones. The noise is then too large, and the excess too small.
-        Strategies can also share an answer, such as that to the canonical ordering, which makes it too small as well.
+        Two strategies share the answer to a prompt that both ask, such as one in the canonical ordering. Halves that
+        are compared have no such answer in common, which would make the excess too small as well. (Repeats that are one
+        answer by themselves, as at temperature 0, count as several.)
 
     Source: Xu et al. (2026), Sections 4.4 and 5.6, Table 7; the halves, and all intervals, are ours.
     """
@@ -121,18 +199,27 @@ def _compare_blocks(
 ) -> Iterator[tuple[dict, dict]]:
     """Every comparison of two strategies' reads, by each readout that both have; see `tidy.from_parts`."""
     known = dict(two.readouts())
-    dealt = [shared_ordering(block) for block in (one, two)]
+    read_in = [orderings_of(block) for block in (one, two)]
+    dealt = [shared_ordering(each) for each in read_in]
     # Reads of one ordering, of drawn ones, and repeats of each of several: their halves are independent.
     independent = [ordering is None or not np.ptp(ordering) or repeated(ordering) for ordering in dealt]
     for readout, values in one.readouts():
         if readout not in known:
             continue
         items, left, right = same_items(one, two, values, known[readout])
+        _, *read_as = same_items(one, two, *read_in)
+        same = np.eye(left.shape[1], right.shape[1], dtype=bool)
+        if dealt[0] is not None and dealt[1] is not None:
+            same = same_answers(dealt[0], dealt[1])
+        elif dealt[1] is not None:
+            left = aligned(left, read_as[0], dealt[1])
+        elif dealt[0] is not None:
+            right = aligned(right, read_as[1], dealt[0])
         groups, places = prompts(items)
         if groups.empty:
             continue
         rng = randomness.generator(seed, "halvings", left.shape[1], right.shape[1])
-        compared, size = _compare(left, right, places, dealt, halvings, rng)
+        compared, size = _compare(left, right, places, dealt, same, halvings, rng)
         unit = pd.factorize(groups["group_id"], sort=True)[0]
         about = {"readout": readout, "n_prompts": len(groups), "n_groups": int(unit.max()) + 1}
         for comparison, rows in _rows(compared, unit, confidence=confidence):
@@ -163,7 +250,8 @@ def _rows(compared: dict[str, np.ndarray], unit: np.ndarray, *, confidence: floa
         ends = {"ci_low": np.maximum(found.low, least_here)}
         ends["ci_high"] = found.high if comparison == "excess" else np.minimum(found.high, 1.0)
         rows = {"quantity": np.array(QUANTITIES, dtype=object), "estimate": values[0]} | ends
-        p = found.p if comparison == "excess" else np.full(len(QUANTITIES), np.nan)
+        upper = np.where(values[0] > 0, found.p / 2, 1 - found.p / 2)
+        p = np.where(_ONE_SIDED, upper, found.p) if comparison == "excess" else np.full(len(QUANTITIES), np.nan)
         yield comparison, rows | {"n_defined": defined[comparison], "p": p}
 
 
@@ -172,13 +260,14 @@ def _compare(
     right: np.ndarray,
     places: np.ndarray,
     dealt: list[np.ndarray | None],
+    same: np.ndarray,
     halvings: int,
     rng: np.random.Generator,
 ) -> tuple[dict[str, np.ndarray], int]:
     """Each comparison of two strategies' rankings of each prompt, shape (n_prompts, quantities); reads of a half.
 
     Args:
-        dealt: see `shared_ordering`, of both strategies.
+        dealt, same: see `halves_of_two`.
     """
 
     def ranked(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -196,10 +285,7 @@ def _compare(
     size = min(largest_half(values.shape[1], order) for values, order in zip((left, right), dealt, strict=True))
     if size == 0:
         return compared, 0
-    drawn = [
-        halves(values.shape[1], size, halvings, ordering=order, rng=rng)
-        for values, order in zip((left, right), dealt, strict=True)
-    ]
+    drawn = halves_of_two(dealt, same, size, halvings, rng=rng)
     one, other_one = (ranked(left, chosen) for chosen in drawn[0])
     two, other_two = (ranked(right, chosen) for chosen in drawn[1])
     compared["between_halves"] = (compare(one, two) + compare(other_one, other_two)) / 2

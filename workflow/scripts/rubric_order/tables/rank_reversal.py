@@ -6,15 +6,15 @@ from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, intervals, nu
 
 CAPTION = (
     "How much the ranking of a prompt's candidates changes from {strategy} to {other}, with the columns of Xu et al. "
-    "(2026), Table 7: Kendall's tau-b, and flips, the share of prompts in which no candidate is among the best of both "
-    "rankings. A tie is no flip: ties, what breaking them at random would add to the flips. Intervals are "
+    "(2026), Table 7: Kendall's tau-b, and flips, the share of prompts in which no candidate is among the best of "
+    "both rankings. A tie is no flip: ties, what breaking them at random would add to the flips. Intervals are "
     "{bootstrap[confidence]:.0%} ones of a jackknife over groups. Rankings from few reads differ also by chance. "
     "Noise: the same between two halves of one strategy's reads, the mean of both strategies. Excess: the reversal "
     "between halves of the two strategies less that noise, which is 0 on average where the order of the options means "
-    "nothing (* significant at 5% after Holm's adjustment for all judges, profiles, datasets and scales of the study). "
-    "Excess at least: the halves of a strategy have no ordering in common, which makes the noise too large. Few "
-    "clusters: fewer than 30 groups; with 18, intervals of flips and of their excess hold the truth in 86% to 90% of "
-    "simulated studies. The CSV file has the shares of pairs that are reversed and tied."
+    "nothing (* more than 0: significant at 5%, one-sided, after Holm's adjustment for all judges, profiles, datasets "
+    "and scales of the study). Excess at least: the halves of a strategy have no ordering in common, which makes the "
+    "noise too large. Few clusters: fewer than 30 groups; with 18, intervals of flips and of their excess hold the "
+    "truth in 88% to 90% of simulated studies. The CSV file has the shares of pairs that are reversed and tied."
 )
 KEYS = ["judge", "dataset", "readout", "strategy", "other"]
 QUANTITIES = ("kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_pairs")
