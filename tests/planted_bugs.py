@@ -2,11 +2,13 @@
 
     python tests/planted_bugs.py [NAME ...]     # all of them, or those of some packages
 
-Prints a line a bug, and ends with status 1 where one is not caught. Pytest does not collect this file;
-`tests/unit/test_planted_bugs.py` checks that each can still be planted.
+There is one a package of the library. Prints a line a bug, with the first test that fails, and ends with status 1 where
+one is not caught. Pytest does not collect this file; `tests/unit/test_planted_bugs.py` checks that each can still be
+planted.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -108,6 +110,69 @@ BUGS = (
         "evidence.n_groups <= FEWEST_GROUPS",
         ("test_cards.py",),
     ),
+    Bug(  # off by one: one group more than the limit
+        "datasets",
+        "datasets/__init__.py",
+        "len(groups) == limit:",
+        "len(groups) > limit:",
+        ("test_datasets.py",),
+    ),
+    Bug(  # the mirror image is left out: positions stay balanced, predecessors do not
+        "prompts",
+        "prompts/orderings.py",
+        "(turns - zigzag) % n",
+        "(turns + zigzag) % n",
+        ("test_orderings.py",),
+    ),
+    Bug(  # people's scores stay as they were where a pair is turned round
+        "recorded",
+        "recorded/reads.py",
+        "scores[::-1] if turned else scores",
+        "scores",
+        ("test_recorded_reads.py",),
+    ),
+    Bug(  # equal texts count as equal answers, also where one was cut off
+        "scoring",
+        "scoring/scores.py",
+        'key = (text, finish_reason == "length", constrained, asked)',
+        "key = (text, False, constrained, asked)",
+        ("test_scores.py",),
+    ),
+    Bug(  # what a group shares is drawn for each item
+        "simulation",
+        "simulation/judge.py",
+        "normals(group, _GROUP_ERROR, 1)",
+        "normals(item, _GROUP_ERROR, 1)",
+        ("test_simulation_judge.py",),
+    ),
+    Bug(  # the wrong end: a number is bold although its interval holds the equal share
+        "figures",
+        "figures/score_position.py",
+        "off = low[row, column] > 100 / n or high[row, column] < 100 / n",
+        "off = high[row, column] > 100 / n or high[row, column] < 100 / n",
+        ("test_figures_of_orders.py",),
+    ),
+    Bug(  # texts are written as markup
+        "pages",
+        "pages/page.py",
+        "autoescape=True",
+        "autoescape=False",
+        ("test_comparison.py", "test_reads_page.py", "test_summary.py"),
+    ),
+    Bug(  # many tests, each at the level of one
+        "library",
+        "library/comparison.py",
+        'multiplicity.holm(chosen["p"].to_numpy(dtype=float))',
+        'chosen["p"].to_numpy(dtype=float)',
+        ("test_comparison.py", "test_library.py"),
+    ),
+    Bug(  # a limit that is not kept ends with status 0
+        "commands",
+        "commands/check.py",
+        "raise typer.Exit(status)",
+        "raise typer.Exit",
+        ("test_commands.py", "test_limits.py"),
+    ),
 )
 
 
@@ -122,8 +187,8 @@ def planted(text: str, bug: Bug) -> str:
     return text.replace(bug.right, bug.wrong)
 
 
-def is_caught(bug: Bug) -> bool:
-    """Whether the tests of a bug fail in a copy of the project that has it."""
+def caught_by(bug: Bug) -> str:
+    """The first test of a bug that fails in a copy of the project that has it; empty where none does."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for name in COPIED:
@@ -140,16 +205,17 @@ def is_caught(bug: Bug) -> bool:
         run = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
         if run.returncode not in (0, FAILED):
             raise RuntimeError(f"{bug.package}: the tests did not run\n{run.stdout}{run.stderr}")
-        return run.returncode == FAILED
+        first = re.search(r"^(?:FAILED|ERROR) tests/unit/(\S+)", run.stdout, re.MULTILINE)
+        return first[1] if first else ""
 
 
 def main(names: list[str]) -> int:
     missed = 0
     for bug in BUGS:
         if not names or bug.package in names:
-            caught = is_caught(bug)
-            missed += not caught
-            print(f"{bug.package:12}{'caught' if caught else 'NOT caught':12}{bug.path}", flush=True)
+            test = caught_by(bug)
+            missed += not test
+            print(f"{bug.package:12}{bug.path:32}{f'caught by {test}' if test else 'NOT caught'}", flush=True)
     return int(missed > 0)
 
 
