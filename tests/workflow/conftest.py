@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 COPIED = ("Snakefile", "config", "envs", "resources", "workflow")
 
 
-# The first of these files runs the demo's judge, the others need its run: they come last, so that no process waits.
+# The first file runs the demo's judge. The other files need that run and come last, so that no process waits for it.
 JUDGED_FIRST, JUDGED_LAST = "test_engine.py", ("test_endpoint.py", "test_outputs.py", "test_vllm_killed.py")
 LARGE = 1_000_000  # bytes
 # Over the demo: eight responses, read in three strategies by a judge that takes no time.

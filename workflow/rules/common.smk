@@ -524,7 +524,10 @@ TABLES, FIGURES = Results("tables"), Results("figures")
 
 
 def named(files):
-    """Params function: what an input function finds, as name=path. Taking `input`, it is not tracked: the files are."""
+    """Make a params function: what an input function finds, as name=path.
+
+    Snakemake does not track a params function that takes `input`. It tracks the files themselves.
+    """
 
     def pairs(wildcards, input):
         return [f"{Path(path).stem}={path}" for path in files(wildcards)]

@@ -1,8 +1,8 @@
 """What code a result depends on: a hash of a script and of the library modules that it uses.
 
 The hash is taken of the syntax, without comments, docstrings and layout, so that only a change of what the code does
-marks a result as out of date. What was found of a file is kept beside its compiled form: every start of Snakemake asks
-for most of the library.
+marks a result as out of date. What was found of a file is kept beside its compiled form, since every start of Snakemake
+asks for most of the library.
 """
 
 import ast
@@ -76,7 +76,7 @@ def _read(path: Path, _modified: int) -> tuple[str, frozenset[str]]:
 
 @functools.cache
 def _own() -> bytes:
-    """This file: another way to take the hash takes it of all files anew."""
+    """The bytes of this file. Where they change, what was kept of all files is out of date."""
     return Path(__file__).read_bytes()
 
 
@@ -89,7 +89,7 @@ def _keep(path: Path, found: dict) -> None:
 
 
 def _of_syntax(source: bytes) -> tuple[str, frozenset[str]]:
-    """As `_read`, of the text of a file."""
+    """What `_read` returns, from the bytes of a file."""
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     used = frozenset(name for name in _names(nodes) if name.startswith(f"{PACKAGE}."))

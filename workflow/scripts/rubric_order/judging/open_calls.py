@@ -3,8 +3,7 @@
 Before a call is sent, a line says for which request it is and the most that it can use. When its answer has come, a
 second line holds it. When the next job over the same endpoint begins, it stores the answers that the response store
 lacks. Each call without an answer is booked there: it counts as spent, and its request is asked again. The line of a
-call is on disk before the call is sent, and so are all lines before it: neither the end of the process in any way nor a
-power cut loses them.
+call is on disk before the call is sent, and so are all lines before it: neither a kill nor a power cut loses them.
 """
 
 import contextlib
@@ -28,7 +27,7 @@ log = logging.getLogger(__name__)
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the file cannot grow: disk, quota, or `ulimit -f`
 CALL, ANSWER = "call", "answer"  # kinds of lines
-STORED_AT_ONCE = 16_384  # answers of a job that was killed which are in memory together
+STORED_AT_ONCE = 16_384  # most answers of a killed job that are in memory at once
 
 
 class OpenCalls:
@@ -42,7 +41,7 @@ class OpenCalls:
             engine: description of the engine, as the store will hold it.
         """
         self.path, self.engine = path, engine
-        self._late: list[list] = []  # responses that the disk has not taken yet: at most those of the calls under way
+        self._late: list[list] = []  # responses to the calls that were under way when the disk filled up
         self._told = False
 
     def add(self, request_id: str, most: Amount) -> bool:
@@ -65,9 +64,9 @@ class OpenCalls:
         return not full
 
     def answered(self, response: Response) -> None:
-        """Keep a response until it is stored. Where the disk does not take it, it is written before the next call is.
+        """Write a response to the file. If the disk does not take it, it is written before the line of the next call.
 
-        It is in memory too, and is stored also where this file cannot be written.
+        The job holds it in memory too, and stores it even if this file cannot be written.
         """
         known = {name: value for name, value in vars(response).items() if value is not None}
         entry = [ANSWER, self.engine, response.request_id, known]

@@ -63,7 +63,7 @@ def estimate(
             rows += made
             parts.setdefault((*(about | {"dataset": EVERY}).items(),), []).append((found, units, made))
     for about, datasets in parts.items():
-        if len(datasets) == 1:  # it is all of them
+        if len(datasets) == 1:  # one dataset alone is also all of them
             rows += [row | dict(about) for row in datasets[0][2]]
             continue
         found = preference.together([found for found, _, _ in datasets])

@@ -35,7 +35,7 @@ MAX_REFUSED_IN_A_ROW = 10  # after as many refused requests, the mistake is in c
 MAX_FAILED_IN_A_ROW = 50  # after as many failed requests, each with all its attempts, the endpoint is down
 FULL_DISK_SECONDS = 1.0  # time between two tries to write down a call that is about to be sent
 MAX_WAITING_RESPONSES = 4096  # finished responses that the job has not taken yet
-ENDING_SECONDS = 15.0  # time that the calls under way have where the job is asked to end; SLURM kills it after 30
+ENDING_SECONDS = 15.0  # time for the calls under way where a job ends early; SLURM kills it 30 s after SIGTERM
 MAX_TEMPLATE_TOKENS = 256  # tokens that a chat template adds to the messages
 TOKEN_ID = "token_id:"  # noqa: S105 - how vLLM's server names a token, if asked to
 
@@ -115,9 +115,9 @@ class OpenAiEngine:
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Answer requests, see `Engine.answer`.
 
-        A job that ends early, as it is asked to or by an error, sends no more calls. Those under way have
-        `ENDING_SECONDS` to be answered. If it is asked to end, all finished responses are still yielded. The calls that
-        are cut off are yielded as failures, and count with what they may have cost.
+        A job that a signal or an error ends sends no more calls. Those under way have `ENDING_SECONDS` to be answered.
+        After a signal all finished responses are still yielded. The calls that are cut off are yielded as failures,
+        and count with the most that they may have cost.
         """
         finished: Finished = queue.SimpleQueue()
         self._ending, self._under_way = False, 0
@@ -209,7 +209,7 @@ class OpenAiEngine:
         self._put(response, finished)
 
     def _put(self, response: Response, finished: Finished) -> None:
-        """Pass a response on to the job. What was paid for is on disk from now on."""
+        """Pass a response on to the job. If calls were made for it, it is written to the file of open calls first."""
         if self.open_calls is not None and response.attempts:
             self.open_calls.answered(response)
         finished.put(response)
