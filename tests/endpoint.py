@@ -28,13 +28,14 @@ class Call:
 class Reply:
     """What to answer, and how.
 
-    `delay`: seconds before it is sent. `cut` closes after so many bytes of the body. `stall` sends nothing until the
-    caller leaves.
+    `after`: it is sent when this is true. `delay`: seconds until it is sent then. `cut` closes after so many bytes of
+    the body. `stall` sends nothing until the caller leaves.
     """
 
     body: object = None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    after: Callable[[], bool] = lambda: True
     delay: float = 0.0
     cut: int | None = None
     stall: bool = False
@@ -115,6 +116,8 @@ class Endpoint:
         if reply.stall:
             await reader.read(1)  # until the caller hangs up
             return False
+        while not reply.after():
+            await asyncio.sleep(0.01)
         await asyncio.sleep(reply.delay)
         body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
         headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **reply.headers}

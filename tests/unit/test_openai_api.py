@@ -630,11 +630,11 @@ def test_a_job_that_is_asked_to_end_keeps_what_has_come(settings, monkeypatch):
 
 
 def test_a_job_that_is_asked_to_end_waits_for_the_answers_under_way_and_sends_nothing_more(settings):
-    arrived = threading.Semaphore(0)
+    arrived, ended = threading.Semaphore(0), threading.Event()
 
     def reply(call):
         arrived.release()
-        return Reply(completion(), delay=1.0)  # after the signal
+        return Reply(completion(), after=ended.is_set, delay=0.3)
 
     def end_when_asked():
         for _ in range(4):
@@ -642,6 +642,7 @@ def test_a_job_that_is_asked_to_end_waits_for_the_answers_under_way_and_sends_no
         os.kill(os.getpid(), signal.SIGTERM)
 
     def leave(*_):
+        ended.set()
         raise SystemExit("ended on request")
 
     previous = signal.signal(signal.SIGTERM, leave)
@@ -664,11 +665,15 @@ def _requests(count):
 
 @pytest.mark.parametrize("served", [False, True])
 def test_an_error_that_ends_the_job_waits_for_the_answers_that_are_paid_for(settings, served, monkeypatch):
-    """All but one call are under way where one says that nothing is left on the account."""
+    """All other calls are under way when one says that nothing is left on the account."""
+    last = threading.Event()
 
     def reply(call):
-        first = call.prompt == "prompt 0"
-        return Reply(status=402, body={"error": "no credit"}) if first else Reply(completion(), delay=0.5)
+        if call.prompt == "prompt 0":
+            return Reply(status=402, body={"error": "no credit"}, after=last.is_set)
+        if call.prompt == "prompt 3":
+            last.set()
+        return Reply(completion(), delay=1.0)
 
     with running(reply) as endpoint:
         engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
