@@ -81,6 +81,18 @@ def test_the_page_says_what_the_cards_say_and_asks_for_nothing_else(made):
     assert "own caption" not in text
 
 
+def test_several_cards_are_listed_first_each_with_its_verdict(made):
+    page = Page()
+    page.feed(made[1].read_text())
+    ids = [about["id"] for tag, about in page.tags if tag == "article"]
+    assert len(ids) == 2
+    assert [link for link in page.links if link.startswith("#card-")] == [f"#{name}" for name in ids]
+    text = " ".join("".join(page.text).split())
+    verdicts = [card["verdict"] for card in json.loads(made[0].read_text())["cards"]]
+    assert f"Bee, Data: {verdicts[0]}" in text
+    assert f"{EVIL}, Data: {verdicts[1]}" in text
+
+
 def test_a_run_without_orders_of_score_levels_has_no_card(tmp_path):
     data, page = tmp_path / "summary.json", tmp_path / "summary.html"
     nothing = {"tables": [], "figures": []}
