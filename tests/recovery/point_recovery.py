@@ -763,9 +763,11 @@ def statistics_of(groups: int, *, seed: int) -> dict[str, Statistic]:
 
     reads_each = balanced.shape[1]
     whole = np.ones((1, reads_each))
+    dealt = [reads[name].shown[0] @ 10 ** np.arange(LEVELS) for name in ("balanced", "fixed")]  # the same for all items
+    same = rank_reversal.same_answers(*dealt)
+    drawn = rank_reversal.halves_of_two(dealt, same, reads_each // 2, HALVINGS, rng=rng)
     halved = [
-        [ranked(values, half) for half in rank_reversal.halves(reads_each, reads_each // 2, HALVINGS, rng=rng)]
-        for values in (balanced, fixed)
+        [ranked(values, half) for half in halves] for values, halves in zip((balanced, fixed), drawn, strict=True)
     ]
     between = (flips(halved[0][0], halved[1][0]) + flips(halved[0][1], halved[1][1])) / 2
     within = (flips(*halved[0]) + flips(*halved[1])) / 2

@@ -12,7 +12,7 @@ from scipy import stats
 
 from rubric_order.simulation import studies as simulated_studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import canonical_rank
+from rubric_order.statistics import canonical_rank, rank_reversal
 
 
 def of(table, judge, quantity):
@@ -172,6 +172,21 @@ def test_intervals_of_few_groups_are_longer_than_percentiles():
             wide.setdefault(name, []).append(np.ptp(now) / np.ptp(old))
     assert len(wide) == 5
     assert np.mean(list(wide.values())) > 1.05
+
+
+def test_the_halves_of_point_9_hold_no_answer_in_common(monkeypatch):
+    made, drawn = rank_reversal.halves_of_two, []
+
+    def kept(dealt, same, *args, **options):
+        drawn.append((same, made(dealt, same, *args, **options)))
+        return drawn[-1][1]
+
+    monkeypatch.setattr(rank_reversal, "halves_of_two", kept)
+    point_recovery.statistics_of(6, seed=3)
+    ((same, halves),) = drawn
+    assert same.any()
+    for one, two in zip(*halves, strict=True):
+        assert not (one[:, :, None] * same * two[:, None, :]).any()
 
 
 @pytest.mark.slow

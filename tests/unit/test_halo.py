@@ -199,3 +199,30 @@ def test_one_group_has_no_interval_and_types_do_not_depend_on_rows():
     assert found["ci_low"].isna().all()
     assert found["estimate"].notna().all()
     assert halo.estimate(reads.iloc[:0], [], **OPTIONS).dtypes.equals(found.dtypes)
+
+
+def test_groups_that_were_not_judged_alone_do_not_count_for_the_difference():
+    inside, apart, human = planted(6, shared=0.3, n_texts=96)
+    _, shown = draw_criteria(1, 3, rng=np.random.default_rng(0))
+    found = estimate(criteria_table(inside, shown, human=human), [separate(apart[:10])])
+    ten = estimate(criteria_table(inside[:10], shown, human=human[:10]), [separate(apart[:10])])
+    columns = ["estimate", "ci_low", "ci_high", "p", "n_groups"]
+    for basis in halo.BASES:
+        for quantity in ("alone", "inside_minus_alone"):
+            row = found.loc[(basis, quantity), columns].astype(float)
+            expected = ten.loc[(basis, quantity), columns].astype(float)
+            assert row.tolist() == pytest.approx(expected.tolist(), nan_ok=True)
+            assert row["n_groups"] == 10
+        assert found.loc[(basis, "inside"), "n_groups"] == found.loc[(basis, "human"), "n_groups"] == 96
+
+
+@pytest.mark.parametrize("basis", halo.BASES)
+def test_a_difference_is_over_the_pairs_that_vary_on_both_sides(basis):
+    inside, apart, human = planted(7, shared=1.0, n_texts=60)
+    apart[:, :, 2] = 3
+    _, shown = draw_criteria(1, 3, rng=np.random.default_rng(0))
+    found = estimate(criteria_table(inside, shown, human=human), [separate(apart)])
+    two = estimate(criteria_table(inside[:, :, :2], np.tile([[1, 2], [2, 1]], (3, 1))), [separate(apart[:, :, :2])])
+    columns = ["estimate", "ci_low", "ci_high", "p"]
+    row, expected = (each.loc[(basis, "inside_minus_alone"), columns] for each in (found, two))
+    assert row.tolist() == pytest.approx(expected.tolist())

@@ -379,3 +379,45 @@ def test_one_group_has_no_interval():
     found = rank_reversal.estimate(simulated_reads(groups=1, strategies=["balanced", "fixed"]), **OPTIONS)
     assert found["estimate"].notna().any()
     assert found[["ci_low", "ci_high"]].isna().all(axis=None)
+
+
+def tied(table, groups):
+    """The table with one score for all candidates of some groups, under `fixed` only."""
+    table = table.copy()
+    table.loc[table["group_id"].isin(groups) & (table["strategy"] == "fixed"), "score"] = 3
+    return table
+
+
+def test_a_prompt_without_one_of_the_three_rankings_has_no_excess():
+    whole = simulated_reads(groups=12, strategies=["fixed", "random"], noise=1.5, seed=8)
+    groups = [f"g{number:04d}" for number in range(5)]
+    without = whole[~whole["group_id"].isin(groups)]
+    found, expected = (
+        rank_reversal.estimate(table, **OPTIONS).query("quantity == 'kendall_tau_b'").set_index("comparison")
+        for table in (tied(whole, groups), without)
+    )
+    columns = ["estimate", "ci_low", "ci_high", "n_defined", "n_groups"]
+    for comparison in ("between", "between_halves", "excess"):  # the halvings do not depend on the groups
+        assert found.loc[comparison, columns].tolist() == pytest.approx(expected.loc[comparison, columns].tolist())
+    assert found.loc["excess", "p"] == pytest.approx(expected.loc["excess", "p"])
+    assert (found.loc["excess", "n_defined"], found.loc["excess", "n_groups"]) == (7, 7)
+    assert found.loc["excess", "n_prompts"] == 12
+
+
+def test_unequal_ties_make_the_excess_of_flips_negative():
+    # One strategy ties all candidates: there is no flip between the two, but some within the other one.
+    table = tied(
+        simulated_reads(groups=30, strategies=["fixed", "random"], noise=2, seed=2), [f"g{n:04d}" for n in range(30)]
+    )
+    rows = rank_reversal.estimate(table, **OPTIONS).query("comparison == 'excess'").set_index("quantity")
+    for quantity in ("top1_flip", "reversed_pairs"):
+        assert rows.loc[quantity, "ci_high"] < 0
+        assert rows.loc[quantity, "p"] > 0.95
+    assert np.isnan(rows.loc["kendall_tau_b", "estimate"])
+
+
+def test_the_method_says_on_which_sides_p_is():
+    found = rank_reversal.estimate(simulated_reads(groups=3), **OPTIONS)
+    assert found["method"].unique().tolist() == [
+        "jackknife over groups, Student's t; 50 halvings; p one-sided, of ties two-sided"
+    ]

@@ -152,3 +152,11 @@ def test_weights_without_a_part_give_the_sums_without_it(units):
     weights = resampling.left_out_weights(unit)
     assert weights.shape == (1 + min(units, resampling.MAX_LEFT_OUT), len(unit))
     np.testing.assert_allclose(weights @ table, resampling.left_out_sums(table, unit), atol=1e-9)
+
+
+def test_a_jackknife_has_no_p_of_two_parts_nor_of_one_value():
+    same, two, varied = np.full(4, 0.5), np.array([0.5, 0.4, 0.6]), np.array([0.5, 0.4, 0.6, 0.5])
+    assert np.isnan(resampling.jackknife_t(same, 0.95).p)
+    assert np.isnan(resampling.jackknife_t(two, 0.95).p)
+    assert resampling.jackknife_t(varied, 0.95).p == pytest.approx(2 * stats.t.sf(0.5 / np.sqrt(2 / 3 * 0.02), 2))
+    assert resampling.jackknife_t(varied - 0.5, 0.95).p == pytest.approx(1)

@@ -133,6 +133,15 @@ def test_the_table_of_halo_leaves_out_what_was_not_judged_alone(reads):
     assert printed.loc[0, "one prompt"].startswith(f"{rows.loc[0, 'inside']:.3f} [")
 
 
+def test_the_table_of_halo_has_few_clusters_where_one_of_its_columns_has(reads):
+    statistics = halo.estimate(reads, [], confidence=0.95).assign(n_groups=40)
+    few = statistics.assign(n_groups=statistics["n_groups"].mask(statistics["quantity"] == "inside_minus_human", 9))
+    for found, n_groups, flag in ((statistics, 40, ""), (few, 9, "few clusters")):
+        rows = halo_table.table(found, readouts=["hard"], **SHOWN)
+        assert set(rows["n_groups"]) == {n_groups}
+        assert set(halo_table.for_print(rows)["flag"]) == {flag}
+
+
 def test_the_table_of_crossed_orders_has_every_test():
     rng = np.random.default_rng(2)
     rows = orderings.balanced(3)

@@ -111,6 +111,16 @@ def test_rank_reversal_has_the_columns_of_table_7_and_the_noise(statistics):
     pd.testing.assert_frame_equal(turned, rows)
 
 
+def test_rank_reversal_has_few_clusters_where_one_of_its_numbers_has(statistics):
+    many = statistics["rank_reversal"].assign(n_groups=40)
+    few = (many["comparison"] == "excess") & (many["quantity"] == "kendall_tau_b")
+    for n_defined, n_groups, flag in ((9, 9, "few clusters, excess at least"), (0, 40, "excess at least")):
+        changed = many.assign(n_groups=many["n_groups"].mask(few, 9), n_defined=many["n_defined"].mask(few, n_defined))
+        rows, printed = made("rank_reversal", {"rank_reversal": changed})
+        assert set(rows["n_groups"]) == {n_groups}
+        assert set(printed["flag"]) == {flag}
+
+
 def test_within_item_deviation_has_the_columns_of_table_3_and_the_split(statistics):
     rows, printed = made("within_item_deviation", statistics)
     assert printed.columns.tolist() == [

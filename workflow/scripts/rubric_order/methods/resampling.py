@@ -11,6 +11,7 @@ from rubric_order.base import randomness
 from rubric_order.methods import distributions
 
 _DRAWS_IN_CACHE = 32_768  # a quarter of a megabyte
+LEAST_ERROR = 1e-12  # of a jackknife; less is rounding
 LEAST_IN_TAIL = 10  # resamples; the share of fewer is not known well
 MAX_LEFT_OUT = 200  # parts of a jackknife
 MAX_UNDEFINED = 0.05  # an interval is withheld when more than this share of its resamples has no value
@@ -100,7 +101,7 @@ def left_out_interval(values: np.ndarray, confidence: float) -> np.ndarray:
     if units < 3:
         return np.full((2, values.shape[1]), np.nan)
     error = np.sqrt((units - 1) / units * ((values[1:] - values[1:].mean(axis=0)) ** 2).sum(axis=0))
-    width = distributions.t_quantile((1 + confidence) / 2, units - 1) * np.where(error > 1e-12, error, np.nan)
+    width = distributions.t_quantile((1 + confidence) / 2, units - 1) * np.where(error > LEAST_ERROR, error, np.nan)
     return values[0] + np.array([[-1], [1]]) * width
 
 
@@ -135,7 +136,8 @@ class Jackknife(NamedTuple):
     Attributes:
         low, high: ends of the interval.
         error: standard error, on the scale that the interval comes from.
-        p: of the estimate being 0, two-sided.
+        p: of the estimate being 0, two-sided. NaN with fewer than three parts, or where the estimate is the same
+            without each of them.
     """
 
     low: np.ndarray
@@ -199,8 +201,8 @@ def jackknife_t(
         error = np.sqrt((parts - 1) / parts * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
         error = np.where(np.isfinite(values[0]), error, np.nan)
         width = distributions.t_quantile((1 + confidence) / 2, parts - 1) * error
-        away = np.where(values[0] == 0, 0 * error, np.abs(values[0]) / error)
-        p = np.where(np.isnan(away), np.nan, 2 * distributions.t_tail(np.nan_to_num(away, posinf=1e9), parts - 1))
+        told = (error > LEAST_ERROR) & (parts > 2)
+        p = np.where(told, 2 * distributions.t_tail(np.where(told, np.abs(values[0]) / error, 0), parts - 1), np.nan)
     ends = [end if back is None else back(end) for end in (values[0] - width, values[0] + width)]
     return Jackknife(*ends, error, p)
 

@@ -28,6 +28,22 @@ def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     Returns:
         Shape (resamples, ...). Pairs of which one is constant are left out; NaN where all are.
     """
+    return _mean(pair_correlations(values, weights))
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Mean over the last axis of what is known; NaN where nothing is."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=-1)
+    return np.where(known, values, 0).sum(axis=-1) / np.where(count > 0, count, np.nan)
+
+
+def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pearson's r of each pair of criteria, NaN where one is constant. Shape (resamples, ..., C * (C - 1) / 2).
+
+    Args:
+        values, weights: see `mean_correlation`.
+    """
     known = (~np.isnan(values)).astype(float)
     with np.errstate(invalid="ignore"):  # keeps digits; a criterion without any score has no mean
         total = known.sum(axis=-2, keepdims=True)
@@ -46,8 +62,7 @@ def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore", divide="ignore"):
         r = (n * sum_xy - sum_x * np.swapaxes(sum_x, -1, -2)) / np.sqrt(spread * spread_other)
     r, varies = r[..., first, second], varies[..., first, second]
-    count = varies.sum(axis=-1)
-    return np.where(varies, np.clip(r, -1, 1), 0).sum(axis=-1) / np.where(count > 0, count, np.nan)
+    return np.where(varies, np.clip(r, -1, 1), np.nan)
 
 
 def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: str) -> np.ndarray:
@@ -94,11 +109,12 @@ def estimate(
           for ``balanced_williams``); the first study that has them is used;
         - ``human``: people's scores. They are means over raters, whose noise makes them correlate less; no correction
           is made for it;
-        - ``inside_minus_alone`` and ``inside_minus_human``: differences over the scores that both have, with `p` of no
-          difference, adjusted as `multiplicity.adjust` says.
+        - ``inside_minus_alone`` and ``inside_minus_human``: differences over the scores that both have, and over the
+          pairs of criteria that vary in both, with `p` of no difference, adjusted as `multiplicity.adjust` says.
 
         Intervals and p are those of a jackknife over groups with Student's t: of a difference as it is, of a
-        correlation on Fisher's scale.
+        correlation on Fisher's scale. `n_groups` are the groups with a text that has two of these scores: others tell
+        nothing.
     """
     alone_of: dict[tuple, pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
@@ -110,16 +126,15 @@ def estimate(
         separate = None
         if other is not None and other[VALUES[readout]].notna().any():
             separate = alone_values(other, panel, _item_ids(reads, panel), readout)
-        weights = resampling.left_out_weights(panel.groups)
         common = name | {"readout": readout, "method": "jackknife over groups, Student's t"}
-        common |= {"n_texts": len(panel.texts), "n_groups": panel.n_groups, "n_criteria": len(panel.criteria)}
+        common |= {"n_texts": len(panel.texts), "n_criteria": len(panel.criteria)}
         for basis in BASES:
             common["n_reads"] = 1 if basis == "read" else _equal_reads(panel, separate)
-            for quantity, values in _correlations(panel, separate, basis, weights).items():
+            for quantity, (values, n_groups) in _correlations(panel, separate, basis).items():
                 tested = "_minus_" in quantity
                 scale = {} if tested else {"scale": np.arctanh, "back": np.tanh}
                 found = resampling.jackknife_t(values, confidence, **scale)
-                row = {"basis": basis, "quantity": quantity, "estimate": values[0]}
+                row = {"basis": basis, "quantity": quantity, "estimate": values[0], "n_groups": n_groups}
                 row |= {"ci_low": float(found.low), "ci_high": float(found.high)}
                 rows.append(common | row | {"p": float(found.p) if tested else np.nan})
     columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "p", "n_texts", "n_groups"]
@@ -163,37 +178,45 @@ def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
     )
 
 
-def _correlations(
-    panel: panels.Panel, separate: np.ndarray | None, basis: str, weights: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Each quantity under each row of weights, see `mean_correlation`."""
-
-    def of(values: np.ndarray, where: np.ndarray | bool = True) -> np.ndarray:
-        kept = np.where(where, values, np.nan)
-        if kept.ndim == 2:
-            return mean_correlation(kept, weights)
-        of_reads = mean_correlation(np.moveaxis(kept, 1, 0), weights)  # (resamples, reads)
-        some = ~np.isnan(of_reads)
-        return np.where(some, of_reads, 0).sum(axis=1) / np.where(some.any(axis=1), some.sum(axis=1), np.nan)
-
-    def scored(values: np.ndarray) -> np.ndarray:
-        known = ~np.isnan(values)
-        return known if known.ndim == 2 else known.any(axis=1)
-
-    def spread(where: np.ndarray, values: np.ndarray) -> np.ndarray:
-        return where if values.ndim == 2 else where[:, None]
-
+def _correlations(panel: panels.Panel, separate: np.ndarray | None, basis: str) -> dict[str, tuple[np.ndarray, int]]:
+    """Each quantity as it is and without each part of its groups, see `_left_out`."""
     inside, apart = panel.values, separate
     if basis == "mean":
         count = _equal_reads(panel, separate)
         inside = panels.text_means(_evenly(inside, count))
         apart = None if apart is None else panels.text_means(_evenly(apart, count))
-    found = {"inside": of(inside), "human": of(panel.human)}
-    rated = ~np.isnan(panel.human)
-    both = scored(inside) & rated
-    found["inside_minus_human"] = of(inside, spread(both, inside)) - of(panel.human, both)
-    if apart is not None:
-        both = scored(inside) & scored(apart)
-        found["alone"] = of(apart)
-        found["inside_minus_alone"] = of(inside, spread(both, inside)) - of(apart, spread(both, apart))
+    found = {"inside": _left_out(panel.groups, inside)}
+    for name, values in (("human", panel.human), ("alone", apart)):
+        if values is not None:
+            found[name] = _left_out(panel.groups, values)
+            found[f"inside_minus_{name}"] = _left_out(panel.groups, inside, values)
     return found
+
+
+def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None = None) -> tuple[np.ndarray, int]:
+    """A mean correlation, or how much more it is than another, as it is and without each part of the groups.
+
+    Args:
+        groups: number of each text's group, shape (U,).
+        values, other: scores, shape (U, C), or of single reads (U, R, C). Of two, the scores and the pairs of criteria
+            that both have.
+
+    Returns:
+        Shape (1 + n_parts,), see `resampling.left_out_weights`; and the number of groups with a text that has two
+        scores, which are the sample.
+    """
+    sides = [values] if other is None else [values, other]
+    sides = [side[:, None] if side.ndim == 2 else side for side in sides]  # means are a single read
+    both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in sides])
+    told = both.sum(axis=1) > 1
+    if not told.any():
+        return np.full(1, np.nan), 0
+    unit = np.unique(groups[told], return_inverse=True)[1]
+    weights = resampling.left_out_weights(unit)
+    of_reads = []  # of pairs in each read of each side, shape (1 + n_parts, R, pairs)
+    for side in sides:
+        kept = np.where(both[:, None], side, np.nan)[told]
+        of_reads.append(pair_correlations(np.moveaxis(kept, 1, 0), weights))
+    common = np.logical_and.reduce([(~np.isnan(r)).any(axis=1) for r in of_reads])
+    means = [_mean(_mean(np.where(common[:, None], r, np.nan))) for r in of_reads]
+    return (means[0] if other is None else means[0] - means[1]), int(unit.max()) + 1

@@ -101,7 +101,7 @@ def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.n
     Args:
         values, ordering: score and ordering of each read, items by reads, shape (m, k).
         other: ordering of each read of the other strategy, shape (k_other,); of its reads after the k-th no answer is
-            looked for.
+            looked for, so that halves can have one of them in common.
 
     Returns:
         Shape (m, k): the reads of each item in another order.
@@ -158,19 +158,27 @@ def estimate(
     Returns:
         One row a judge, dataset, scale, readout, pair of strategies (`strategy`, `other`), `comparison` and `quantity`
         of `rankings.Rankings`, averaged over those of `n_prompts` prompts with at least two candidates for which it is
-        defined (`n_defined`). `comparison` is ``between``, all reads of the two strategies (`k`, `k_other`), as in the
-        paper; ``between_halves``, ``within_strategy`` and ``within_other``, halves of `k` reads; or ``excess``: the
-        reversal between halves of the two strategies less the mean of those within each. `p` is that of no excess,
-        adjusted as `multiplicity` says; of reversals against more of them, one-sided: another order can add to the
-        noise of rankings, but takes nothing from it. Intervals and p are those of a jackknife over groups.
+        defined (`n_defined`, in `n_groups` groups). `comparison` is ``between``, all reads of the two strategies (`k`,
+        `k_other`), as in the paper; ``between_halves``, ``within_strategy`` and ``within_other``, halves of `k` reads;
+        or ``excess``: the reversal between halves of the two strategies less the mean of those within each, prompt by
+        prompt. `p` is that of no excess, adjusted as `multiplicity` says; of tau, flips and reversed pairs against more
+        reversals, one-sided, since another order is expected to add them; of ties two-sided, as all intervals are.
+        Intervals and p are those of a jackknife over groups.
 
-        The expectation of the excess is 0 where the strategies' reads have the same distribution. `independent` says
-        whether the halves of a strategy are: those of reads of one ordering or of drawn ones, and those of orderings
-        that are all repeated. Halves of `balanced` with one read an ordering are not: they have no ordering in common,
-        so that they differ more than two independent ones. The noise is then too large, and the excess too small.
+        The expectation of the excess is 0 where the strategies' reads have the same distribution. Where halves are
+        independent and tau is always defined, that of tau is 0 or more. That of flips and of reversed pairs can be less
+        than 0 where rankings of one strategy tie more than those of the other: the test then misses reversals.
+
+        `independent` says whether the halves of a strategy are: those of reads of one ordering or of drawn ones, and
+        those of orderings that are all repeated. Halves of `balanced` with one read an ordering are not: they have no
+        ordering in common, so that they differ more than two independent ones. The noise is then too large, and the
+        excess too small.
+
         Two strategies share the answer to a prompt that both ask, such as one in the canonical ordering. Halves that
-        are compared have no such answer in common, which would make the excess too small as well. (Repeats that are one
-        answer by themselves, as at temperature 0, count as several.)
+        are compared have no such answer in common, which would make the excess too small as well, with two exceptions.
+        Repeats that are one answer by themselves, as at temperature 0, count as several. And of a strategy that draws
+        its orderings, only the other's first reads are looked for, as many as it has (`aligned`): three of ``random``
+        can share an answer with a later one of ``balanced`` or ``all``.
 
     Source: Xu et al. (2026), Sections 4.4 and 5.6, Table 7; the halves, and all intervals, are ours.
     """
@@ -190,7 +198,7 @@ def estimate(
     columns += ["ci_high", "p", "k", "k_other", "independent", "n_defined", "n_prompts", "n_groups"]
     table = tidy.from_parts(parts, columns)
     table = table.sort_values([*shared[:-1], "strategy", "other", "n", "readout"], kind="stable", ignore_index=True)
-    method = f"jackknife over groups, Student's t; {halvings} halvings"
+    method = f"jackknife over groups, Student's t; {halvings} halvings; p one-sided, of ties two-sided"
     return multiplicity.adjust(table.assign(method=method, confidence=confidence, seed=seed))
 
 
@@ -221,7 +229,7 @@ def _compare_blocks(
         rng = randomness.generator(seed, "halvings", left.shape[1], right.shape[1])
         compared, size = _compare(left, right, places, dealt, same, halvings, rng)
         unit = pd.factorize(groups["group_id"], sort=True)[0]
-        about = {"readout": readout, "n_prompts": len(groups), "n_groups": int(unit.max()) + 1}
+        about = {"readout": readout, "n_prompts": len(groups)}
         for comparison, rows in _rows(compared, unit, confidence=confidence):
             of_both = {"between": True, "between_halves": True, "excess": all(independent)}
             of_one = {"within_strategy": independent[0], "within_other": independent[1]}
@@ -231,28 +239,44 @@ def _compare_blocks(
 
 
 def _rows(compared: dict[str, np.ndarray], unit: np.ndarray, *, confidence: float) -> Iterator[tuple[str, dict]]:
-    """Means over prompts of each comparison, with intervals over groups."""
-    means = {}
-    for comparison, table in compared.items():
-        known = ~np.isnan(table)
-        sums = resampling.left_out_sums(np.column_stack([np.where(known, table, 0), known]), unit)
-        with np.errstate(invalid="ignore"):
-            means[comparison] = sums[:, : len(QUANTITIES)] / sums[:, len(QUANTITIES) :]
-    defined = {comparison: (~np.isnan(table)).sum(axis=0) for comparison, table in compared.items()}
+    """Means over prompts of each comparison, with intervals over groups.
+
+    Args:
+        compared: see `_compare`.
+        unit: number of each prompt's group, shape (n_prompts,).
+    """
     least = np.array([_LEAST.get(name, 0.0) for name in QUANTITIES])
-    if "between_halves" in compared:
-        within = (means["within_strategy"] + means["within_other"]) / 2
-        means["excess"] = (means["between_halves"] - within) * [_REVERSAL.get(name, 1) for name in QUANTITIES]
-        defined["excess"] = np.min([defined[name] for name in compared if name != "between"], axis=0)
-    for comparison, values in means.items():
-        found = resampling.jackknife_t(values, confidence)
+    if "between_halves" in compared:  # prompt by prompt: a prompt without one of the three has no excess
+        within = (compared["within_strategy"] + compared["within_other"]) / 2
+        more = (compared["between_halves"] - within) * [_REVERSAL.get(name, 1) for name in QUANTITIES]
+        compared = compared | {"excess": more}
+    for comparison, table in compared.items():
+        left_out, n_groups = zip(*(_left_out(values, unit) for values in table.T), strict=True)
+        found = [resampling.jackknife_t(values, confidence) for values in left_out]
+        low, high, _, both_sides = np.array(found).T
+        estimates = np.array([values[0] for values in left_out])
         least_here = -np.inf if comparison == "excess" else least
-        ends = {"ci_low": np.maximum(found.low, least_here)}
-        ends["ci_high"] = found.high if comparison == "excess" else np.minimum(found.high, 1.0)
-        rows = {"quantity": np.array(QUANTITIES, dtype=object), "estimate": values[0]} | ends
-        upper = np.where(values[0] > 0, found.p / 2, 1 - found.p / 2)
-        p = np.where(_ONE_SIDED, upper, found.p) if comparison == "excess" else np.full(len(QUANTITIES), np.nan)
-        yield comparison, rows | {"n_defined": defined[comparison], "p": p}
+        ends = {"ci_low": np.maximum(low, least_here)}
+        ends["ci_high"] = high if comparison == "excess" else np.minimum(high, 1.0)
+        rows = {"quantity": np.array(QUANTITIES, dtype=object), "estimate": estimates} | ends
+        upper = np.where(estimates > 0, both_sides / 2, 1 - both_sides / 2)
+        p = np.where(_ONE_SIDED, upper, both_sides) if comparison == "excess" else np.full(len(QUANTITIES), np.nan)
+        yield comparison, rows | {"n_defined": (~np.isnan(table)).sum(axis=0), "n_groups": np.array(n_groups), "p": p}
+
+
+def _left_out(values: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, int]:
+    """Mean over the prompts that have a value, as it is and without each part of their groups; and how many groups.
+
+    Args:
+        values, unit: of each prompt, NaN without a value, and the number of its group, shape (n_prompts,).
+    """
+    known = ~np.isnan(values)
+    if not known.any():
+        return np.full(1, np.nan), 0
+    group = np.unique(unit[known], return_inverse=True)[1]
+    sums = resampling.left_out_sums(np.column_stack([values[known], np.ones(len(group))]), group)
+    with np.errstate(invalid="ignore"):  # nothing is left without the only group
+        return sums[:, 0] / sums[:, 1], int(group.max()) + 1
 
 
 def _compare(

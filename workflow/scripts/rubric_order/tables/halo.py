@@ -10,8 +10,8 @@ CAPTION = (
     "intervals of a jackknife over groups of texts. Read: of single reads; mean: of means over reads of a text, as "
     "many of one prompt as alone, for means of more reads correlate more. People's scores have noise of their own, "
     "which lowers their correlation: a difference from them is no pure halo. * a difference that is significant at 5% "
-    "after Holm's adjustment for all judges, profiles, datasets and scales of the study; few clusters: fewer than 30 "
-    "groups."
+    "after Holm's adjustment for all judges, profiles, datasets and scales of the study; few clusters: one of the "
+    "columns comes from fewer than 30 groups."
 )
 QUANTITIES = {
     "inside": "one prompt",
@@ -31,7 +31,7 @@ def table(
     profile: str = "default",
     readouts: tuple[str, ...] = ("hard", "soft"),
 ) -> pd.DataFrame:
-    """One row a judge, dataset, strategy, readout and basis.
+    """One row a judge, dataset, strategy, readout and basis; `n_groups` is that of the quantity with the fewest.
 
     Args:
         halo: see `halo.estimate`.
@@ -46,7 +46,7 @@ def table(
             row |= {name: found.estimate, f"{name}_low": found.ci_low, f"{name}_high": found.ci_high}
             if name in TESTED:
                 row |= {f"{name}_{p}": getattr(found, p) for p in ("p", "p_holm", "p_bh")}
-        row["n_groups"] = block["n_groups"].iloc[0]
+        row["n_groups"] = block["n_groups"][block["n_groups"] > 0].min() if block["n_groups"].any() else 0
         rows.append(row)
     columns = [*keys, "n_texts", "n_groups", "n_reads"]
     columns += [f"{name}{end}" for name in QUANTITIES for end in ("", "_low", "_high")]

@@ -12,9 +12,11 @@ CAPTION = (
     "Noise: the same between two halves of one strategy's reads, the mean of both strategies. Excess: the reversal "
     "between halves of the two strategies less that noise, which is 0 on average where the order of the options means "
     "nothing (* more than 0: significant at 5%, one-sided, after Holm's adjustment for all judges, profiles, datasets "
-    "and scales of the study). Excess at least: the halves of a strategy have no ordering in common, which makes the "
-    "noise too large. Few clusters: fewer than 30 groups; with 18, intervals of flips and of their excess hold the "
-    "truth in 88% to 90% of simulated studies. The CSV file has the shares of pairs that are reversed and tied."
+    "and scales of the study). p of tau, flips and reversed pairs is one-sided; p of ties, and all intervals, are "
+    "two-sided: a star can stand beside a 95% interval that holds 0, with a p from .025 to .05. Excess at least: the "
+    "halves of a strategy have no ordering in common, which makes the noise too large. Few clusters: one of the "
+    "numbers comes from fewer than 30 groups; with 18, intervals of flips and of their excess hold the truth in 88% to "
+    "90% of simulated studies. The CSV file has the shares of pairs that are reversed and tied."
 )
 KEYS = ["judge", "dataset", "readout", "strategy", "other"]
 QUANTITIES = ("kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_pairs")
@@ -27,6 +29,8 @@ def table(
 ) -> pd.DataFrame:
     """One row a judge, dataset and readout: every comparison and quantity with its interval.
 
+    `n_groups` is that of the comparison and quantity with the fewest, of those that are defined.
+
     Args:
         rank_reversal: see `rank_reversal.estimate`.
         strategy, other: the strategies to compare; the statistics have each pair once, in either order.
@@ -35,7 +39,9 @@ def table(
     chosen = chosen[chosen["strategy"].isin([strategy, other]) & chosen["other"].isin([strategy, other])]
     chosen = chosen.assign(quantity=chosen["comparison"] + "_" + chosen["quantity"])
     names = [f"{comparison}_{quantity}" for comparison in COMPARISONS for quantity in QUANTITIES]
-    counts = chosen.groupby(KEYS, sort=False)[["n_prompts", "n_groups"]].first().reset_index()
+    told = chosen.assign(n_groups=chosen["n_groups"].where(chosen["n_defined"] > 0)).groupby(KEYS, sort=False)
+    counts = told.agg(n_prompts=("n_prompts", "first"), n_groups=("n_groups", "min")).reset_index()
+    counts["n_groups"] = counts["n_groups"].fillna(0).astype(int)
     excess = chosen[chosen["comparison"] == "excess"].groupby(KEYS)["independent"].first()
     found = counts.merge(widen(chosen, KEYS, names), on=KEYS).set_index(KEYS)
     found["independent"] = excess.reindex(found.index)
