@@ -535,8 +535,8 @@ def rerun_table(studies: int) -> pd.DataFrame:
 
 # Point 8. Before: each p-value of a table was looked at by itself.
 JUDGES, FAMILY_TEXTS, FAMILY_CRITERIA, FAMILY_RESAMPLES = 6, 24, 3, 100
-FAMILY_MANY = 96  # texts, to see that a level does not come from many or from few of them
-FAMILY_TIMES = 5  # as many families as there are studies of other points
+FAMILY_MANY = 96  # texts of larger families: a test has to keep its level with few texts and with many
+FAMILY_TIMES = 5  # times as many families as studies of other points, for `LOOKED_AT`
 NAMES = np.array([f"c{place}" for place in range(FAMILY_CRITERIA)])
 
 
@@ -617,7 +617,7 @@ def _family_of_agreement(rng: np.random.Generator) -> pd.DataFrame:
 
 
 def _family_of_halo(rng: np.random.Generator, *, texts: int = FAMILY_TEXTS, shared: float = 0.0) -> pd.DataFrame:
-    """Judges whose answers about all criteria add to a text what its criteria share, in points, with this deviation."""
+    """Judges whose answers about all criteria share an impression of the text: `shared` is its deviation in points."""
     inside, alone = [], []
     for judge in range(JUDGES):
         opinion = _opinions(rng, texts)
@@ -668,7 +668,7 @@ FAMILIES: dict[str, Callable[[np.random.Generator], pd.DataFrame]] = {
     "halo: inside less alone, 96 groups": partial(_family_of_halo, texts=FAMILY_MANY),
     "rank_reversal: excess of reversed pairs, 96 groups": partial(_family_of_rankings, texts=FAMILY_MANY),
 }
-LOOKED_AT = ("halo", "rank_reversal")  # whose level is to be known better
+LOOKED_AT = ("halo", "rank_reversal")  # statistics that get more families, so that their level is known more exactly
 # The same where there is something to find.
 PLANTED: dict[str, Callable[[np.random.Generator], pd.DataFrame]] = {
     "halo: an impression of a point": partial(_family_of_halo, shared=1.0),
@@ -682,7 +682,7 @@ def families_table(studies: int) -> pd.DataFrame:
 
 
 def family_row(title: str, studies: int) -> dict:
-    """One row of `families_table`: of those `LOOKED_AT`, with `FAMILY_TIMES` as many families."""
+    """One row of `families_table`; statistics in `LOOKED_AT` get `FAMILY_TIMES` times as many families."""
     rng = np.random.default_rng([FIRST_STUDY, 8, list(FAMILIES | PLANTED).index(title)])
     planted = title in PLANTED
     times = FAMILY_TIMES if title.startswith(LOOKED_AT) and not planted else 1

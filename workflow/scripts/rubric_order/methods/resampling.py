@@ -163,7 +163,7 @@ def left_out_sums(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 
 def left_out_weights(unit: np.ndarray) -> np.ndarray:
-    """How often each item counts, as they are and without each part of the units; see `left_out_sums`.
+    """Weights of the items: 1 for all, then 0 for the items of one part of the units at a time; see `left_out_sums`.
 
     Args:
         unit: see `blocks.Block.units`, shape (m,).

@@ -36,8 +36,8 @@ def halves(
         ordering: which ordering each read has, shape (k,), where it is the same for all items. If there are several and
             all are repeated (`repeated`), the reads of each are first dealt to the two sides in equal numbers, so that
             the one subset says nothing of which orderings are in the other.
-        barred: reads that may not be in each subset, shape (2, count, k); no read is barred from both. It is kept where
-            at most half of the reads, or of those of an ordering, are barred from a side.
+        barred: reads that may not be in each subset, shape (2, count, k); no read is barred from both. They are
+            kept out where at most half of the reads, or of those of a repeated ordering, are barred from a side.
 
     Returns:
         Shape (2, count, k), 1 where a read is in the subset.
@@ -46,7 +46,7 @@ def halves(
     if barred is None and not repeated(ordering):
         rank = key.argsort(axis=1).argsort(axis=1)
         return np.stack([rank < size, (rank >= size) & (rank < 2 * size)]).astype(float)
-    if barred is not None:  # to the end of the side that they may be in
+    if barred is not None:  # moves barred reads to the side that may have them
         key = key + 2.0 * barred[0] - 2.0 * barred[1]
     part = np.unique(ordering, return_inverse=True)[1] if repeated(ordering) else np.zeros(k, dtype=int)
     reads = np.bincount(part)
@@ -59,20 +59,20 @@ def halves(
 def halves_of_two(
     dealt: list[np.ndarray | None], same: np.ndarray, size: int, count: int, *, rng: np.random.Generator
 ) -> list[np.ndarray]:
-    """Halves of two strategies of which the first two, and the last two, have no answer in common.
+    """Halves of two strategies. Their first halves share no answer, and neither do their second halves.
 
-    A prompt that two strategies share is asked once. An answer that is in both halves that are compared makes them
-    more alike than two halves of one strategy can be.
+    A prompt that two strategies share is asked once. Two halves with its answer in common would be more alike than two
+    halves of one strategy, which share no answer.
 
     Args:
         dealt: see `shared_ordering`, of both.
-        same: which reads of the two are one answer, shape (k, k_other), bool.
+        same: which reads of the two share an answer, shape (k, k_other), bool.
         size, count: see `halves`.
 
     Returns:
         The `halves` of each.
     """
-    # Repeated orderings leave less choice.
+    # First the strategy that leaves less choice: one with repeated orderings, or else the one with fewer reads.
     first, second = sorted((0, 1), key=lambda place: (not repeated(dealt[place]), same.shape[place]))
     found = {first: halves(same.shape[first], size, count, ordering=dealt[first], rng=rng)}
     barred = found[first] @ (same if first == 0 else same.T) > 0 if same.any() else None
@@ -81,7 +81,7 @@ def halves_of_two(
 
 
 def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Which reads of two strategies are one answer: those of one ordering and as many reads of it before.
+    """Which reads of two strategies share an answer: those of the same ordering and with the same repeat index.
 
     Args:
         ordering, other: ordering of each read as a number, shapes (..., k) and (..., k_other).
@@ -96,7 +96,7 @@ def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Reads of drawn orderings, each that is one answer with a read of another strategy in the column of that read.
+    """Move each read of a drawn ordering that shares an answer with another strategy to the column of the other read.
 
     Args:
         values, ordering: score and ordering of each read, items by reads, shape (m, k).
@@ -127,7 +127,7 @@ def repeated(ordering: np.ndarray | None) -> bool:
 
 
 def orderings_of(block: blocks.Block) -> np.ndarray:
-    """Ordering of each read, its options being digits, items by reads; -1 where there is no read. Shape (m, K)."""
+    """Ordering of each read as a number whose digits are the options, shape (m, K); -1 where there is no read."""
     shown, number = block.orderings
     found = np.full((len(block.items), int(block.column.max()) + 1), -1)
     found[block.item, block.column] = (shown @ 10 ** np.arange(block.n - 1, -1, -1))[number]

@@ -7,8 +7,8 @@ from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, with_interval
 CAPTION = (
     "Halo: mean correlation between criteria across texts, of scores given in one prompt, of the same items judged "
     "alone (where a study does that), and of people's; and the differences, with {bootstrap[confidence]:.0%} "
-    "intervals of a jackknife over groups of texts. Read: of single reads; mean: of means over reads of a text, as "
-    "many of one prompt as alone, for means of more reads correlate more. People's scores have noise of their own, "
+    "intervals of a jackknife over groups of texts. Read: of single reads; mean: of means over equally many reads of a "
+    "text in one prompt and alone, since means of more reads correlate more. People's scores have noise of their own, "
     "which lowers their correlation: a difference from them is no pure halo. * a difference that is significant at 5% "
     "after Holm's adjustment for all judges, profiles, datasets and scales of the study; few clusters: one of the "
     "columns comes from fewer than 30 groups."
