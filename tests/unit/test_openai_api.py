@@ -593,6 +593,37 @@ def test_the_log_says_what_was_spent(ask, caplog):
 # --- ending early
 
 
+def end_after(calls, arrived, settings, reply, *, told=lambda: None):
+    """What an engine of four calls at once yields where SIGTERM comes after `calls` calls, and how many it makes.
+
+    Args:
+        calls: so many calls have arrived, each of which releases the semaphore `arrived`.
+        settings, reply: of the judge, and of its endpoint.
+        told: called when the signal has come.
+    """
+
+    def end_when_asked():
+        for _ in range(calls):
+            arrived.acquire(timeout=10)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def leave(*_):
+        told()
+        raise SystemExit("ended on request")
+
+    previous = signal.signal(signal.SIGTERM, leave)
+    try:
+        with running(reply) as endpoint:
+            engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+            threading.Thread(target=end_when_asked, daemon=True).start()
+            kept = []
+            with pytest.raises(SystemExit, match="ended on request"):
+                collections.deque(map(kept.append, engine.answer(_requests(100))))
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+    return kept, len(endpoint.calls)
+
+
 def test_a_job_that_is_asked_to_end_keeps_what_has_come(settings, monkeypatch):
     monkeypatch.setattr(openai_api, "ENDING_SECONDS", 0.5)
     arrived = threading.Semaphore(0)
@@ -601,26 +632,9 @@ def test_a_job_that_is_asked_to_end_keeps_what_has_come(settings, monkeypatch):
         arrived.release()
         return Reply(completion()) if int(call.prompt.split()[1]) < 3 else Reply(stall=True)
 
-    def end_when_asked():
-        for _ in range(3 + 4):
-            arrived.acquire(timeout=10)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    def leave(*_):
-        raise SystemExit("ended on request")
-
-    previous = signal.signal(signal.SIGTERM, leave)
-    prices = {"prompt": 1.0, "completion": 1.0}
-    try:
-        with running(reply) as endpoint:
-            engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4, "prices": prices})
-            threading.Thread(target=end_when_asked, daemon=True).start()
-            kept = []
-            with pytest.raises(SystemExit, match="ended on request"):
-                collections.deque(map(kept.append, engine.answer(_requests(100))))
-    finally:
-        signal.signal(signal.SIGTERM, previous)
-    assert len(endpoint.calls) == 7
+    priced = {**settings, "prices": {"prompt": 1.0, "completion": 1.0}}
+    kept, calls = end_after(3 + 4, arrived, priced, reply)
+    assert calls == 7
     answered = [response for response in kept if response.error is None]
     stopped = [response for response in kept if response.error is not None]
     assert len(answered) == 3
@@ -636,26 +650,8 @@ def test_a_job_that_is_asked_to_end_waits_for_the_answers_under_way_and_sends_no
         arrived.release()
         return Reply(completion(), after=ended.is_set, delay=0.3)
 
-    def end_when_asked():
-        for _ in range(4):
-            arrived.acquire(timeout=10)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    def leave(*_):
-        ended.set()
-        raise SystemExit("ended on request")
-
-    previous = signal.signal(signal.SIGTERM, leave)
-    try:
-        with running(reply) as endpoint:
-            engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
-            threading.Thread(target=end_when_asked, daemon=True).start()
-            kept = []
-            with pytest.raises(SystemExit, match="ended on request"):
-                collections.deque(map(kept.append, engine.answer(_requests(100))))
-    finally:
-        signal.signal(signal.SIGTERM, previous)
-    assert len(endpoint.calls) == 4
+    kept, calls = end_after(4, arrived, settings, reply, told=ended.set)
+    assert calls == 4
     assert [(response.error, response.attempts) for response in kept] == [(None, 1)] * 4
 
 
