@@ -12,13 +12,14 @@ import time
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 from endpoint import Reply, completion, running
 from factories import complete_judge, request_table
 
 from rubric_order.base import files, signals
 from rubric_order.judging import open_calls, shard
-from rubric_order.judging.engines import Response
+from rubric_order.judging.engines import Response, sender
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.store import Store
 
@@ -29,7 +30,7 @@ SECONDS_A_CALL = 0.002  # the server does one thing at a time: 400 answers take 
 FULL_BYTES = 100_000  # an answer can be longer than this
 
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["judge_shard", "rubric_order.judging.engines.openai_api"])
+processes.set_forkserver_preload(["judge_shard"])
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,10 @@ def library_of_this_project(root, monkeypatch):
 
 
 def run_job(folder, base_url, shard_number, shards, output, freed):
-    """One judge job, as the workflow runs it. Until the event `freed` its disk takes no file above `FULL_BYTES`."""
+    """One judge job, as the workflow runs it. Until the event `freed` its disk takes no file above `FULL_BYTES`.
+
+    That holds for the process that sends its calls too, which takes the limit over.
+    """
     import judge_shard
 
     signals.end_once()
@@ -46,14 +50,27 @@ def run_job(folder, base_url, shard_number, shards, output, freed):
         shard.CHUNK_SECONDS = CHUNK_SECONDS
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (FULL_BYTES, most))
-        free = lambda: freed.wait() and resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))  # noqa: E731
-        threading.Thread(target=free, daemon=True).start()
+        threading.Thread(
+            target=lambda: freed.wait() and free(os.getpid(), *senders_of(os.getpid())), daemon=True
+        ).start()
     judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="")
     endpoint = {"base_url": base_url, "concurrency": CONCURRENCY}
     paths = {"store": folder / "store", "output": folder / output, "model_folder": None, "weights": None}
     judge_shard.main(
         [folder / "requests.parquet"], ["score_order"], shard_number, shards, judge, endpoint, gpus=0, **paths
     )
+
+
+def free(*numbers):
+    """Let processes write files of any size."""
+    for number in numbers:
+        _, most = resource.prlimit(number, resource.RLIMIT_FSIZE)
+        resource.prlimit(number, resource.RLIMIT_FSIZE, (most, most))
+
+
+def senders_of(job):
+    """The process that sends the calls of a job; none before it has started."""
+    return [child.pid for child in psutil.Process(job).children() if sender.__name__ in child.cmdline()]
 
 
 class Jobs:
@@ -155,9 +172,26 @@ def test_a_disk_that_is_full_for_a_while_costs_nothing(jobs):
     assert jobs.booked() == REQUESTS
 
 
-def test_a_job_that_is_killed_while_the_disk_is_full_costs_only_the_answers_that_wait(jobs):
+def kill(*numbers):
+    """Kill processes at one moment. One that has ended is no error."""
+    for number in numbers:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
+def test_a_job_that_is_killed_while_the_disk_is_full_pays_nothing_twice_once_there_is_room(jobs):
+    """What sends its calls has the answers, and waits for room."""
     job, _ = fill_the_disk(jobs)
-    os.kill(job.pid, signal.SIGKILL)
+    (outliving,) = senders_of(job.pid)
+    kill(job.pid)
+    job.join(60)
+    free(outliving)
+    check_each_was_asked_once(jobs, jobs.start())
+
+
+def test_a_disk_that_stays_full_costs_the_answers_that_wait(jobs):
+    job, _ = fill_the_disk(jobs)
+    kill(job.pid, *senders_of(job.pid))
     job.join(60)
     again = jobs.start()
     again.join(120)
@@ -166,49 +200,87 @@ def test_a_job_that_is_killed_while_the_disk_is_full_costs_only_the_answers_that
     assert jobs.booked() >= len(jobs.endpoint.calls)
 
 
-def kill_at(jobs, calls, seconds=0.0, *, shards=1):
-    """Kill all jobs of a run some time after so many calls."""
+def kill_at(jobs, calls, seconds=0.0, *, shards=1, with_senders=False):
+    """Kill all jobs of a run some time after so many calls, alone or with the processes that send their calls."""
     started = [jobs.start(shard=k, shards=shards, output=f"{k}.parquet") for k in range(1, shards + 1)]
     jobs.wait_for_calls(len(jobs.endpoint.calls) + calls)
     time.sleep(seconds)
     for job in started:
-        with contextlib.suppress(ProcessLookupError):  # the job of one shard may have ended
-            os.kill(job.pid, signal.SIGKILL)
+        with contextlib.suppress(psutil.NoSuchProcess):  # the job of one shard may have ended
+            kill(job.pid, *(senders_of(job.pid) if with_senders else ()))
         job.join(60)
 
 
-def check_after_kills(jobs, kills):
-    """Every call was booked, and no kill has cost more than the pages say."""
-    sent = len(jobs.endpoint.calls)
-    assert jobs.answered() == REQUESTS
-    assert REQUESTS <= sent <= REQUESTS + kills * CONCURRENCY
-    # A call can be booked that the kill kept from being sent.
-    assert sent <= jobs.booked() <= sent + kills * CONCURRENCY
+def check_each_was_asked_once(jobs, *last):
+    """Let the last jobs end: the server has seen each request once, and the books say so."""
+    for job in last:
+        job.join(120)
+        assert job.exitcode == 0
+    assert jobs.asked() == {f"prompt {k}": 1 for k in range(REQUESTS)}
+    assert (jobs.answered(), jobs.booked()) == (REQUESTS, REQUESTS)
     assert not (jobs.folder / "store/open_calls.jsonl").exists()
 
 
 @pytest.mark.slow
-def test_every_call_of_a_job_that_is_killed_twenty_times_is_booked(jobs):
+def test_a_job_that_is_killed_twenty_times_makes_each_call_once(jobs):
     rng = np.random.default_rng(20)
     for calls, seconds in zip(rng.integers(1, 15, 20).tolist(), rng.uniform(0, 0.05, 20), strict=True):
         kill_at(jobs, calls, seconds)
-    last = jobs.start()
-    last.join(120)
-    assert last.exitcode == 0
-    check_after_kills(jobs, 20)
+    check_each_was_asked_once(jobs, jobs.start())
 
 
 @pytest.mark.parametrize("shards", [(1, 1, 1), pytest.param((1, 2, 3), marks=pytest.mark.slow)])
-def test_a_kill_costs_the_calls_under_way_whatever_the_shards(jobs, shards):
+def test_a_kill_costs_nothing_whatever_the_shards(jobs, shards):
     """Twice killed after 200 calls: a job that had kept nothing would make 400 more."""
     *killed, last = shards
     for number, wanted in zip(killed, (200, 150), strict=True):
         kill_at(jobs, wanted, shards=number)
-    ending = [jobs.start(shard=k, shards=last, output=f"{k}.parquet") for k in range(1, last + 1)]
-    for job in ending:
-        job.join(120)
-        assert job.exitcode == 0
-    check_after_kills(jobs, len(killed))
+    check_each_was_asked_once(
+        jobs, *(jobs.start(shard=k, shards=last, output=f"{k}.parquet") for k in range(1, last + 1))
+    )
+
+
+@pytest.mark.slow
+def test_where_the_sender_is_killed_with_its_job_a_kill_costs_the_calls_under_way(jobs):
+    """So does a machine that stops, or a scheduler that kills all processes of a job."""
+    rng = np.random.default_rng(20)
+    for calls, seconds in zip(rng.integers(20, 60, 5).tolist(), rng.uniform(0, 0.05, 5), strict=True):
+        kill_at(jobs, calls, seconds, with_senders=True)
+    last = jobs.start()
+    last.join(120)
+    sent = len(jobs.endpoint.calls)
+    assert (last.exitcode, jobs.answered()) == (0, REQUESTS)
+    assert REQUESTS <= sent <= REQUESTS + 5 * CONCURRENCY
+    # A call can be booked that the kill kept from being sent.
+    assert sent <= jobs.booked() <= sent + 5 * CONCURRENCY
+
+
+def test_a_job_whose_sender_is_killed_keeps_what_has_come(jobs):
+    job = jobs.start()
+    jobs.wait_for_calls(100)
+    kill(*senders_of(job.pid))
+    job.join(60)
+    assert job.exitcode == 1
+    sent = len(jobs.endpoint.calls)
+    assert sent - CONCURRENCY <= jobs.answered() <= sent
+    assert jobs.booked() >= sent
+    again = jobs.start()
+    again.join(120)
+    assert (again.exitcode, jobs.answered()) == (0, REQUESTS)
+    assert len(jobs.endpoint.calls) <= REQUESTS + CONCURRENCY
+
+
+def test_a_sender_waits_for_slow_answers_of_a_killed_job_and_sends_nothing_more(tmp_path):
+    """No answer comes before the job is dead."""
+    killed = threading.Event()
+    with running(lambda call: Reply(completion("Fine. [RESULT] 4"), after=killed.is_set)) as endpoint:
+        jobs = Jobs(tmp_path, endpoint)
+        job = jobs.start()
+        jobs.wait_for_calls(CONCURRENCY)
+        kill(job.pid)
+        job.join(60)
+        killed.set()
+        check_each_was_asked_once(jobs, jobs.start())
 
 
 def test_a_call_is_on_disk_before_it_is_sent_and_counts_until_its_answer_is_stored(tmp_path):

@@ -31,9 +31,7 @@ def run(main: Callable[..., None]) -> None:
     ``Path`` and ``int``, from one word. An `InputError` ends the program with one line and status 1, and so does a disk
     that is full or may not be written to.
     """
-    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", level=logging.WARNING, stream=sys.stderr)
-    signals.end_once()  # SIGTERM comes from a scheduler or at the time limit
-    log.setLevel(logging.INFO)  # progress of this program, but only warnings of libraries
+    begin()
     parser = argparse.ArgumentParser(description=inspect.getdoc(main))
     parameters = inspect.signature(main).parameters
     for name, parameter in parameters.items():
@@ -51,6 +49,13 @@ def run(main: Callable[..., None]) -> None:
         if error.errno not in OF_THE_DISK:
             raise
         sys.exit(f"error: {told(error)}")
+
+
+def begin() -> None:
+    """Log to the standard error, and end at the first signal."""
+    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", level=logging.WARNING, stream=sys.stderr)
+    signals.end_once()  # SIGTERM comes from a scheduler or at the time limit
+    log.setLevel(logging.INFO)  # progress of this program, but only warnings of libraries
 
 
 def told(error: OSError) -> str:

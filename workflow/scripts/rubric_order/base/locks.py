@@ -28,7 +28,7 @@ from typing import TextIO
 
 log = logging.getLogger(__name__)
 
-POLL_SECONDS = 2.0  # time between two tries
+POLL_SECONDS = 2.0  # longest time between two tries; the first ones follow each other sooner
 SQUEUE_SECONDS = 20.0  # time that squeue gets to answer
 
 
@@ -47,7 +47,7 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
     """
     path = output.with_name(f".{output.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
-    told, begun = None, time.monotonic()
+    told, begun, pause = None, time.monotonic(), POLL_SECONDS / 40
     while True:
         file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - open as long as the lock is held
         locked, holder = _lock(file, path), _read_holder(file)
@@ -60,7 +60,8 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
         if told != holder:
             log.info("waiting for %s, which makes %s", _name(holder), output)
             told = holder
-        time.sleep(POLL_SECONDS)
+        time.sleep(pause)
+        pause = min(2 * pause, POLL_SECONDS)
     try:
         _write_holder(file)
         yield True

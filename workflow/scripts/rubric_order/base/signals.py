@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 log = logging.getLogger(__name__)
 
@@ -64,3 +64,11 @@ def held_back() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         if came:
             signal.raise_signal(came[0])
+
+
+def yielded_after(source: Iterator | None, stop: BaseException) -> Iterator:
+    """What a generator yields after the exception `stop` is thrown into it; nothing if it has ended."""
+    if isinstance(source, Generator):
+        with contextlib.suppress(StopIteration, type(stop)):
+            yield source.throw(stop)
+            yield from source

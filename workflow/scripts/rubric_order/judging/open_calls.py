@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ log = logging.getLogger(__name__)
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the file cannot grow: disk, quota, or `ulimit -f`
 CALL, ANSWER = "call", "answer"  # kinds of lines
+LATE_SECONDS = 60.0  # time in which the answers to a killed job's calls are tried to be written
 STORED_AT_ONCE = 16_384  # most answers of a killed job that are in memory at once
 
 
@@ -66,7 +68,7 @@ class OpenCalls:
     def answered(self, response: Response) -> None:
         """Write a response to the file. If the disk does not take it, it is written before the line of the next call.
 
-        The job holds it in memory too, and stores it even if this file cannot be written.
+        The job is given it too, and stores it even if this file cannot be written.
         """
         known = {name: value for name, value in vars(response).items() if value is not None}
         entry = [ANSWER, self.engine, response.request_id, known]
@@ -74,6 +76,16 @@ class OpenCalls:
             if self._write([entry], through=False):
                 return
         self._late.append(entry)
+
+    def write_late(self) -> None:
+        """Write the responses that the disk did not take. Try for `LATE_SECONDS`, since it may be emptied."""
+        deadline = time.monotonic() + LATE_SECONDS
+        while self._late and time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                if self._write(self._late, through=False):
+                    self._late.clear()
+                    return
+            time.sleep(min(1.0, LATE_SECONDS / 10))
 
     def _write(self, entries: list[list], *, through: bool) -> bool:
         """Add lines, `through` to the disk itself where asked; False where the disk does not take all of them."""

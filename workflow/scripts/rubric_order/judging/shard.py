@@ -217,7 +217,7 @@ def keep(responses: Iterable[Response], store: Store, engine: str, *, source: It
                     if enough > MAX_WAITING * CHUNK_REQUESTS:
                         raise InputError(f"{store.folder}: {len(chunk)} answers cannot be written; the log says why")
         except (KeyboardInterrupt, SystemExit) as stop:
-            chunk.extend(_yielded_after(source, stop))
+            chunk.extend(signals.yielded_after(source, stop))
             raise
         finally:
             ended.set()
@@ -237,14 +237,6 @@ def _write_at_last(write: Callable[[], bool], folder: Path) -> None:
         if time.monotonic() >= deadline:
             raise InputError(f"{folder}: the last answers cannot be written; the log says why")
         time.sleep(min(1.0, LAST_SECONDS / 10))
-
-
-def _yielded_after(source: Iterator[Response] | None, stop: BaseException) -> Iterator[Response]:
-    """The responses that an engine yields after the exception `stop` is thrown into it; none if it has ended."""
-    if isinstance(source, Generator):
-        with contextlib.suppress(StopIteration, type(stop)):
-            yield source.throw(stop)
-            yield from source
 
 
 def measured(responses: Iterable[Response], note: Callable[[dict], None]) -> Iterator[Response]:

@@ -8,6 +8,7 @@ from typing import Self
 
 from rubric_order.base import locks
 from rubric_order.judging import devices, engines, number_formats, open_calls
+from rubric_order.judging.engines import sender
 from rubric_order.judging.store import Store
 
 log = logging.getLogger(__name__)
@@ -40,8 +41,9 @@ class Starter:
             log.warning(slow)
         if needed := engines.gpus_to_claim(dict(self._judge), self._gpus):
             self._held.enter_context(devices.claim(needed))
-        of_calls = self._turn() if self._endpoint.get("base_url") else {}
-        settings = {**self._judge, **self._endpoint, "gpu": self._gpus, **of_calls}
+        settings = {**self._judge, **self._endpoint, "gpu": self._gpus}
+        if self._endpoint.get("base_url"):
+            return sender.Sender({**settings, **self._turn()})
         return engines.load(settings, model_folder=self._model_folder)
 
     def _turn(self) -> dict:
@@ -49,6 +51,11 @@ class Starter:
         folder = self._kept.folder
         self._held.enter_context(locks.only_writer(folder / "calls"))
         calls = folder / "open_calls.jsonl"
-        open_calls.book(calls, self._kept)
-        self._held.callback(open_calls.book, calls, self._kept)
+        self._book(calls)
+        self._held.callback(self._book, calls)
         return {"spent": self._kept.spent(), "sent": folder / "sent.json", "open_calls": calls}
+
+    def _book(self, calls: Path) -> None:
+        """Book what a job left, see `open_calls.book`, once its sender has ended: it outlives a job that is killed."""
+        with locks.only_writer(calls):
+            open_calls.book(calls, self._kept)

@@ -96,6 +96,7 @@ class OpenAiEngine:
         self._in_a_row = 0
         self._stopped: str | None = None
         self._ending = False  # whether the job ends early: then no call is sent any more
+        self._ending_seconds = ENDING_SECONDS
         self._under_way = 0  # calls that were sent and have no answer yet
 
     def describe(self) -> dict:
@@ -111,6 +112,12 @@ class OpenAiEngine:
         self.limiter.close()
         if self.connection.server is not None:
             self.connection.server.stop()
+
+    def end_early(self, seconds: float | None = None) -> None:
+        """Send no more calls: the job ends. Those under way have `seconds` to be answered, `ENDING_SECONDS` if None."""
+        self._ending = True
+        if seconds is not None:
+            self._ending_seconds = seconds
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Answer requests, see `Engine.answer`.
@@ -150,7 +157,7 @@ class OpenAiEngine:
                 done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
                 for task in done:
                     task.result()
-                ended_well = True
+                ended_well = not self._ending
             finally:
                 if not ended_well:
                     await self._last_answers()
@@ -168,8 +175,8 @@ class OpenAiEngine:
         if self.connection.server is not None:  # nothing is paid for, and it ends with this job
             return
         if self._under_way:
-            log.info("ending: up to %.0f s for the answers to %d calls", ENDING_SECONDS, self._under_way)
-        deadline = time.monotonic() + ENDING_SECONDS
+            log.info("ending: up to %.0f s for the answers to %d calls", self._ending_seconds, self._under_way)
+        deadline = time.monotonic() + self._ending_seconds
         while self._under_way and time.monotonic() < deadline:
             await asyncio.sleep(0.02)
 
