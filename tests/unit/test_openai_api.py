@@ -684,6 +684,50 @@ def test_an_error_that_ends_the_job_waits_for_the_answers_that_are_paid_for(sett
     assert sorted(answered) == ([] if served else ["r1", "r2", "r3"])
 
 
+def test_a_signal_while_an_error_ends_the_job_cuts_off_no_call(settings):
+    """One call says that nothing is left on the account; the signal comes while the others are waited for."""
+    last = threading.Event()
+
+    def reply(call):
+        if call.prompt == "prompt 0":
+            return Reply(status=402, body={"error": "no credit"}, after=last.is_set)
+        if call.prompt == "prompt 3":
+            last.set()
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+        return Reply(completion(), delay=1.5)
+
+    def leave(*_):
+        raise SystemExit("ended on request")
+
+    previous, kept = signal.signal(signal.SIGTERM, leave), []
+    try:
+        with running(reply) as endpoint:
+            engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+            with pytest.raises(SystemExit, match="ended on request"):
+                collections.deque(map(kept.append, engine.answer(_requests(100))))
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+    assert sorted((response.request_id, response.error) for response in kept) == [(f"r{k}", None) for k in (1, 2, 3)]
+
+
+def test_an_engine_that_is_told_to_end_from_another_thread_yields_the_calls_under_way(settings):
+    arrived = threading.Semaphore(0)
+
+    def reply(call):
+        arrived.release()
+        return Reply(completion(), delay=0.3)
+
+    with running(reply) as endpoint:
+        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+        threading.Thread(
+            target=lambda: [arrived.acquire() for _ in range(4)] and engine.end_early(), daemon=True
+        ).start()
+        responses = list(engine.answer(_requests(100)))
+        assert len(responses) == len(endpoint.calls) == 4
+        assert all(response.error is None for response in responses)
+        assert list(engine.answer(_requests(100))) == [], "and for good"
+
+
 def test_an_engine_that_is_left_cancels_its_calls(settings, monkeypatch):
     monkeypatch.setattr(openai_api, "ENDING_SECONDS", 0.2)
     with running(lambda call: Reply(stall=True) if "9" in call.prompt else Reply(completion())) as endpoint:

@@ -21,6 +21,7 @@ from rubric_order.base import files, signals
 from rubric_order.judging import open_calls, shard
 from rubric_order.judging.engines import Response, sender
 from rubric_order.judging.engines.limits import Amount
+from rubric_order.judging.engines.openai_api import ENDING_SECONDS
 from rubric_order.judging.store import Store
 
 REQUESTS = 400
@@ -270,8 +271,9 @@ def test_a_job_whose_sender_is_killed_keeps_what_has_come(jobs):
     assert len(jobs.endpoint.calls) <= REQUESTS + CONCURRENCY
 
 
+@pytest.mark.slow
 def test_a_sender_waits_for_slow_answers_of_a_killed_job_and_sends_nothing_more(tmp_path):
-    """No answer comes before the job is dead."""
+    """No answer comes until the job has been dead for longer than a job that is told to end would wait."""
     killed = threading.Event()
     with running(lambda call: Reply(completion("Fine. [RESULT] 4"), after=killed.is_set)) as endpoint:
         jobs = Jobs(tmp_path, endpoint)
@@ -279,6 +281,8 @@ def test_a_sender_waits_for_slow_answers_of_a_killed_job_and_sends_nothing_more(
         jobs.wait_for_calls(CONCURRENCY)
         kill(job.pid)
         job.join(60)
+        time.sleep(ENDING_SECONDS + 1)
+        assert len(endpoint.calls) == CONCURRENCY
         killed.set()
         check_each_was_asked_once(jobs, jobs.start())
 

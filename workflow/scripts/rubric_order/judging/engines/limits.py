@@ -113,7 +113,7 @@ class RateLimiter:
 
     Args:
         requests, tokens: limits a minute; None for no limit.
-        record: file that tells the next job what was sent in the last minute; None for none.
+        record: file that tells the next job what was sent in the last minute, and when it may send; None for none.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class RateLimiter:
         self._next = 0.0
         self._window: deque[Sent] = deque()
         self._in_window = 0
-        self._record = record if tokens else None
+        self._record = record if requests or tokens else None
         if self._record is not None:
             self._read(self._record)
         self.begin()
@@ -139,13 +139,16 @@ class RateLimiter:
         if self._record is not None:
             zero = time.time() - time.monotonic()
             sent = [[zero + sent.time, sent.tokens] for sent in self._window if sent.counts]
-            files.write_text(json.dumps(sent) + "\n", self._record)
+            files.write_text(json.dumps({"next": zero + self._next, "sent": sent}) + "\n", self._record)
 
     def _read(self, record: Path) -> None:
         """Count what an earlier job sent less than a minute ago."""
         zero = time.time() - time.monotonic()
-        with contextlib.suppress(OSError, ValueError, TypeError):  # the file is missing or damaged: nothing is known
-            for at, tokens in json.loads(record.read_text(encoding="utf-8")):
+        # Where the file is missing or damaged, nothing is known.
+        with contextlib.suppress(OSError, ValueError, TypeError, LookupError):
+            known = json.loads(record.read_text(encoding="utf-8"))
+            self._next = min(known["next"] - zero, time.monotonic() + self.spacing)
+            for at, tokens in known["sent"]:
                 if 0 <= time.time() - at < MINUTE:
                     self._window.append(Sent(at - zero, tokens))
                     self._in_window += tokens

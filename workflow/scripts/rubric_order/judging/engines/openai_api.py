@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import dataclasses
+import functools
 import importlib.metadata
 import json
 import logging
@@ -11,7 +12,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -97,6 +98,7 @@ class OpenAiEngine:
         self._stopped: str | None = None
         self._ending = False  # whether the job ends early: then no call is sent any more
         self._ending_seconds = ENDING_SECONDS
+        self._cancel_work: Callable[[], object] = lambda: None
         self._under_way = 0  # calls that were sent and have no answer yet
 
     def describe(self) -> dict:
@@ -114,10 +116,13 @@ class OpenAiEngine:
             self.connection.server.stop()
 
     def end_early(self, seconds: float | None = None) -> None:
-        """Send no more calls: the job ends. Those under way have `seconds` to be answered, `ENDING_SECONDS` if None."""
-        self._ending = True
-        if seconds is not None:
-            self._ending_seconds = seconds
+        """End `answer`, from any thread: no more calls are sent.
+
+        Args:
+            seconds: that the calls under way have to be answered; `ENDING_SECONDS` if None.
+        """
+        self._ending, self._ending_seconds = True, ENDING_SECONDS if seconds is None else seconds
+        self._cancel_work()
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Answer requests, see `Engine.answer`.
@@ -127,21 +132,26 @@ class OpenAiEngine:
         and count with the most that they may have cost.
         """
         finished: Finished = queue.SimpleQueue()
-        self._ending, self._under_way = False, 0
+        self._under_way = 0
         loop = asyncio.new_event_loop()
         work = loop.create_task(self._answer_all(iter(requests), finished))
+        self._cancel_work = functools.partial(_cancel, loop, work)
+        if self._ending:
+            self._cancel_work()
         thread = threading.Thread(target=_run, args=(loop, work, finished), name="endpoint", daemon=True)
         try:
             thread.start()
             yield from _taken(finished)
         except (KeyboardInterrupt, SystemExit):
-            _cancel(loop, work, thread)
+            self.end_early()
+            _join(thread)
             while not finished.empty():
                 if isinstance(entry := finished.get(), Response):
                     yield entry
             raise
         finally:
-            _cancel(loop, work, thread)
+            _cancel(loop, work)
+            _join(thread)
             self._report()
 
     async def _answer_all(self, waiting: Iterator[Request], finished: Finished) -> None:
@@ -176,9 +186,10 @@ class OpenAiEngine:
             return
         if self._under_way:
             log.info("ending: up to %.0f s for the answers to %d calls", self._ending_seconds, self._under_way)
-        deadline = time.monotonic() + self._ending_seconds
-        while self._under_way and time.monotonic() < deadline:
-            await asyncio.sleep(0.02)
+        begun = time.monotonic()
+        while self._under_way and time.monotonic() < begun + self._ending_seconds:
+            with contextlib.suppress(asyncio.CancelledError):  # a signal can come when an error has ended the job
+                await asyncio.sleep(0.02)
 
     async def _work(self, waiting: Iterator[Request], finished: Finished) -> None:
         """Take requests, one at a time, until there are none."""
@@ -498,9 +509,12 @@ def _taken(finished: Finished) -> Iterator[Response]:
         yield entry
 
 
-def _cancel(loop: asyncio.AbstractEventLoop, work: asyncio.Task, thread: threading.Thread) -> None:
+def _cancel(loop: asyncio.AbstractEventLoop, work: asyncio.Task) -> None:
     with contextlib.suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(work.cancel)
+
+
+def _join(thread: threading.Thread) -> None:
     with contextlib.suppress(RuntimeError):  # the thread was not started
         thread.join()
 

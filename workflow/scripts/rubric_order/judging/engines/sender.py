@@ -1,15 +1,14 @@
 """The calls of a judge job, made by a process of its own: the sender. It outlives the job while calls are under way.
 
 If the job made the calls itself, a kill would close their connections, and the answers would be paid for and lost. The
-sender takes requests from the job and gives responses back, over two pipes. The end of the first pipe says that the job
-ends early, or that it was killed. The sender then sends nothing more and waits for the answers under way. They go into
-the file of open calls, where the next job finds them. That job waits until the sender has ended.
+sender takes requests from the job and gives responses back, over two pipes. A job that ends says so. Where the first
+pipe ends without that, the job was killed. The sender then sends nothing more and waits for the answers under way. They
+go into the file of open calls, where the next job finds them. That job waits until the sender has ended.
 """
 
 import contextlib
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -26,8 +25,9 @@ from rubric_order.judging.engines import Request, Response
 
 LIBRARY = Path(__file__).parents[3]
 AHEAD = 1024  # requests that the sender has beside those under way
+LOCK_SECONDS = 10.0  # it looks so often whether the job still waits for it, where another sender is at work
 
-END = "end"  # the job gives no more requests, in no round
+END = "end"  # the job ends
 
 Inbox = queue.SimpleQueue[Request | str | None]
 
@@ -50,7 +50,7 @@ class Sender:
         with theirs, given:
             pipes = theirs.fileno(), given.fileno()
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
-                [sys.executable, "-m", __name__, *map(str, pipes)],
+                [sys.executable, "-P", "-m", __name__, *map(str, pipes)],  # imports nothing from the working folder
                 pass_fds=pipes,
                 env={**os.environ, "PYTHONPATH": path},
                 stdin=subprocess.DEVNULL,
@@ -69,7 +69,7 @@ class Sender:
         return self._described
 
     def close(self) -> None:
-        self._requests.close()
+        self._end()
         self._process.wait()
         self._responses.close()
 
@@ -78,34 +78,44 @@ class Sender:
         finished: queue.SimpleQueue[Response | BaseException | None] = queue.SimpleQueue()  # ends with None
         room, ended = threading.Semaphore(self._at_once + AHEAD), threading.Event()
         give = threading.Thread(target=self._give, args=(iter(requests), room, ended, finished), daemon=True)
-        take = threading.Thread(target=self._take, args=(room, finished), daemon=True)
+        take = threading.Thread(target=self._take, args=(finished,), daemon=True)
         whole = False
+
+        def stop() -> None:
+            """Give no more requests."""
+            ended.set()
+            room.release()
+            with contextlib.suppress(RuntimeError):  # the thread was not started
+                give.join()
+            self._end()
+
         try:
-            give.start()
-            take.start()
+            with signals.held_back():  # once `take` has started, None comes in any case
+                take.start()
+                give.start()
             while (entry := finished.get()) is not None:
                 if isinstance(entry, BaseException):
                     raise entry
+                room.release()
                 yield entry
             whole = True
         except (KeyboardInterrupt, SystemExit):
-            self._end(give, room, ended)
+            stop()
             while (entry := finished.get()) is not None:
                 if isinstance(entry, Response):
                     yield entry
             raise
         finally:
             if not whole:
-                self._end(give, room, ended)
+                stop()
                 self._process.wait()
 
-    def _end(self, give: threading.Thread, room: threading.Semaphore, ended: threading.Event) -> None:
-        """Give no more requests: the sender ends."""
-        ended.set()
-        room.release()
-        with contextlib.suppress(RuntimeError):  # the thread was not started
-            give.join()
-        self._requests.close()
+    def _end(self) -> None:
+        """Say that the job ends: then the sender ends."""
+        if not self._requests.closed:
+            with contextlib.suppress(OSError):  # it has ended
+                self._requests.send(END)
+            self._requests.close()
 
     def _give(
         self,
@@ -122,16 +132,15 @@ class Sender:
                     return
                 self._requests.send(request)
             self._requests.send(None)
-        except BrokenPipeError:  # the sender has ended, which `_take` tells
+        except OSError:  # the sender has ended, which `_take` tells
             pass
         except BaseException as error:  # it is raised where the responses are taken
             finished.put(error)
 
-    def _take(self, room: threading.Semaphore, finished: queue.SimpleQueue) -> None:
+    def _take(self, finished: queue.SimpleQueue) -> None:
         """Take the responses to all requests."""
         try:
             while (response := self._taken()) is not None:
-                room.release()
                 finished.put(response)
         except BaseException as error:  # as above
             finished.put(error)
@@ -147,7 +156,7 @@ class Sender:
         """
         try:
             entry = self._responses.recv()
-        except EOFError:
+        except (EOFError, OSError):
             raise InputError(
                 f"judge: the process that sends its calls has ended with status {self._process.wait()}; the answers"
                 " that have come are kept. Run again to ask what is missing"
@@ -161,36 +170,47 @@ class Sender:
 
 
 def main(requests: Connection, responses: Connection) -> None:
-    """Answer what comes over the first pipe over the second one, until the first one ends."""
-    job = os.getppid()
-    judge = requests.recv()
-    with contextlib.ExitStack() as held:
-        held.enter_context(locks.only_writer(judge["open_calls"]))
+    """Answer what comes over the first pipe over the second one, until the job ends."""
+    try:
+        judge = requests.recv()
+    except (EOFError, OSError):  # it was killed
+        return
+    while not requests.poll():  # before it is told that this process is ready, a job says only that it ends
+        with locks.only_writer(judge["open_calls"], patience=LOCK_SECONDS) as mine:
+            if mine:
+                _serve(judge, requests, responses)
+                return
+
+
+def _serve(judge: dict, requests: Connection, responses: Connection) -> None:
+    try:
+        engine = engines.load(judge)
+    except InputError as error:
+        responses.send(error)
+        return
+    inbox: Inbox = queue.SimpleQueue()
+    killed, ended = threading.Event(), threading.Event()
+
+    def take() -> None:
         try:
-            engine = engines.load(judge)
-        except InputError as error:
-            responses.send(error)
-            return
-        held.callback(engine.close)
+            while (entry := requests.recv()) != END:
+                inbox.put(entry)
+        except (EOFError, OSError):
+            killed.set()
+        ended.set()
+        # Where the job was killed, nothing waits for this process but the next job.
+        engine.end_early(judge["timeout"] if killed.is_set() else None)
+        inbox.put(END)
+
+    try:
         responses.send(engine.describe())
-        inbox: Inbox = queue.SimpleQueue()
-
-        def take() -> None:
-            with contextlib.suppress(EOFError, OSError):  # the job has closed the pipe, or was killed
-                while True:
-                    inbox.put(requests.recv())
-            # Where the job was killed, nothing waits for this process but the next job.
-            engine.end_early(judge["timeout"] if os.getppid() != job else None)
-            os.kill(os.getpid(), signal.SIGTERM)
-            inbox.put(END)
-
         threading.Thread(target=take, daemon=True).start()
-        try:
-            while (first := inbox.get()) != END:
-                _answer(engine, _requests(first, inbox), responses)
-        finally:
-            if os.getppid() != job:
-                engine.open_calls.write_late()
+        while not ended.is_set() and (first := inbox.get()) != END:
+            _answer(engine, _requests(first, inbox), responses)
+    finally:
+        if killed.is_set():
+            engine.open_calls.write_late()
+        engine.close()
 
 
 def _requests(first: Request | None, inbox: Inbox) -> Iterator[Request]:
@@ -212,7 +232,7 @@ def _answer(engine: engines.Engine, requests: Iterator[Request], responses: Conn
         for response in given:
             _pass_on(response, responses)
         _pass_on(None, responses)
-    except (KeyboardInterrupt, SystemExit) as stop:
+    except (KeyboardInterrupt, SystemExit) as stop:  # a scheduler sends signals to all processes of a job
         for response in signals.yielded_after(given, stop):
             _pass_on(response, responses)
         raise
@@ -220,7 +240,7 @@ def _answer(engine: engines.Engine, requests: Iterator[Request], responses: Conn
         _pass_on(error, responses)
         sys.exit()
     except Exception as error:
-        traceback.print_exc()  # the job ends this process before it could do so
+        traceback.print_exc()
         _pass_on(RuntimeError(f"{type(error).__name__}: {error}"), responses)
         sys.exit()
 
@@ -232,5 +252,9 @@ def _pass_on(entry: object, responses: Connection) -> None:
 
 if __name__ == "__main__":
     command_line.begin()
-    with contextlib.suppress(EOFError, BrokenPipeError, SystemExit):  # the job was killed, or ends early
+    try:
         main(*(Connection(int(number)) for number in sys.argv[1:]))
+    except (BrokenPipeError, KeyboardInterrupt, SystemExit):  # the job was killed, or ends early
+        pass
+    except OSError as error:
+        sys.exit(f"error: {command_line.told(error)}")
