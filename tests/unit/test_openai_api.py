@@ -711,17 +711,22 @@ def test_a_signal_while_an_error_ends_the_job_cuts_off_no_call(settings):
 
 
 def test_an_engine_that_is_told_to_end_from_another_thread_yields_the_calls_under_way(settings):
-    arrived = threading.Semaphore(0)
+    arrived, told = threading.Semaphore(0), threading.Event()
 
     def reply(call):
         arrived.release()
-        return Reply(completion(), delay=0.3)
+        return Reply(completion(), after=told.is_set, delay=0.1)
 
     with running(reply) as endpoint:
         engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
-        threading.Thread(
-            target=lambda: [arrived.acquire() for _ in range(4)] and engine.end_early(), daemon=True
-        ).start()
+
+        def tell():
+            for _ in range(4):
+                arrived.acquire()
+            engine.end_early()
+            told.set()
+
+        threading.Thread(target=tell, daemon=True).start()
         responses = list(engine.answer(_requests(100)))
         assert len(responses) == len(endpoint.calls) == 4
         assert all(response.error is None for response in responses)

@@ -137,8 +137,8 @@ def test_two_signals_cost_no_call(jobs):
     """The first ends the job: it sends nothing more, waits for the answers under way, and stores all."""
     job = jobs.start()
     jobs.wait_for_calls(100)
-    for _ in range(2):
-        os.kill(job.pid, signal.SIGTERM)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        os.kill(job.pid, number)
     job.join(60)
     assert job.exitcode == 1
     sent = len(jobs.endpoint.calls)
@@ -232,7 +232,7 @@ def test_a_job_that_is_killed_twenty_times_makes_each_call_once(jobs):
 
 @pytest.mark.parametrize("shards", [(1, 1, 1), pytest.param((1, 2, 3), marks=pytest.mark.slow)])
 def test_a_kill_costs_nothing_whatever_the_shards(jobs, shards):
-    """Twice killed after 200 calls: a job that had kept nothing would make 400 more."""
+    """Killed after 200 calls, and again after 150 more: a job that had kept nothing would make them anew."""
     *killed, last = shards
     for number, wanted in zip(killed, (200, 150), strict=True):
         kill_at(jobs, wanted, shards=number)

@@ -3,13 +3,16 @@
 import collections
 import os
 import signal
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 import pytest
 from endpoint import Reply, completion, running
 from factories import complete_judge, request
 
+from rubric_order.base import locks
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines.sender import AHEAD, Sender
 
@@ -28,7 +31,17 @@ def start(endpoint, tmp_path, root, monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)  # a job finds the library beside its script
     judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="")
     how = {"gpu": 0, "base_url": endpoint.base_url, "concurrency": CONCURRENCY}
-    yield lambda **changes: Sender({**judge, **how, "open_calls": tmp_path / "open_calls.jsonl", **changes})
+
+    def start(**changes):
+        engine = Sender({**judge, **how, "open_calls": tmp_path / "open_calls.jsonl", **changes})
+        made.append(engine)
+        engine.start()
+        return engine
+
+    made = []
+    yield start
+    for engine in made:
+        engine.close()
     assert not senders()
 
 
@@ -108,7 +121,8 @@ def test_a_sender_that_is_killed_ends_the_job_with_one_line(start):
     engine.close()
 
 
-def test_requests_are_given_as_they_are_answered(start):
+def test_requests_are_given_as_the_job_takes_the_responses(start, endpoint):
+    """All calls are answered at once; the job takes one response."""
     taken = []
 
     def noted():
@@ -116,13 +130,47 @@ def test_requests_are_given_as_they_are_answered(start):
             taken.append(made)
             yield made
 
-    with running(lambda call: Reply(completion(), stall=int(call.prompt.split()[1]) > 0)) as endpoint:
-        engine = start(base_url=endpoint.base_url, timeout=1)
-        answers = engine.answer(noted())
-        next(answers)
-        answers.close()
+    answers = start().answer(noted())
+    next(answers)
+    most = AHEAD + CONCURRENCY
+    deadline = time.monotonic() + 30
+    while len(endpoint.calls) < most and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.2)
+    assert len(endpoint.calls) == most
+    assert len(taken) == most + 1
+    answers.close()
+
+
+def test_a_file_in_the_working_folder_is_no_module_of_the_sender(start, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "queue.py").write_text("raise RuntimeError('a file of the user')\n")
+    assert len(list(start().answer(requests(3)))) == 3
+
+
+def test_the_next_sender_knows_when_it_may_send(start, tmp_path):
+    began = time.time()
+    for _ in range(2):
+        engine = start(requests_per_minute=60, sent=tmp_path / "sent.json")
+        list(engine.answer(requests(1)))
         engine.close()
-    assert CONCURRENCY <= len(taken) <= AHEAD + CONCURRENCY + 2
+    assert time.time() - began >= 1
+
+
+@pytest.mark.slow
+def test_a_sender_that_waits_for_another_ends_when_its_job_does(endpoint, tmp_path):
+    judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="")
+    path = tmp_path / "open_calls.jsonl"
+    waiting = Sender({**judge, "gpu": 0, "base_url": endpoint.base_url, "concurrency": 1, "open_calls": path})
+    with locks.only_writer(path), ThreadPoolExecutor() as jobs:
+        started = jobs.submit(waiting.start)
+        deadline = time.monotonic() + 30
+        while not senders() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        waiting.close()
+        with pytest.raises(InputError, match="has ended with status 0"):
+            started.result()
+    assert not endpoint.calls
 
 
 def test_a_job_that_is_left_ends_its_sender(start, endpoint):
@@ -138,23 +186,31 @@ def test_a_job_that_is_left_ends_its_sender(start, endpoint):
 
 
 def test_a_signal_to_the_job_yields_what_has_come_and_the_calls_under_way(start):
-    def end(*_):
-        raise SystemExit("ended on request")
+    """20 calls are answered. The signal comes when all other calls wait for their answers."""
+    arrived, told = threading.Semaphore(0), threading.Event()
 
     def reply(call):
-        if call.prompt == "prompt 20":
-            os.kill(os.getpid(), signal.SIGTERM)
-        return Reply(completion(), delay=0.05)
+        arrived.release()
+        return Reply(completion(), after=(lambda: True) if int(call.prompt.split()[1]) < 20 else told.is_set)
+
+    def tell():
+        for _ in range(20 + CONCURRENCY):
+            arrived.acquire()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def end(*_):
+        told.set()
+        raise SystemExit("ended on request")
 
     previous, kept = signal.signal(signal.SIGTERM, end), []
     try:
         with running(reply) as endpoint:
             engine = start(base_url=endpoint.base_url)
+            threading.Thread(target=tell, daemon=True).start()
             with pytest.raises(SystemExit, match="ended on request"):
                 collections.deque(map(kept.append, engine.answer(requests(10_000))))
-            engine.close()
             calls = len(endpoint.calls)
     finally:
         signal.signal(signal.SIGTERM, previous)
-    assert 20 <= calls < 10_000
     assert [response.error for response in kept] == [None] * calls
+    assert 20 + CONCURRENCY <= calls < 10_000

@@ -43,7 +43,10 @@ class Starter:
             self._held.enter_context(devices.claim(needed))
         settings = {**self._judge, **self._endpoint, "gpu": self._gpus}
         if self._endpoint.get("base_url"):
-            return sender.Sender({**settings, **self._turn()})
+            engine = sender.Sender({**settings, **self._turn()})
+            self._held.callback(engine.close)  # before what is left is booked, which waits for the process
+            engine.start()
+            return engine
         return engines.load(settings, model_folder=self._model_folder)
 
     def _turn(self) -> dict:

@@ -37,6 +37,7 @@ MAX_FAILED_IN_A_ROW = 50  # after as many failed requests, each with all its att
 FULL_DISK_SECONDS = 1.0  # time between two tries to write down a call that is about to be sent
 MAX_WAITING_RESPONSES = 4096  # finished responses that the job has not taken yet
 ENDING_SECONDS = 15.0  # time for the calls under way where a job ends early; SLURM kills it 30 s after SIGTERM
+WAITING_SECONDS = 0.02  # time between two looks for a request that the job has not given yet
 MAX_TEMPLATE_TOKENS = 256  # tokens that a chat template adds to the messages
 TOKEN_ID = "token_id:"  # noqa: S105 - how vLLM's server names a token, if asked to
 
@@ -116,7 +117,7 @@ class OpenAiEngine:
             self.connection.server.stop()
 
     def end_early(self, seconds: float | None = None) -> None:
-        """End `answer`, from any thread: no more calls are sent.
+        """End `answer` for good, from any thread: no more calls are sent, and later rounds answer nothing.
 
         Args:
             seconds: that the calls under way have to be answered; `ENDING_SECONDS` if None.
@@ -124,8 +125,8 @@ class OpenAiEngine:
         self._ending, self._ending_seconds = True, ENDING_SECONDS if seconds is None else seconds
         self._cancel_work()
 
-    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Engine.answer`.
+    def answer(self, requests: Iterable[Request | None]) -> Iterator[Response]:
+        """Answer requests, see `Engine.answer`. None among them says that the next one is not there yet.
 
         A job that a signal or an error ends sends no more calls. Those under way have `ENDING_SECONDS` to be answered.
         After a signal all finished responses are still yielded. The calls that are cut off are yielded as failures,
@@ -154,7 +155,7 @@ class OpenAiEngine:
             _join(thread)
             self._report()
 
-    async def _answer_all(self, waiting: Iterator[Request], finished: Finished) -> None:
+    async def _answer_all(self, waiting: Iterator[Request | None], finished: Finished) -> None:
         self._refused.clear()
         self._in_a_row, self._stopped = 0, None
         self.budget.begin()
@@ -191,9 +192,12 @@ class OpenAiEngine:
             with contextlib.suppress(asyncio.CancelledError):  # a signal can come when an error has ended the job
                 await asyncio.sleep(0.02)
 
-    async def _work(self, waiting: Iterator[Request], finished: Finished) -> None:
+    async def _work(self, waiting: Iterator[Request | None], finished: Finished) -> None:
         """Take requests, one at a time, until there are none."""
         for request in waiting:
+            if request is None:
+                await asyncio.sleep(WAITING_SECONDS)
+                continue
             self._deliver(await self._answer(request, finished), finished)
             await asyncio.sleep(0)
             while finished.qsize() > MAX_WAITING_RESPONSES:

@@ -24,7 +24,7 @@ from rubric_order.judging import engines
 from rubric_order.judging.engines import Request, Response
 
 LIBRARY = Path(__file__).parents[3]
-AHEAD = 1024  # requests that the sender has beside those under way
+AHEAD = 1024  # requests that are given beyond those under way, until the job has taken the responses
 LOCK_SECONDS = 10.0  # it looks so often whether the job still waits for it, where another sender is at work
 
 END = "end"  # the job ends
@@ -33,22 +33,28 @@ Inbox = queue.SimpleQueue[Request | str | None]
 
 
 class Sender:
-    """The job's side: an `Engine`. No request is sent before the process is ready.
+    """The job's side: an `Engine`, once it is started.
 
     Args:
         judge: what `openai_api.load` takes, with `open_calls`.
-
-    Raises:
-        InputError: what `openai_api.load` raises; or the process has ended.
     """
 
     def __init__(self, judge: dict) -> None:
-        self._at_once = judge["concurrency"] or 0
-        theirs, self._requests = Pipe(duplex=False)
-        self._responses, given = Pipe(duplex=False)
+        self._judge = judge
+        self._process: subprocess.Popen | None = None
+        self._described: dict = {}
+        self._theirs, self._requests = Pipe(duplex=False)
+        self._responses, self._given = Pipe(duplex=False)
+
+    def start(self) -> None:
+        """Start the process, and wait until it is ready: no request is sent before. `close` ends it in any case.
+
+        Raises:
+            InputError: what `openai_api.load` raises; or the process has ended.
+        """
         path = os.pathsep.join(filter(None, (str(LIBRARY), os.environ.get("PYTHONPATH"))))
-        with theirs, given:
-            pipes = theirs.fileno(), given.fileno()
+        with self._theirs, self._given:
+            pipes = self._theirs.fileno(), self._given.fileno()
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
                 [sys.executable, "-P", "-m", __name__, *map(str, pipes)],  # imports nothing from the working folder
                 pass_fds=pipes,
@@ -57,47 +63,47 @@ class Sender:
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,  # signals of a terminal reach the job alone
             )
-        try:
-            with contextlib.suppress(BrokenPipeError):  # it has ended, which the next line finds out
-                self._requests.send(judge)
-            self._described = self._taken()
-        except BaseException:
-            self.close()
-            raise
+        self._send(self._judge)
+        self._described = self._taken()
 
     def describe(self) -> dict:
         return self._described
 
     def close(self) -> None:
         self._end()
-        self._process.wait()
+        if self._process is not None:
+            self._process.wait()
         self._responses.close()
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Answer requests, see `Engine.answer` and, for a job that ends early, `OpenAiEngine.answer`."""
         finished: queue.SimpleQueue[Response | BaseException | None] = queue.SimpleQueue()  # ends with None
-        room, ended = threading.Semaphore(self._at_once + AHEAD), threading.Event()
+        ended, room = threading.Event(), queue.SimpleQueue[None]()  # has an entry for each request that may be given
+        for _ in range((self._judge["concurrency"] or 0) + AHEAD):
+            room.put(None)
         give = threading.Thread(target=self._give, args=(iter(requests), room, ended, finished), daemon=True)
         take = threading.Thread(target=self._take, args=(finished,), daemon=True)
         whole = False
 
         def stop() -> None:
-            """Give no more requests."""
+            """Give no more requests, and say that the job ends."""
             ended.set()
-            room.release()
+            room.put(None)
             with contextlib.suppress(RuntimeError):  # the thread was not started
                 give.join()
             self._end()
+            if not take.is_alive():
+                finished.put(None)
 
         try:
-            with signals.held_back():  # once `take` has started, None comes in any case
+            with signals.held_back():
                 take.start()
                 give.start()
             while (entry := finished.get()) is not None:
                 if isinstance(entry, BaseException):
                     raise entry
-                room.release()
                 yield entry
+                room.put(None)
             whole = True
         except (KeyboardInterrupt, SystemExit):
             stop()
@@ -113,27 +119,28 @@ class Sender:
     def _end(self) -> None:
         """Say that the job ends: then the sender ends."""
         if not self._requests.closed:
-            with contextlib.suppress(OSError):  # it has ended
-                self._requests.send(END)
+            self._send(END)
             self._requests.close()
+
+    def _send(self, entry: object) -> None:
+        with contextlib.suppress(OSError):  # the sender has ended, which `_taken` tells
+            self._requests.send(entry)
 
     def _give(
         self,
         requests: Iterator[Request],
-        room: threading.Semaphore,
+        room: queue.SimpleQueue,
         ended: threading.Event,
         finished: queue.SimpleQueue,
     ) -> None:
         """Give requests to the sender, and None at the end."""
         try:
             for request in requests:
-                room.acquire()
+                room.get()
                 if ended.is_set():
                     return
-                self._requests.send(request)
-            self._requests.send(None)
-        except OSError:  # the sender has ended, which `_take` tells
-            pass
+                self._send(request)
+            self._send(None)
         except BaseException as error:  # it is raised where the responses are taken
             finished.put(error)
 
@@ -157,9 +164,10 @@ class Sender:
         try:
             entry = self._responses.recv()
         except (EOFError, OSError):
+            status = None if self._process is None else self._process.wait()
             raise InputError(
-                f"judge: the process that sends its calls has ended with status {self._process.wait()}; the answers"
-                " that have come are kept. Run again to ask what is missing"
+                f"judge: the process that sends its calls has ended with status {status}; the answers that have come"
+                " are kept. Run again to ask what is missing"
             ) from None
         if isinstance(entry, BaseException):
             raise entry
@@ -208,20 +216,27 @@ def _serve(judge: dict, requests: Connection, responses: Connection) -> None:
         while not ended.is_set() and (first := inbox.get()) != END:
             _answer(engine, _requests(first, inbox), responses)
     finally:
-        if killed.is_set():
-            engine.open_calls.write_late()
-        engine.close()
+        try:
+            if killed.is_set():
+                engine.open_calls.write_late()
+        finally:
+            engine.close()
 
 
-def _requests(first: Request | None, inbox: Inbox) -> Iterator[Request]:
-    """The requests of one round, which ends with None, or with `END` where the job ends early."""
+def _requests(first: Request | None, inbox: Inbox) -> Iterator[Request | None]:
+    """The requests of one round, which ends with None, or with `END` where the job ends early.
+
+    It yields None where there is none yet: what takes them has calls to attend to.
+    """
     entry = first
     while isinstance(entry, Request):
         yield entry
+        while inbox.empty():
+            yield None
         entry = inbox.get()
 
 
-def _answer(engine: engines.Engine, requests: Iterator[Request], responses: Connection) -> None:
+def _answer(engine: engines.Engine, requests: Iterator[Request | None], responses: Connection) -> None:
     """Pass all responses on, then None; or what was raised.
 
     Raises:
