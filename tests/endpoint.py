@@ -3,10 +3,15 @@
 import asyncio
 import contextlib
 import json
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+
+import psutil
+
+from rubric_order.judging.engines import sender
 
 
 @dataclass
@@ -134,3 +139,23 @@ def running(reply: Callable[[Call], Reply]) -> Iterator[Endpoint]:
         yield endpoint
     finally:
         endpoint.stop()
+
+
+@contextlib.contextmanager
+def sigterm_ends(told=lambda: None):
+    """SIGTERM calls `told` and then ends the test's process, as it would a job's."""
+
+    def leave(*_):
+        told()
+        raise SystemExit("ended on request")
+
+    previous = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def senders_of(job):
+    """Ids of the processes that send the calls of a job; none before they have started."""
+    return [child.pid for child in psutil.Process(job).children() if sender.__name__ in child.cmdline()]

@@ -11,7 +11,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from endpoint import Reply, completion, running
+from endpoint import Reply, completion, running, sigterm_ends
 from factories import questions, request
 
 from rubric_order.base.errors import InputError
@@ -607,20 +607,12 @@ def end_after(calls, arrived, settings, reply, *, told=lambda: None):
             arrived.acquire(timeout=10)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    def leave(*_):
-        told()
-        raise SystemExit("ended on request")
-
-    previous = signal.signal(signal.SIGTERM, leave)
-    try:
-        with running(reply) as endpoint:
-            engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
-            threading.Thread(target=end_when_asked, daemon=True).start()
-            kept = []
-            with pytest.raises(SystemExit, match="ended on request"):
-                collections.deque(map(kept.append, engine.answer(_requests(100))))
-    finally:
-        signal.signal(signal.SIGTERM, previous)
+    with running(reply) as endpoint, sigterm_ends(told):
+        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+        threading.Thread(target=end_when_asked, daemon=True).start()
+        kept = []
+        with pytest.raises(SystemExit, match="ended on request"):
+            collections.deque(map(kept.append, engine.answer(_requests(100))))
     return kept, len(endpoint.calls)
 
 
@@ -696,17 +688,11 @@ def test_a_signal_while_an_error_ends_the_job_cuts_off_no_call(settings):
             threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
         return Reply(completion(), delay=1.5)
 
-    def leave(*_):
-        raise SystemExit("ended on request")
-
-    previous, kept = signal.signal(signal.SIGTERM, leave), []
-    try:
-        with running(reply) as endpoint:
-            engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
-            with pytest.raises(SystemExit, match="ended on request"):
-                collections.deque(map(kept.append, engine.answer(_requests(100))))
-    finally:
-        signal.signal(signal.SIGTERM, previous)
+    kept = []
+    with running(reply) as endpoint, sigterm_ends():
+        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+        with pytest.raises(SystemExit, match="ended on request"):
+            collections.deque(map(kept.append, engine.answer(_requests(100))))
     assert sorted((response.request_id, response.error) for response in kept) == [(f"r{k}", None) for k in (1, 2, 3)]
 
 

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
-from endpoint import Reply, completion, running
+from endpoint import Reply, completion, running, senders_of
 from factories import complete_judge, request_table
 
 from rubric_order.base import files, signals
 from rubric_order.judging import open_calls, shard
-from rubric_order.judging.engines import Response, sender
+from rubric_order.judging.engines import Response
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.openai_api import ENDING_SECONDS
 from rubric_order.judging.store import Store
@@ -67,11 +67,6 @@ def free(*numbers):
     for number in numbers:
         _, most = resource.prlimit(number, resource.RLIMIT_FSIZE)
         resource.prlimit(number, resource.RLIMIT_FSIZE, (most, most))
-
-
-def senders_of(job):
-    """The process that sends the calls of a job; none before it has started."""
-    return [child.pid for child in psutil.Process(job).children() if sender.__name__ in child.cmdline()]
 
 
 class Jobs:

@@ -7,9 +7,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import psutil
 import pytest
-from endpoint import Reply, completion, running
+from endpoint import Reply, completion, running, senders_of, sigterm_ends
 from factories import complete_judge, request
 
 from rubric_order.base import locks
@@ -46,7 +45,7 @@ def start(endpoint, tmp_path, root, monkeypatch):
 
 
 def senders():
-    return [child for child in psutil.Process().children() if any("sender" in word for word in child.cmdline())]
+    return senders_of(os.getpid())
 
 
 def requests(count):
@@ -71,7 +70,7 @@ def test_its_session_is_its_own(start):
     """Ctrl-C in a terminal, and a kill of the job's process group, reach the job alone."""
     engine = start()
     (process,) = senders()
-    assert os.getsid(process.pid) == process.pid
+    assert os.getsid(process) == process
     engine.close()
 
 
@@ -115,7 +114,7 @@ def test_a_sender_that_is_killed_ends_the_job_with_one_line(start):
     answers = engine.answer(requests(10_000))
     next(answers)
     (process,) = senders()
-    process.kill()
+    os.kill(process, signal.SIGKILL)
     with pytest.raises(InputError, match=r"^judge: the process that sends its calls has ended with status -9; "):
         list(answers)
     engine.close()
@@ -198,19 +197,12 @@ def test_a_signal_to_the_job_yields_what_has_come_and_the_calls_under_way(start)
             arrived.acquire()
         os.kill(os.getpid(), signal.SIGTERM)
 
-    def end(*_):
-        told.set()
-        raise SystemExit("ended on request")
-
-    previous, kept = signal.signal(signal.SIGTERM, end), []
-    try:
-        with running(reply) as endpoint:
-            engine = start(base_url=endpoint.base_url)
-            threading.Thread(target=tell, daemon=True).start()
-            with pytest.raises(SystemExit, match="ended on request"):
-                collections.deque(map(kept.append, engine.answer(requests(10_000))))
-            calls = len(endpoint.calls)
-    finally:
-        signal.signal(signal.SIGTERM, previous)
+    kept = []
+    with running(reply) as endpoint, sigterm_ends(told.set):
+        engine = start(base_url=endpoint.base_url)
+        threading.Thread(target=tell, daemon=True).start()
+        with pytest.raises(SystemExit, match="ended on request"):
+            collections.deque(map(kept.append, engine.answer(requests(10_000))))
+        calls = len(endpoint.calls)
     assert [response.error for response in kept] == [None] * calls
     assert 20 + CONCURRENCY <= calls < 10_000
