@@ -651,9 +651,11 @@ def _requests(count):
     return (request(f"r{number}", f"prompt {number}") for number in range(count))
 
 
-@pytest.mark.parametrize("served", [False, True])
-def test_an_error_that_ends_the_job_waits_for_the_answers_that_are_paid_for(settings, served, monkeypatch):
-    """All other calls are under way when one says that nothing is left on the account."""
+def out_of_credit(delay, *, then=lambda: None):
+    """A reply to four calls. Once all have come, the first fails, since nothing is left on the account.
+
+    The others are answered after `delay` seconds. `then` is called when the last has come.
+    """
     last = threading.Event()
 
     def reply(call):
@@ -661,9 +663,16 @@ def test_an_error_that_ends_the_job_waits_for_the_answers_that_are_paid_for(sett
             return Reply(status=402, body={"error": "no credit"}, after=last.is_set)
         if call.prompt == "prompt 3":
             last.set()
-        return Reply(completion(), delay=1.0)
+            then()
+        return Reply(completion(), delay=delay)
 
-    with running(reply) as endpoint:
+    return reply
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_an_error_that_ends_the_job_waits_for_the_answers_that_are_paid_for(settings, served, monkeypatch):
+    """All other calls are under way when one says that nothing is left on the account."""
+    with running(out_of_credit(1.0)) as endpoint:
         engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
         if served:
             monkeypatch.setattr(engine.connection, "server", SimpleNamespace(check=lambda: None, describe=dict))
@@ -678,18 +687,9 @@ def test_an_error_that_ends_the_job_waits_for_the_answers_that_are_paid_for(sett
 
 def test_a_signal_while_an_error_ends_the_job_cuts_off_no_call(settings):
     """One call says that nothing is left on the account; the signal comes while the others are waited for."""
-    last = threading.Event()
-
-    def reply(call):
-        if call.prompt == "prompt 0":
-            return Reply(status=402, body={"error": "no credit"}, after=last.is_set)
-        if call.prompt == "prompt 3":
-            last.set()
-            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
-        return Reply(completion(), delay=1.5)
-
+    signal_soon = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM))
     kept = []
-    with running(reply) as endpoint, sigterm_ends():
+    with running(out_of_credit(1.5, then=signal_soon.start)) as endpoint, sigterm_ends():
         engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
         with pytest.raises(SystemExit, match="ended on request"):
             collections.deque(map(kept.append, engine.answer(_requests(100))))
