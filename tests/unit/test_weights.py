@@ -1,5 +1,6 @@
 import json
 import os
+import socket
 
 import huggingface_hub
 import pytest
@@ -117,3 +118,13 @@ def test_without_the_hub_the_commit_is_that_of_its_cache_or_has_to_be_named(monk
         "judge: revision: which commit of org/model is the newest cannot be found, neither on the hub nor in its cache;"
         " name the commit (no network here)"
     )
+
+
+def test_a_hub_that_cannot_be_reached_is_one_line(monkeypatch):
+    """The error is the hub library's own: which HTTP library it comes from has changed before."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}"
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", address)
+    with pytest.raises(InputError, match=r"^judge: revision: which commit of org/model is the newest cannot be found, "):
+        weights.describe("org/model", None)
