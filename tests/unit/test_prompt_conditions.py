@@ -9,6 +9,7 @@ import pytest
 from factories import ROOT, complete_judge
 
 from rubric_order import datasets
+from rubric_order.base.errors import InputError
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.planning import reads as planned
 from rubric_order.planning import requests as asked
@@ -181,6 +182,15 @@ def test_an_item_without_a_reference_is_not_read_where_one_is_shown(plan):
     _, reads = plan
     second = reads.loc[reads["unit_id"] == "g1-a", "condition"]
     assert second.tolist() == ["baseline", "reference_none", "letter"]
+
+
+def test_a_dataset_of_which_nothing_is_read_is_named():
+    about = {"study": "s", "judge_id": "j", "judge": complete_judge(), "template": template("score")}
+    design = planned.Design(scales=[5], strategies=["single"], conditions=["reference_5"])
+    with pytest.raises(
+        InputError, match=r"^study s: nothing of dataset d is read: none of its 2 items fits a condition"
+    ):
+        planned.plan_reads(*dataset(None, None), **about, design=design, probe="score_order")
 
 
 def test_a_request_asks_for_the_ids_of_its_condition_and_a_score_is_counted_from_the_lowest_level(plan):

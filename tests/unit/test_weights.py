@@ -126,5 +126,7 @@ def test_a_hub_that_cannot_be_reached_is_one_line(monkeypatch):
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
     monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", address)
-    with pytest.raises(InputError, match=r"^judge: revision: which commit of org/model is the newest cannot be found, "):
+    with pytest.raises(
+        InputError, match=r"^judge: revision: which commit of org/model is the newest cannot be found, "
+    ):
         weights.describe("org/model", None)

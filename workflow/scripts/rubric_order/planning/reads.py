@@ -91,7 +91,7 @@ def plan_reads(
         `request_id`; and what else the probe says of its units.
 
     Raises:
-        InputError: a rubric has no such scale, or a strategy has too many orderings.
+        InputError: a rubric has no such scale, a strategy has too many orderings, or no unit fits any condition.
     """
     module, items = probes.load(probe), in_sample(items, sample=design.sample, seed=design.seed)
     settings = [judges.with_profile(judge, profile) for profile in profiles]
@@ -106,6 +106,12 @@ def plan_reads(
                 reads += _reads_of(unit, number, n, module, design, namers)
         except (InputError, ValueError) as error:
             raise InputError(f"study {study}: {error}") from None
+    if not reads:
+        named = ", ".join(items["dataset"].unique())
+        raise InputError(
+            f"study {study}: nothing of dataset {named} is read: none of its {len(items)} items fits a condition of the"
+            f" study ({', '.join(design.conditions)}). Where a reference answer is shown, only items that have one are read"
+        )
     return _as_table(reads, about, profiles, design).assign(study=study, judge=judge_id, probe=probe).pipe(_in_order)
 
 
