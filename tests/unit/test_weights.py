@@ -5,6 +5,7 @@ import socket
 import huggingface_hub
 import pytest
 from factories import complete_judge
+from huggingface_hub import constants
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import weights
@@ -125,7 +126,7 @@ def test_a_hub_that_cannot_be_reached_is_one_line(monkeypatch):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
-    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", address)
+    monkeypatch.setattr(constants, "ENDPOINT", address)
     with pytest.raises(
         InputError, match=r"^judge: revision: which commit of org/model is the newest cannot be found, "
     ):

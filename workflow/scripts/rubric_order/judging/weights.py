@@ -130,10 +130,11 @@ def state(model: str) -> list[list]:
 
 def _resolve(model: str, revision: str | None) -> str:
     import huggingface_hub
+    from huggingface_hub import errors
 
     try:
         return huggingface_hub.HfApi().model_info(model, revision=revision, timeout=30).sha
-    except (OSError, ValueError, huggingface_hub.errors.HTTPError) as error:  # of httpx, or of httpx2
+    except (OSError, ValueError, errors.HTTPError) as error:  # of httpx, or of httpx2
         if (known := commit(model, revision)) is not None:
             log.warning("%s: the hub cannot be asked; taking commit %s from its cache", model, known)
             return known

@@ -110,7 +110,7 @@ def plan_reads(
         named = ", ".join(items["dataset"].unique())
         raise InputError(
             f"study {study}: nothing of dataset {named} is read: none of its {len(items)} items fits a condition of the"
-            f" study ({', '.join(design.conditions)}). Where a reference answer is shown, only items that have one are read"
+            f" study ({', '.join(design.conditions)}). Conditions that show a reference answer read items that have one"
         )
     return _as_table(reads, about, profiles, design).assign(study=study, judge=judge_id, probe=probe).pipe(_in_order)
 
