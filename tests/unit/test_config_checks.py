@@ -492,6 +492,22 @@ ENDPOINT = {"engine": "openai", "model": "a-model", "base_url": "https://example
             {"base_url": "http://127.0.0.1:99999/v1"},
             "base_url: 'http://127.0.0.1:99999/v1': Port out of range 0-65535",
         ),
+        ({"base_url": "http://localhost:8000/v1", "api_key_env": "KEY"}, None),
+        ({"base_url": "http://127.0.0.9/v1", "extra_headers": {"X-Tenant": "$TENANT"}}, None),
+        ({"base_url": "http://[::1]:8000/v1", "api_key_env": "KEY"}, None),
+        ({"base_url": "http://example.org/v1", "extra_headers": {"X-Price": "$$5"}}, None),
+        ({"base_url": "http://gpu17:8000/v1", "api_key_env": "KEY", "key_over_http": True}, None),
+        (
+            {"base_url": "http://gpu17:8000/v1", "api_key_env": "KEY"},
+            "base_url: 'http://gpu17:8000/v1': the key or a header with a variable would cross the network in plain"
+            " text; expected https, or key_over_http: true",
+        ),
+        (
+            {"base_url": "http://10.0.0.7/v1", "extra_headers": {"X-Tenant": "$TENANT"}},
+            "base_url: 'http://10.0.0.7/v1': the key or a header with a variable would cross the network in plain"
+            " text; expected https, or key_over_http: true",
+        ),
+        ({"extra_body": {"stream": True}}, "extra_body/stream: leave it out; an answer is read whole"),
         ({"extra_body": {"n": 2}}, "extra_body/n: set greedy_repeats and a strategy's budget instead"),
         (
             {"extra_body": {"max_completion_tokens": 4000}},

@@ -95,6 +95,55 @@ def test_a_redirect_is_followed(fetch, server, tmp_path):
     assert (tmp_path / "out/file.csv").read_bytes() == RIGHT
 
 
+def test_no_redirect_leads_from_a_public_address_to_a_private_one(fetch, server, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching, "is_private", lambda host: host == "localhost")  # 127.0.0.1 stands for a public one
+    server.responses["/elsewhere"] = [OK]
+    message = error_of(fetch, f"http://localhost:{server.server_port}/elsewhere")
+    assert message.endswith("it redirects to localhost, a private address")
+    assert server.asked == ["/file"]
+    assert not (tmp_path / "out/file.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "private"),
+    [
+        ("127.0.0.1", True),
+        ("10.1.2.3", True),
+        ("169.254.169.254", True),
+        ("::1", True),
+        ("fe80::1%1", True),
+        ("localhost", True),
+        ("8.8.8.8", False),
+        ("2606:4700::1111", False),
+    ],
+)
+def test_private_addresses_are_known(host, private):
+    assert fetching.is_private(host) is private
+
+
+def test_a_redirect_to_another_protocol_is_refused(fetch):
+    assert error_of(fetch, "file:///etc/passwd").endswith("it redirects to file, expected http or https")
+
+
+def test_no_message_holds_what_an_address_may_hold_that_is_secret(server, tmp_path, caplog):
+    server.responses["/file?token=s3cret"] = [500, 404]
+    url = f"http://me:pass-word@127.0.0.1:{server.server_port}/file?token=s3cret"
+    with pytest.raises(InputError) as error:
+        fetching.fetch({"url": url, "sha256": SHA256}, tmp_path / "file", mirror=None, what="dataset d/file")
+    shown = f"http://127.0.0.1:{server.server_port}/file?..."
+    assert str(error.value) == f"dataset d/file: cannot download {shown}: status 404 Not Found"
+    assert caplog.messages == [f"{shown}: status 500; trying again"]
+
+
+@pytest.mark.parametrize(
+    ("bound", "reason"), [("LARGEST_BYTES", "larger than"), ("LONGEST_SECONDS", "not whole after")]
+)
+def test_a_download_has_a_limit_of_size_and_time(fetch, tmp_path, monkeypatch, bound, reason):
+    monkeypatch.setattr(fetching, bound, -1)
+    assert reason in error_of(fetch, OK)
+    assert not (tmp_path / "out/file.csv").exists()
+
+
 @pytest.mark.parametrize("failure", [500, 503, 429, 408, CUT], ids=["500", "503", "429", "408", "cut"])
 def test_a_failure_that_may_pass_is_tried_again(fetch, server, tmp_path, failure):
     fetch(failure, failure, OK)

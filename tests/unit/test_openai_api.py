@@ -1,6 +1,7 @@
 import asyncio
 import collections
 import email.utils
+import gzip
 import json
 import logging
 import math
@@ -15,7 +16,7 @@ from endpoint import Reply, completion, running, sigterm_ends
 from factories import questions, request
 
 from rubric_order.base.errors import InputError
-from rubric_order.judging import engines
+from rubric_order.judging import engines, open_calls
 from rubric_order.judging.engines import openai_api
 from rubric_order.judging.engines.openai_answers import LoggedToken, read_options, read_several
 from rubric_order.judging.engines.openai_calls import Connection, retry_after
@@ -306,6 +307,7 @@ def test_another_model_than_the_one_asked_is_a_failure_of_its_own(ask, answered,
 # --- trying again
 
 
+GZIP = {"Content-Encoding": "gzip"}
 PASSES = Reply(completion("[RESULT] 4"))
 
 
@@ -321,17 +323,12 @@ PASSES = Reply(completion("[RESULT] 4"))
         (Reply(b"<html>Bad gateway</html>", status=502), "server_error: 502"),
         (Reply(completion(), cut=40), "connection: "),
         (Reply(b"", cut=0, headers={"Content-Length": "9"}), "connection: "),
-        (Reply(b'{"choices": [{"message": {"content": "4'), "malformed: the answer is not JSON"),
-        (Reply(b"\xff\xfe{}"), "malformed: the answer is not JSON"),
-        (Reply(b""), "malformed: the answer is not JSON"),
-        (Reply([1, 2]), "malformed: the answer is not a JSON object"),
-        (Reply(None), "malformed: the answer is not a JSON object"),
+        (Reply(b'{"choices": [{"message": {"content": "4'), "malformed: the answer is not whole JSON"),
+        (Reply(b'{"choices": "\xff"}'), "malformed: the answer is not whole JSON"),
+        (Reply(b""), "malformed: the answer is not whole JSON"),
         (Reply({"choices": []}), "malformed: the answer has no message"),
         (Reply({"choices": [{"message": "4"}]}), "malformed: the answer has no message"),
-        (Reply(completion(4)), "malformed: text is no text"),
         (Reply(completion(finish="error")), "server_error: the answer ended with error"),
-        (Reply(completion(finish={"type": "stop"})), "malformed: finish_reason is no text"),
-        (Reply(completion(finish=["stop"])), "malformed: finish_reason is no text"),
         (Reply({"error": {"code": 429, "message": "later"}}), "rate_limited: 429 later"),
         (Reply({"error": "overloaded"}), "server_error: 500 overloaded"),
     ],
@@ -343,6 +340,40 @@ def test_what_may_pass_is_tried_again_and_then_fails_with_its_reason(ask, reply,
     assert response.error.startswith(reason)
     assert response.error.partition(":")[0] in engines.PASSING
     assert (response.text, response.attempts, len(calls)) == (None, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("parts", "text", "more"),
+    [
+        ([{"type": "text", "text": "[RESULT] "}, {"type": "text", "text": "4"}], "[RESULT] 4", {}),
+        ([{"type": "output_text", "text": "4"}], "4", {}),
+        (
+            [{"type": "thinking", "thinking": [{"type": "text", "text": "So be it."}]}, {"type": "text", "text": "4"}],
+            "4",
+            {"reasoning": "So be it."},
+        ),
+        ([{"type": "refusal", "refusal": "No."}], None, {"refusal": "No.", "error": "refusal"}),
+        ([], None, {"error": "no_content: finish_reason stop"}),
+    ],
+)
+def test_an_answer_in_parts_is_put_together(ask, parts, text, more):
+    (response,), calls = ask(Reply(completion(parts)))
+    assert (response.text, response.error, len(calls)) == (text, more.get("error"), 1)
+    assert (response.reasoning, response.refusal) == (more.get("reasoning"), more.get("refusal"))
+
+
+def test_a_compressed_answer_is_read(ask):
+    (response,), _ = ask(Reply(gzip.compress(json.dumps(completion("[RESULT] 4")).encode()), headers=GZIP))
+    assert response.text == "[RESULT] 4"
+
+
+def test_a_long_answer_is_read_where_it_was_asked_for(ask):
+    """Each of a thousand tokens lists 20 others."""
+    top = [{"token": f"{k}", "logprob": -3.0, "bytes": [48, 49]} for k in range(20)]
+    body = completion("4 " * 1000)
+    body["choices"][0]["logprobs"] = {"content": [{"token": "4", "logprob": -3.0, "top_logprobs": top}] * 1000}
+    (response,), _ = ask(Reply(body), answer_format="score")
+    assert (response.error, response.text) == (None, "4 " * 1000)
 
 
 def test_json_that_is_called_something_else_is_read(ask):
@@ -360,7 +391,7 @@ def test_a_stalled_call_is_given_up_and_tried_again(ask):
 def test_no_endpoint_at_all(ask):
     (response,), _ = ask(PASSES, base_url="http://127.0.0.1:1/v1", prices={"prompt": 1.0, "completion": 1.0})
     assert response.error.startswith("connection: ConnectError")
-    assert (response.attempts, response.cost) == (3, 0.0)
+    assert (response.attempts, response.tokens, response.cost) == (0, 0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -414,6 +445,24 @@ def test_what_will_not_pass_soon_is_left_for_another_run(ask, reply):
         (status(400, "bad unicode"), "bad_request: 400 bad unicode"),
         (status(403, "not this text"), "bad_request: 403 not this text"),
         (status(422, "no"), "bad_request: 422 no"),
+        # Answers of the wrong form under status 200: the next call would be paid for and get the same.
+        (Reply(b"<html>It works!</html>"), "bad_request: the answer is a page in HTML"),
+        (Reply(b"<html>Log in</html>", headers={"Content-Type": "text/html"}), "bad_request: the answer is a page in"),
+        (Reply(b'data: {"choices": []}\n\ndata: [DONE]\n'), "bad_request: the answer is a stream of events"),
+        (Reply([1, 2]), "bad_request: the answer is no JSON object"),
+        (Reply(4), "bad_request: the answer is no JSON object"),
+        (Reply(None), "bad_request: the answer is no JSON object"),
+        (Reply(completion(4)), "bad_request: text of the answer is no text"),
+        (Reply(completion([{"type": "image_url"}])), "bad_request: text of the answer is no text"),
+        (Reply(completion([{"type": "text", "text": 4}])), "bad_request: text of the answer is no text"),
+        (Reply(completion(["4"])), "bad_request: text of the answer is no text"),
+        (Reply(completion(finish=["stop"])), "bad_request: finish_reason of the answer is no text"),
+        (Reply(completion("4" * 2**23)), "bad_request: the answer is longer than "),
+        (
+            Reply(gzip.compress(json.dumps(completion("4" * 2**26)).encode()), headers=GZIP),
+            "bad_request: the answer is",
+        ),
+        (Reply(b"x", headers={"Content-Encoding": "br"}), "bad_request: the answer is compressed by br, which was not"),
     ],
 )
 def test_a_request_that_cannot_be_answered_fails_for_good(ask, reply, error):
@@ -524,6 +573,20 @@ def test_a_budget_of_calls_counts_retries_and_earlier_runs(ask):
     assert {response.error for response in refused} == {
         "budget: calls: 0 of 100 left, the next call can take 1",
     }
+
+
+def test_an_endpoint_that_is_down_spends_no_budget_and_stops_the_job(ask, tmp_path):
+    path = tmp_path / "open_calls.jsonl"
+    budget = {"calls": 100, "tokens": None, "cost": None}
+    responses, _ = ask(PASSES, 200, base_url="http://127.0.0.1:1/v1", budget=budget, open_calls=path, max_attempts=2)
+    failed = [response for response in responses if response.error.startswith("connection: ConnectError")]
+    stopped = [response for response in responses if response.error.startswith("stopped: 50 requests in a row failed")]
+    assert len(failed) + len(stopped) == 200
+    assert openai_api.MAX_FAILED_IN_A_ROW <= len(failed) < openai_api.MAX_FAILED_IN_A_ROW + openai_api.AT_ONCE
+    assert {response.attempts for response in responses} == {0}
+    store = Store(tmp_path / "store")
+    open_calls.book(path, store)  # as if the job had been killed before anything was stored
+    assert store.spent() == {"calls": 0, "tokens": 0, "cost": 0.0}
 
 
 def test_a_budget_of_money_is_not_exceeded(ask):
@@ -876,7 +939,7 @@ def test_one_engine_answers_several_times(settings):
 
 
 def test_tokens_of_one_text_add_up_and_minus_9999_is_nothing():
-    entry = listed("5", FIVE)
+    entry = listed("5", [("5", 0.5), *FIVE[1:]])
     entry["top_logprobs"] += [{"token": "4", "logprob": math.log(0.1)}, {"token": " 3", "logprob": -9999.0}]
     logprobs, _ = read_options(tokens_of(entry), VARIANTS)
     assert math.exp(logprobs[3]) == pytest.approx(0.3)
@@ -923,11 +986,12 @@ def logged(*, top, logprob=-0.1, **more):
         logged(top=[{"token": "4", "logprob": math.nan}]),
         logged(top=[{"token": "4", "logprob": 0.5}, {"token": "5", "logprob": -3.0}]),
         logged(top=[{"token": "4"}]),
+        logged(top=[{"token": str(k), "logprob": math.log(0.9)} for k in range(1, 6)]),
         logged(top=[], logprob="-1"),
         logged(top=[], token=19),
         logged(top=[], bytes=10**15),
     ],
-    ids=["null", "NaN", "above 0", "none", "text", "number as token", "number as bytes"],
+    ids=["null", "NaN", "above 0", "none", "sum above 1", "text", "number as token", "number as bytes"],
 )
 def test_an_answer_whose_probabilities_are_none_is_kept_without_them_and_is_one_call(ask, reply):
     (response,), calls = ask(reply, answer_format="score")

@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import importlib.metadata
 import json
 import multiprocessing
 import os
@@ -25,6 +26,7 @@ from rubric_order.judging.engines.openai_api import ENDING_SECONDS
 from rubric_order.judging.store import Store
 
 REQUESTS = 400
+QUICK = {"max_attempts": 3, "backoff": {"first": 0.01, "longest": 0.05}}  # where a call is tried again
 CONCURRENCY = 8
 CHUNK_SECONDS = 0.2
 SECONDS_A_CALL = 0.002  # the server does one thing at a time: 400 answers take about a second
@@ -39,7 +41,7 @@ def library_of_this_project(root, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(root / "workflow/scripts"))
 
 
-def run_job(folder, base_url, shard_number, shards, output, freed):
+def run_job(folder, base_url, shard_number, shards, output, freed, max_tokens):
     """One judge job, as the workflow runs it. Until the event `freed` its disk takes no file above `FULL_BYTES`.
 
     That holds for the process that sends its calls too, which takes the limit over.
@@ -55,7 +57,8 @@ def run_job(folder, base_url, shard_number, shards, output, freed):
             target=lambda: freed.wait() and free(os.getpid(), *senders_of(os.getpid())), daemon=True
         ).start()
     judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="")
-    endpoint = {"base_url": base_url, "concurrency": CONCURRENCY}
+    judge["sampling"] = judge["sampling"] | {"max_tokens": max_tokens}
+    endpoint = {"base_url": base_url, "concurrency": CONCURRENCY, **QUICK}
     paths = {"store": folder / "store", "output": folder / output, "model_folder": None, "weights": None}
     judge_shard.main(
         [folder / "requests.parquet"], ["score_order"], shard_number, shards, judge, endpoint, gpus=0, **paths
@@ -81,9 +84,9 @@ class Jobs:
         self.ids = table["request_id"].tolist()
         files.write_parquet(table, folder / "requests.parquet")
 
-    def start(self, *, shard=1, shards=1, output="1.parquet", freed=None):
+    def start(self, *, shard=1, shards=1, output="1.parquet", freed=None, max_tokens=1024):
         job = processes.Process(
-            target=run_job, args=(self.folder, self.endpoint.base_url, shard, shards, output, freed)
+            target=run_job, args=(self.folder, self.endpoint.base_url, shard, shards, output, freed, max_tokens)
         )
         job.start()
         return job
@@ -126,6 +129,48 @@ def test_an_old_job_beside_a_new_run_of_two_shards_makes_each_call_once(jobs):
         assert job.exitcode == 0
     assert jobs.asked() == {f"prompt {k}": 1 for k in range(REQUESTS)}
     assert jobs.booked() == REQUESTS
+
+
+def test_answers_without_a_number_of_tokens_are_kept_whatever_max_tokens_says(tmp_path):
+    """A job is killed, and the next one begins: neither meets a number that the store cannot hold."""
+    with running(lambda call: Reply(completion("Fine. [RESULT] 4", usage=None), delay=0.002)) as endpoint:
+        jobs = Jobs(tmp_path, endpoint)
+        job = jobs.start(max_tokens=10**30)
+        jobs.wait_for_calls(100)
+        kill(job.pid)
+        job.join(60)
+        check_each_was_asked_once(jobs, jobs.start(max_tokens=10**30))
+
+
+def test_the_journal_of_another_version_costs_no_answer(jobs):
+    """Of 400 requests 300 were answered by a job that was killed; its lines have other fields, or lack some."""
+    described = {"engine": "openai", "engine_version": importlib.metadata.version("openai"), "colour": "blue"}
+    engine = json.dumps(described | {"base_url": jobs.endpoint.base_url})
+    path = jobs.folder / "store/open_calls.jsonl"
+    path.parent.mkdir(parents=True)
+    lines = []
+    for k, name in enumerate(jobs.ids[:300]):
+        answer = {"request_id": name, "text": "Fine. [RESULT] 4", "attempts": 1}
+        fields = [answer | {"tokens": 9, "mood": "good"}, {"text": "Fine. [RESULT] 4", "attempts": 1}, answer]
+        lines += [as_line("call", engine, name, [1, 10**30 if k % 4 == 0 else 99, 0.0, "more"][: 3 + k % 2])]
+        lines += [as_line("answer", engine, name, fields[k % 3])]
+    path.write_text("\n".join(lines))
+    job = jobs.start()
+    job.join(120)
+    assert (job.exitcode, jobs.answered(), jobs.booked()) == (0, REQUESTS, REQUESTS)
+    assert jobs.asked() == {f"prompt {k}": 1 for k in range(300, REQUESTS)}
+    assert open_calls.set_aside(path).read_text().count('"mood"') == 100
+
+
+def test_an_endpoint_that_is_down_and_then_up_is_paid_for_once(jobs):
+    address = jobs.endpoint.base_url
+    jobs.endpoint.base_url = "http://127.0.0.1:1/v1"
+    job = jobs.start()
+    job.join(120)
+    assert job.exitcode == 1
+    assert (jobs.endpoint.calls, jobs.answered(), jobs.booked()) == ([], 0, 0)
+    jobs.endpoint.base_url = address
+    check_each_was_asked_once(jobs, jobs.start())
 
 
 def test_two_signals_cost_no_call(jobs):
@@ -337,18 +382,69 @@ def test_a_flipped_bit_makes_no_other_answer_and_stops_no_job(tmp_path):
     assert killed.add("a", Amount(1, 100, 0.5))
     killed.answered(Response("a", text="[RESULT] 4", attempts=1, tokens=9, option_logprobs=[-0.5, -1.25]))
     sound, read = path.read_bytes(), []
-    whole = [list(open_calls._lines(path, kind)) for kind in ("call", "answer")]
+    whole = [list(open_calls._lines(path, answers=answers)) for answers in (False, True)]
     for bit in range(8 * len(sound)):
         flipped = bytearray(sound)
         flipped[bit // 8] ^= 1 << bit % 8
         path.write_bytes(flipped)
         read += [
             [found, kept]
-            for kept, kind in zip(whole, ("call", "answer"), strict=True)
-            if (found := list(open_calls._lines(path, kind)))
+            for kept, answers in zip(whole, (False, True), strict=True)
+            if (found := list(open_calls._lines(path, answers=answers)))
         ]
     assert len(read) >= 8 * len(sound), "a flip spoils its own line alone"
     assert all(found == kept for found, kept in read)
+
+
+def as_line(*entry):
+    """A line of a file of open calls, as any version writes it."""
+    return json.dumps([*entry, open_calls._digest(list(entry))]) + "\n"
+
+
+def test_what_cannot_be_booked_is_kept_aside_and_stops_no_job(tmp_path, caplog):
+    path, store = tmp_path / "open_calls.jsonl", Store(tmp_path / "store")
+    lines = {
+        "huge call": as_line("call", "run 1", "a", [1, 10**30, 0.0]),
+        "call": as_line("call", "run 1", "b", [1, 7, 0.0]),
+        "answer with another field": as_line(
+            "answer", "run 1", "b", {"request_id": "b", "text": "4", "attempts": 1, "tokens": 7, "mood": "good"}
+        ),
+        "call with another number": as_line("call", "run 1", "c", [1, 5, 0.5, 9]),
+        "call of another form": as_line("call", "run 1", "d", {"calls": 1}),
+        "call whose answer is too large": as_line("call", "run 1", "e", [1, 10**30, 0.0]),
+        "answer that is too large": as_line(
+            "answer", "run 1", "e", {"request_id": "e", "text": "5", "attempts": 1, "tokens": 10**30}
+        ),
+        "call whose answer is none": as_line("call", "run 1", "f", [1, 3, 0.0]),
+        "answer that is none": as_line("answer", "run 1", "f", {"request_id": "f", "text": {"score": 5}}),
+        "another kind": as_line("price", "run 1", "f", [1]),
+    }
+    path.write_text("".join(f"\n{line}" for line in lines.values()))
+    open_calls.book(path, store)
+    rows = store.read(list("abcdef"), ["text", "attempts", "tokens"]).set_index("request_id")
+    assert rows["text"].dropna().to_dict() == {"b": "4", "e": "5"}
+    assert rows["attempts"].tolist() == [1] * 6
+    assert rows["tokens"].tolist() == [open_calls.MOST_STORED, 7, 5, 0, open_calls.MOST_STORED, 3]
+    assert not path.exists()
+    aside = [name for name, line in lines.items() if line in open_calls.set_aside(path).read_text()]
+    assert aside == [
+        name for name in lines if name not in ("call", "call with another number", "call whose answer is none")
+    ]
+    (warning,) = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.endswith(f"7 lines cannot be booked as they are, and are kept in {open_calls.set_aside(path)}")
+    open_calls.book(path, store)
+    assert store.spent()["calls"] == 6
+
+
+def test_a_call_that_was_never_sent_is_taken_back(tmp_path):
+    path, store = tmp_path / "open_calls.jsonl", Store(tmp_path / "store")
+    calls = open_calls.OpenCalls(path, "run 1")
+    for name in ("a", "a", "b"):
+        calls.add(name, Amount(1, 100, 0.5))
+    calls.unsent("a", Amount(1, 100, 0.5))
+    calls.unsent("b", Amount(1, 100, 0.5))
+    open_calls.book(path, store)
+    assert store.spent() == {"calls": 1, "tokens": 100, "cost": 0.5}
 
 
 def test_calls_and_answers_are_counted_where_the_log_says_how_many(tmp_path, caplog):

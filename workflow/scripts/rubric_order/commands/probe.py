@@ -25,6 +25,9 @@ def probe(
     api_key_env: Annotated[
         str | None, typer.Option(help="Name of the environment variable with the key.", show_default=False)
     ] = None,
+    key_over_http: Annotated[
+        bool, typer.Option("--key-over-http", help="Send the key over plain http to another machine.")
+    ] = False,
     temperature: Annotated[float, typer.Option(min=0)] = 0,
     max_tokens: Annotated[int, typer.Option(min=1)] = 1024,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object an order.")] = False,
@@ -55,6 +58,7 @@ def probe(
         temperature=temperature,
         max_tokens=max_tokens,
         api_key_env=api_key_env,
+        key_over_http=key_over_http,
     )
     found = _json(reads) if as_json else _live(reads)
     raise typer.Exit(0 if any(read.score is not None for read in found) else 1)

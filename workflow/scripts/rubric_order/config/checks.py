@@ -33,6 +33,7 @@ IN_BODY = {
     "structured_outputs": "second_request or criteria_format",
     "n": "greedy_repeats and a strategy's budget",
 }
+NOT_IN_BODY = {"stream", "stream_options"}
 
 
 def check_shape(config: Mapping, schema: Mapping) -> None:
@@ -401,6 +402,13 @@ def _problems_of_engine(judge: Mapping) -> Iterator[str]:
     if judge["reasoning_end"] is not None:
         yield "reasoning_end: over an endpoint the server parts reasoning from answer; expected null"
     yield from (f"extra_body/{key}: set {own} instead" for key, own in IN_BODY.items() if key in judge["extra_body"])
+    for key in NOT_IN_BODY & judge["extra_body"].keys():
+        yield f"extra_body/{key}: leave it out; an answer is read whole"
+    if judges.sends_secrets_in_the_open(judge) and not judge["key_over_http"]:
+        yield (
+            f"base_url: {judge['base_url']!r}: the key or a header with a variable would cross the network in plain"
+            " text; expected https, or key_over_http: true"
+        )
     if judge["base_url"] is not None and (wrong := judges.wrong_address(judge["base_url"])):
         yield f"base_url: {judge['base_url']!r}: {wrong}"
     if (judge["base_url"] is None) == (judge["serve"] is None):

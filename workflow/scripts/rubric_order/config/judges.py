@@ -1,6 +1,8 @@
 """What a judge is: the settings that its answers depend on, apart from those that say how fast or where it runs."""
 
+import ipaddress
 import re
+import string
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -162,6 +164,19 @@ def wrong_address(url: str) -> str | None:
         return "no server has port 0" if urlsplit(url).port == 0 else None
     except ValueError as error:
         return str(error)
+
+
+def sends_secrets_in_the_open(judge: Mapping) -> bool:
+    """True if a key, or a header with a variable, would go to another machine over plain http."""
+    url = urlsplit(judge.get("base_url") or "")
+    headers = (judge.get("extra_headers") or {}).values()
+    secrets = judge.get("api_key_env") or any(string.Template(value).get_identifiers() for value in headers)
+    if url.scheme != "http" or not secrets:
+        return False
+    try:
+        return not ipaddress.ip_address(url.hostname or "").is_loopback
+    except ValueError:
+        return (url.hostname or "").lower() != "localhost"
 
 
 def with_profile(judge: Mapping, profile: str) -> dict:

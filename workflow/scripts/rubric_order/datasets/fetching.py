@@ -1,11 +1,16 @@
 """Fetching a dataset's files from a mirror folder or from the network. Each file's checksum is checked."""
 
 import hashlib
+import ipaddress
 import logging
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import tenacity
@@ -17,6 +22,9 @@ log = logging.getLogger(__name__)
 
 ATTEMPTS = 5
 TIMEOUT = 60.0
+LONGEST_SECONDS = 3600.0  # of a download, all attempts together
+LARGEST_BYTES = 4 * 2**30  # of a file
+REDIRECTS = 10  # at most
 
 
 def fetch(source: dict, output: Path, *, mirror: Path | None, what: str, timeout: float = TIMEOUT) -> None:
@@ -46,13 +54,35 @@ def fetch(source: dict, output: Path, *, mirror: Path | None, what: str, timeout
             origin = source["url"]
             try:
                 _download_in_parts(origin, temporary, source, timeout)
-            except (httpx.HTTPError, httpx.InvalidURL) as error:
-                reason = str(error).partition("\n")[0] or type(error).__name__
+            except (httpx.HTTPError, httpx.InvalidURL, _RefusedError) as error:
+                shown, origin = origin, public(origin)
+                reason = str(error).partition("\n")[0].replace(shown, origin) or type(error).__name__
+                if isinstance(error, httpx.HTTPStatusError):
+                    reason = f"status {error.response.status_code} {error.response.reason_phrase}".strip()
                 raise InputError(f"{what}: cannot download {origin}: {reason}") from None
+            origin = public(origin)
         kind, checksum, expected = _checksum(source)
         if (found := checksum(temporary)) != expected:
             raise InputError(f"{what}: {origin} has {kind} {found}, expected {expected}")
         log.info("%s: %s, %d bytes", what, origin, temporary.stat().st_size)
+
+
+class _RefusedError(Exception):
+    """A download that is not gone on with: it is too large, takes too long, or leads to a private address."""
+
+
+def public(url: str) -> str:
+    """An address as messages show it: without user, password and query, which may hold a key."""
+    try:
+        parts = urlsplit(url)
+        if "@" not in parts.netloc and not parts.query:
+            return url
+        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+        port = "" if parts.port is None else f":{parts.port}"
+    except ValueError:
+        return url if "@" not in url and "?" not in url else "the address in config"
+    query = "?..." if parts.query else ""
+    return f"{parts.scheme}://{host}{port}{parts.path}{query}"
 
 
 @dataclass
@@ -60,11 +90,13 @@ class _Progress:
     """State of a download, kept between attempts.
 
     Attributes:
+        deadline: time at which it is given up, by `time.monotonic`.
         resume: whether an attempt may continue where the last one was interrupted.
         etag: the server's strong entity tag of the content received so far, if it sent one.
         resumed: whether the file was put together from parts.
     """
 
+    deadline: float = field(default_factory=lambda: time.monotonic() + LONGEST_SECONDS)
     resume: bool = True
     etag: str | None = None
     resumed: bool = False
@@ -92,8 +124,8 @@ def _download_in_parts(url: str, path: Path, source: dict, timeout: float) -> No
     _download(url, path, progress, timeout)
     _, checksum, expected = _checksum(source)
     if progress.resumed and checksum(path) != expected:
-        log.warning("%s: its parts do not fit together; downloading it again from the start", url)
-        _download(url, path, _Progress(resume=False), timeout)
+        log.warning("%s: its parts do not fit together; downloading it again from the start", public(url))
+        _download(url, path, _Progress(progress.deadline, resume=False), timeout)
 
 
 def _passing(error: BaseException) -> bool:
@@ -103,11 +135,20 @@ def _passing(error: BaseException) -> bool:
     return isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol)
 
 
+def _told(state: tenacity.RetryCallState) -> None:
+    """Log a failed attempt, without what the address may hold that is secret."""
+    error, url = state.outcome.exception(), state.args[0]
+    reason = str(error).partition("\n")[0].replace(url, public(url)) or type(error).__name__
+    if isinstance(error, httpx.HTTPStatusError):
+        reason = f"status {error.response.status_code}"
+    log.warning("%s: %s; trying again", public(url), reason)
+
+
 @tenacity.retry(
     retry=tenacity.retry_if_exception(_passing),
     stop=tenacity.stop_after_attempt(ATTEMPTS),
     wait=tenacity.wait_exponential_jitter(initial=1, max=30),
-    before_sleep=tenacity.before_sleep_log(log, logging.WARNING),
+    before_sleep=_told,
     reraise=True,
 )
 def _download(url: str, path: Path, progress: _Progress, timeout: float) -> None:
@@ -117,7 +158,7 @@ def _download(url: str, path: Path, progress: _Progress, timeout: float) -> None
         headers["Range"] = f"bytes={have}-"
         if progress.etag is not None:  # without one, the checksum alone tells whether the content has changed
             headers["If-Range"] = progress.etag
-    with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=timeout) as response:
+    with _opened(url, headers, timeout) as response:
         if have and response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
             progress.resumed = True  # there is no more than we have
             return
@@ -134,3 +175,40 @@ def _download(url: str, path: Path, progress: _Progress, timeout: float) -> None
         with open(path, "ab" if progress.resumed else "wb") as file:
             for block in response.iter_bytes():
                 file.write(block)
+                if file.tell() > LARGEST_BYTES:
+                    raise _RefusedError(f"it is larger than {LARGEST_BYTES} bytes")
+                if time.monotonic() > progress.deadline:
+                    raise _RefusedError(f"it is not whole after {LONGEST_SECONDS:g} s")
+
+
+@contextmanager
+def _opened(url: str, headers: dict[str, str], timeout: float) -> Iterator[httpx.Response]:
+    """The response at the end of all redirects. None leads from a public address to a private one."""
+    with httpx.Client(timeout=timeout, follow_redirects=False) as client:
+        request = client.build_request("GET", url, headers=headers)
+        inside = is_private(request.url.host)
+        for _ in range(REDIRECTS + 1):
+            response = client.send(request, stream=True)
+            if response.next_request is None:
+                break
+            response.close()
+            request = response.next_request
+            if request.url.scheme not in ("http", "https"):
+                raise _RefusedError(f"it redirects to {request.url.scheme}, expected http or https")
+            if not inside and is_private(request.url.host):
+                raise _RefusedError(f"it redirects to {request.url.host}, a private address")
+        else:
+            raise _RefusedError(f"more than {REDIRECTS} redirects")
+        try:
+            yield response
+        finally:
+            response.close()
+
+
+def is_private(host: str) -> bool:
+    """True if a host has an address that is not on the public internet. One that cannot be looked up has none."""
+    try:
+        entries = socket.getaddrinfo(host, None)
+    except (OSError, UnicodeError):
+        return False
+    return any(not ipaddress.ip_address(str(entry[4][0]).partition("%")[0]).is_global for entry in entries)

@@ -80,8 +80,7 @@ class Store:
     def append(self, responses: list[Response], *, engine: str | None = None) -> None:
         """Write finished requests, with the description of the engine. They are on disk when this returns."""
         if responses:
-            rows = [{k: _storable(v) for k, v in vars(response).items()} | {"engine": engine} for response in responses]
-            self._write(_groups(pa.Table.from_pylist(rows, schema=SCHEMA)))
+            self._write(_groups(_table(responses, engine)))
 
     def read(self, request_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pd.DataFrame:
         """Results of requests: one row a request, in the order of `request_ids`. Unknown requests have no row.
@@ -282,6 +281,20 @@ def _storable(value: object) -> object:
     if not isinstance(value, str):
         return value
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def is_storable(response: Response) -> bool:
+    """True if a store can hold a response: each field has the type of `SCHEMA`, and no number is too large."""
+    try:
+        _table([response], None)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return False
+    return True
+
+
+def _table(responses: Iterable[Response], engine: str | None) -> pa.Table:
+    rows = [{k: _storable(v) for k, v in vars(response).items()} | {"engine": engine} for response in responses]
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
 def _opened(path: Path) -> pq.ParquetFile:

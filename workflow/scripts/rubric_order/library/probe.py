@@ -93,6 +93,7 @@ def probe(
     temperature: float = 0,
     max_tokens: int = 1024,
     api_key_env: str | None = None,
+    key_over_http: bool = False,
 ) -> Iterator[Read]:
     """Ask an OpenAI-compatible endpoint for the score of one text, once in each ordering of the levels.
 
@@ -105,6 +106,7 @@ def probe(
         strategy: which orderings: ``balanced`` (the 2n rotations), or ``all`` (n! of them).
         temperature, max_tokens: sampling.
         api_key_env: name of the environment variable that holds the key.
+        key_over_http: send the key over plain http to another machine.
 
     Yields:
         Each read as it comes, in any order.
@@ -114,6 +116,11 @@ def probe(
     """
     if wrong := judges.wrong_address(base_url):
         raise InputError(f"--base-url: {base_url!r}: {wrong}")
+    if judges.sends_secrets_in_the_open({"base_url": base_url, "api_key_env": api_key_env}) and not key_over_http:
+        raise InputError(
+            f"--base-url: {base_url!r}: the key would cross the network in plain text; expected https, or"
+            " --key-over-http"
+        )
     n = len(levels)
     shown = [tuple(map(int, row)) for row in prompts.orderings(strategy, n)]
     about: dict[str, Any] = {

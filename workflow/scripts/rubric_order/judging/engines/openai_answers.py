@@ -11,6 +11,15 @@ from rubric_order.probes import Question
 
 MAX_TOKENS_COUNTED = 2**31 - 1  # a larger count of tokens is an error of the endpoint
 ROUNDING = 1e-4  # so far above 0 a log-probability can be
+MOST_PROBABILITY = 1.01  # sum of the probabilities that are listed at one place: 1, and rounding
+# Types of the parts of an answer, and what each belongs to.
+PARTS = {
+    "text": "text",
+    "output_text": "text",
+    "refusal": "refusal",
+    "thinking": "reasoning",
+    "reasoning": "reasoning",
+}
 MAX_UNKNOWN_SHARE = 1e-3  # of the labels' probability; where more is unknown, none is reported
 
 
@@ -33,6 +42,37 @@ class Usage:
         if not all(type(count) is int and 0 <= count <= MAX_TOKENS_COUNTED for count in counts):
             return None
         return cls(*counts, min(max(cached, 0), counts[0]) if type(cached) is int else None)
+
+
+def texts_of(message: Mapping) -> dict[str, object]:
+    """The `text`, `refusal` and `reasoning` of a message. Each should be text or None; what it is instead is returned.
+
+    An answer in parts is put together: texts, refusals and thoughts each by themselves, as they follow each other.
+    """
+    texts = {
+        "text": message.get("content"),
+        "refusal": message.get("refusal"),
+        "reasoning": message.get("reasoning_content") or message.get("reasoning"),
+    }
+    if not isinstance(texts["text"], list):
+        return texts
+    parts: dict[str, str] = {}
+    for part in texts["text"]:
+        kind = PARTS.get(part.get("type")) if isinstance(part, Mapping) and isinstance(part.get("type"), str) else None
+        written = None if kind is None else _text_of(part)
+        if kind is None or written is None:
+            return texts
+        parts[kind] = parts.get(kind, "") + written
+    return texts | {"text": None} | parts
+
+
+def _text_of(part: Mapping) -> str | None:
+    """What a part says; None where it is no text."""
+    written = next((part[name] for name in ("text", "refusal", "thinking", "reasoning") if name in part), None)
+    if isinstance(written, list):  # thoughts can be parts themselves
+        pieces = [_text_of(piece) if isinstance(piece, Mapping) else None for piece in written]
+        return None if None in pieces else "".join(map(str, pieces))
+    return written if isinstance(written, str) else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +98,8 @@ class LoggedToken:
             name, logprob = candidate["token"], _finite(candidate["logprob"])
             listed[name] = float(np.logaddexp(listed.get(name, -np.inf), logprob))
         listed.setdefault(entry["token"], _finite(entry["logprob"]))
+        if (total := float(np.exp([*listed.values()]).sum())) > MOST_PROBABILITY:
+            raise ValueError(f"probabilities of one place sum to {total:.3g}")
         written = entry.get("bytes")
         text = entry["token"] if written is None else bytes(written).decode(errors="replace")
         return cls(entry["token"], text, listed)

@@ -20,9 +20,17 @@ import tenacity
 
 from rubric_order.base.errors import InputError
 from rubric_order.config import judges
-from rubric_order.judging.engines import CUT_SHORT, PASSING, Request, Response, label_tokens, serving
+from rubric_order.judging.engines import CUT_SHORT, PASSING, Request, Response, label_tokens, serving, transport
 from rubric_order.judging.engines.limits import Amount, Budget, BudgetSpentError, Prices, RateLimiter
-from rubric_order.judging.engines.openai_answers import LoggedToken, Usage, read_options, read_several, start_of_answer
+from rubric_order.judging.engines.openai_answers import (
+    MAX_TOKENS_COUNTED,
+    LoggedToken,
+    Usage,
+    read_options,
+    read_several,
+    start_of_answer,
+    texts_of,
+)
 from rubric_order.judging.engines.openai_calls import CallError, Connection, fill_in, secret
 from rubric_order.judging.engines.vllm_offline import lines_pattern
 from rubric_order.judging.open_calls import OpenCalls
@@ -39,6 +47,8 @@ MAX_WAITING_RESPONSES = 4096  # finished responses that the job has not taken ye
 ENDING_SECONDS = 15.0  # time for the calls under way where a job ends early; SLURM kills it 30 s after SIGTERM
 WAITING_SECONDS = 0.02  # time between two looks for a request that the job has not given yet
 MAX_TEMPLATE_TOKENS = 256  # tokens that a chat template adds to the messages
+ANSWER_BYTES = 4 * 2**20  # of an answer, beside its tokens
+TOKEN_BYTES = 256  # of a token that is written or listed, with its name, its bytes and its log-probability
 TOKEN_ID = "token_id:"  # noqa: S105 - how vLLM's server names a token, if asked to
 
 Finished = queue.SimpleQueue[Response | BaseException | None]  # ends with None
@@ -223,7 +233,7 @@ class OpenAiEngine:
                 self._put(held, finished)
             self._refused.clear()
             self._in_a_row = 0
-        elif response.attempts:
+        elif response.attempts or reason == "connection":
             self._in_a_row += 1
             if self._in_a_row == MAX_FAILED_IN_A_ROW:
                 self._stopped = f"{MAX_FAILED_IN_A_ROW} requests in a row failed, the last as {response.error}"
@@ -268,7 +278,8 @@ class OpenAiEngine:
         settings = self._settings(request.profile)
         variants = await self._variants(request) if self._reads_options(request) else None
         body = self._body(request, settings, variants)
-        longest = _prompt_bytes(body) + MAX_TEMPLATE_TOKENS, settings["sampling"]["max_tokens"] or 0
+        answer = min(settings["sampling"]["max_tokens"] or 0, MAX_TOKENS_COUNTED)  # the most that is booked for one
+        longest = _prompt_bytes(body) + MAX_TEMPLATE_TOKENS, answer
         most = Amount(1, sum(longest), self.prices.cost(*longest) if self.prices else 0.0)
         try:
             await self.budget.reserve(most)
@@ -284,7 +295,7 @@ class OpenAiEngine:
             used = most  # until it is known to be less
             self._under_way += 1
             try:
-                content = await self.connection.post("/chat/completions", body)
+                content = await self.connection.post("/chat/completions", body, limit=_largest(body, longest[1]))
             finally:
                 self._under_way -= 1
             usage = Usage.of(content)
@@ -294,7 +305,12 @@ class OpenAiEngine:
             return self._response(request, content, usage, variants)
         except CallError as error:
             self._failures[error.reason] += 1
-            if not error.billed:
+            if not error.sent:
+                used = Amount()
+                tally.attempts -= 1
+                if self.open_calls is not None:
+                    self.open_calls.unsent(request.request_id, most)
+            elif not error.billed:
                 used = Amount(1)
             raise
         finally:
@@ -406,16 +422,10 @@ class OpenAiEngine:
         if not isinstance(message, dict):
             raise CallError("malformed", "the answer has no message", billed=True)
         finish = choice.get("finish_reason")
-        texts = {
-            "text": message.get("content"),
-            "refusal": message.get("refusal"),
-            "reasoning": message.get("reasoning_content") or message.get("reasoning"),
-            "finish_reason": finish,
-            "model": content.get("model"),
-        }
+        texts = texts_of(message) | {"finish_reason": finish, "model": content.get("model")}
         for name, text in texts.items():
             if not isinstance(text, str | None):
-                raise CallError("malformed", f"{name} is no text", billed=True)
+                raise CallError("bad_request", f"{name} of the answer is no text", billed=True)
         if finish in CUT_SHORT:
             raise CallError("server_error", f"the answer ended with {finish}", billed=True)
         error, logprobs, place = None, None, None
@@ -484,6 +494,14 @@ def _prices(settings: Mapping | None) -> Prices | None:
 def _prompt_bytes(body: dict) -> int:
     """An upper bound on the tokens of the messages: a token has at least one byte."""
     return sum(len(message["content"].encode()) for message in body["messages"])
+
+
+def _largest(body: Mapping, max_tokens: int) -> int:
+    """Size of the largest answer that is read, in bytes: far more than the protocol takes for what is asked."""
+    if not max_tokens:
+        return transport.DEFAULT_LIMIT
+    listed = len(body.get("logprob_token_ids", ())) or body.get("top_logprobs", 0)
+    return min(ANSWER_BYTES + max_tokens * (1 + listed) * TOKEN_BYTES, transport.DEFAULT_LIMIT * 16)
 
 
 def _reason(response: Response) -> str | None:

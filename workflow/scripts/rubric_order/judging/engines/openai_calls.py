@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 import openai
 
 from rubric_order.base.errors import InputError
-from rubric_order.judging.engines import PASSING
+from rubric_order.judging.engines import PASSING, transport
 from rubric_order.judging.engines.serving import Server
 
 MAX_WAIT_SECONDS = 600.0  # a call is given up if the endpoint asks for a longer wait
@@ -27,6 +27,10 @@ TOO_LONG = re.compile(
     "maximum context length|context length exceeded|context window|prompt is too long|longer than the maximum",
     re.IGNORECASE,
 )
+
+
+STREAM = re.compile(rb"(data|event|id|retry|):")  # how a line of server-sent events begins
+STARTS = 1000  # bytes by which an answer that is no JSON object is told
 
 
 def secret(name: str, where: str) -> str:
@@ -68,16 +72,25 @@ class CallError(Exception):
         reason: one word, see `engines.PASSING`.
         again: whether the same call may succeed later.
         billed: whether the call may have been charged.
+        sent: False where nothing has reached the endpoint.
         after: seconds that the endpoint asks to wait; None if it does not.
     """
 
     def __init__(
-        self, reason: str, details: str = "", *, again: bool = True, billed: bool = False, after: float = 0.0
+        self,
+        reason: str,
+        details: str = "",
+        *,
+        again: bool = True,
+        billed: bool = False,
+        sent: bool = True,
+        after: float = 0.0,
     ) -> None:
         super().__init__(f"{reason}: {details}" if details else reason)
         self.reason = reason
         self.again = again and reason in PASSING
         self.billed = billed
+        self.sent = sent
         self.after = after
 
 
@@ -111,35 +124,43 @@ class Connection:
             base_url=self.base_url,
             max_retries=0,
             timeout=None,  # ours is for the whole call
-            # A proxy is not asked for a server on this machine. A redirect would take the prompt and the secret headers
-            # to an address that config does not name.
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=self.server is None, follow_redirects=False),
+            http_client=transport.client(trust_env=self.server is None),  # a server on this machine needs no proxy
         )
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._client.close()
 
-    async def post(self, address: str, body: dict) -> dict:
+    async def post(self, address: str, body: dict, *, limit: int = transport.DEFAULT_LIMIT) -> dict:
         """The endpoint's answer, as JSON.
 
         Args:
             address: below the endpoint's own, or a whole one.
+            body: what is sent.
+            limit: size of the largest answer that is read, in bytes.
 
         Raises:
             CallError: there is none, or it is not what the protocol says.
             InputError: no call can succeed.
         """
+        with transport.transfer(limit) as state:
+            try:
+                return await self._post(address, body)
+            except CallError as error:
+                if not state.sent:
+                    error.sent = error.billed = False
+                raise
+
+    async def _post(self, address: str, body: dict) -> dict:
         try:
             async with asyncio.timeout(self.timeout):
                 # Not through the client's typed methods: they know one provider's fields, and check no answer.
-                content = await self._client.post(
-                    address, body=body, cast_to=object, options={"headers": self._headers}
-                )
-            if isinstance(content, str):  # sent as another type than JSON
-                content = json.loads(content)
+                answer = await self._client.post(address, body=body, cast_to=bytes, options={"headers": self._headers})
+            content = _loads(answer)
         except (ValueError, RecursionError):
-            raise CallError("malformed", "the answer is not JSON", billed=True) from None
+            raise CallError("malformed", "the answer is not whole JSON", billed=True) from None
+        except transport.BodyError as error:
+            raise CallError("bad_request", str(error), billed=True) from None
         except (TimeoutError, openai.APITimeoutError):
             raise CallError("timeout", f"no answer within {self.timeout:g} s", billed=True) from None
         except openai.APIStatusError as error:
@@ -150,11 +171,8 @@ class Connection:
             if self.server is not None:
                 self.server.check()
             cause = error.__cause__ or error
-            # Whether the endpoint had begun to answer is not known, unless there was no connection at all.
-            began = "Connect" not in type(cause).__name__
-            raise CallError("connection", self.plain(f"{type(cause).__name__} {cause}"), billed=began) from None
-        if not isinstance(content, dict):
-            raise CallError("malformed", "the answer is not a JSON object", billed=True)
+            # Whether the endpoint had begun to answer is not known.
+            raise CallError("connection", self.plain(f"{type(cause).__name__} {cause}"), billed=True) from None
         if content.get("error"):  # some gateways say so under status 200
             error = content["error"] if isinstance(content["error"], dict) else {"message": content["error"]}
             status = error["code"] if isinstance(error.get("code"), int) else 500
@@ -192,6 +210,26 @@ class Connection:
         if "content_filter" in code:
             return CallError("content_filter", details)
         return CallError("bad_request", details)
+
+
+def _loads(answer: bytes) -> object:
+    """The JSON object of an answer, whatever type the endpoint says that it has.
+
+    Raises:
+        CallError: it is something else, such as a page in HTML: the address or a setting is wrong.
+        ValueError, RecursionError: it begins as a JSON object, and is not whole.
+    """
+    start = answer[:STARTS].lstrip()
+    if start and not start.startswith(b"{"):
+        kind = (
+            "a page in HTML"
+            if start.startswith(b"<")
+            else "a stream of events"
+            if STREAM.match(start)
+            else "no JSON object"
+        )
+        raise CallError("bad_request", f"the answer is {kind}", billed=True)
+    return json.loads(answer)
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
