@@ -126,7 +126,7 @@ class Endpoint:
         await asyncio.sleep(reply.delay)
         body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
         headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **reply.headers}
-        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items() if value)
         writer.write(f"HTTP/1.1 {reply.status} Status\r\n{head}\r\n".encode() + body[: reply.cut])
         await writer.drain()
         return reply.cut is None
