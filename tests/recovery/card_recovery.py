@@ -1,11 +1,11 @@
-"""How often bias cards are right and wrong, where the truth is known, by simulators that share nothing with the project.
+"""How often bias cards are right and wrong, where the truth is known, by simulators that share nothing with the rest.
 
     python tests/recovery/card_recovery.py --studies 200 [--only NAME ...] [--processes 2]
 
-Prints its rows as Markdown. A study is a table of reads as `rubric-order audit` takes it; its judge gives score s of item
-i at position p the log-weight a[i, s] + b[p] + g[s, p] and draws from the softmax, or takes its maximum. `before` holds
-what the cards of an earlier version of the project said, as `card_recovery_before.csv` has it. It is made with that
-version's library in the place of this one's:
+Prints its rows as Markdown. A study is a table of reads as `rubric-order audit` takes it; its judge gives score s of
+item i at position p the log-weight a[i, s] + b[p] and what else is planted, and draws from the softmax, or takes its
+maximum. `before` holds what the cards of an earlier version of the project said, as `card_recovery_before.csv` has it.
+It is made with that version's library in the place of this one's:
 
     PYTHONPATH=OTHER/workflow/scripts python tests/recovery/card_recovery.py --studies 200 --save-before 0142498
 """
@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
@@ -108,29 +108,66 @@ CELLS = (
     Cell("probabilities known, most probable score written", 7, groups=100, soft=True, greedy=True),
     # With a bias at the margins: never small.
     *(
-        Cell("first position worth .27 more than others: at the margin", 7, EQUIVALENT, groups=200, first=0.27, soft=soft)
+        Cell(
+            "first position worth .27 more than others: at the margin", 7, EQUIVALENT, groups=200, first=0.27, soft=soft
+        )
         for soft in (False, True)
     ),
     *(
-        Cell("pass or fail, .42 log-odds from first to last: at the margin", 3, EQUIVALENT, groups=g, first=0.42, **PASS_FAIL)
+        Cell(
+            "pass or fail, .42 log-odds from first to last: at the margin",
+            3,
+            EQUIVALENT,
+            groups=g,
+            first=0.42,
+            **PASS_FAIL,
+        )
         for g in (100, 400)
     ),
     *(
         Cell("usual ordering shifted .1 points: at the margin", 7, EQUIVALENT, groups=200, shift=0.142, soft=soft)
         for soft in (False, True)
     ),
-    Cell("usual ordering shifted .1 points, most probable score written: at the margin", 7, EQUIVALENT, groups=200, shift=0.115, soft=True, greedy=True),
+    Cell(
+        "usual ordering shifted .1 points, most probable score written: at the margin",
+        7,
+        EQUIVALENT,
+        groups=200,
+        shift=0.115,
+        soft=True,
+        greedy=True,
+    ),
     # Power.
     right("first position worth .3, probabilities known", 7, BIASED, 0.95, groups=40, first=FIRST, soft=True),
     right("first position worth .3", 7, BIASED, math.nan, groups=100, first=FIRST),
     right("first position worth .3, at the ceiling", 7, BIASED, math.nan, groups=100, first=FIRST, **CEILING),
-    right("first position worth .3, at the ceiling, probabilities known", 7, BIASED, 0.95, groups=100, first=FIRST, soft=True, **CEILING),
+    right(
+        "first position worth .3, at the ceiling, probabilities known",
+        7,
+        BIASED,
+        0.95,
+        groups=100,
+        first=FIRST,
+        soft=True,
+        **CEILING,
+    ),
     right("usual ordering shifted .1 points", 7, BIASED, math.nan, groups=400, shift=0.142),
     right("no bias, probabilities known", 7, EQUIVALENT, POWER, groups=200, soft=True),
     *(right("no bias", 7, EQUIVALENT, math.nan, groups=groups) for groups in (400, 1000)),
-    *(right("pass or fail, no bias", 3, EQUIVALENT, math.nan, groups=groups, **PASS_FAIL) for groups in (100, 200, 400)),
-    right("five rotations, no bias, probabilities known", 9, EQUIVALENT, math.nan, groups=200, design="rotations", soft=True),
-)  # fmt: skip
+    *(
+        right("pass or fail, no bias", 3, EQUIVALENT, math.nan, groups=groups, **PASS_FAIL)
+        for groups in (100, 200, 400)
+    ),
+    right(
+        "five rotations, no bias, probabilities known",
+        9,
+        EQUIVALENT,
+        math.nan,
+        groups=200,
+        design="rotations",
+        soft=True,
+    ),
+)
 
 
 def cells() -> list[Cell]:
@@ -235,7 +272,8 @@ def lines(table: pd.DataFrame) -> Iterator[str]:
     yield "|--:|:--|--:|:--|--:|--:|--:|:--|"
     for row in table.itertuples(index=False):
         shares = ("" if math.isnan(value) else f"{value:.1%}" for value in (row.before, row.now))
-        yield f"| {row.point} | {row.setting} | {row.n_groups} | {row.quantity} | {row.studies} | {' | '.join(shares)} | {row.target} |"
+        words = (row.point, row.setting, row.n_groups, row.quantity, row.studies, *shares, row.target)
+        yield f"| {' | '.join(map(str, words))} |"
 
 
 def main() -> None:

@@ -11,7 +11,9 @@ TURNS = orderings.rotations(4)
 
 
 def design(shown, *, items=3, strategy="recorded", n=4, **options):
-    table = random_scores(1, n=n, n_items=items, n_reads=len(shown), failing=0, shown=shown, strategy=strategy, **options)
+    table = random_scores(
+        1, n=n, n_items=items, n_reads=len(shown), failing=0, shown=shown, strategy=strategy, **options
+    )
     (block,) = blocks.blocks(table)
     return block.design
 

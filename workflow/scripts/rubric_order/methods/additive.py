@@ -57,8 +57,8 @@ def cells(
         shape: number of items and of treatments.
     """
     cell, size = item * shape[1] + treatment, shape[0] * shape[1]
-    total, count = (np.bincount(cell, weights=each, minlength=size).reshape(shape) for each in (weight * values, weight))
-    return Cells(total, count)
+    sums = (np.bincount(cell, weights=each, minlength=size) for each in (weight * values, weight))
+    return Cells(*(each.reshape(shape) for each in sums))
 
 
 def departures(of: Cells) -> np.ndarray:

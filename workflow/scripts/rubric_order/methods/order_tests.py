@@ -24,7 +24,8 @@ import numpy as np
 from rubric_order.methods import multiplicity
 
 HARD, SOFT = "hard", "soft"
-TESTS = SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL = ("selection", "preference", "interaction", "points", "usual")
+SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL = "selection", "preference", "interaction", "points", "usual"
+TESTS = (SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL)
 LEVEL = 0.03  # of all tests of a card together: some reject at up to 1.6 times their level, and 5% are to hold
 NEAR = 1.25  # factor by which the exponent of `sampling.exponent` may miss 1
 
@@ -43,8 +44,8 @@ def drawn_as_they_are(low: float, high: float, temperature: float) -> bool:
         low, high: interval of the exponent, see `sampling.exponent`.
         temperature: at which answers were drawn; NaN where it is unknown.
     """
-    known = math.isnan(temperature) or temperature == 1
-    return bool(known and low <= 1 <= high and 1 / NEAR < low and high < NEAR)
+    as_they_are = math.isnan(temperature) or temperature == 1
+    return bool(as_they_are and 1 / NEAR < low <= 1 <= high < NEAR)
 
 
 def deciding(*, hard: bool, soft: bool, drawn: bool) -> Deciding:

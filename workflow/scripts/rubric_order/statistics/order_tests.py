@@ -31,8 +31,8 @@ def estimate(
         decisiveness, position_selection, position_preference, score_effects: see the modules of these names.
 
     Returns:
-        One row a test of a group of `KEYS` (dataset ``all``: all datasets of a study together) and `cluster`; cards take
-        groups. `test` is one of `order_tests.TESTS`, `p` its p-value by `readout`, and `p_card` that after Holm's
+        One row a test of a group of `KEYS` (dataset ``all``: all of a study's datasets together) and `cluster`; cards
+        take groups. `test` is one of `order_tests.TESTS`, `p` its p-value by `readout`, and `p_card` that after Holm's
         adjustment for the `n_tests` tests of the group that decide. `finding` says whether it is at most `level`. Tests
         that do not decide are not there.
     """

@@ -64,9 +64,10 @@ def estimate(
 
         Items have their own levels, so that a read without a score takes nothing from its ordering but precision.
         Where items are read in orderings of their own (see `designs.Design.shared`), as in `random`, there are
-        positions of levels and the test alone. Intervals are Student's t over clusters; a shift that is 0 in every cluster has none. `flag`:
-        ``saturated``, where the commonest score (`commonest`, its share) has at least `SATURATED` of all;
-        ``no variation``, where no item's scores differ between reads; ``few clusters`` as in `uniformity`.
+        positions of levels and the test alone. Intervals are Student's t over clusters; a shift that is 0 in every
+        cluster has none. `flag`: ``saturated``, where the commonest score (`commonest`, its share) has at least
+        `SATURATED` of all; ``no variation``, where no item's scores differ between reads; ``few clusters`` as in
+        `uniformity`.
     """
     laid: dict[tuple, list[Laid]] = {}
     for block in blocks.blocks(scores):
