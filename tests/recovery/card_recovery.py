@@ -90,7 +90,7 @@ CELLS = (
     # Without a bias; reads that are not spread evenly over orderings.
     Cell("five rotations, the usual one read three times more, lenient", 1, design="rotations", usual=4, **LENIENT),
     Cell("ten orderings, the usual one read twice more, lenient", 1, usual=3, **LENIENT),
-    Cell("ten orderings, the usual one read twice more, lenient, probabilities", 1, usual=3, soft=True, **LENIENT),
+    Cell("ten orderings, the usual one read twice more, lenient", 1, usual=3, soft=True, **LENIENT),
     *(
         Cell("8% of the reads lost, all of the usual ordering, lenient", 1, groups=groups, lost=0.8, **LENIENT)
         for groups in (100, 400)
@@ -103,9 +103,9 @@ CELLS = (
     *(Cell("lenient", 1, n=n, groups=40, **LENIENT) for n in (3, 9, 10)),
     *(Cell("pass or fail", 3, groups=groups, **PASS_FAIL) for groups in (20, 40, 200)),
     Cell("pass or fail, the usual order read three times more", 3, groups=60, usual=4, **PASS_FAIL | {"centre": 0.8}),
-    *(Cell("probabilities known", 7, groups=groups, soft=True) for groups in (20, 40, 200)),
-    Cell("at the ceiling, probabilities known", 7, groups=100, soft=True, **CEILING),
-    Cell("probabilities known, most probable score written", 7, groups=100, soft=True, greedy=True),
+    *(Cell("no bias", 7, groups=groups, soft=True) for groups in (20, 40, 200)),
+    Cell("at the ceiling", 7, groups=100, soft=True, **CEILING),
+    Cell("most probable score written", 7, groups=100, soft=True, greedy=True),
     # With a bias at the margins: never small.
     *(
         Cell(
@@ -138,11 +138,11 @@ CELLS = (
         greedy=True,
     ),
     # Power.
-    right("first position worth .3, probabilities known", 7, BIASED, 0.95, groups=40, first=FIRST, soft=True),
+    right("first position worth .3", 7, BIASED, 0.95, groups=40, first=FIRST, soft=True),
     right("first position worth .3", 7, BIASED, math.nan, groups=100, first=FIRST),
     right("first position worth .3, at the ceiling", 7, BIASED, math.nan, groups=100, first=FIRST, **CEILING),
     right(
-        "first position worth .3, at the ceiling, probabilities known",
+        "first position worth .3, at the ceiling",
         7,
         BIASED,
         0.95,
@@ -152,14 +152,14 @@ CELLS = (
         **CEILING,
     ),
     right("usual ordering shifted .1 points", 7, BIASED, math.nan, groups=400, shift=0.142),
-    right("no bias, probabilities known", 7, EQUIVALENT, POWER, groups=200, soft=True),
+    right("no bias", 7, EQUIVALENT, POWER, groups=200, soft=True),
     *(right("no bias", 7, EQUIVALENT, math.nan, groups=groups) for groups in (400, 1000)),
     *(
         right("pass or fail, no bias", 3, EQUIVALENT, math.nan, groups=groups, **PASS_FAIL)
         for groups in (100, 200, 400)
     ),
     right(
-        "five rotations, no bias, probabilities known",
+        "five rotations, no bias",
         9,
         EQUIVALENT,
         math.nan,
@@ -183,7 +183,7 @@ def quantity(cell: Cell) -> str:
 
 def setting(cell: Cell) -> str:
     """The setting of a cell, in words."""
-    return f"{cell.name}; {cell.n} levels"
+    return f"{cell.name}; {cell.n} levels{'; probabilities known' if cell.soft else ''}"
 
 
 def shown(cell: Cell) -> np.ndarray:

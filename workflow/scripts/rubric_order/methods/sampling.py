@@ -7,7 +7,7 @@ import numpy as np
 from rubric_order.methods import cluster_robust
 from rubric_order.methods.resampling import sum_units
 
-STEPS, GREATEST = 60, 50.0
+STEPS, SMALLEST, GREATEST = 60, 1e-9, 50.0
 LEAST = 1e-6  # an option that was written and has no probability is taken to have this one
 CONFIDENCE = 0.99
 
@@ -47,7 +47,7 @@ def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Exp
         mean = (weights * finite).sum(axis=1)
         return own - mean, float(((weights * finite**2).sum(axis=1) - mean**2).sum())
 
-    low, high = 0.0, GREATEST
+    low, high = SMALLEST, GREATEST
     if not len(own) or parts(low)[0].sum() <= 0 or parts(high)[0].sum() >= 0:
         return Exponent()
     for _ in range(STEPS):  # the derivative falls with b
