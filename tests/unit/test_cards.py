@@ -8,7 +8,7 @@ import pytest
 from factories import simulated_reads
 
 from rubric_order.base.keys import KEYS
-from rubric_order.cards import card, verdict
+from rubric_order.cards import card, limits, verdict
 from rubric_order.cards.evidence import Evidence, Interval, Readout, Small
 from rubric_order.library import estimates
 from rubric_order.simulation import studies
@@ -378,3 +378,22 @@ def test_reads_without_human_scores_have_cards_without_people():
     assert made.evidence.agreement is None
     assert made.to_dict()["agreement"] is made.to_dict()["rankings"] is None
     assert not any("people" in name for name, _ in card.facts(made.evidence))
+
+
+def test_rotations_without_reversals_tell_the_shift_by_the_usual_ordering():
+    reads = simulated_reads(groups=60, candidates=1, strategies=("repeated_rotations",), noise=0.5)
+    reads = reads[reads["read_index"] < 5].assign(strategy="recorded")
+    content = of_reads(reads).to_dict()
+    assert content["usual_minus_balanced"] is not None
+    assert content["readouts"]["hard"]["smaller_than_margin"]["points"] is not None
+    assert content["design"] == {"fewest": 1, "most": 1, "shared": True, "balanced": True, "crossed": True}
+    (found,) = limits.check([content], limits.Limits(points=0.8))
+    assert found.outcome == "passed"
+
+
+def test_a_judge_of_two_levels_without_bias_can_be_equivalent():
+    found = of_reads(
+        without_people(simulated_reads(groups=600, candidates=1, n=2, strategies=("balanced",), noise=0.7))
+    )
+    assert [*found.verdict.tests] == [("hard", "points")]
+    assert found.verdict.word == "equivalent"
