@@ -16,6 +16,7 @@ from rubric_order.judging.engines import Request
 from rubric_order.parsing.choices import numbers
 from rubric_order.probes import Question, Shown
 from rubric_order.prompts import orderings
+from rubric_order.statistics import decisiveness, order_tests, position_preference, position_selection, score_effects
 
 ROOT = Path(__file__).resolve().parents[1]
 # Whose reads they are.
@@ -276,6 +277,17 @@ def _chosen(items, shown, chosen, *, failed):
     part["failure"] = np.where(failed, "no_score", None)
     part["expected_score"], part["position_probabilities"] = np.nan, None
     return part
+
+
+def order_tests_of(scores: pd.DataFrame | list[pd.DataFrame]) -> pd.DataFrame:
+    """The tests that decide the bias cards of some scores, see `order_tests.estimate`."""
+    scores = pd.concat(scores, ignore_index=True) if isinstance(scores, list) else scores
+    return order_tests.estimate(
+        decisiveness=decisiveness.estimate(scores),
+        position_selection=position_selection.estimate(scores, resamples=20, confidence=0.95, seed=1),
+        position_preference=position_preference.estimate(scores, confidence=0.95, sampling_temperatures={}),
+        score_effects=score_effects.estimate(scores, confidence=0.95, seed=1, sign_changes=499),
+    )
 
 
 def predecessors(orderings: np.ndarray) -> np.ndarray:

@@ -112,8 +112,11 @@ def test_recorded_reads_are_crossed_where_their_orderings_are(strategy):
     assert block.crossed == recorded.crossed == (strategy != "fixed")
 
 
-def test_recorded_reads_mostly_of_one_ordering_are_not_crossed():
+def test_reads_of_one_ordering_beside_balanced_ones_leave_them_crossed_and_items_of_one_ordering_do_not():
     balanced, fixed = simulated_reads(strategies=["balanced"]), simulated_reads(strategies=["fixed"], reads=40)
     fixed["read_index"] += 10
     (block,) = blocks.blocks(pd.concat([balanced, fixed]).assign(strategy="recorded"))
+    assert block.crossed  # each ordering counts once for each item
+    few = balanced[balanced["item_id"].isin(balanced["item_id"].unique()[:4])]
+    (block,) = blocks.blocks(pd.concat([few, fixed]).assign(strategy="recorded"))
     assert not block.crossed

@@ -8,7 +8,7 @@ import pytest
 from factories import simulated_reads
 
 from rubric_order.base.keys import KEYS
-from rubric_order.cards import card, verdict
+from rubric_order.cards import card, limits, verdict
 from rubric_order.cards.evidence import Evidence, Interval, Readout, Small
 from rubric_order.library import estimates
 from rubric_order.simulation import studies
@@ -16,10 +16,10 @@ from rubric_order.simulation.judge import Simulation
 
 QUIET = Readout(
     "hard",
-    shares=(Interval(0.5, 0.48, 0.52), Interval(0.5, 0.48, 0.52)),
+    shares=(Interval(0.34, 0.32, 0.36), Interval(0.33, 0.31, 0.35), Interval(0.33, 0.31, 0.35)),
     v=Interval(0.01, 0, 0.03),
     p_selection=0.5,
-    preference=(Interval(0.01, -0.02, 0.04), Interval(-0.01, -0.04, 0.02)),
+    preference=(Interval(0.01, -0.02, 0.04), Interval(0.0, -0.03, 0.03), Interval(-0.01, -0.04, 0.02)),
     p_preference=0.5,
     interaction=Interval(0.01, -0.02, 0.04),
     p_interaction=0.5,
@@ -33,12 +33,16 @@ QUIET = Readout(
 )
 PLAIN = Evidence(
     keys={"study": "s", "judge": "j", "profile": "default", "condition": "baseline", "dataset": "d"}
-    | {"strategy": "balanced", "n": 2},
+    | {"strategy": "balanced", "n": 3},
     n_items=100,
     n_groups=50,
     n_reads=400,
     n_failed=0,
-    n_orderings=4,
+    n_orderings=6,
+    fewest=1,
+    most=1,
+    shared=True,
+    balanced=True,
     crossed=True,
     commonest_score=1,
     commonest_share=0.6,
@@ -67,9 +71,65 @@ def test_tests_are_adjusted_for_their_number():
     word, reasons = said({"p_points": 0.007})
     assert word == "biased"
     assert "p = 0.028" in reasons
-    soft = dataclasses.replace(QUIET, name="soft")
-    both = dataclasses.replace(PLAIN, hard=dataclasses.replace(QUIET, p_points=0.007), soft=soft)
-    assert verdict.judge(both).word == "equivalent"  # eight tests: 0.056
+    assert said({"p_points": 0.007, "p_usual": 0.9})[0] == "equivalent"  # five tests: 0.035
+
+
+SOFT = dataclasses.replace(QUIET, name="soft")
+
+
+def test_option_probabilities_decide_log_odds_and_written_scores_points():
+    odd = dataclasses.replace(QUIET, p_selection=1e-9, p_preference=1e-9, p_interaction=1e-9, p_points=0.5)
+    both = dataclasses.replace(PLAIN, hard=odd, soft=SOFT)
+    assert verdict.judge(both).word == "equivalent"
+    assert set(both.tests) == {("soft", "preference"), ("soft", "interaction"), ("hard", "points")}
+    assert said({"p_points": 0.009}, soft=SOFT)[0] == "biased"  # three tests: 0.027
+    assert said({"p_points": 1e-9}, soft=SOFT, drawn=True)[0] == "equivalent"  # expected scores decide
+
+
+def test_of_two_levels_one_test_decides_and_no_interaction_is_asked_for():
+    two = {"keys": PLAIN.keys | {"n": 2}}
+    unknown = {"interaction": Interval(), "p_interaction": math.nan, "small_interaction": Small("undecided", 0.2)}
+    word, reasons = said(unknown | {"p_usual": 0.5}, **two)
+    assert word == "equivalent"
+    assert "The test finds no effect of the order: p = 0.500, where 0.03 or less would be a finding." in reasons
+    assert said(unknown | {"p_points": 0.029}, **two)[0] == "biased"
+    assert said(unknown | {"p_points": 0.029, "p_usual": 0.029})[0] == "cannot tell"  # of three levels
+    one = dataclasses.replace(PLAIN, **two, soft=SOFT, drawn=True).tests
+    assert one == {("soft", "preference"): 0.5}
+
+
+def test_a_shift_by_the_usual_ordering_alone_is_a_bias():
+    word, reasons = said({"p_usual": 0.005, "usual": Interval(0.1, 0.05, 0.15)})
+    assert word == "biased"
+    assert "The usual ordering moves the mean score: it lies +0.10 [+0.05, +0.15] points" in reasons
+    assert "p is adjusted for 5 tests, and 0.03 or less is a finding." in reasons
+
+
+def test_a_card_without_a_finding_names_the_smallest_p_and_the_level():
+    _, reasons = said({"p_points": 0.009})
+    assert "of 4 tests the smallest p is 0.036, adjusted for their number, where 0.03 or less" in reasons
+    content = card.Card(PLAIN, verdict.judge(PLAIN)).to_dict()
+    assert (content["level"], content["n_tests"], content["smallest_p"]) == (0.03, 4, 1.0)
+    facts = dict(card.facts(PLAIN))
+    assert facts["Smallest p, adjusted (0.03 or less is a finding)"] == "1.000 of 4 tests"
+
+
+@pytest.mark.parametrize(
+    ("design", "words"),
+    [
+        ({}, "6, each read 1 time an item"),
+        ({"most": 3}, "6, each read 1 to 3 times an item; each counted once an item, every score stands equally often"),
+        ({"fewest": 0, "balanced": False}, "each read 0 to 1 times an item; each counted once an item, every score"),
+    ],
+)
+def test_a_card_says_how_often_each_ordering_was_read(design, words):
+    assert words in dict(card.facts(dataclasses.replace(PLAIN, **design)))["Orderings"]
+
+
+def test_orderings_of_their_own_are_named_only_where_items_have_them():
+    unknown = {"small_points": Small()}
+    assert "orderings of their own" in said(unknown, shared=False)[1]
+    assert "orderings of their own" not in said(unknown)[1]
 
 
 @pytest.mark.parametrize(
@@ -80,6 +140,7 @@ def test_tests_are_adjusted_for_their_number():
         ({"p_points": 0.0001}, {"n_failed": 120}, "23% of the reads have no score"),
         ({"p_points": 0.0001}, {"commonest_share": 0.96}, "score 1 in 96% of its reads"),
         ({"saturated": True}, {"discordant_share": 0.02}, "only 2.0% of the pairs"),
+        ({"v": Interval()}, {}, "No item was read in several orderings"),
         ({}, {"n_orderings": 1, "crossed": False}, "in one ordering"),
         ({}, {"n_orderings": 2, "crossed": False}, "(2 orderings)"),
         ({}, {"hard": None, "n_reads": 0}, "No read has a score."),
@@ -108,7 +169,6 @@ def test_a_wide_interval_and_few_groups_leave_a_bias_open():
     word, reasons = said({"small_points": few}, n_groups=25)
     assert word == "cannot tell"
     assert "25 groups are too few" in reasons
-    assert "own" in said({"small_points": Small()})[1]
 
 
 def test_a_preference_that_changes_with_the_score_is_a_bias():
@@ -145,10 +205,15 @@ def test_v_of_few_groups_is_not_offered_as_evidence():
 
 
 def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
-    soft = dataclasses.replace(QUIET, name="soft", p_preference=1e-9)
+    soft = dataclasses.replace(SOFT, p_preference=1e-9)
     word, reasons = said({"saturated": True}, commonest_share=0.99, soft=soft, top_probability=0.9)
+    assert word == "biased by its option probabilities"
+    assert "The written scores hardly show it: it gives score 1 in 99% of its reads." in reasons
+    assert "Some positions are preferred by the option probabilities" in reasons
+    word, reasons = said({"saturated": True}, commonest_share=0.99, soft=SOFT, top_probability=0.9)
     assert word == "cannot tell"
-    assert "Its option probabilities do depend on the position" in reasons
+    assert "The option probabilities do not show it either." in reasons
+    assert said({"saturated": True}, commonest_share=0.99, soft=soft, n_groups=19)[0] == "cannot tell"
 
 
 def test_a_card_as_json_has_none_for_what_is_not_known():
@@ -313,3 +378,22 @@ def test_reads_without_human_scores_have_cards_without_people():
     assert made.evidence.agreement is None
     assert made.to_dict()["agreement"] is made.to_dict()["rankings"] is None
     assert not any("people" in name for name, _ in card.facts(made.evidence))
+
+
+def test_rotations_without_reversals_tell_the_shift_by_the_usual_ordering():
+    reads = simulated_reads(groups=60, candidates=1, strategies=("repeated_rotations",), noise=0.5)
+    reads = reads[reads["read_index"] < 5].assign(strategy="recorded")
+    content = of_reads(reads).to_dict()
+    assert content["usual_minus_balanced"] is not None
+    assert content["readouts"]["hard"]["smaller_than_margin"]["points"] is not None
+    assert content["design"] == {"fewest": 1, "most": 1, "shared": True, "balanced": True, "crossed": True}
+    (found,) = limits.check([content], limits.Limits(points=0.8))
+    assert found.outcome == "passed"
+
+
+def test_a_judge_of_two_levels_without_bias_can_be_equivalent():
+    found = of_reads(
+        without_people(simulated_reads(groups=600, candidates=1, n=2, strategies=("balanced",), noise=0.7))
+    )
+    assert [*found.verdict.tests] == [("hard", "points")]
+    assert found.verdict.word == "equivalent"

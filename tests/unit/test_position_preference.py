@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from factories import score_table, simulated_reads
+from factories import order_tests_of, score_table, simulated_reads
 
 from rubric_order.base.labels import Labels
 from rubric_order.figures import position_preference as figure
@@ -224,11 +224,11 @@ def found():
         simulated_reads(groups=8, judge="judge_a", n=3),
         simulated_reads(groups=8, judge="judge_a", profile="warm"),
     ]
-    return position_preference.estimate(iter(parts), **SETTINGS)
+    return position_preference.estimate(iter(parts), **SETTINGS), order_tests_of(parts)
 
 
 def test_the_table_has_the_columns_that_others_rely_on(found):
-    rows = table.table(found, study="s")
+    rows = table.table(*found, study="s")
     first = ["judge", "profile", "dataset", "strategy", "n", "readout", "position", "preference", "preference_low"]
     assert rows.columns[:13].tolist() == [*first, "preference_high", "p_cluster", "n_pairs", "n_clusters"]
     assert not rows.duplicated(first[:7]).any()
@@ -247,6 +247,7 @@ def test_the_table_has_the_columns_that_others_rely_on(found):
 
 
 def test_the_figure_has_a_panel_a_judge_and_readout_and_a_line_a_dataset(found):
+    found, _ = found
     options = {"study": "s", "strategy": "balanced", "n": 5, "readouts": ["hard", "soft"], "columns": 2}
     shape = {"width_in": 6.5, "panel_height_in": 2.6, "labels": Labels({"judge_a": "A", "judge_b": "B"}, {"d": "D"})}
     drawn = figure.draw(found, **options, **shape)

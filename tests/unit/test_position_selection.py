@@ -267,11 +267,39 @@ def test_item_counts_are_in_the_order_of_ids_with_zeros_where_nothing_is_usable(
         assert counts_of(table, readout).tolist() == [[1, 1], [0, 0], [0, 1]]
 
 
-def test_an_item_of_which_one_read_has_a_score_counts():
+def test_an_item_of_which_one_read_has_a_score_can_be_compared_with_nothing():
     one = [5] + [None] * 9
     found = position_selection.estimate(score_table([one, [5] * 10, [None] * 10], soft=False), **BOOTSTRAP)
     (row,) = rows_of(found, "chi2").itertuples()
-    assert (row.n_items, row.n_clusters, row.n_reads, row.n_failed) == (2, 2, 11, 19)
+    assert (row.n_items, row.n_clusters, row.n_reads, row.n_failed) == (1, 1, 10, 19)
+
+
+def evened(table, readout="hard"):
+    (block,) = blocks.blocks(table)
+    return selections.evened(block, readout)
+
+
+def test_each_ordering_counts_once_for_an_item_however_often_it_was_read():
+    more = [[1, 2], [1, 2], [1, 2], [2, 1]]
+    shares = [[[0.9, 0.1], [0.6, 0.4], [0.6, 0.4], [0.2, 0.8]]]
+    table = score_table([[1, 1, 2, 2]], n=2, shown=more, probabilities=shares)
+    assert evened(table) == pytest.approx(np.array([[2 / 3 + 1, 1 / 3]]))
+    assert evened(table, "soft") == pytest.approx(np.array([[0.7 + 0.8, 0.3 + 0.2]]))
+
+
+def test_where_reads_are_lost_selections_are_compared_with_what_the_others_showed():
+    turns = [[1, 2, 3], [2, 3, 1], [3, 1, 2]]
+    # In the orderings that are left score 2 stands at 1 and 3, score 3 at 2 and 1, score 1 at 3 and 2.
+    always_first, faithful = [None, 2, 3], [None, 3, 3]
+    both = evened(score_table([always_first, faithful, [None, None, 1]], n=3, shown=turns, strategy="recorded"))
+    assert both == pytest.approx(np.array([[2, 0, 0], [2 / 3] * 3, [0, 0, 0]]))
+
+
+@pytest.mark.parametrize("strategy", ["balanced", "all"])
+def test_reads_that_are_spread_evenly_are_taken_as_they_are(strategy):
+    table = random_scores(5, n=4, n_reads=48, failing=0, shown=orderings.choose(strategy, 4), strategy=strategy)
+    raw = counts_of(table, "hard")
+    assert evened(table) == pytest.approx(raw * len(orderings.choose(strategy, 4)) / 48)
 
 
 def test_soft_counts_are_summed_probabilities_of_positions():
@@ -328,7 +356,7 @@ def test_tables_one_after_another_give_what_one_table_gives():
 
 
 def test_groups_are_the_sample_where_they_are_asked_for():
-    table = random_scores(4, n_items=24)
+    table = random_scores(4, n_items=24, failing=0)
     result = position_selection.estimate(table, **BOOTSTRAP)
     alone = position_selection.estimate(
         table.assign(item_id=table["group_id"], read_index=range(len(table))), **BOOTSTRAP
@@ -371,7 +399,7 @@ def test_a_v_that_may_be_0_and_one_of_few_clusters_are_flagged():
 
 
 def test_failed_reads_widen_bounds_of_shares_and_v():
-    table = score_table([[1, 2, None], [1, 1, None]], n=2, shown=[[1, 2], [1, 2], [2, 1]])
+    table = score_table([[1, 2, None], [1, 1, None]], n=2, shown=[[1, 2], [2, 1], [2, 1]])
     shares = rows_of(position_selection.estimate(table, **BOOTSTRAP), "share")
     # 3 and 1 of 4 reads; 2 more could select either position.
     assert shares["bound_low"].tolist() == pytest.approx([3 / 6, 1 / 6])
@@ -381,7 +409,7 @@ def test_failed_reads_widen_bounds_of_shares_and_v():
 
 
 def test_position_selection_agrees_with_plain_counts():
-    table = random_scores(2)
+    table = random_scores(2, failing=0)
     result = position_selection.estimate(table, **BOOTSTRAP)
     selected = [int(position) for position in table["position"] if not pd.isna(position)]
     test = uniformity.position_test(selected, 5)
@@ -400,7 +428,7 @@ def test_position_selection_agrees_with_plain_counts():
 
 
 def test_intervals_agree_with_a_plain_bootstrap_over_items():
-    table = random_scores(3, n_items=25)
+    table = random_scores(3, n_items=25, failing=0)
     result = position_selection.estimate(table, resamples=4000, confidence=0.9, seed=1)
     reads_of = [reads["position"].dropna().tolist() for _, reads in table.groupby("item_id")]
 

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from factories import random_scores, score_table, simulated_reads
+from factories import order_tests_of, random_scores, score_table, simulated_reads
 
 from rubric_order.base.labels import Labels
 from rubric_order.figures import score_effects as figure
@@ -91,7 +91,7 @@ def test_orderings_of_their_own_have_the_test_and_positions_of_levels_alone():
     assert (one(found, "order_test")[["p_order", "estimate"]] < [0.01, 1]).all()
     first, last = (one(found, "level_position", score=score, position=1)["estimate"] for score in (1, 5))
     assert first < -0.3 < 0.3 < last
-    rows = tables.table(found, study="s")
+    rows = tables.table(found, order_tests_of(table), study="s")
     assert rows["usual_minus_balanced"].isna().all()
     assert (tables.for_print(rows)["usual less balanced"] == "").all()
 
@@ -128,15 +128,46 @@ def test_treatments_that_no_item_connects_have_no_shifts():
 
 
 def test_the_table_has_the_columns_that_others_rely_on():
-    table = simulated_reads(groups=8, strategies=["balanced", "random"], soft=True, preference=[1, 0, 0, 0, 0])
-    rows = tables.table(score_effects.estimate(table, **SETTINGS), study="s")
+    table = simulated_reads(groups=12, strategies=["balanced", "random"], soft=True, preference=[3, 0, 0, 0, 0])
+    rows = tables.table(score_effects.estimate(table, **SETTINGS), order_tests_of(table), study="s")
     contrasts = ["usual_minus_balanced", "ascending_minus_descending"]
     ends = [f"{name}{end}" for name in contrasts for end in ("", "_low", "_high")]
     assert rows.columns[:13].tolist() == ["judge", "profile", "dataset", "strategy", "n", "readout", *ends, "p_order"]
     assert set(rows["dataset"]) == {"d", "all"}
     printed = tables.for_print(rows)
     assert len(printed) == 4
-    assert "‡" not in "".join(printed["p"])
+    assert {*rows["p_card"].notna(), *rows["usual_p_card"].notna()} == {True, False}
+    stars = [text.endswith("*") for text in printed["p"]]
+    assert stars == rows.query("dataset == 'all'")["p_card"].notna().tolist()
+
+
+def test_the_usual_ordering_is_compared_with_rotations_alone():
+    table = score_table([[1, 2, 3], [3, 2, 3], [2, 2, 3]], n=3, shown=orderings.rotations(3), strategy="recorded")
+    found = score_effects.estimate(table, **SETTINGS)
+    assert one(found, "usual_minus_balanced")["estimate"] == pytest.approx(2 - 7 / 3)
+    assert not (found["quantity"] == "ascending_minus_descending").any()
+
+
+def test_reading_an_ordering_more_often_changes_no_shift():
+    once, more = [[1, 2, 3]] * 3, [[1, 1, 1, 2, 3]] * 3
+    turns = orderings.rotations(3)
+    shown = np.vstack([turns[:1], turns[:1], turns])
+    options = {"n": 3, "strategy": "recorded", "soft": False}
+    rows = [
+        score_effects.estimate(score_table(values, shown=each, **options), **SETTINGS).query("quantity == 'ordering'")
+        for values, each in ((once, turns), (more, shown))
+    ]
+    assert rows[1]["estimate"].tolist() == pytest.approx(rows[0]["estimate"].tolist())
+    assert rows[0]["estimate"].tolist()[:3] == pytest.approx([-1, 0, 1])
+
+
+def test_the_shift_by_the_usual_ordering_has_a_test_of_signs():
+    table = simulated_reads(groups=40, candidates=1, strategies=["balanced"], noise=2.0, seed=4)
+    usual = table["ordering"].map(lambda row: list(row) == [1, 2, 3, 4, 5])
+    one_up = table["score"].where(~usual, (table["score"] + 1).clip(upper=5))
+    shifted = score_effects.estimate(table.assign(score=one_up), **SETTINGS)
+    assert one(shifted, "usual_minus_balanced")["p_order"] < 0.02
+    assert one(score_effects.estimate(table, **SETTINGS), "usual_minus_balanced")["p_order"] > 0.05
 
 
 def test_the_figure_shows_every_ordering_and_says_when_there_is_none():

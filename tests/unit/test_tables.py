@@ -6,10 +6,13 @@ import unicodedata
 import numpy as np
 import pandas as pd
 import pytest
-from factories import one_read_each, score_table
+from factories import one_read_each, order_tests_of, score_table, simulated_reads
 
 from rubric_order import tables
 from rubric_order.base.conditions import of_condition
+from rubric_order.cards import card as cards
+from rubric_order.library import estimates
+from rubric_order.prompts import orderings
 from rubric_order.statistics import human_agreement as agreement
 from rubric_order.statistics import parse_failures as failures
 from rubric_order.statistics import position_selection as bias
@@ -46,7 +49,7 @@ def everything(scores):
     positions = bias.estimate(scores, **BOOTSTRAP)
     correlations = agreement.estimate(scores, **BOOTSTRAP)
     differences = comparison.estimate(scores, **BOOTSTRAP)
-    selection = position_selection.table(positions, study="s", strategy="balanced", n=2)
+    selection = position_selection.table(positions, order_tests_of(scores), study="s", strategy="balanced", n=2)
     correlation = human_agreement.table(correlations, study="s", n=2)
     compared = strategy_comparison.table(correlations, differences, study="s", n=2)
     by_scale = scales.table(levels.estimate(positions, studies=["s"]))
@@ -79,7 +82,7 @@ def test_the_columns_of_position_selection_have_every_position_with_its_interval
     intervals = ("", "_low", "_high", "_bound_low", "_bound_high")
     assert table.columns.tolist() == [
         *("judge", "dataset", "strategy", "n", "readout", "cluster", "n_items", "n_clusters", "n_reads", "n_failed"),
-        *("chi2", "p", "p_cluster", "p_rotation", "p_holm", "p_bh", "n_tests"),
+        *("chi2", "p", "p_cluster", "p_rotation", "p_holm", "p_bh", "n_tests", "p_card"),
         *(*(f"cramers_v{end}" for end in intervals), "flag"),
         *("cramers_v_corrected", "cramers_v_squared", "cramers_v_corrected_reads", "design_effect", "detectable_v"),
         *("saturated", "commonest_share", "discordant_pairs", "discordant_share", "direction"),
@@ -89,7 +92,8 @@ def test_the_columns_of_position_selection_have_every_position_with_its_interval
     counts = ["n_items", "n_clusters", "n_reads", "n_failed"]
     assert first_only[[*counts, "pos1", "pos2", "cramers_v"]].tolist() == [8, 4, 16, 0, 1, 0, 1]
     assert printed.columns.tolist() == [
-        *("judge", "dataset", "readout", "reads", "groups", "V", "corrected V", "detectable V", "chi2", "p rotation"),
+        *("judge", "dataset", "readout", "reads", "groups", "V", "corrected V", "detectable V", "chi2"),
+        *("p", "p rotation"),
         *("Pos1 %", "Pos2 %", "commonest %", "same %", "direction", "flag"),
     ]
     assert set(printed["flag"]) == {"few clusters"}
@@ -102,7 +106,9 @@ def test_the_columns_of_position_selection_have_every_position_with_its_interval
 def test_items_or_groups_are_the_sample_as_asked(scores):
     statistics = bias.estimate(scores, **BOOTSTRAP)
     by_group, by_item = (
-        position_selection.table(statistics, study="s", strategy="balanced", n=2, cluster=cluster)
+        position_selection.table(
+            statistics, order_tests_of(scores), study="s", strategy="balanced", n=2, cluster=cluster
+        )
         for cluster in ("group", "item")
     )
     assert by_group["n_clusters"].tolist() == [4, 4]
@@ -162,9 +168,10 @@ def test_an_empty_table_still_has_its_header(scores, whole, tmp_path):
 def test_rows_of_other_studies_scales_and_strategies_are_left_out(scores):
     everything_else = [scores.assign(study="t"), scores.assign(strategy="random"), scores]
     statistics = bias.estimate(pd.concat(everything_else), **BOOTSTRAP)
-    assert len(position_selection.table(statistics, study="s", strategy="balanced", n=2)) == 2
-    assert position_selection.table(statistics, study="s", strategy="balanced", n=5).empty
-    assert position_selection.table(statistics, study="u", strategy="balanced", n=2).empty
+    both = statistics, order_tests_of(everything_else)
+    assert len(position_selection.table(*both, study="s", strategy="balanced", n=2)) == 2
+    assert position_selection.table(*both, study="s", strategy="balanced", n=5).empty
+    assert position_selection.table(*both, study="u", strategy="balanced", n=2).empty
     correlations = agreement.estimate(pd.concat(everything_else), **BOOTSTRAP)
     assert len(human_agreement.table(correlations, study="s", n=2)) == 4
     assert human_agreement.table(correlations, study="u", n=2).empty
@@ -173,12 +180,29 @@ def test_rows_of_other_studies_scales_and_strategies_are_left_out(scores):
     assert set(parse_failures.table(failed, study="t")["strategy"]) == {"balanced"}
 
 
-def test_a_dagger_marks_what_is_not_significant_and_a_double_one_what_many_tests_make_so(scores, whole):
+def test_a_star_marks_what_a_bias_card_has_for_a_finding_and_no_other_p(whole):
     table, _ = whole["position_selection"]
     table = pd.concat([table, table], ignore_index=True)
-    table = table.assign(p_cluster=[0.2, 0.01, np.nan, 0.04], p_holm=[0.8, 0.04, np.nan, 0.16])
-    printed = position_selection.for_print(table)
-    assert [text[-1] if text[-1] in "†‡" else "" for text in printed["chi2"]] == ["†", "", "†", "‡"]
+    table = table.assign(p_cluster=[0.007, 0.007, np.nan, 0.0001], p_holm=0.007, p_card=[np.nan, 0.028, np.nan, 0.0004])
+    assert position_selection.for_print(table)["p"].tolist() == ["0.007", "0.007*", "undefined", "<.001*"]
+
+
+def test_marks_are_those_of_the_cards_of_the_same_scores():
+    parts = [
+        simulated_reads(
+            groups=30, candidates=1, strategies=("balanced",), judge=f"j{k}", seed=k, soft=k % 2 == 0, preference=bias
+        )
+        for k, bias in enumerate([None, None, [0.3, 0, 0, 0, 0], [0.3, 0, 0, 0, 0]])
+    ]
+    scores = pd.concat(parts, ignore_index=True)
+    tests = order_tests_of(scores).query("cluster == 'group' and dataset == 'd'")
+    made = {found.judge: found for found in cards.cards(estimates.of_card(scores))}
+    assert set(tests["judge"]) == set(made)
+    for judge, own in tests.groupby("judge"):
+        adjusted = own.set_index(["readout", "test"])["p_card"].to_dict()
+        assert set(adjusted) == set(made[judge].verdict.tests)
+        assert own["finding"].any() == made[judge].verdict.word.startswith("biased")
+    assert tests.groupby("judge")["finding"].any().nunique() == 2
 
 
 # Strategies and scales.
@@ -238,10 +262,16 @@ def test_stars_mark_differences_whose_interval_does_not_hold_0(values, text):
     assert printed[["less fixed r", "flag"]].to_numpy().tolist() == [[text, ""]]
 
 
+def placed_reads(places, *, n, **about):
+    """Items that are read in every rotation, by a judge that takes the score at one place of each item."""
+    turns = orderings.rotations(n)
+    return score_table([turns[:, place - 1].tolist() for place in places], n=n, shown=turns, soft=False, **about)
+
+
 def test_scales_average_v_over_the_datasets_of_each_scale():
     rng = np.random.default_rng(2)
     parts = [
-        rated_reads({"balanced": rng.integers(1, n + 1, 60)}, n=n, dataset=dataset)
+        placed_reads(rng.integers(1, n + 1, 60), n=n, dataset=dataset)
         for n, dataset in ((2, "a"), (2, "b"), (5, "a"), (5, "b"), (9, "a"))
     ]
     statistics = bias.estimate(pd.concat(parts), **BOOTSTRAP)
@@ -264,9 +294,9 @@ def test_scales_average_v_over_the_datasets_of_each_scale():
 
 
 def test_scales_of_several_studies_take_each_dataset_from_the_first():
-    first = rated_reads({"balanced": [1, 1, 1, 2] * 10}, n=2)
-    again = rated_reads({"balanced": [1, 2] * 20}, n=2).assign(study="t")
-    more = rated_reads({"balanced": [1, 2, 3] * 20}, n=3).assign(study="t")
+    first = placed_reads([1, 1, 1, 2] * 10, n=2)
+    again = placed_reads([1, 2] * 20, n=2).assign(study="t")
+    more = placed_reads([1, 2, 3] * 20, n=3).assign(study="t")
     statistics = bias.estimate(pd.concat([again, first, more]), **BOOTSTRAP)
     found = (
         scales.table(levels.estimate(statistics, studies=["s", "t"]))

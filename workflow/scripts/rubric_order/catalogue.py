@@ -57,6 +57,9 @@ STATISTICS = {
     "position_preference": Statistic(
         SCORE_ORDER, settings=("bootstrap/confidence",), derived=("sampling_temperatures",)
     ),
+    "order_tests": Statistic(
+        reads=("decisiveness", "position_selection", "position_preference", "score_effects"), settings=()
+    ),
     "preference_summary": Statistic(reads=("position_preference",), settings=("bootstrap/confidence",)),
     "judge_comparison": Statistic(
         SCORE_ORDER, settings=("bootstrap/confidence", "judge_comparison"), derived=("sampling_temperatures",)
@@ -161,9 +164,9 @@ REPLICATED = {"li2025": ("scoring_accuracy", "golden_alignment")}
 COMPARED = ("human_agreement", "strategy_comparison")
 
 TABLES = {
-    "position_selection": Shown(("position_selection",), "Position bias", "Position selection, table"),
-    "score_effects": Shown(("score_effects",), "Position bias", "Effect on scores, table"),
-    "position_preference": Shown(("position_preference",), "Position bias", "Position preference, table"),
+    "position_selection": Shown(("position_selection", "order_tests"), "Position bias", "Position selection, table"),
+    "score_effects": Shown(("score_effects", "order_tests"), "Position bias", "Effect on scores, table"),
+    "position_preference": Shown(("position_preference", "order_tests"), "Position bias", "Position preference, table"),
     "preference_summary": Shown(
         ("preference_summary",), "Position bias", "Position preference over judges and datasets"
     ),

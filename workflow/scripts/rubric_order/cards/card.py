@@ -12,6 +12,7 @@ from rubric_order.base.keys import KEYS
 from rubric_order.cards import evidence as gathering
 from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Interval, Rankings, Readout
+from rubric_order.methods import order_tests
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,13 @@ class Card:
 
         Keys: ``judge``, ``verdict``, ``reasons``, ``notes``, ``advice``, ``v``, ``v_low``, ``v_high``, ``preference``
         (by position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``), counts, what the order
-        does to ``agreement`` and ``rankings``, and what else was found of each readout under ``readouts``. The first
-        numbers are those of the options that were written, where any were.
+        does to ``agreement`` and ``rankings``, and what else was found of each readout under ``readouts``. V is that of
+        the options that were written, where any were; preference and points are those of the readout that decides
+        (``decided_by``).
         """
         found, main = self.evidence, self.evidence.main or Readout("hard")
+        log_odds, points = found.log_odds or main, found.points or main
+        tests = self.verdict.tests
         return {
             "judge": self.judge,
             "verdict": self.verdict.word,
@@ -49,17 +53,22 @@ class Card:
             "notes": list(self.notes),
             "advice": self.verdict.advice,
             **_with_ends("v", main.v),
-            "preference": _estimates(main),
-            **_with_ends("usual_minus_balanced", main.usual),
+            "preference": _estimates(log_odds),
+            **_with_ends("usual_minus_balanced", points.usual),
+            "decided_by": found.deciding._asdict(),
+            "level": order_tests.LEVEL,
+            "n_tests": len(tests),
+            "smallest_p": min(tests.values(), default=None),
             **{name: getattr(found, name) for name in ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings")},
+            "design": {name: getattr(found, name) for name in ("fewest", "most", "shared", "balanced", "crossed")},
             "n_levels": found.n,
             "saturated": found.saturated,
             "commonest_score": found.commonest_score,
             "commonest_share": number(found.commonest_share),
             "discordant_share": number(found.discordant_share),
             "top_probability": number(found.top_probability),
-            "margin_points": number(main.small_points.margin),
-            "margin_log_odds": number(main.small_log_odds.margin),
+            "margin_points": number(points.small_points.margin),
+            "margin_log_odds": number(log_odds.small_log_odds.margin),
             "detectable_v": number(found.detectable_v),
             "agreement": _agreement(found.agreement),
             "rankings": _rankings(found.rankings),
@@ -106,7 +115,8 @@ def cards(statistics: Mapping[str, pd.DataFrame]) -> list[Card]:
 def facts(evidence: Evidence) -> list[tuple[str, str]]:
     """The numbers of a card as people read them: what it is, and its value."""
     main = evidence.main or Readout("hard")
-    values = _estimates(main)
+    log_odds, points = evidence.log_odds or main, evidence.points or main
+    values = _estimates(log_odds)
     preference = (
         "not known" if values is None else ", ".join("not known" if v is None else f"{v:+z.2f}" for v in values)
     )
@@ -114,8 +124,9 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
     return [
         ("Share of each position, first to last", ", ".join(f"{share.estimate:.0%}" for share in main.shares) or "-"),
         ("Cramér's V of the shares (0: equal)", written(main.v, ".3f")),
-        ("Preference of each position, log-odds", preference),
-        ("Usual ordering less mean of all orderings, points", written(main.usual, "+z.2f")),
+        (f"Preference of each position, log-odds{_of(log_odds, 'option probabilities')}", preference),
+        (f"Usual ordering less mean of all orderings, points{_of(points, 'expected scores')}", _usual(points)),
+        (f"Smallest p, adjusted ({order_tests.LEVEL:g} or less is a finding)", _smallest(evidence.tests)),
         ("Commonest score", "no score" if evidence.commonest_score is None else commonest),
         ("Pairs of reads of an item that differ", _share(evidence.discordant_share)),
         ("Mean probability of the most probable score", _share(evidence.top_probability)),
@@ -123,8 +134,35 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
         ("Smallest V that four of five studies of this size find", _plain(evidence.detectable_v, ".3f")),
         ("Items", f"{evidence.n_items:,} in {_count(evidence.n_groups, 'group')}"),
         ("Reads", f"{evidence.n_reads:,} with a score, {evidence.n_failed:,} without"),
-        ("Orders", f"{evidence.n_orderings:,}"),
+        ("Orderings", _design(evidence)),
     ]
+
+
+def _of(readout: Readout, what: str) -> str:
+    return f" ({what})" if readout.name == order_tests.SOFT else ""
+
+
+def _usual(readout: Readout) -> str:
+    """The shift by the usual ordering."""
+    return written(readout.usual, "+z.2f")
+
+
+def _smallest(tests: Mapping[tuple[str, str], float]) -> str:
+    """The smallest p-value of the tests that decide."""
+    if not tests:
+        return "no test"
+    least = min(tests.values())
+    return f"{'< 0.001' if least < 0.001 else f'{least:.3f}'} of {_count(len(tests), 'test')}"
+
+
+def _design(evidence: Evidence) -> str:
+    """In which orderings items were read, and how often."""
+    times = f"{evidence.most}" if evidence.fewest == evidence.most else f"{evidence.fewest} to {evidence.most}"
+    often = f"{evidence.n_orderings:,}, each read {times} time{'' if times == '1' else 's'} an item"
+    if evidence.most == 1 and evidence.balanced:
+        return often
+    even = "equally often" if evidence.balanced else "often enough" if evidence.crossed else "not often enough"
+    return f"{often}; each counted once an item, every score stands {even} in every position"
 
 
 def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, KEYS
-from rubric_order.methods import cluster_robust, equivalence, uniformity
+from rubric_order.methods import cluster_robust, equivalence, order_tests, uniformity
 
 # The statistics that a card is made from; the first says which cards there are.
 STATISTICS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
@@ -28,7 +28,7 @@ USED = (
     "ci_high",
 )
 USED += ("low", "high", "margin", "verdict", "p", "p_cluster", "p_rotation", "p_order", "chance", "flag", "saturated")
-USED += ("n_items", "n_prompts", "k", "k_other")
+USED += ("n_items", "n_clusters", "n_prompts", "k", "k_other", "temperature")
 Rows = list[dict[str, Any]]
 CLUSTER = "group"
 USUAL = ("single", "fixed")  # strategies of the usual ordering
@@ -76,8 +76,8 @@ class Readout:
         preference: of each position in log-odds; NaN where it cannot be told. p_preference: of all being 0.
         interaction: what the highest score gains at the last position and the lowest at the first, beside what
             positions are worth to all scores, in log-odds. p_interaction: of it being 0.
-        usual: the usual ordering's mean score less the mean over orderings. largest_gap: between two orderings, and
-            what chance makes of it. p_points: of no mean effect of the order.
+        usual: the usual ordering's mean score less the mean over orderings. p_usual: of its being 0. largest_gap:
+            between two orderings, and what chance makes of it. p_points: of no mean effect of the order.
         small_points, small_log_odds, small_interaction: whether these are shown to be small.
         saturated: whether the scores leave an order nothing to change.
     """
@@ -91,6 +91,7 @@ class Readout:
     interaction: Interval = Interval()
     p_interaction: float = math.nan
     usual: Interval = Interval()
+    p_usual: float = math.nan
     largest_gap: float = math.nan
     gap_by_chance: float = math.nan
     p_points: float = math.nan
@@ -101,10 +102,9 @@ class Readout:
 
     @property
     def tests(self) -> dict[str, float]:
-        """p-values of the tests of this readout that could be made."""
-        found = {"selection": self.p_selection, "preference": self.p_preference}
-        found |= {"interaction": self.p_interaction, "points": self.p_points}
-        return {name: p for name, p in found.items() if not math.isnan(p)}
+        """p-values of the tests of this readout that could be made, see `order_tests.TESTS`."""
+        p = (self.p_selection, self.p_preference, self.p_interaction, self.p_points, self.p_usual)
+        return {name: value for name, value in zip(order_tests.TESTS, p, strict=True) if not math.isnan(value)}
 
 
 @dataclass(frozen=True)
@@ -159,6 +159,7 @@ class Evidence:
         keys: values of `keys.KEYS`.
         others: columns of `decisiveness.estimate`.
         hard, soft: readouts; None where there is none.
+        drawn: whether answers are drawn from the option probabilities, see `order_tests.drawn_as_they_are`.
         detectable_v: the smallest V that four of five such studies would find, by the main readout.
         agreement, rankings: by the main readout; None where there are no human scores, or no candidates that compete.
     """
@@ -169,6 +170,10 @@ class Evidence:
     n_reads: int
     n_failed: int
     n_orderings: int
+    fewest: int
+    most: int
+    shared: bool
+    balanced: bool
     crossed: bool
     commonest_score: int | None
     commonest_share: float
@@ -176,6 +181,7 @@ class Evidence:
     top_probability: float
     hard: Readout | None
     soft: Readout | None
+    drawn: bool = False
     detectable_v: float = math.nan
     agreement: Agreement | None = None
     rankings: Rankings | None = None
@@ -186,8 +192,29 @@ class Evidence:
 
     @property
     def main(self) -> Readout | None:
-        """The readout that the card speaks of first: what was written, where anything was."""
+        """The readout of what was selected: what was written, where anything was."""
         return self.hard or self.soft
+
+    @property
+    def deciding(self) -> order_tests.Deciding:
+        """The names of the readouts that decide the verdict."""
+        return order_tests.deciding(hard=self.hard is not None, soft=self.soft is not None, drawn=self.drawn)
+
+    @property
+    def log_odds(self) -> Readout | None:
+        """The readout that decides what is in log-odds."""
+        return self.soft if self.deciding.log_odds == order_tests.SOFT else self.hard
+
+    @property
+    def points(self) -> Readout | None:
+        """The readout that decides what is in points."""
+        return self.soft if self.deciding.points == order_tests.SOFT else self.hard
+
+    @property
+    def tests(self) -> dict[tuple[str, str], float]:
+        """p-values of the tests that decide by readout and test, after Holm's adjustment for their number."""
+        p = {(readout.name, name): value for readout in self.readouts for name, value in readout.tests.items()}
+        return order_tests.adjusted(p, self.n, self.deciding)
 
     @property
     def readouts(self) -> tuple[Readout, ...]:
@@ -216,14 +243,17 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
         key = tuple(row[name] for name in KEYS)
         own = {name: groups.get(key) for name, groups in parts.items() if name in STATISTICS}
         score, main = row["commonest_score"], "hard" if row["n_reads"] else "soft"
+        temperature = float(_first(own["position_preference"] or [], "temperature"))
         yield Evidence(
             keys={name: row[name] for name in KEYS},
             **{name: int(row[name]) for name in ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings")},
-            crossed=bool(row["crossed"]),
+            **{name: int(row[name]) for name in ("fewest", "most")},
+            **{name: bool(row[name]) for name in ("shared", "balanced", "crossed")},
             commonest_score=None if pd.isna(score) else int(score),
             **{name: float(row[name]) for name in ("commonest_share", "discordant_share", "top_probability")},
             hard=_readout("hard", own) if row["n_reads"] else None,
             soft=_readout("soft", own) if not pd.isna(row["top_probability"]) else None,
+            drawn=order_tests.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature),
             detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),
@@ -311,12 +341,18 @@ def _readout(name: str, own: Mapping[str, Rows | None]) -> Readout:
     if part := rows.get("score_effects"):
         gap, test = (_rows(part, quantity=quantity) for quantity in ("largest_gap", "order_test"))
         found["usual"] = _one(part, quantity="usual_minus_balanced")
+        found["p_usual"] = float(_first(_rows(part, quantity="usual_minus_balanced"), "p_order"))
         found |= {"largest_gap": _first(gap, "estimate"), "gap_by_chance": _first(gap, "chance")}
         found["p_points"] = _first(test, "p_order")
         flag = str(_first(test, "flag", ""))
         found["saturated"] = found.get("saturated", False) or "saturated" in flag or "no variation" in flag
     if part := rows.get("equivalence"):
         found |= {f"small_{name}": _small(part, name) for name in ("points", "log_odds", "interaction")}
+        test = _rows(rows.get("score_effects"), quantity="order_test")
+        same = "no variation" in str(_first(test, "flag", ""))
+        if name == order_tests.SOFT and same and _first(test, "n_clusters") >= uniformity.FEW_CLUSTERS:
+            # The expected score of every item is the same in all orderings: that is the smallest shift there is.
+            found["small_points"] = Small(equivalence.SHOWN, found["small_points"].margin, Interval(0.0, 0.0, 0.0))
     return Readout(name, **found)
 
 

@@ -2,8 +2,9 @@
 
 V, points, log-odds and agreement have intervals. Such a limit is kept where the whole interval lies inside it, and
 broken where the whole interval lies outside it. It cannot be told where the interval reaches across the limit or is not
-known, and where there are fewer groups than asked for. Of a saturated judge V, points and log-odds cannot be told
-either; agreement can. Preferences are kept where that of every position is, and broken where that of one is.
+known, and where there are fewer groups than asked for. Of a saturated judge V cannot be told either, nor can points and
+log-odds of written scores; agreement and what option probabilities decide can. Preferences are kept where that of every
+position is, and broken where that of one is.
 
 The share of reads without a score has no interval: the share itself is compared, whatever the number of groups. Too few
 groups are never a failure: they cannot tell.
@@ -73,14 +74,20 @@ def _of_card(card: Mapping[str, Any], limits: Limits) -> Iterator[Finding]:
     few = limits.groups is not None and groups < limits.groups
     if limits.groups is not None:
         yield Finding(about, f"groups at least {limits.groups}", CANNOT_TELL if few else PASSED, f"{groups}")
-    blind = "saturated: nearly always one score" if card.get("saturated") else "too few groups" if few else ""
+    decided_by = card.get("decided_by", {})
+
+    def blind(what: str) -> str:
+        if card.get("saturated") and decided_by.get(what) != "soft":
+            return "saturated: nearly always one score"
+        return "too few groups" if few else ""
+
     if limits.v is not None:
-        yield _within(about, f"V at most {limits.v:g}", _ends(card, "v"), limits.v, blind)
+        yield _within(about, f"V at most {limits.v:g}", _ends(card, "v"), limits.v, blind("v"))
     if limits.points is not None:
         text = f"usual ordering within {limits.points:g} points"
-        yield _within(about, text, _ends(card, "usual_minus_balanced"), limits.points, blind)
+        yield _within(about, text, _ends(card, "usual_minus_balanced"), limits.points, blind("points"))
     if limits.log_odds is not None:
-        yield _preferences(about, card, limits.log_odds, blind)
+        yield _preferences(about, card, limits.log_odds, blind("log_odds"))
     if limits.failed is not None:
         asked = card.get("n_reads", 0) + card.get("n_failed", 0)
         share = card.get("n_failed", 0) / asked if asked else None
@@ -133,7 +140,8 @@ def _finding(about: str, text: str, outcome: str, found: str, blind: str) -> Fin
 def _preferences(about: str, card: Mapping[str, Any], limit: float, blind: str) -> Finding:
     """Of all positions together: kept where each is, broken where one is."""
     readouts = card.get("readouts", {})
-    found = (readouts.get("hard") or readouts.get("soft") or {}).get("preference") or []
+    decides = card.get("decided_by", {}).get("log_odds", "hard")
+    found = (readouts.get(decides) or readouts.get("soft") or {}).get("preference") or []
     outcomes = {_outcome(each["log_odds_low"], each["log_odds_high"], limit) for each in found}
     outcome = FAILED if FAILED in outcomes else PASSED if outcomes == {PASSED} else CANNOT_TELL
     known = [each["log_odds"] for each in found if each["log_odds"] is not None]

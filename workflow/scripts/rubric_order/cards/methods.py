@@ -37,6 +37,11 @@ STATISTICS = {
         "order has any effect, groups changed signs at random.",
         (),
     ),
+    "order_tests": (
+        "A bias was called found where a test of the order had p of at most 3% after Holm's adjustment for all tests "
+        "of the judge's bias card. Option probabilities decided what is in log-odds where they were known.",
+        (),
+    ),
     "human_agreement": (
         "Agreement with human scores was measured by Pearson's r, Spearman's rho, Kendall's tau-b and weighted kappa.",
         (),

@@ -20,6 +20,7 @@ from rubric_order.base.labels import Labels
 from rubric_order.cards import evidence
 from rubric_order.cards.card import Card, facts
 from rubric_order.cards.card import cards as cards_of
+from rubric_order.methods import order_tests
 from rubric_order.pages import page as pages
 
 FORMAT, VERSION = "rubric-order summary", 1
@@ -95,6 +96,7 @@ def page(
         tables=[(each, Markup(_table(each.path))) for each in tables],  # noqa: S704 - written and escaped by `tables`
         figures=[(each, _embedded(each.path)) for each in figures],
         summary=summary,
+        level=f"{order_tests.LEVEL:g}",
     )
 
 

@@ -3,18 +3,22 @@
 The rules, in this order:
 
 1. **cannot tell**, where the reads cannot answer the question: not every score was shown in every position; no read has
-   a score; the judge is saturated, so that there is next to nothing that an order could change; there are fewer groups
-   than `FEWEST_GROUPS`, too few for the tests' error to be known; or more than `MOST_FAILED` of the reads failed.
-2. **biased**, where at least one test of no effect of the order rejects at `LEVEL` after Holm's adjustment. The tests,
-   of each readout: positions are selected equally often; no position is worth more than another in log-odds; positions
-   are worth the same to high and low scores; the order does not move the mean score. Adjusted, they wrongly find a
-   bias in at most 5% of all judges without one, together. A bias that is found is called a bias also where it is
-   small; the card then says how small.
-3. **equivalent**, where no test rejects and two one-sided tests show that no order moves the mean score by the margin
-   in points or more, that no position is worth the margin in log-odds or more, and that none is worth so much more to
-   high scores than to low ones. All must be shown, each at its own level, so that together they wrongly show a bias to
-   be small in no more of the cases.
-4. **cannot tell**: no bias was found, and the intervals are too wide to exclude one that matters.
+   a score; there are fewer groups than `FEWEST_GROUPS`, too few for the tests' error to be known; or more than
+   `MOST_FAILED` of the reads failed.
+2. Where the written scores are saturated, so that there is next to nothing that an order could change: **biased by its
+   option probabilities**, where a test of these finds that the order matters, else **cannot tell**.
+3. **biased**, where at least one test of no effect of the order rejects at `order_tests.LEVEL` after Holm's adjustment.
+   `order_tests` says which tests these are: positions are selected equally often; no position is worth more than
+   another in log-odds; positions are worth the same to high and low scores; the order does not move the mean score; nor
+   does the usual one. Adjusted, they wrongly find a bias in at most 5% of all judges without one, together. A bias that
+   is found is called a bias also where it is small; the card then says how small.
+4. **equivalent**, where no test rejects and two one-sided tests show that no order moves the mean score by the margin
+   in points or more, that no position is worth the margin in log-odds or more, and, of more than two levels, that none
+   is worth so much more to high scores than to low ones. All must be shown, each at its own level, so that together
+   they wrongly show a bias to be small in no more of the cases.
+5. **cannot tell**: no bias was found, and the intervals are too wide to exclude one that matters.
+
+Where option probabilities are known they decide what is in log-odds, and expected scores may decide points.
 """
 
 import math
@@ -23,19 +27,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rubric_order.cards.evidence import Evidence, Interval, Readout
-from rubric_order.methods import equivalence, multiplicity, uniformity
+from rubric_order.cards.evidence import Evidence, Interval, Readout, Small
+from rubric_order.methods import equivalence, order_tests, uniformity
 
-BIASED, EQUIVALENT, CANNOT_TELL = VERDICTS = ("biased", "equivalent", "cannot tell")
-LEVEL = 0.03  # of all tests of a card together: some reject at up to 1.6 times their level, and 5% are to hold
+BIASED, EQUIVALENT, CANNOT_TELL = "biased", "equivalent", "cannot tell"
+BIASED_IN_PROBABILITIES = "biased by its option probabilities"
+VERDICTS = (BIASED, BIASED_IN_PROBABILITIES, EQUIVALENT, CANNOT_TELL)
 FEWEST_GROUPS = 20  # with fewer, nothing is said
 MOST_FAILED = 0.2  # share of the reads
 AVERAGE = (
     "A score from one ordering carries the bias. Where the judge is used, average its scores over all these orderings, "
     "and compare only scores that were made in the same way."
 )
+AVERAGE_PROBABILITIES = (
+    "Where expected scores or probabilities are used, average them over all these orderings. Written scores hardly "
+    "change with the order on these items; on items between two scores they can."
+)
 ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
 READ_AS = {"hard": "", "soft": " by the option probabilities"}
+POINTS_AS = {"hard": "", "soft": " (expected scores)"}
 
 
 class Verdict(NamedTuple):
@@ -56,29 +66,43 @@ class Verdict(NamedTuple):
 
 def judge(evidence: Evidence) -> Verdict:
     """The verdict that the rules of this module give."""
-    tests = adjusted(evidence)
-    problems = list(_problems(evidence))
+    tests = evidence.tests
+    findings = order_tests.findings(tests)
+    problems, saturation = [*_problems(evidence)], _saturation(evidence)
+    of_probabilities = {key: p for key, p in findings.items() if key[0] == order_tests.SOFT}
+    if saturation and of_probabilities and not problems:
+        hidden = f"The written scores hardly show it: {saturation}."
+        reasons = (hidden, *_of_bias(evidence, of_probabilities))
+        return Verdict(BIASED_IN_PROBABILITIES, reasons, tests, AVERAGE_PROBABILITIES)
+    if saturation:
+        problems.insert(0, f"The judge is saturated: {saturation}. So these scores cannot show what it prefers.")
     if problems:
-        return Verdict(CANNOT_TELL, (*problems, *_seen_anyway(evidence, tests)), tests, _remedy(evidence))
-    found = {key: p for key, p in tests.items() if p <= LEVEL}
-    if found:
-        return Verdict(BIASED, tuple(_of_bias(evidence, found)), tests, AVERAGE)
-    readout = _preference_readout(evidence)
-    if all(small.shown for small in (evidence.main.small_points, readout.small_log_odds, readout.small_interaction)):
-        return Verdict(EQUIVALENT, tuple(_of_equivalence(evidence)), tests, ONE_ORDER)
-    reasons = ("No test finds that the order matters.", *_too_wide(evidence))
-    return Verdict(CANNOT_TELL, reasons, tests, _until_more_is_known(evidence))
+        reasons = (*problems, *_seen_anyway(evidence, tests))
+        return Verdict(CANNOT_TELL, reasons, tests, _remedy(evidence))
+    if findings:
+        return Verdict(BIASED, tuple(_of_bias(evidence, findings)), tests, AVERAGE)
+    if all(small.shown for small in _criteria(evidence)):
+        return Verdict(EQUIVALENT, tuple(_of_equivalence(evidence, tests)), tests, ONE_ORDER)
+    return Verdict(CANNOT_TELL, (no_finding(tests), *_too_wide(evidence)), tests, _until_more_is_known(evidence))
 
 
-def adjusted(evidence: Evidence) -> dict[tuple[str, str], float]:
-    """p-values of all tests of a card by readout and test, after Holm's adjustment for their number."""
-    raw = {(readout.name, name): p for readout in evidence.readouts for name, p in readout.tests.items()}
-    return dict(zip(raw, map(float, multiplicity.holm(np.array([*raw.values()]))), strict=True))
+def no_finding(tests: dict[tuple[str, str], float]) -> str:
+    """The sentence that no test finds an effect of the order, with the smallest p-value and the level."""
+    if not tests:
+        return "No test of the order could be made."
+    least, level = min(tests.values()), f"{order_tests.LEVEL:g} or less would be a finding"
+    if len(tests) == 1:
+        return f"The test finds no effect of the order: {_p(least)}, where {level}."
+    return (
+        f"No test finds that the order matters: of {len(tests)} tests the smallest p is "
+        f"{_p(least).removeprefix('p ').removeprefix('= ')}, adjusted for their number, where {level}."
+    )
 
 
-def _preference_readout(evidence: Evidence) -> Readout:
-    """The readout that tells preferences best: option probabilities do not depend on what was drawn."""
-    return evidence.soft or evidence.hard
+def _criteria(evidence: Evidence) -> tuple[Small, ...]:
+    """What must be shown to be small. Of two levels there is no interaction."""
+    criteria = (evidence.points.small_points, evidence.log_odds.small_log_odds)
+    return (*criteria, evidence.log_odds.small_interaction) if evidence.n > 2 else criteria
 
 
 def _problems(evidence: Evidence) -> Iterator[str]:
@@ -94,23 +118,23 @@ def _problems(evidence: Evidence) -> Iterator[str]:
             f"Not every score was shown often enough in every position ({evidence.n_orderings} orderings), so a "
             "preference for a score looks like one for a position."
         )
-    elif not main.tests:
+    elif not main.v.known:
         yield "No item was read in several orderings, so nothing can be compared."
-    if evidence.hard and evidence.commonest_share >= uniformity.COMMONEST:
-        yield (
-            f"The judge is saturated: it gives score {evidence.commonest_score} in {evidence.commonest_share:.0%} of "
-            "its reads. So these reads cannot show what it prefers."
-        )
-    elif evidence.crossed and main.saturated:
-        yield (
-            f"The judge is saturated: only {_percent(evidence.discordant_share)} of the pairs of reads of an item have "
-            "different scores. The order changes few scores, and whether the judge prefers positions cannot be told."
-        )
     if _few_groups(evidence):
         are = "is 1 group" if evidence.n_groups == 1 else f"are {evidence.n_groups} groups"
         yield f"There {are} of items that are independent of each other; at least {FEWEST_GROUPS} are needed."
     if evidence.failed_share > MOST_FAILED:
         yield f"{_percent(evidence.failed_share)} of the reads have no score, and those could change the result."
+
+
+def _saturation(evidence: Evidence) -> str:
+    """Why the written scores leave an order next to nothing to change; empty where they do not."""
+    if evidence.hard and evidence.commonest_share >= uniformity.COMMONEST:
+        return f"it gives score {evidence.commonest_score} in {evidence.commonest_share:.0%} of its reads"
+    if evidence.hard and evidence.crossed and evidence.hard.saturated and not math.isnan(evidence.discordant_share):
+        share = _percent(evidence.discordant_share)
+        return f"only {share} of the pairs of reads of an item have different scores"
+    return ""
 
 
 def _few_groups(evidence: Evidence) -> bool:
@@ -124,7 +148,7 @@ def _remedy(evidence: Evidence) -> str:
         return (
             "Look at the single reads first: most likely the prompt, or the longest length of an answer, is at fault."
         )
-    if evidence.n_orderings == 1 or not evidence.crossed or not main.tests:
+    if evidence.n_orderings == 1 or not evidence.crossed or not main.v.known:
         return "Read each item in orderings in which every score stands in every position, as strategy balanced does."
     if evidence.saturated:
         return (
@@ -136,9 +160,8 @@ def _remedy(evidence: Evidence) -> str:
 
 def _until_more_is_known(evidence: Evidence) -> str:
     """What to do where the intervals are too wide, and how many groups would make them narrow enough."""
-    readout = _preference_readout(evidence)
     wanted = [evidence.n_groups]
-    for small in (evidence.main.small_points, readout.small_log_odds, readout.small_interaction):
+    for small in _criteria(evidence):
         if not small.shown and not math.isnan(_reach(small.worst)):
             room = small.margin - abs(small.worst.estimate)
             half = _reach(small.worst) - abs(small.worst.estimate)
@@ -161,13 +184,11 @@ def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Ite
     if not evidence.crossed or evidence.main is None:
         return
     main, soft = evidence.main, evidence.soft
-    if evidence.hard and soft and main.saturated and not soft.saturated:
-        if any(p <= LEVEL for (readout, _), p in tests.items() if readout == "soft"):
-            yield f"Its option probabilities do depend on the position: {_preference(soft)}."
-        else:
-            size = f" V is {_interval(soft.v, '.2f')}, where 0 is every position equally often." if soft.v.known else ""
-            yield f"By its option probabilities no test finds that the position matters.{size}"
-    elif not main.saturated and main.v.known:
+    of_soft = {key: p for key, p in tests.items() if key[0] == order_tests.SOFT}
+    if _saturation(evidence):
+        if soft and of_soft and not order_tests.findings(of_soft):
+            yield f"The option probabilities do not show it either. {no_finding(of_soft)}"
+    elif main.v.known:
         yield (
             f"In these reads V is {_interval(main.v, '.2f')}, where 0 is every position equally often"
             f"{', but intervals of so few groups cannot be relied on' if _few_groups(evidence) else ''}."
@@ -175,6 +196,7 @@ def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Ite
 
 
 def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float]) -> Iterator[str]:
+    """The findings in words, and how large the effect on scores is."""
     for readout in evidence.readouts:
         how = READ_AS[readout.name]
         own = {name: p for (of, name), p in found.items() if of == readout.name}
@@ -189,13 +211,19 @@ def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float]) -> Iterato
             what = f"{_interaction(readout)} ({_p(own['interaction'])})."
             yield f"High and low scores are preferred at different positions{how}: {what}"
         if "points" in own:
-            yield f"The order moves the mean score{how}: {_points(readout)} ({_p(own['points'])})."
+            yield (
+                f"The order moves the mean score{POINTS_AS[readout.name]}: {_points(readout)} ({_p(own['points'])})."
+            )
+        elif "usual" in own:
+            where = f"it lies {_interval(readout.usual, '+z.2f')} points from the mean of all orderings"
+            yield f"The usual ordering moves the mean score{POINTS_AS[readout.name]}: {where} ({_p(own['usual'])})."
     yield from _size(evidence)
+    yield f"p is adjusted for {len(evidence.tests)} tests, and {order_tests.LEVEL:g} or less is a finding."
 
 
 def _size(evidence: Evidence) -> Iterator[str]:
     """How large the effect on scores is, against the margin."""
-    small = evidence.main.small_points
+    small = evidence.points.small_points
     if small.shown:
         yield f"It is small in points: no ordering moves the mean score by {small.margin:g} points or more."
     elif small.verdict == equivalence.NOT_SHOWN:
@@ -207,13 +235,13 @@ def _size(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def _of_equivalence(evidence: Evidence) -> Iterator[str]:
-    readout = _preference_readout(evidence)
-    points, log_odds = evidence.main.small_points, readout.small_log_odds
-    yield "No test finds that the order matters."
+def _of_equivalence(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Iterator[str]:
+    readout = evidence.log_odds
+    points, log_odds = evidence.points.small_points, readout.small_log_odds
+    yield no_finding(tests)
     yield (
         f"No order moves the mean score by {points.margin:g} points or more: the intervals leave open at most "
-        f"{_at_most(_reach(points.worst))}."
+        f"{_at_most(_reach(points.worst))}{POINTS_AS[evidence.points.name]}."
     )
     yield (
         f"No position is worth {log_odds.margin:g} log-odds or more: the intervals leave open at most "
@@ -223,20 +251,22 @@ def _of_equivalence(evidence: Evidence) -> Iterator[str]:
 
 def _too_wide(evidence: Evidence) -> Iterator[str]:
     """Which intervals leave a bias open."""
-    points, readout = evidence.main.small_points, _preference_readout(evidence)
+    points, readout = evidence.points.small_points, evidence.log_odds
     log_odds = readout.small_log_odds
     if evidence.n_groups < uniformity.FEW_CLUSTERS:
         yield (
             f"{evidence.n_groups} groups are too few to show a bias to be small; at least {uniformity.FEW_CLUSTERS} "
             "are needed."
         )
-    if not points.verdict:
+    if not points.verdict and not evidence.shared:
         yield "Items were read in orderings of their own, so that the shift of the score by one ordering is not known."
+    elif not points.verdict:
+        yield "The shift of the score by one ordering is not known: no items connect all orderings with each other."
     elif not points.shown:
         yield _open("an order could move the mean score by", points.worst, points.margin, "points")
     if not log_odds.shown:
         yield _open("a position could be worth", log_odds.worst, log_odds.margin, "log-odds")
-    if not readout.small_interaction.shown:
+    if evidence.n > 2 and not readout.small_interaction.shown:
         what = "a position could be worth more to high scores than to low ones by"
         yield _open(what, readout.small_interaction.worst, log_odds.margin, "log-odds")
 

@@ -29,7 +29,8 @@ def audit(
 ) -> None:
     """Say of each judge whether the order of the score levels moves its scores: a bias card.
 
-    The verdict is biased, equivalent (to a judge without bias, within the margins) or cannot tell, with the reasons.
+    The verdict is biased, biased by its option probabilities, equivalent (to a judge without bias, within the margins)
+    or cannot tell, with the reasons.
     The status is 0 whatever the verdict, and 1 where the file cannot be read.
 
     Examples: [green]rubric-order audit reads.csv[/], [green]rubric-order audit reads.parquet --json > cards.json[/]

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from rubric_order.base import files, permutations
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, EVERY_POSITION
+from rubric_order.methods import designs
 from rubric_order.prompts import orderings
 
 REQUIRED = ("item", "ordering", "score")
@@ -152,8 +153,8 @@ def as_scores(reads: pd.DataFrame, where: str | Path = "reads") -> pd.DataFrame:
 
     Returns:
         The columns that statistics read, with study and dataset ``reads``. `strategy` is ``balanced`` or ``all`` where
-        every item of a judge is read in all orderings of that name and in no others, else ``recorded``. Reads of an
-        item are numbered as they stand. `named_groups` says whether groups were named.
+        every item of a judge is read in all orderings of that name, however often, and in no others, else ``recorded``.
+        Reads of an item are numbered as they stand. `named_groups` says whether groups were named.
 
     Raises:
         InputError: with row (from 1, without the header) and field, where something is not as described.
@@ -346,12 +347,11 @@ def _of_judge(
 
 
 def _strategy(order: np.ndarray, item: pd.Series) -> str:
-    """The name of the orderings that all items are read in."""
+    """The name of the orderings that all items are read in, however often."""
     n = order.shape[1]
     found, number = np.unique(order, axis=0, return_inverse=True)
     unit, items = pd.factorize(item)
-    pairs = np.unique(unit * len(found) + number.ravel())
-    if len(pairs) < len(items) * len(found):
+    if designs.Design(found, number.ravel(), unit, len(items)).fewest == 0:
         return "recorded"
     if np.array_equal(found, np.unique(orderings.balanced(n), axis=0)) and n > 2:
         return "balanced"

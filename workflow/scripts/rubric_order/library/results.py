@@ -147,7 +147,8 @@ def _notes(scores: pd.DataFrame, judge: str) -> tuple[str, ...]:
     repeats = int(pd.DataFrame({"item": own["item_id"], "shown": code, "score": own["score"]}).duplicated().sum())
     if repeats:
         text = "row repeats" if repeats == 1 else "rows repeat"
-        notes.append(f"{repeats:,} {text} item, ordering and score of an earlier one; they count as repeated reads.")
+        counted = "they count as repeated reads, and each ordering counts once for each item"
+        notes.append(f"{repeats:,} {text} item, ordering and score of an earlier one; {counted}.")
     return tuple(notes)
 
 

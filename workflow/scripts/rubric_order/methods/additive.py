@@ -23,7 +23,7 @@ class Cells(NamedTuple):
 
     Attributes:
         total: summed scores, shape (m, D).
-        count: numbers of scores, shape (m, D).
+        count: numbers of scores, or sums of their weights, shape (m, D).
     """
 
     total: np.ndarray
@@ -37,25 +37,28 @@ class Shifts(NamedTuple):
         level: mean over items of their level at an average treatment.
         shift: of each treatment, with a sum of 0, shape (D,).
         influence: what each cluster adds to each shift, as a derivative, shape (n_clusters, D); columns sum to 0.
+        parts: what each cluster's departures add to each shift, shape (n_clusters, D); columns sum to the shifts.
     """
 
     level: float
     shift: np.ndarray
     influence: np.ndarray
+    parts: np.ndarray
 
 
-def cells(values: np.ndarray, item: np.ndarray, treatment: np.ndarray, shape: tuple[int, int]) -> Cells:
+def cells(
+    values: np.ndarray, item: np.ndarray, treatment: np.ndarray, weight: np.ndarray, shape: tuple[int, int]
+) -> Cells:
     """Lay out reads.
 
     Args:
-        values: score of each read, NaN where there is none, shape (n_reads,).
-        item, treatment: of each read, from 0, shape (n_reads,).
+        values: score of each read, shape (n_reads,).
+        item, treatment: of each read, from 0, shape (n_reads,). weight: how much it counts.
         shape: number of items and of treatments.
     """
-    scored = ~np.isnan(values)
-    cell, size = item[scored] * shape[1] + treatment[scored], shape[0] * shape[1]
-    total = np.bincount(cell, weights=values[scored], minlength=size)
-    return Cells(total.reshape(shape), np.bincount(cell, minlength=size).reshape(shape).astype(float))
+    cell, size = item * shape[1] + treatment, shape[0] * shape[1]
+    sums = (np.bincount(cell, weights=each, minlength=size) for each in (weight * values, weight))
+    return Cells(*(each.reshape(shape) for each in sums))
 
 
 def departures(of: Cells) -> np.ndarray:
@@ -89,7 +92,8 @@ def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
     own = (total.sum(axis=1) - count @ shift) / size
     rest = away - (count * shift - count * (count @ shift / size)[:, None])
     used = count.sum(axis=1) > 0
-    return Shifts(float(own[used].mean()), shift, sum_units(rest, clusters) @ inverse)
+    influence, parts = (sum_units(each, clusters) @ inverse for each in (rest, away))
+    return Shifts(float(own[used].mean()), shift, influence, parts)
 
 
 @functools.lru_cache(maxsize=4)

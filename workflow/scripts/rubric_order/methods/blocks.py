@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import permutations
 from rubric_order.base.keys import EVERY_POSITION, KEYS, VALUES
+from rubric_order.methods.designs import Design
 
 ITEM_COLUMNS = ["item_id", "group_id", "candidate", "criterion", "human_score"]
 COLUMNS = [*KEYS, *ITEM_COLUMNS, "read_index", "ordering", "score", "expected_score"]
@@ -73,12 +73,25 @@ class Block:
     def crossed(self) -> bool:
         """Whether every score is shown in every position. Where it is not, position and score are one thing.
 
-        Of recorded reads their orderings tell: each score at each position at least half as often as on average.
+        Of recorded reads their design tells, see `designs.Design.crossed`.
         """
         if self.keys["strategy"] != "recorded":
             return self.keys["strategy"] in EVERY_POSITION
-        cells = (permutations.positions_of(self.shown) - 1) + self.n * np.arange(self.n)
-        return bool(2 * np.bincount(cells.ravel(), minlength=self.n**2).min() >= len(self.shown) / self.n)
+        return self.design.crossed
+
+    @cached_property
+    def design(self) -> Design:
+        """In which orderings items were read, and how often, whatever came of the reads."""
+        return self.design_of(np.ones(len(self.table), dtype=bool))
+
+    def design_of(self, chosen: np.ndarray) -> Design:
+        """The design of some reads, such as those with a score. Orderings and items keep their numbers.
+
+        Args:
+            chosen: whether each read counts, shape (n_reads,).
+        """
+        shown, number = self.orderings
+        return Design(shown, number[chosen], self.item[chosen], len(self.items))
 
     @cached_property
     def orderings(self) -> tuple[np.ndarray, np.ndarray]:

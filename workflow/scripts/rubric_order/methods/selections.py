@@ -28,6 +28,39 @@ def counts(block: Block, readout: str) -> np.ndarray:
     return np.column_stack([np.bincount(block.item[usable], values, shape[0]) for values in probabilities.T])
 
 
+def evened(block: Block, readout: str) -> np.ndarray:
+    """Selections of each position in each item as if it had been read once in every ordering. Shape (n_items, n).
+
+    A judge to which positions mean nothing selects a position as often as its scores stood there. So each ordering
+    counts once for each item, and what is selected is compared with what stood where in the reads that have this
+    readout: a share of 1/n, plus the selections of a position less those that the item's own scores make there. Where
+    each score stood equally often in every position these are the selections. An item that was read in K of the D
+    orderings is compared with its own reads among others; (1 - 1/D) / (1 - 1/K) makes up for that.
+
+    Returns:
+        Rows sum to the number of orderings in which the item has a usable read; those of one, which can be compared
+        with nothing, are zeros. A cell can be below 0.
+    """
+    n, column = block.n, block.table[READOUTS[readout]]
+    usable = column.notna().to_numpy()
+    design, item = block.design_of(usable), block.item[usable]
+    if readout == "hard":
+        place = column.to_numpy(dtype=float, na_value=0).astype(int)[usable]
+        chosen = (place[:, None] == np.arange(1, n + 1)).astype(float)
+    else:
+        chosen = np.stack(column[usable].to_numpy()) if usable.any() else np.zeros((0, n))
+    chosen *= design.weights[:, None]
+    size = len(block.items) * n
+    selected, given = (
+        np.bincount((item[:, None] * n + at).ravel(), chosen.ravel(), size).reshape(-1, n)
+        for at in (np.broadcast_to(np.arange(n), chosen.shape), block.shown[usable] - 1)
+    )
+    count = design.several
+    expected = np.einsum("is,isp->ip", given, design.exposure)
+    scale = (1 - 1 / len(design.orderings)) / (1 - 1 / np.maximum(count, 2))
+    return np.where(count[:, None] > 1, count[:, None] / n + scale[:, None] * (selected - expected), 0)
+
+
 def by_score(block: Block, readout: str) -> np.ndarray:
     """How often each score was selected at each position, item by item, or its summed probability there.
 

@@ -1,7 +1,9 @@
 """How far selected positions are from uniform: Cramer's V and what clustering does to it, and the direction of bias.
 
 Functions take counts of each position in each cluster (an item, or a group of items), shape (n_clusters, n); summed
-probabilities may stand for counts. Clusters are the sample: reads of one cluster may depend on each other in any way.
+probabilities may stand for counts. Counts are those of reads that show every score in every position equally often, or
+stand for such, see `selections.evened`: otherwise a judge to which positions mean nothing does not select them equally
+often. Clusters are the sample: reads of one cluster may depend on each other in any way.
 """
 
 import functools
@@ -288,7 +290,7 @@ def simultaneous_intervals(counts: np.ndarray, confidence: float) -> tuple[np.nd
     n_clusters, n = counts.shape
     if n_clusters < 2:
         return np.full(n, np.nan), np.full(n, np.nan)
-    share = counts.sum(axis=0) / counts.sum()
+    share = (counts.sum(axis=0) / counts.sum()).clip(0, 1)
     variance = np.diag(share_covariance(counts))
     spread = share * (1 - share)
     with np.errstate(divide="ignore", invalid="ignore"):

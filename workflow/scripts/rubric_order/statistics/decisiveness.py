@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import blocks, selections, tidy
+from rubric_order.methods import blocks, sampling, selections, tidy
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", *selections.READOUTS.values()]}
 
@@ -18,18 +18,24 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         scores: see `blocks.blocks`.
 
     Returns:
-        One row a group of `KEYS`: `n_items`, `n_groups`, `n_reads` with a score, `n_failed` without, `n_orderings` that
-        differ, and whether every score is shown in every position (`crossed`, see `blocks.Block.crossed`).
+        One row a group of `KEYS`: `n_items`, `n_groups`, `n_reads` with a score, `n_failed` without, and the design:
+        `n_orderings` that differ; `fewest` and `most` reads of an item in one of them; whether items are read in the
+        same ones (`shared`); and, where each ordering counts once for each item, whether every score is shown in every
+        position equally often (`balanced`), or at least often enough (`crossed`), see `designs.Design` and
+        `blocks.Block.crossed`.
         `commonest_score` is the score that is given most often (the lower one of two), `commonest_share` its share of
         the reads with a score; `discordant_share` of the pairs of reads of one item have different scores;
         `top_probability` is the mean probability of a read's most probable option, where probabilities are known. They
-        describe these reads and have no interval.
+        describe these reads and have no interval. `exponent`, with `exponent_low` and `exponent_high` over groups, is
+        the power of the probabilities from which answers look drawn, see `sampling.exponent`.
     """
     rows = [_of_block(block) for block in blocks.blocks(scores)]
     columns = [*KEYS, "n_items", "n_groups", "n_reads", "n_failed", "n_orderings", "crossed"]
     columns += ["commonest_score", "commonest_share", "discordant_share", "top_probability"]
+    columns += ["shared", "balanced", "fewest", "most", "exponent", "exponent_low", "exponent_high"]
     table = tidy.from_rows(rows, columns, words=[])
-    return table.astype({"commonest_score": "Int8", "crossed": bool})
+    flags = dict.fromkeys(("crossed", "shared", "balanced"), bool) | dict.fromkeys(("fewest", "most"), int)
+    return table.astype({"commonest_score": "Int8"} | flags)
 
 
 def _of_block(block: blocks.Block) -> dict:
@@ -42,6 +48,7 @@ def _of_block(block: blocks.Block) -> dict:
         "n_failed": int((~scored).sum()),
         "n_orderings": len(block.orderings[0]),
         "crossed": block.crossed,
+        **{name: getattr(block.design, name) for name in ("shared", "balanced", "fewest", "most")},
     }
     if len(scores):
         times = np.bincount(scores, minlength=block.n + 1)
@@ -50,4 +57,16 @@ def _of_block(block: blocks.Block) -> dict:
     column = selections.READOUTS["soft"]
     if "soft" in selections.readouts(block):
         found["top_probability"] = np.stack(block.table[column].dropna().to_numpy()).max(axis=1).mean()
+        both = scored.to_numpy() & block.table[column].notna().to_numpy()
+        found |= dict(zip(("exponent", "exponent_low", "exponent_high"), _drawn(block, both), strict=True))
     return block.keys | found
+
+
+def _drawn(block: blocks.Block, both: np.ndarray) -> sampling.Exponent:
+    """How answers are drawn from probabilities, of the reads that have both."""
+    if not both.any() or "position" not in block.table:
+        return sampling.Exponent()
+    shares = np.stack(block.table.loc[both, selections.READOUTS["soft"]].to_numpy())
+    place = block.table.loc[both, selections.READOUTS["hard"]].to_numpy(dtype=int) - 1
+    group = block.units("group")[block.item[both]]
+    return sampling.exponent(shares, place, np.unique(group, return_inverse=True)[1])

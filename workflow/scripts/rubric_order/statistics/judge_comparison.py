@@ -119,7 +119,7 @@ def estimate(
 def _measured(block: blocks.Block, readout: str) -> dict[str, Measured]:
     """All quantities of a block by each kind of cluster; what cannot be estimated is left out."""
     positions = preference.positions(preference.compared(block, readout))
-    selected, values = selections.counts(block, readout), None
+    selected, values = selections.evened(block, readout), None
     if block.keys["strategy"] in shared_orderings.SHARED:
         values = block.by_ordering(block.matrix(VALUES[readout]))
     measured = {}

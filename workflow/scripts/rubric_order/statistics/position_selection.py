@@ -35,7 +35,8 @@ def estimate(
     """Position shares, chi-square, Cramer's V and direction of bias, by both readouts, over items and over groups.
 
     Args:
-        scores: see `blocks.blocks`. resamples, confidence, seed: see the package.
+        scores: see `blocks.blocks`; each ordering counts once for each item, see `selections.evened`. resamples,
+            confidence, seed: see the package.
         near_uniform: see `uniformity.direction`.
 
     Returns:
@@ -75,23 +76,24 @@ def estimate(
 def _of_block(block: blocks.Block, seed: int, near: float, options: dict) -> Iterable[dict]:
     """The rows of one block, none where scores keep their positions."""
     for readout, column in selections.READOUTS.items() if block.crossed else ():
-        counts = selections.counts(block, readout)
+        counts = selections.evened(block, readout)
         used = counts.sum(axis=1) > 0
         if not used.any():
             continue
-        answered = int(block.table[column].notna().sum())
+        answered = int((block.table[column].notna().to_numpy() & used[block.item]).sum())
         variety = selections.variety(block, readout)
         saturated = uniformity.is_saturated(variety.commonest, variety.discordant_share)
         sizes = {
             "saturated": saturated,
             "n_items": int(used.sum()),
             "n_reads": answered,
-            "n_failed": len(block.table) - answered,
+            "n_failed": int(block.table[column].isna().sum()),
         }
         for cluster in CLUSTERS:
             name = block.keys | {"readout": readout, "cluster": cluster}
             rng = randomness.generator(seed, "position selection", *stream(name.values()))
             clusters = resampling.sum_units(counts[used], block.units(cluster, used))
+            clusters *= answered / clusters.sum()  # p over reads, and bounds, are about as many as were read
             about = name | sizes | {"n_clusters": len(clusters), "label": "", "flag": ""}
             together = uniformity.with_width(*uniformity.simultaneous_intervals(clusters, options["confidence"]))
             drawn = resampling.bootstrap_sums(clusters, options["resamples"], rng=rng)
@@ -112,7 +114,7 @@ def _shares(counts: np.ndarray, drawn: np.ndarray, together: tuple, n_failed: in
         drawn: their sums in each resample, shape (resamples, n).
         together: simultaneous intervals.
     """
-    total = counts.sum(axis=0)
+    total = np.maximum(counts.sum(axis=0), 0)
     ends = np.full((2, len(total)), np.nan)
     if len(counts) > 1:
         with np.errstate(invalid="ignore"):

@@ -43,7 +43,8 @@ def estimate(
     """Shifts of the mean score in points, of each dataset and of all of a study's datasets together.
 
     Args:
-        scores: see `blocks.blocks`; strategies in which every score meets every position are used.
+        scores: see `blocks.blocks`; strategies in which every score meets every position are used. Each ordering
+            counts once for each item, however often it was read.
         confidence, seed: see the package. sign_changes: how often clusters change sign to find what chance does.
 
     Returns:
@@ -51,7 +52,8 @@ def estimate(
         or `score` and `position`. Points are score levels. `mean_score` is that of what the row is about. `quantity` is
 
         - ``ordering``: mean score under an ordering less the mean over all orderings;
-        - ``usual_minus_balanced``: the same of the ordering 1 to n; ``ascending_minus_descending``: 1 to n less n to 1;
+        - ``usual_minus_balanced``: the same of the ordering 1 to n, with `p_order` of its being 0 by signs of clusters;
+          ``ascending_minus_descending``: 1 to n less n to 1;
         - ``largest_gap`` between the mean scores of two orderings, with the mean of the gaps that `chance` makes where
           the order has no mean effect, and the end `chance_high` of the share `confidence` of them;
         - ``level_position``: mean score where a level (`score`) stands at a `position`, less the mean over positions.
@@ -61,10 +63,11 @@ def estimate(
           positions of levels. `p_holm` and `p_bh` are adjusted for the `n_tests` of its family.
 
         Items have their own levels, so that a read without a score takes nothing from its ordering but precision.
-        Where items are read in orderings of their own, as in `random`, there are positions of levels and the test
-        alone. Intervals are Student's t over clusters; a shift that is 0 in every cluster has none. `flag`:
-        ``saturated``, where the commonest score (`commonest`, its share) has at least `SATURATED` of all;
-        ``no variation``, where no item's scores differ between reads; ``few clusters`` as in `uniformity`.
+        Where items are read in orderings of their own (see `designs.Design.shared`), as in `random`, there are
+        positions of levels and the test alone. Intervals are Student's t over clusters; a shift that is 0 in every
+        cluster has none. `flag`: ``saturated``, where the commonest score (`commonest`, its share) has at least
+        `SATURATED` of all; ``no variation``, where no item's scores differ between reads; ``few clusters`` as in
+        `uniformity`.
     """
     laid: dict[tuple, list[Laid]] = {}
     for block in blocks.blocks(scores):
@@ -97,25 +100,25 @@ def _laid(block: blocks.Block, values: np.ndarray) -> Laid:
         values: items by reads, see `blocks.Block.matrix`.
     """
     score, items = values[block.item, block.column], len(block.items)
-    shown, number = block.orderings
-    same = 1 < len(shown) <= len(block.table) / items and _equally_often(block.item, number, (items, len(shown)))
-    places = permutations.positions_of(block.shown) - 1
     scored = ~np.isnan(score)
+    shown, number = block.orderings
+    same = len(shown) > 1 and block.design.shared
+    places = permutations.positions_of(block.shown[scored]) - 1
+    reads = score[scored], block.item[scored], block.design_of(scored).weights
+
+    def cells(treatment: np.ndarray, count: int) -> additive.Cells:
+        values, item, weight = reads
+        return additive.cells(values, item, treatment, weight, (items, count))
+
     return Laid(
-        by_ordering=additive.cells(score, block.item, number, (items, len(shown))) if same else None,
+        by_ordering=cells(number[scored], len(shown)) if same else None,
         orderings=shown if same else shown[:0],
-        by_position=tuple(additive.cells(score, block.item, place, (items, block.n)) for place in places.T),
+        by_position=tuple(cells(place, block.n) for place in places.T),
         units={cluster: block.units(cluster) for cluster in CLUSTERS},
         times=pd.Series(score[scored]).value_counts(),
         n_reads=int(scored.sum()),
         n_failed=int((~scored).sum()),
     )
-
-
-def _equally_often(item: np.ndarray, number: np.ndarray, shape: tuple[int, int]) -> bool:
-    """Whether every item is read in every ordering, each as often as any other."""
-    count = np.bincount(item * shape[1] + number, minlength=shape[0] * shape[1])
-    return bool(count[0] > 0 and (count == count[0]).all())
 
 
 def _joined(each: list[Laid]) -> Laid:
@@ -161,7 +164,8 @@ def _of_reads(about: dict, laid: Laid, draws: int, confidence: float, seed: int)
     fits = [additive.shifts(cells, unit) for cells in laid.by_position]
     found = [_of_level(level, fit) for level, fit in enumerate(fits, start=1) if fit]
     if laid.by_ordering and (fit := additive.shifts(laid.by_ordering, unit)):
-        found = [_of_orderings(laid.orderings, fit), *_contrasts(laid.orderings, fit), *found]
+        chance = {"draws": draws, "seed": seed}
+        found = [_of_orderings(laid.orderings, fit), *_contrasts(laid.orderings, fit, chance), *found]
         yield about, _gap(fit, about["cluster"], draws, confidence, seed)
         tested, what = [fit], "orderings"
     else:
@@ -190,16 +194,17 @@ def _of_orderings(orderings: np.ndarray, fit: additive.Shifts) -> Found:
     return {"quantity": "ordering", "ordering": names, "mean_score": fit.level + fit.shift}, fit.shift, fit.influence
 
 
-def _contrasts(orderings: np.ndarray, fit: additive.Shifts) -> Iterator[Found]:
-    """The usual ordering against all, and against its reverse; none where the reads do not have them."""
-    rising = np.flatnonzero((np.diff(orderings, axis=1) > 0).all(axis=1))
-    falling = np.flatnonzero((np.diff(orderings, axis=1) < 0).all(axis=1))
-    if len(rising) and len(falling):
-        weights = np.zeros((2, len(orderings)))
-        weights[:, rising[0]] = 1  # shifts sum to 0: the mean over orderings is the level
-        weights[1, falling[0]] -= 1
-        for name, weight in zip(CONTRASTS, weights, strict=True):
-            yield {"quantity": name}, np.array([weight @ fit.shift]), fit.influence @ weight[:, None]
+def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict) -> Iterator[Found]:
+    """The usual ordering against all, and against its reverse, where the reads have them."""
+    rising, falling = ((np.sign(side) * np.diff(orderings, axis=1) > 0).all(axis=1) for side in (1, -1))
+    # Shifts sum to 0: the mean over orderings is the level.
+    weights = [rising] if rising.any() else []
+    weights += [rising.astype(float) - falling] if rising.any() and falling.any() else []
+    for name, weight in zip(CONTRASTS, np.asarray(weights, dtype=float), strict=False):
+        rows = {"quantity": name}
+        if name == CONTRASTS[0]:
+            rows["p_order"] = additive.no_shift(len(fit.parts) * fit.parts @ weight[:, None], **chance)
+        yield rows, np.array([weight @ fit.shift]), fit.influence @ weight[:, None]
 
 
 def _gap(fit: additive.Shifts, cluster: str, draws: int, confidence: float, seed: int) -> dict:

@@ -61,6 +61,35 @@ def _p_value(p: float, holm: float, least: float) -> str:
     return written + ("*" if pd.notna(holm) and holm < SIGNIFICANT else "")
 
 
+def card_tests(order_tests: pd.DataFrame, keys: list[str], **where: str) -> pd.Series:
+    """Adjusted p-values of tests that are findings of bias cards, by the keys; others are not there.
+
+    Args:
+        order_tests: see `statistics.order_tests.estimate`.
+        keys: columns that name a row of the table.
+        where: values of columns, such as the `test`.
+    """
+    chosen = order_tests[order_tests["finding"]]
+    for name, value in where.items():
+        chosen = chosen[chosen[name] == value]
+    return chosen.groupby(keys)["p_card"].min().astype(float)
+
+
+def p_with_card(p: Iterable[float], p_card: Iterable[float]) -> list[str]:
+    """p-values as they are, with a star where a bias card has one for a finding.
+
+    Args:
+        p_card: see `card_tests`; NaN where there is no finding.
+    """
+    return [_p_of_order(*pair) for pair in zip(p, p_card, strict=True)]
+
+
+def _p_of_order(p: float, p_card: float) -> str:
+    if pd.isna(p):
+        return "undefined"
+    return ("<.001" if p < 0.001 else f"{p:.3f}") + ("*" if pd.notna(p_card) else "")
+
+
 def flags(n_clusters: Iterable[float], *others: Iterable[str]) -> list[str]:
     """What to beware of in each row: few clusters, and whatever else is named; empty where there is nothing.
 

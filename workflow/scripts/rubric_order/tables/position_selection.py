@@ -2,15 +2,17 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, intervals, numbers
+from rubric_order.tables import READOUT_NAMES, card_tests, flags, intervals, numbers, p_with_card
 
 CAPTION = (
     "Which positions of the prompt are selected. With the columns of Xu et al. (2026), Table 2: chi-square against "
     "uniform, Cramer's V with a {bootstrap[confidence]:.0%} bootstrap interval that allows for chance making V "
-    "positive, the share of the first and the last position, and the direction of bias. † not significant at 5% in "
-    "the test that takes {cluster}s, not reads, as the sample (Rao and Scott); ‡ significant in it, but not after "
-    "Holm's adjustment for all judges, datasets and scales of the study. p rotation: of a test by permutation, which a "
-    "few {cluster}s do not mislead. Corrected V: without what chance adds to it. "
+    "positive, the share of the first and the last position, and the direction of bias. Each ordering counts once for "
+    "each item, and where reads are lost, selections are compared with what the others showed. p: of the test that "
+    "takes {cluster}s, not reads, as the sample (Rao and Scott). p rotation: of a test by permutation, which a few "
+    "{cluster}s do not mislead; the larger of both counts (* a finding of the bias card, at most 3% after Holm's "
+    "adjustment for the tests that decide about the judge, and others have no mark; the CSV file has Holm's adjustment "
+    "for all judges, datasets and scales of the study too). Corrected V: without what chance adds to it. "
     "Detectable V: the smallest that would have been found with a probability of 80%. The direction comes from "
     "simultaneous intervals of all shares, not from the largest share: near uniform means that all of them are within "
     "{direction[near_uniform]:.0%} of the uniform share, undetermined that they are too wide to tell. Where the "
@@ -34,6 +36,7 @@ ENDS = ["ci_low", "ci_high", "bound_low", "bound_high"]
 
 def table(
     position_selection: pd.DataFrame,
+    order_tests: pd.DataFrame,
     *,
     study: str,
     strategy: str,
@@ -44,16 +47,19 @@ def table(
     """One row a judge, dataset and readout: chi-square, p-values, V, direction of bias, share of each position.
 
     Args:
-        position_selection: see `position_selection.estimate`.
+        position_selection: see `position_selection.estimate`. order_tests: see `order_tests.estimate`.
         cluster: ``item`` or ``group``: what counts as the sample.
     """
     reads = "study == @study and profile == @profile and strategy == @strategy and n == @n and cluster == @cluster"
     chosen = position_selection.query(reads)
+    where = {"study": study, "profile": profile, "cluster": cluster, "test": "selection"}
+    of_cards = card_tests(order_tests, KEYS, **where).to_dict()
     rows = []
     for key, block in chosen.groupby(KEYS, sort=False):
         of = block.set_index("quantity")
         row = dict(zip(KEYS, key, strict=True)) | of.loc["chi2", COUNTS].to_dict()
         row |= {"chi2": of.at["chi2", "estimate"]} | of.loc["chi2", TESTS].to_dict()
+        row["p_card"] = of_cards.get(key, float("nan"))
         row |= {"cramers_v": of.at["cramers_v", "estimate"]} | _ends("cramers_v", of.loc["cramers_v"])
         row |= {"flag": of.at["cramers_v", "flag"]} | of["estimate"][EFFECTS].to_dict()
         row |= {"saturated": of.at["cramers_v", "saturated"]} | of["estimate"][VARIETY].to_dict()
@@ -63,7 +69,7 @@ def table(
             row |= {name: share["estimate"]} | _ends(name, share)
             row |= {f"{name}_sim_low": share["sim_low"], f"{name}_sim_high": share["sim_high"]}
         rows.append(row)
-    columns = [*KEYS, *COUNTS, "chi2", *TESTS, "cramers_v", *_names("cramers_v"), "flag", *EFFECTS]
+    columns = [*KEYS, *COUNTS, "chi2", *TESTS, "p_card", "cramers_v", *_names("cramers_v"), "flag", *EFFECTS]
     columns += ["saturated", *VARIETY, "direction"]
     for position in range(1, n + 1):
         name = f"pos{position}"
@@ -84,7 +90,6 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     if rows.empty:
         return pd.DataFrame(columns=["judge", "dataset", "readout"])
     last = f"pos{rows['n'].iloc[0]}"
-    tests = zip(rows["chi2"], rows["p_cluster"], rows["p_holm"], strict=True)
     return pd.DataFrame(
         {
             "judge": rows["judge"],
@@ -95,7 +100,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
             "V": intervals(rows, "cramers_v"),
             "corrected V": numbers(rows["cramers_v_corrected"]),
             "detectable V": numbers(rows["detectable_v"]),
-            "chi2": [f"{chi2:.1f}{_mark(p, holm)}" for chi2, p, holm in tests],
+            "chi2": numbers(rows["chi2"], form=".1f"),
+            "p": p_with_card(rows["p_cluster"], rows["p_card"]),
             "p rotation": ["" if pd.isna(p) else "<.001" if p < 0.001 else f"{p:.3f}" for p in rows["p_rotation"]],
             "Pos1 %": intervals(rows, "pos1", form=".1f", times=100),
             f"Pos{last[3:]} %": intervals(rows, last, form=".1f", times=100),
@@ -109,10 +115,3 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _with_saturation(direction: str, saturated: bool) -> str:
     return f"{direction}, saturated" if saturated and direction != "saturated" else direction
-
-
-def _mark(p: float, holm: float) -> str:
-    """A dagger for what is not significant, a double one for what is no longer so after Holm's adjustment."""
-    if not p < SIGNIFICANT:
-        return "†"
-    return "" if holm < SIGNIFICANT else "‡"
