@@ -31,6 +31,7 @@ USED += ("low", "high", "margin", "verdict", "p", "p_cluster", "p_rotation", "p_
 USED += ("n_items", "n_prompts", "k", "k_other")
 Rows = list[dict[str, Any]]
 CLUSTER = "group"
+MUCH_LESS = 0.9  # share of the groups; fewer effective ones are worth a word
 USUAL = ("single", "fixed")  # strategies of the usual ordering
 
 
@@ -157,7 +158,7 @@ class Evidence:
 
     Attributes:
         keys: values of `keys.KEYS`.
-        others: columns of `decisiveness.estimate`.
+        others: columns of `decisiveness.estimate`; `effective_groups` and `heaviest_group` say how unequal groups are.
         hard, soft: readouts; None where there is none.
         detectable_v: the smallest V that four of five such studies would find, by the main readout.
         agreement, rankings: by the main readout; None where there are no human scores, or no candidates that compete.
@@ -179,6 +180,8 @@ class Evidence:
     detectable_v: float = math.nan
     agreement: Agreement | None = None
     rankings: Rankings | None = None
+    effective_groups: float = math.nan
+    heaviest_group: float = math.nan
 
     @property
     def n(self) -> int:
@@ -197,6 +200,16 @@ class Evidence:
     def saturated(self) -> bool:
         """Whether the scores leave an order next to nothing to change, by the main readout."""
         return bool(self.main and self.main.saturated) or self.commonest_share >= uniformity.COMMONEST
+
+    @property
+    def unequal(self) -> bool:
+        """Whether groups are so unequal that they say clearly less than as many equal ones."""
+        return self.effective_groups < MUCH_LESS * self.n_groups
+
+    @property
+    def independent_groups(self) -> float:
+        """Number of groups that limits count: that of equal ones which would say as much, where it is known."""
+        return self.n_groups if math.isnan(self.effective_groups) else self.effective_groups
 
     @property
     def failed_share(self) -> float:
@@ -227,6 +240,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),
+            **{name: float(row[name]) for name in ("effective_groups", "heaviest_group")},
         )
 
 
