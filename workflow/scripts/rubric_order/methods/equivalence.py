@@ -57,7 +57,7 @@ def p_bounded(values: np.ndarray, sizes: np.ndarray, *, margin: float, largest: 
     Source: Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
     variable; Learned-Miller and Thomas (2020), A new confidence interval for the mean of a bounded random variable. Its
     level is proven for two values and was held in all settings in which they, and we, looked. The probability is that
-    of Lugannani and Rice (1980), whose error is below a hundredth of it.
+    of Lugannani and Rice (1980), whose error is a few hundredths of it.
 
     >>> still = np.zeros((100, 1))
     >>> p_bounded(still, np.ones(100), margin=0.1, largest=4.0).round(3), round((1 - 0.1 / 4) ** 100, 3)
@@ -89,8 +89,11 @@ def _reaches_zero(summands: np.ndarray, added: float) -> np.ndarray:
         root = np.sqrt(2 * np.log(left).sum(axis=0))
         size = point * np.sqrt(((z / left) ** 2).sum(axis=0))
         tail = distributions.normal_tail(root) + np.exp(-(root**2) / 2) / np.sqrt(2 * np.pi) * (1 / size - 1 / root)
-    near = mean > -spread / 10  # where both roots are close to 0
-    return np.where(near, distributions.normal_tail(-mean / spread), np.clip(tail, 0, 1))
+    near = mean > -spread / 10  # where both roots are close to 0: Edgeworth's series
+    away, skew = -mean / spread, 2 * (z**3).sum(axis=0) / spread**3
+    series = distributions.normal_tail(away)
+    series = series + skew / 6 * (away**2 - 1) * np.exp(-(away**2) / 2) / np.sqrt(2 * np.pi)
+    return np.clip(np.where(near, series, tail), 0, 1)
 
 
 def interval(estimate: np.ndarray, error: np.ndarray, df: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
