@@ -274,7 +274,8 @@ def carried(
 ) -> Outcome:
     """The usual ordering moves some groups, all of their items, and not the others but by chance."""
     moved = shift * (rng.random(len(sizes)) < share) + noise * rng.normal(size=len(sizes))
-    values = np.clip(moved, -(n - 1) * 0.9, (n - 1) * 0.9)[:, None]
+    largest = (n - 1) * (1 - 1 / (2 * n if n > 2 else 2))  # of balanced orderings
+    values = np.clip(moved, -largest, largest)[:, None]
     mean = (values * sizes[:, None]).sum(axis=0) / sizes.sum()
     influence = (values - mean) * sizes[:, None] / sizes.sum()
     old = infinitesimal(float(mean[0]), influence[:, 0])
@@ -284,7 +285,6 @@ def carried(
     before = known and len(sizes) >= FEW and abs(mean[0]) + reach < MARGIN
     ends = resampling.jackknife_t(resampling.left_out_of_mean(mean, influence, sizes), 1 - 2 * LEVEL, sizes=sizes)
     small = max(abs(ends.low[0]), abs(ends.high[0])) < MARGIN and ends.high[0] > ends.low[0]
-    largest = (n - 1) * 0.9  # of ten orderings
     bounded = equivalence.p_bounded(values, sizes.astype(float), margin=MARGIN, largest=largest)[0]
     now = small and bounded <= LEVEL and resampling.effective(sizes) >= FEW
     return {"shown to be small in points": (bool(before), bool(now))}

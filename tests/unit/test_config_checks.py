@@ -182,7 +182,7 @@ STUDY = "studies/position_bias"
         (
             "figures/strategy_forest/interval",
             "bca",
-            "figures/strategy_forest: key 'interval' is no longer there; leave it out: intervals are those of a jackknife",
+            "figures/strategy_forest: key 'interval' is no longer there; leave it out: intervals are ",
         ),
         ("judges/SmolLM2", {"engine": "vllm", "model": "x"}, "judges: unknown key 'SmolLM2'; expected an id"),
         ("datasets/demo/files/Tasks", {"path": "x"}, "datasets/demo/files: unknown key 'Tasks'; expected an id like"),

@@ -165,7 +165,7 @@ def test_rows_of_other_studies_scales_and_strategies_are_left_out(scores):
     assert len(position_selection.table(statistics, study="s", strategy="balanced", n=2)) == 2
     assert position_selection.table(statistics, study="s", strategy="balanced", n=5).empty
     assert position_selection.table(statistics, study="u", strategy="balanced", n=2).empty
-    correlations = agreement.estimate(pd.concat(everything_else), **BOOTSTRAP)
+    correlations = agreement.estimate(pd.concat(everything_else), confidence=0.95)
     assert len(human_agreement.table(correlations, study="s", n=2)) == 4
     assert human_agreement.table(correlations, study="u", n=2).empty
     failed = failures.estimate(pd.concat(everything_else))
