@@ -187,14 +187,14 @@ def test_of_many_groups_that_all_vary_the_bound_is_that_of_students_t():
     assert plain < found < 3 * plain
 
 
-def test_a_shift_that_one_item_of_ninety_carries_is_undecided():
+def test_a_shift_that_one_item_of_150_carries_is_undecided():
     """The other items never change; in one the usual ordering gives four points more: Student's t is sure."""
-    scores = [[3] * 10 for _ in range(90)]
+    scores = [[3] * 10 for _ in range(150)]
     scores[0] = [5, *[1] * 9]
-    found = estimates(score_table(scores, human=[1, 2, 3, 4, 5] * 18))
+    found = estimates(score_table(scores, human=[1, 2, 3, 4, 5] * 30))
     row = found.query("quantity == 'usual_minus_balanced' and readout == 'hard' and cluster == 'item'").iloc[0]
     assert abs(row["estimate"]) < 0.05
-    assert -0.1 < row["low"] < row["high"] < 0.12
+    assert -0.1 < row["low"] < row["high"] < 0.1  # by which it was shown
     assert row["verdict"] == "undecided"
 
 
