@@ -94,7 +94,7 @@ def averaged(judge: Simulation, temperature: float, *, groups: int, seed: int, r
 
     Returns:
         `difference` with the percentile bootstrap's p, which is not computed without `resamples`; `order`, `averaging`
-        and `averaging_baseline`, see `strategy_comparison.paired_parts`; and `{name}_p`.
+        and `averaging_baseline`, see `strategy_comparison.paired_differences`; and `{name}_p`.
     """
     reads = simulated_studies.read_items(
         judge,
@@ -108,7 +108,9 @@ def averaged(judge: Simulation, temperature: float, *, groups: int, seed: int, r
     balanced, fixed, human = reads["balanced"].scores, reads["fixed"].scores, reads["balanced"].human
     group = _groups(groups, CANDIDATES)
     found = {}
-    for name, part in strategy_comparison.paired_parts(balanced, fixed, human, group, confidence=CONFIDENCE):
+    for name, part in strategy_comparison.paired_differences(
+        balanced, fixed, human, group, confidence=CONFIDENCE
+    ).items():
         found |= {name: part["estimate"], f"{name}_p": part["p"]}
     found["difference"] = found["order"] + found["averaging"] - found["averaging_baseline"]
     if resamples:

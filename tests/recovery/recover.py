@@ -163,21 +163,21 @@ def estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFra
 
     Returns:
         One row an estimate: `study`, `cluster`, `quantity` and, of shares, `position`; `estimate`; and its intervals,
-        `ci_low`, `ci_high`, `bca_low`, `bca_high`, `sim_low`, `sim_high`, where it has them.
+        `ci_low`, `ci_high`, `sim_low`, `sim_high`, where it has them.
     """
     scores = study_scores(setting, studies)
     options = {"resamples": resamples, "confidence": CONFIDENCE, "seed": 1}
     with only_needed(setting):
         selection = position_selection.estimate(scores, **options)
-        correlation = human_agreement.estimate(scores, **options)
-        gain = strategy_comparison.estimate(scores, **options | {"resamples": 2 * resamples})
+        correlation = human_agreement.estimate(scores, confidence=CONFIDENCE)
+        gain = strategy_comparison.estimate(scores, confidence=CONFIDENCE)
     kinds = ["share", "cramers_v", "cramers_v_corrected", "cramers_v_squared"]
     selection = selection[selection["quantity"].isin(kinds)]
     correlation = correlation[correlation["quantity"] == "pearson"]
     correlation = correlation.assign(quantity="r_" + correlation["strategy"])
     gain = gain[gain["quantity"] == "pearson"].assign(quantity="delta_r")
     table = pd.concat([selection, correlation, gain], ignore_index=True)
-    intervals = [f"{kind}_{end}" for kind in ("ci", "bca", "sim") for end in ("low", "high")]
+    intervals = [f"{kind}_{end}" for kind in ("ci", "sim") for end in ("low", "high")]
     return table.rename(columns={"dataset": "number"})[
         ["number", "cluster", "quantity", "position", "estimate", *intervals]
     ]
@@ -212,10 +212,10 @@ def compared(found: pd.DataFrame, true: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row a quantity (and position) and cluster: `truth`, `mean`, `sd` of the estimates, `z` (the bias over its
         Monte Carlo error, that of the truth included), `n_studies`, and the shares of intervals that hold the truth:
-        `ci`, `bca` and `sim`. `sim` counts studies in which those of all positions do.
+        `ci` and `sim`. `sim` counts studies in which those of all positions do.
     """
     table = found.merge(true, on=["quantity", "position"], validate="many_to_one")
-    for kind in ("ci", "bca", "sim"):
+    for kind in ("ci", "sim"):
         known = table[f"{kind}_low"].notna()
         inside = table["truth"].between(table[f"{kind}_low"] - 1e-12, table[f"{kind}_high"] + 1e-12)
         table[kind] = inside.astype(float).where(known)
@@ -229,7 +229,7 @@ def compared(found: pd.DataFrame, true: pd.DataFrame) -> pd.DataFrame:
     summary["n_studies"] = grouped["estimate"].count()
     error = np.sqrt(summary["sd"] ** 2 / summary["n_studies"] + summary["truth_error"] ** 2)
     summary["z"] = (summary["mean"] - summary["truth"]) / error
-    for kind in ("ci", "bca", "sim"):
+    for kind in ("ci", "sim"):
         summary[kind] = grouped[kind].mean()
     return summary.reset_index()
 
@@ -446,8 +446,8 @@ NAMES = {
 
 
 def _recovery_lines(results: Path) -> Iterator[str]:
-    yield "| setting | quantity | truth | mean | sd of a study | bias / its error | interval | BCa | all at once |"
-    yield "|:--|:--|--:|--:|--:|--:|--:|--:|--:|"
+    yield "| setting | quantity | truth | mean | sd of a study | bias / its error | interval | all at once |"
+    yield "|:--|:--|--:|--:|--:|--:|--:|--:|"
     for name, setting in SETTINGS.items():
         table = pd.read_parquet(results / f"recovery_{name}.parquet")  # all are shown, or none
         clusters = ("item", "group") if setting.candidates > 1 else ("item",)
@@ -457,7 +457,7 @@ def _recovery_lines(results: Path) -> Iterator[str]:
                 rows = table[(table["cluster"] == cluster) & (table["quantity"] == quantity)]
                 worst = rows.loc[rows["z"].abs().idxmax()]
                 where = f" (worst: position {worst['position']})" if len(rows) > 1 else ""
-                intervals = (_percent(rows[kind].mean()) for kind in ("ci", "bca", "sim"))
+                intervals = (_percent(rows[kind].mean()) for kind in ("ci", "sim"))
                 yield (
                     f"| {title} | {label}{where} | {worst['truth']:.4f} | {worst['mean']:.4f} | {worst['sd']:.4f}"
                     f" | {worst['z']:+.1f} | {' | '.join(intervals)} |"

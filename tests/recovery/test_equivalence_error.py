@@ -9,7 +9,7 @@ import pytest
 from preference_recovery import Setting, fits
 from scipy import stats
 
-from rubric_order.methods import cluster_robust, equivalence
+from rubric_order.methods import equivalence
 from rubric_order.simulation.judge import Simulation
 from rubric_order.statistics import condition_comparison, strategy_comparison
 
@@ -27,7 +27,7 @@ def log_odds(groups: int, studies: int, *, readout: str = "hard", **effects: flo
     ps = []
     for fit, _ in fits(setting, studies):
         found = fit.interval(np.eye(3)[0] - 1 / 3, 0.95)
-        df = np.array([cluster_robust.counted(fit.influence) - 1.0])
+        df = np.array([found["df"]])
         error = equivalence.error_of_interval(np.array([found["ci_low"]]), np.array([found["ci_high"]]), df, 0.95)
         ps.append(equivalence.p_values(np.array([found["estimate"]]), error, df, LOG_ODDS)[0])
     return np.array(ps)
@@ -58,12 +58,12 @@ def agreement(groups: int, studies: int, *, conditions: bool, size: int = 6) -> 
         first, second, human = correlated(groups, size, rng)
         if conditions:
             items = pd.DataFrame({"group_id": names, "human": human, "mean": first})
-            rows = condition_comparison._compared({}, items, items.assign(mean=second), 0.95)
+            rows = condition_comparison._compared({"n": 5}, items, items.assign(mean=second), 0.95, 0.1)
             (found,) = [row for row in rows if row["cluster"] == "group" and row["quantity"] == "r"]
         else:
-            found = strategy_comparison.paired_difference(
-                first, second, human, clusters, resamples=400, confidence=0.95, rng=rng
-            )
+            reads = first[:, None], second[:, None]
+            parts = strategy_comparison.paired_differences(*reads, human, clusters, confidence=0.95)
+            found = parts["pearson"]
         error = equivalence.error_of_interval(np.array([found["ci_low"]]), np.array([found["ci_high"]]), df, 0.95)
         ps.append(equivalence.p_values(np.array([found["estimate"]]), error, df, R)[0])
     return np.array(ps)

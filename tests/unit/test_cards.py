@@ -157,6 +157,34 @@ def test_a_card_speaks_of_as_many_groups_as_are_needed_and_not_of_one_less():
     assert "at least 20 are needed" not in said({}, n_groups=20)[1]
 
 
+def test_limits_count_the_groups_that_equal_ones_would_be_and_the_card_names_the_heaviest():
+    word, reasons = said({"p_points": 0.0001}, n_groups=60, effective_groups=7.4, heaviest_group=0.31)
+    assert word == "cannot tell"
+    assert "60 groups of items" in reasons
+    assert "no more than 7 equal ones (the largest has 31% of the items); at least 20 are needed" in reasons
+    few = Small("undecided", 0.1, Interval(0.0, -0.01, 0.01))
+    reasons = said({"small_points": few}, n_groups=60, effective_groups=24.0, heaviest_group=0.1)[1]
+    assert "no more than 24 equal ones (the largest has 10% of the items) are too few" in reasons
+    unequal = dataclasses.replace(PLAIN, effective_groups=33.2, heaviest_group=0.08)
+    shown = dict(card.facts(unequal))
+    assert shown["Equal groups that would say as much"] == "33; the largest group has 8% of the items"
+
+
+def test_effective_groups_are_known_of_reads_and_those_of_equal_groups_are_all():
+    table = simulated_reads(groups=24, candidates=6, strategies=["balanced"], seed=3)
+    (equal,) = card.cards(estimates.of_card(table))
+    assert equal.evidence.effective_groups == pytest.approx(24)
+    assert equal.evidence.heaviest_group == pytest.approx(1 / 24)
+    first = table["group_id"].factorize(sort=True)[0] < 2
+    number = table.groupby("group_id")["item_id"].transform(lambda ids: ids.factorize(sort=True)[0])
+    (unequal,) = card.cards(estimates.of_card(table[first | (number < 1)]))
+    assert unequal.evidence.n_groups == 24
+    assert unequal.evidence.heaviest_group == pytest.approx(6 / 34)
+    assert unequal.evidence.effective_groups < 12
+    assert unequal.verdict.word == "cannot tell"
+    assert unequal.to_dict()["effective_groups"] == unequal.evidence.effective_groups
+
+
 def test_a_wide_interval_and_few_groups_leave_a_bias_open():
     wide = Small("undecided", 0.1, Interval(0.05, -0.1, 0.2))
     word, reasons = said({"small_points": wide})

@@ -89,7 +89,7 @@ def test_intervals_over_groups_cover_a_shift_that_differs_between_groups():
             )
             for name, values in means.items()
         }
-        rows = condition_comparison._compared({}, frames["letter"], frames["baseline"], 0.95)
+        rows = condition_comparison._compared({"n": 5}, frames["letter"], frames["baseline"], 0.95, 0.1)
         (row,) = [row for row in rows if row["cluster"] == "group"]
         covered += row["ci_low"] <= 0.3 <= row["ci_high"]
     assert stats.binom.ppf(1e-3, studies, 0.95) <= covered <= stats.binom.ppf(1 - 1e-3, studies, 0.95)

@@ -178,6 +178,12 @@ STUDY = "studies/position_bias"
         (f"{JUDGE}/sampling/temprature", 1, f"{JUDGE}/sampling: unknown key 'temprature'; expected temperature, top_p"),
         (f"{STUDY}/stategies", [], f"{STUDY}: unknown key 'stategies'; expected probe, datasets"),
         ("figures/budget", {}, "figures: unknown key 'budget'; expected "),
+        # a key that there was
+        (
+            "figures/strategy_forest/interval",
+            "bca",
+            "figures/strategy_forest: key 'interval' is no longer there; leave it out: intervals are ",
+        ),
         ("judges/SmolLM2", {"engine": "vllm", "model": "x"}, "judges: unknown key 'SmolLM2'; expected an id"),
         ("datasets/demo/files/Tasks", {"path": "x"}, "datasets/demo/files: unknown key 'Tasks'; expected an id like"),
         # wrong types and values

@@ -19,7 +19,7 @@ def estimates(table):
     return statistic.estimate(
         score_effects=score_effects.estimate(table, sign_changes=100, **DRAWN),
         position_preference=position_preference.estimate(table, confidence=0.95, sampling_temperatures={}),
-        strategy_comparison=strategy_comparison.estimate(table, resamples=200, **DRAWN),
+        strategy_comparison=strategy_comparison.estimate(table, confidence=0.95),
         condition_comparison=condition_comparison.estimate(table, confidence=0.95),
         **MARGINS,
     )
@@ -76,7 +76,8 @@ def test_an_effect_at_the_margin_is_shown_to_be_small_in_at_most_one_of_twenty_s
         additive.Cells(scores[0].reshape(-1, 4), np.ones((4 * groups, 4))), np.arange(groups).repeat(4)
     )
     assert found.shift[0] == pytest.approx(first[0].mean())
-    assert resampling.jackknife_error(found.influence)[0] == pytest.approx(error[0])
+    left_out = resampling.left_out_of_mean(found.shift, found.influence, np.full(groups, 4))
+    assert resampling.jackknife_t(left_out, 0.95).error[0] == pytest.approx(error[0])
     wrong = (equivalence.p_values(first.mean(axis=1), error, np.full(studies, groups - 1), margin) <= 0.05).mean()
     assert 0.03 < wrong <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / studies)
 
@@ -102,7 +103,7 @@ def test_a_judge_without_preference_is_shown_to_be_small_and_one_with_a_strong_o
 def test_the_verdict_is_that_of_the_interval_at_twice_the_level():
     table = simulated_reads(groups=60, strategies=["balanced"], preference=[0.2, 0, 0, 0, 0], seed=5)
     effects = score_effects.estimate(table, sign_changes=100, confidence=0.9, seed=1)
-    none = strategy_comparison.estimate(table, resamples=100, **DRAWN)
+    none = strategy_comparison.estimate(table, confidence=0.95)
     found = statistic.estimate(score_effects=effects, strategy_comparison=none, **others(), **MARGINS)
     row = found.query("quantity == 'usual_minus_balanced' and cluster == 'group' and dataset == 'd'").iloc[0]
     usual = effects.query("quantity == 'usual_minus_balanced' and cluster == 'group' and dataset == 'd'").iloc[0]
@@ -112,10 +113,10 @@ def test_the_verdict_is_that_of_the_interval_at_twice_the_level():
 def test_few_groups_show_nothing_to_be_small():
     noisy = simulated_reads(groups=20, candidates=60, strategies=["balanced"], noise=0.2)
     effects = score_effects.estimate(noisy, sign_changes=100, **DRAWN)
-    none = strategy_comparison.estimate(noisy, resamples=100, **DRAWN)
+    none = strategy_comparison.estimate(noisy, confidence=0.95)
     found = statistic.estimate(score_effects=effects, strategy_comparison=none, **others(), **MARGINS)
     row = found.query("quantity == 'points' and cluster == 'group' and dataset == 'd'").iloc[0]
-    assert row["p"] < 0.05
+    assert -0.1 < row["low"] < row["high"] < 0.1
     assert row["verdict"] == "undecided"
 
 
@@ -148,3 +149,71 @@ def test_two_conditions_are_shown_to_be_alike_or_not():
     assert set(found.loc[found["other"] == "again", "condition"]) == set()
     printed = tables.for_print(tables.table(found, study="s"))
     assert {"points against baseline", "r against baseline"} <= set(printed["quantity"])
+
+
+@pytest.mark.parametrize(("shift", "share"), [(1.0, 0.1), (2.0, 0.05), (3.6, 0.1 / 3.6)])
+@pytest.mark.parametrize("groups", [30, 60, 120, 200])
+def test_a_shift_at_the_margin_that_few_groups_carry_is_seldom_shown_to_be_small(shift, share, groups):
+    """All other groups stay where they are; Student's t alone shows it to be small in 8% to 45% of the studies."""
+    rng, studies = np.random.default_rng(groups), 300
+    moved = shift * (rng.random((groups, studies)) < share)
+    p = equivalence.p_bounded(moved, np.ones(groups), margin=0.1, largest=3.6)
+    assert (p <= 0.05).mean() <= stats.binom.ppf(0.999, studies, 0.05) / studies
+
+
+def test_the_bound_for_few_groups_is_the_exact_binomial_test_where_groups_move_fully_or_not():
+    for carriers in (0, 1, 2):
+        moved = np.zeros((300, 1))
+        moved[:carriers] = 2.0
+        expected = stats.binom.cdf(carriers, 300, 0.1 / 2)
+        found = equivalence.p_bounded(moved, np.ones(300), margin=0.1, largest=2.0)
+        assert found == pytest.approx([expected], rel=0.05)
+        assert equivalence.p_bounded(-moved, np.ones(300), margin=0.1, largest=2.0) == pytest.approx(found)
+
+
+def test_the_bound_for_few_groups_is_the_probability_of_random_weights():
+    rng = np.random.default_rng(3)
+    values, sizes = rng.normal(0.02, 0.3, 60), rng.integers(1, 9, 60).astype(float)
+    z = np.r_[sizes * (values - 0.1), (4 - 0.1) * (sizes**2).sum() / sizes.sum()]
+    drawn = (rng.exponential(size=(100_000, 61)) @ z >= 0).mean()
+    found = equivalence.p_bounded(values[:, None], sizes, margin=0.1, largest=4.0)[0]
+    assert found == pytest.approx(drawn, abs=0.01)
+
+
+def test_of_many_groups_that_all_vary_the_bound_is_that_of_students_t():
+    values = np.random.default_rng(4).normal(0.05, 0.5, 1000)
+    found = equivalence.p_bounded(values[:, None], np.ones(1000), margin=0.1, largest=3.6)[0]
+    plain = stats.ttest_1samp(values, 0.1, alternative="less").pvalue
+    assert plain < found < 3 * plain
+
+
+def test_a_shift_that_one_item_of_150_carries_is_undecided():
+    """The other items never change; in one the usual ordering gives four points more: Student's t is sure."""
+    scores = [[3] * 10 for _ in range(150)]
+    scores[0] = [5, *[1] * 9]
+    found = estimates(score_table(scores, human=[1, 2, 3, 4, 5] * 30))
+    row = found.query("quantity == 'usual_minus_balanced' and readout == 'hard' and cluster == 'item'").iloc[0]
+    assert abs(row["estimate"]) < 0.05
+    assert -0.1 < row["low"] < row["high"] < 0.1  # by which it was shown
+    assert row["verdict"] == "undecided"
+
+
+def test_unequal_groups_that_say_no_more_than_few_equal_ones_show_nothing_to_be_small():
+    reads = simulated_reads(groups=60, candidates=40, strategies=["balanced"], noise=0.2, seed=2)
+    group = reads["group_id"].factorize(sort=True)[0]
+    candidate = reads.groupby("group_id")["item_id"].transform(lambda ids: ids.factorize(sort=True)[0])
+    kept = reads[(candidate < 2) | (group < 3)]
+    effects = score_effects.estimate(kept, sign_changes=100, **DRAWN)
+    none = strategy_comparison.estimate(kept, confidence=0.95)
+    found = statistic.estimate(score_effects=effects, strategy_comparison=none, **others(), **MARGINS)
+    row = found.query("quantity == 'points' and cluster == 'group' and dataset == 'd'").iloc[0]
+    assert row["n_clusters"] == 60
+    assert row["verdict"] == "undecided"
+
+
+def test_a_margin_other_than_that_of_the_effects_is_refused():
+    table = simulated_reads(groups=30, strategies=["balanced"], seed=5)
+    effects = score_effects.estimate(table, sign_changes=100, points=0.2, **DRAWN)
+    none = strategy_comparison.estimate(table, confidence=0.95)
+    with pytest.raises(ValueError, match=r"margin 0\.2, not of 0\.1"):
+        statistic.estimate(score_effects=effects, strategy_comparison=none, **others(), **MARGINS)

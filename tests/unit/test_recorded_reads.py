@@ -297,7 +297,7 @@ def test_recorded_answers_reach_agreement_and_parse_failures(tmp_path):
     assert table["score"].tolist() == [1, 1, 3, pd.NA, 5]
     assert table["failure"].dropna().tolist() == ["no_score"]
 
-    found = human_agreement.estimate(table, resamples=10, confidence=0.95, seed=0).query("cluster == 'item'")
+    found = human_agreement.estimate(table, confidence=0.95).query("cluster == 'item'")
     row = found.iloc[0]
     assert (row["strategy"], row["criterion"], row["readout"]) == ("recorded", "all", "hard")
     assert (row["n_items"], row["n_reads"], row["n_failed"]) == (3, 4, 1)
@@ -354,6 +354,6 @@ def test_agreement_with_experts_is_that_of_an_independent_script(
     letters = option_letters(settings)
     table = scores.score_reads(planned, reads.responses(records), probe="score_order", labels=letters)
     assert table["failure"].notna().sum() == failed
-    found = human_agreement.estimate(table, resamples=2, confidence=0.95, seed=0)
+    found = human_agreement.estimate(table, confidence=0.95)
     found = found.query("quantity == 'spearman' and cluster == 'item'").set_index("criterion")["estimate"]
     assert found[["coherence", "consistency", "fluency", "relevance"]].tolist() == pytest.approx(correlations, abs=6e-5)

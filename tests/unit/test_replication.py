@@ -229,7 +229,7 @@ def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published)
     scores = pd.concat(parts, ignore_index=True)
     statistics = {
         "position_selection": position_selection.estimate(scores, **BOOTSTRAP),
-        "human_agreement": human_agreement.estimate(scores, **BOOTSTRAP),
+        "human_agreement": human_agreement.estimate(scores, confidence=0.95),
         "rerun": rerun.estimate(scores, confidence=0.95, seed=1),
     }
     rows = replication.estimate(published("xu2026"), studies=["position_bias"], judges={}, **statistics)
@@ -294,7 +294,7 @@ def everything(scores):
         "canonical_rank": canonical_rank.estimate(scores, **BOOTSTRAP),
         "score_position": score_position.estimate(scores, **BOOTSTRAP),
         "bias_cost": bias_cost.estimate(scores, splits=2, **BOOTSTRAP),
-        "strategy_comparison": strategy_comparison.estimate(scores, **BOOTSTRAP),
+        "strategy_comparison": strategy_comparison.estimate(scores, confidence=0.95),
     }
 
 
@@ -395,7 +395,7 @@ def test_what_the_paper_pools_is_compared_with_the_same_datasets_alone(published
 
 def test_differences_of_strategies_are_the_first_less_the_second(published, reads_of_both):
     scores = reads_of_both.query("judge == 'gpt_oss_120b'")
-    statistics = {"strategy_comparison": strategy_comparison.estimate(scores, **BOOTSTRAP)}
+    statistics = {"strategy_comparison": strategy_comparison.estimate(scores, confidence=0.95)}
     rows = replication.estimate(published("xu2026"), studies=["position_bias"], judges={}, **statistics)
     compared = rows[rows["status"] == "compared"]
     assert set(compared["quantity"]) == {"pearson_difference"}

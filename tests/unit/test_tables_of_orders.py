@@ -192,7 +192,7 @@ def test_bias_cost_has_the_columns_of_table_6_and_says_how_good_the_choice_is(st
 
 def test_permutation_vs_repeat_has_the_columns_of_table_2(scores):
     statistics = [
-        estimate(iter(scores), **BOOTSTRAP) for estimate in (human_agreement.estimate, strategy_comparison.estimate)
+        estimate(iter(scores), confidence=0.95) for estimate in (human_agreement.estimate, strategy_comparison.estimate)
     ]
     rows = permutation_vs_repeat.table(*statistics, study="s", n=5)
     assert rows[["judge", "dataset"]].to_numpy().tolist() == [["judge_a", "d"], ["judge_b", "d"]]

@@ -53,7 +53,9 @@ ANY_PROBE = (ANY,)
 STATISTICS = {
     "position_selection": Statistic(SCORE_ORDER, settings=("bootstrap", "direction")),
     "decisiveness": Statistic(SCORE_ORDER, settings=()),
-    "score_effects": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "score_effects")),
+    "score_effects": Statistic(
+        SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "score_effects", "equivalence/points")
+    ),
     "position_preference": Statistic(
         SCORE_ORDER, settings=("bootstrap/confidence",), derived=("sampling_temperatures",)
     ),
@@ -66,8 +68,10 @@ STATISTICS = {
     ),
     "power": Statistic(reads=("position_selection",), settings=("power",)),
     "scales": Statistic(reads=("position_selection",), settings=("scales",)),
-    "human_agreement": Statistic(SCORE_ORDER, reads=("items",), derived=("human_scales",)),
-    "strategy_comparison": Statistic(SCORE_ORDER, settings=("bootstrap", "paired")),
+    "human_agreement": Statistic(
+        SCORE_ORDER, reads=("items",), settings=("bootstrap/confidence",), derived=("human_scales",)
+    ),
+    "strategy_comparison": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",)),
     "parse_failures": Statistic(ANY_PROBE, settings=()),
     "budget_curve": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "budget_curve")),
     "rank_reversal": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")),
@@ -79,7 +83,7 @@ STATISTICS = {
     ),
     "canonical_rank": Statistic(SCORE_ORDER),
     "score_position": Statistic(SCORE_ORDER),
-    "condition_comparison": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",)),
+    "condition_comparison": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "equivalence/points")),
     "equivalence": Statistic(
         reads=("score_effects", "position_preference", "strategy_comparison", "condition_comparison"),
         settings=("equivalence",),

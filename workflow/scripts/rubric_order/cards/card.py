@@ -60,6 +60,8 @@ class Card:
             "n_tests": len(tests),
             "smallest_p": min(tests.values(), default=None),
             **{name: getattr(found, name) for name in ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings")},
+            "effective_groups": number(found.effective_groups),
+            "heaviest_group": number(found.heaviest_group),
             "design": {name: getattr(found, name) for name in ("fewest", "most", "shared", "balanced", "crossed")},
             "n_levels": found.n,
             "saturated": found.saturated,
@@ -133,6 +135,7 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
         *_of_people(evidence),
         ("Smallest V that four of five studies of this size find", _plain(evidence.detectable_v, ".3f")),
         ("Items", f"{evidence.n_items:,} in {_count(evidence.n_groups, 'group')}"),
+        ("Equal groups that would say as much", _effective(evidence)),
         ("Reads", f"{evidence.n_reads:,} with a score, {evidence.n_failed:,} without"),
         ("Orderings", _design(evidence)),
     ]
@@ -163,6 +166,13 @@ def _design(evidence: Evidence) -> str:
         return often
     even = "equally often" if evidence.balanced else "often enough" if evidence.crossed else "not often enough"
     return f"{often}; each counted once an item, every score stands {even} in every position"
+
+
+def _effective(evidence: Evidence) -> str:
+    """Effective number of groups, and the influence of the heaviest."""
+    if math.isnan(evidence.effective_groups):
+        return "not known"
+    return f"{evidence.effective_groups:.0f}; the largest group has {evidence.heaviest_group:.0%} of the items"
 
 
 def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:

@@ -31,6 +31,7 @@ USED += ("low", "high", "margin", "verdict", "p", "p_cluster", "p_rotation", "p_
 USED += ("n_items", "n_clusters", "n_prompts", "k", "k_other", "temperature")
 Rows = list[dict[str, Any]]
 CLUSTER = "group"
+MUCH_LESS = 0.9  # share of the groups; fewer effective ones are worth a word
 USUAL = ("single", "fixed")  # strategies of the usual ordering
 
 
@@ -157,7 +158,7 @@ class Evidence:
 
     Attributes:
         keys: values of `keys.KEYS`.
-        others: columns of `decisiveness.estimate`.
+        others: columns of `decisiveness.estimate`; `effective_groups` and `heaviest_group` say how unequal groups are.
         hard, soft: readouts; None where there is none.
         drawn: whether answers are drawn from the option probabilities, see `order_tests.drawn_as_they_are`.
         detectable_v: the smallest V that four of five such studies would find, by the main readout.
@@ -185,6 +186,8 @@ class Evidence:
     detectable_v: float = math.nan
     agreement: Agreement | None = None
     rankings: Rankings | None = None
+    effective_groups: float = math.nan
+    heaviest_group: float = math.nan
 
     @property
     def n(self) -> int:
@@ -226,6 +229,16 @@ class Evidence:
         return bool(self.main and self.main.saturated) or self.commonest_share >= uniformity.COMMONEST
 
     @property
+    def unequal(self) -> bool:
+        """Whether groups are so unequal that they say clearly less than as many equal ones."""
+        return self.effective_groups < MUCH_LESS * self.n_groups
+
+    @property
+    def independent_groups(self) -> float:
+        """Number of groups that limits count: that of equal ones which would say as much, where it is known."""
+        return self.n_groups if math.isnan(self.effective_groups) else self.effective_groups
+
+    @property
     def failed_share(self) -> float:
         asked = self.n_reads + self.n_failed
         return self.n_failed / asked if asked else math.nan
@@ -257,6 +270,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),
+            **{name: float(row[name]) for name in ("effective_groups", "heaviest_group")},
         )
 
 

@@ -122,7 +122,10 @@ def _problems(evidence: Evidence) -> Iterator[str]:
         yield "No item was read in several orderings, so nothing can be compared."
     if _few_groups(evidence):
         are = "is 1 group" if evidence.n_groups == 1 else f"are {evidence.n_groups} groups"
-        yield f"There {are} of items that are independent of each other; at least {FEWEST_GROUPS} are needed."
+        yield (
+            f"There {are} of items that are independent of each other{_worth(evidence)}; at least {FEWEST_GROUPS} are "
+            "needed."
+        )
     if evidence.failed_share > MOST_FAILED:
         yield f"{_percent(evidence.failed_share)} of the reads have no score, and those could change the result."
 
@@ -138,7 +141,17 @@ def _saturation(evidence: Evidence) -> str:
 
 
 def _few_groups(evidence: Evidence) -> bool:
-    return evidence.n_groups < FEWEST_GROUPS
+    return evidence.independent_groups < FEWEST_GROUPS
+
+
+def _worth(evidence: Evidence) -> str:
+    """How many equal groups would say as much, where groups are unequal."""
+    if not evidence.unequal:
+        return ""
+    return (
+        f", so unequal that they say no more than {evidence.effective_groups:.0f} equal ones "
+        f"(the largest has {evidence.heaviest_group:.0%} of the items)"
+    )
 
 
 def _remedy(evidence: Evidence) -> str:
@@ -253,10 +266,10 @@ def _too_wide(evidence: Evidence) -> Iterator[str]:
     """Which intervals leave a bias open."""
     points, readout = evidence.points.small_points, evidence.log_odds
     log_odds = readout.small_log_odds
-    if evidence.n_groups < uniformity.FEW_CLUSTERS:
+    if evidence.independent_groups < uniformity.FEW_CLUSTERS:
         yield (
-            f"{evidence.n_groups} groups are too few to show a bias to be small; at least {uniformity.FEW_CLUSTERS} "
-            "are needed."
+            f"{evidence.n_groups} groups{_worth(evidence)} are too few to show a bias to be small; at least "
+            f"{uniformity.FEW_CLUSTERS} are needed."
         )
     if not points.verdict and not evidence.shared:
         yield "Items were read in orderings of their own, so that the shift of the score by one ordering is not known."

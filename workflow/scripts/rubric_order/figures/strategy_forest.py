@@ -10,7 +10,7 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
 CAPTION = (
-    "How well each strategy's mean scores agree with human scores, with {bootstrap[confidence]:.0%} bootstrap "
+    "How well each strategy's mean scores agree with human scores, with {bootstrap[confidence]:.0%} jackknife "
     "intervals over {cluster}s. One panel a dataset, one row a judge. Strategies read the same items, so their "
     "difference is known better than these intervals say. It is one of averaging too: repeats of one prompt that are "
     "all the same gain nothing from it. Table Strategies compared has the differences, and what of them is the order. "
@@ -27,7 +27,6 @@ def draw(
     n: int,
     profile: str,
     quantity: str,
-    interval: str,
     cluster: str,
     readouts: list[str],
     width_in: float,
@@ -41,8 +40,7 @@ def draw(
         human_agreement: see `human_agreement.estimate`.
         study, n, profile: which reads to draw.
         quantity: one of `QUANTITIES`.
-        interval: ``percentile`` or ``bca``.
-        cluster: ``item`` or ``group``: what the bootstrap draws.
+        cluster: ``item`` or ``group``: what the jackknife leaves out.
         readouts: ``hard``, ``soft`` or both; a readout that no judge has is left out.
         width_in, row_height_in: width of the figure and height of a row in inches.
         columns: panels a row, at most.
@@ -64,10 +62,9 @@ def draw(
     height = row_height_in * len(judges) + style.scaled(0.35)
     figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=height)
     figure.set_figheight(figure.get_figheight() + style.scaled(0.55))
-    ends = {"percentile": ("ci_low", "ci_high"), "bca": ("bca_low", "bca_high")}[interval]
     for axis, (dataset, readout) in zip(shown, panels, strict=True):
         block = _of(chosen, dataset, readout)
-        _draw_panel(axis, block, present, judges, ends)
+        _draw_panel(axis, block, present, judges)
         axis.set_title(f"{labels.dataset(dataset)}{READOUTS[readout]} ({style.count_range(block['n_items'])} items)")
     axes[0, 0].set_ylim(len(judges) - 0.5, -0.5)  # the first judge stands at the top
     axes[0, 0].set_yticks(range(len(judges)), [labels.judge(judge) for judge in judges])
@@ -80,16 +77,14 @@ def draw(
     return figure
 
 
-def _draw_panel(
-    axis: Axes, block: pd.DataFrame, strategies: list[str], judges: list[str], ends: tuple[str, str]
-) -> None:
+def _draw_panel(axis: Axes, block: pd.DataFrame, strategies: list[str], judges: list[str]) -> None:
     """The strategies of one dataset and readout beneath each other, judge by judge."""
     step = 0.62 / max(len(strategies), 1)
     for place, strategy in enumerate(strategies):
         line = block[block["strategy"] == strategy]
         y = np.array([judges.index(judge) for judge in line["judge"]]) + step * (place - (len(strategies) - 1) / 2)
         x = line["estimate"].to_numpy()
-        spread = np.nan_to_num(np.abs(line[[*ends]].to_numpy().T - x))
+        spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - x))
         look = style.STRATEGIES[strategy] | {"linestyle": "none", "elinewidth": style.scaled(1)}
         axis.errorbar(x, y, xerr=spread, label=strategy, **look)
     for edge in range(1, len(judges)):

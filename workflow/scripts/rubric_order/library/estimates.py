@@ -16,7 +16,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "position_selection": _BOOTSTRAP,
     "position_preference": {"confidence": CONFIDENCE, "sampling_temperatures": {}},
     "score_effects": {"confidence": CONFIDENCE, "seed": SEED, "sign_changes": SIGN_CHANGES},
-    "human_agreement": _BOOTSTRAP,
+    "human_agreement": {"confidence": CONFIDENCE},
     "budget_curve": {"confidence": CONFIDENCE, "seed": SEED},
     "decisiveness": {},
 }
@@ -30,10 +30,10 @@ def scores_of(reads: pd.DataFrame | str | Path) -> pd.DataFrame:
     return reads_table.as_scores(reads_table.read_file(reads), reads)
 
 
-def estimate(name: str, scores: pd.DataFrame) -> pd.DataFrame:
-    """One statistic of the catalogue, of reads alone."""
+def estimate(name: str, scores: pd.DataFrame, **others: Any) -> pd.DataFrame:
+    """One statistic of the catalogue, of reads alone; with other settings than the defaults where they are given."""
     module = importlib.import_module(f"rubric_order.statistics.{name}")
-    return module.estimate(scores, **_SETTINGS[name])
+    return module.estimate(scores, **_SETTINGS[name] | others)
 
 
 def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = LOG_ODDS) -> dict[str, pd.DataFrame]:
@@ -45,7 +45,10 @@ def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = L
     from rubric_order.statistics import equivalence
 
     names = ("decisiveness", "position_selection", "position_preference", "score_effects")
-    found = {name: estimate(name, scores) for name in names}
+    found = {
+        name: estimate(name, scores, points=points) if name == "score_effects" else estimate(name, scores)
+        for name in names
+    }
     found["equivalence"] = equivalence.estimate(
         score_effects=found["score_effects"],
         position_preference=found["position_preference"],

@@ -38,11 +38,15 @@ def parts(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray) -> np.n
         return STATISTICS[quantity](pairs.x, pairs.y, np.vstack([pairs.once, pairs.left_out()]))
 
 
+def _sizes(unit: np.ndarray) -> np.ndarray:
+    return resampling.part_sizes(np.unique(unit, return_inverse=True)[1])
+
+
 def single(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float) -> dict:
     """`estimate`, `ci_low` and `ci_high` of a statistic, see `parts`; by Student's t."""
     values = parts(quantity, x, y, unit)
     scales = {"scale": np.arctanh, "back": np.tanh} if quantity in FISHER else {}
-    ends = resampling.jackknife_t(values, confidence, **scales)
+    ends = resampling.jackknife_t(values, confidence, sizes=_sizes(unit), **scales)
     return {"estimate": float(values[0]), "ci_low": float(ends.low), "ci_high": float(ends.high)}
 
 
@@ -55,7 +59,7 @@ def difference(
         `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and `p` of none.
     """
     values = parts(quantity, one, y, unit) - parts(quantity, other, y, unit)
-    found = resampling.jackknife_t(values, confidence)
+    found = resampling.jackknife_t(values, confidence, sizes=_sizes(unit))
     names = ("difference", "difference_se", "difference_low", "difference_high", "p")
     known = found.error > 1e-12
     ends = (found.error, found.low, found.high, found.p) if known else (np.nan,) * 4

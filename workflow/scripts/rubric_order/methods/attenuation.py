@@ -38,6 +38,6 @@ def corrected(
         known = (of_judge > _NO_VARIANCE * count) & (true > _NO_VARIANCE * count)
         values = np.column_stack([true / of_human, (xy - x * y / count) / np.sqrt(of_judge * true)])
     values = np.where(known[:, None], values, np.nan)
-    low, high = resampling.left_out_interval(values, confidence)
+    low, high = resampling.left_out_interval(values, confidence, sizes=moments[:, 0])
     names = ("human_reliability", "pearson_corrected")
     return dict(zip(names, zip(values[0].tolist(), low.tolist(), high.tolist(), strict=True), strict=True))

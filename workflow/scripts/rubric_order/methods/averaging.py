@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rubric_order.methods import resampling
+
 _NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
 
 
@@ -13,44 +15,38 @@ class Agreement(NamedTuple):
     Attributes:
         single: mean over the reads of an item of Pearson's r of that read; NaN where one of them is not defined.
         mean: Pearson's r of the mean of an item's reads.
-        of_single, of_mean: what each item adds to them, as derivatives by its weight, shape (m,); each sums to 0.
+
+    Each of all items first, then without each part of the clusters, shape (1 + n_parts,), for `resampling.jackknife_t`.
     """
 
-    single: float
-    mean: float
-    of_single: np.ndarray
-    of_mean: np.ndarray
+    single: np.ndarray
+    mean: np.ndarray
 
 
-def agreement(values: np.ndarray, human: np.ndarray) -> Agreement:
+def agreement(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> Agreement:
     """Agreement of some items' reads with human scores.
 
     Args:
         values: scores, items by reads, shape (m, K), NaN for a read without one; a column is read in one ordering.
         human: shape (m,), without gaps.
+        unit: number of each item's cluster, from 0, shape (m,).
     """
-    single, of_single = _correlations(values, human)
-    mean, of_mean = _correlations(np.nanmean(values, axis=1)[:, None], human)
-    return Agreement(float(single.mean()), float(mean[0]), of_single.mean(axis=1), of_mean[:, 0])
+    found = _correlations(np.column_stack([values, np.nanmean(values, axis=1)]), human, unit)
+    return Agreement(found[:, :-1].mean(axis=1), found[:, -1])
 
 
-def _correlations(values: np.ndarray, human: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pearson's r of each column with human scores, shape (K,), and what each item adds to it, shape (m, K).
-
-    Source: the infinitesimal jackknife, Efron (1982), Chapter 6.
-    """
+def _correlations(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Pearson's r of each column with human scores, of all items and without each part, shape (1 + n_parts, K)."""
     known = ~np.isnan(values)
-    count = known.sum(axis=0)
+    x = np.where(known, values - np.nanmean(values), 0.0)  # keeps digits
+    y = np.where(known, (human - human.mean())[:, None], 0.0)
+    sums = resampling.left_out_sums(np.hstack([known, x, y, x * x, y * y, x * y]).astype(float), unit)
     with np.errstate(invalid="ignore", divide="ignore"):
-
-        def standard(table: np.ndarray) -> np.ndarray:
-            away = np.where(known, table - np.where(known, table, 0).sum(axis=0) / count, 0)
-            variance = (away**2).sum(axis=0) / count
-            return away / np.sqrt(np.where(variance > _NO_VARIANCE, variance, np.nan))
-
-        x, y = standard(np.nan_to_num(values)), standard(human[:, None])
-        r = (x * y).sum(axis=0) / count
-        return r, np.where(known, x * y - r * (x**2 + y**2) / 2, 0) / count
+        count, x, y, xx, yy, xy = np.split(sums, 6, axis=1)
+        x, y, xx, yy, xy = (each / count for each in (x, y, xx, yy, xy))
+        of_judge, of_human = xx - x * x, yy - y * y
+        varies = (of_judge > _NO_VARIANCE) & (of_human > _NO_VARIANCE)
+        return np.where(varies, (xy - x * y) / np.sqrt(of_judge * of_human), np.nan)
 
 
 def nearly_same(values: np.ndarray, *, within: float = 0.005) -> float:

@@ -3,6 +3,9 @@
 A model is given by two things of each cluster: its score (the derivative of the log-likelihood, or of minus half the
 sum of squares) at the estimate, and its information (minus the second derivative). What a cluster holds may depend on
 each other in any way.
+
+Clusters need not be alike. Where a few hold most of what is known, how clusters vary says less of an error than their
+number promises. Degrees of freedom are therefore those of clusters as unequal as these, see `Weights`.
 """
 
 from typing import NamedTuple
@@ -12,15 +15,90 @@ from scipy import sparse
 
 from rubric_order.methods import distributions
 
+COMMON = 0.1  # what reads of a cluster have in common adds this share to the variance of an average one, see `Weights`
 DEPENDENT = 0.01  # level at which clusters are taken to vary more than independent comparisons do
 ROUNDING = 1e-9  # what is smaller than this share of the largest is taken for rounding
 SEPARATED = "separated"
 # What `Fit.interval` does, for columns `method`: by the clusters alone, and where the least error is known.
-SANDWICH = "sandwich CR3 over {0}s, Student's t"
+SANDWICH = "sandwich CR3 over {0}s, Student's t with degrees of freedom by what each {0} holds"
 LARGER = (
     "the larger error of sandwich CR3 over {0}s and of independent comparisons; normal distribution, or Student's t "
     "where separated or where {0}s vary more than such comparisons do"
 )
+
+
+class Weights(NamedTuple):
+    """What each cluster holds of the information, on a scale on which all information is the identity.
+
+    The number of degrees of freedom of an error is that of a scaled chi-square distribution (of several estimates, of a
+    Wishart distribution) with the same mean and variance as the sandwich would have if clusters were as they are here,
+    estimates were normal, and what the reads of a cluster have in common added `COMMON` to the variance of an average
+    cluster's score (to that of a larger one by as much more as it is larger). Of equal clusters it is their number less
+    1; of a few large ones among many small ones little more than the number of the large ones.
+
+    Attributes:
+        root: to that scale, shape (k, r).
+        share: of each cluster, shape (n_clusters, r, r); the sum over clusters is the identity.
+        inverse: of the identity less the share, likewise.
+
+    Source: Bell and McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples;
+    for several estimates the statistic HTZ of Pustejovsky and Tipton (2018), Small-sample methods for cluster-robust
+    variance estimation and hypothesis testing in fixed effects models, Section 3.2.
+    """
+
+    root: np.ndarray
+    share: np.ndarray
+    inverse: np.ndarray
+
+    def df(self, contrasts: np.ndarray) -> float:
+        """Degrees of freedom of the covariance of contrasts, rows of shape (q, k) that are independent of each other.
+
+        A real number; NaN where the covariance of some contrast is not known.
+        """
+        of_root = contrasts @ self.root
+        if not np.isfinite(self.inverse).all():
+            return np.nan
+        own, left, right = self._covariance(of_root)
+        mean = np.einsum("gst->st", own) + np.einsum("gsr,gtr->st", left, right)
+        values, vectors = np.linalg.eigh((mean + mean.T) / 2)
+        if not values[0] > ROUNDING * values[-1]:
+            return np.nan
+        scaled = (vectors / np.sqrt(values)).T
+        own = scaled @ own @ scaled.T
+        left, right = scaled @ left, scaled @ right
+        q = len(contrasts)
+        return float(q * (q + 1) / _variance(own, left, right))
+
+    def _covariance(self, of_root: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Covariances between what clusters g and h add to the contrasts, own[g] (g = h) + left[g] @ right[h].T."""
+        n = int((self.share != 0).any(axis=(1, 2)).sum())
+        variance = self.share + COMMON * n * self.share @ self.share
+        of_score = of_root @ self.inverse  # (n_clusters, q, r)
+        added = of_score @ variance
+        own = added @ of_score.transpose(0, 2, 1)
+        of_total = of_score @ self.share
+        left = np.concatenate([of_total @ variance.sum(axis=0) - added, -of_total], axis=2)
+        return own, left, np.concatenate([of_total, added], axis=2)
+
+
+def _variance(own: np.ndarray, left: np.ndarray, right: np.ndarray) -> float:
+    """Summed variances of all entries of a covariance matrix from normal contributions, see `Weights._covariance`.
+
+    Over pairs of clusters of covariance P, the sum of trace(P)^2 + trace(P P), without a table of all pairs.
+    """
+    n, q, r = left.shape
+    both = own + left @ right.transpose(0, 2, 1)
+    alone = left @ right.transpose(0, 2, 1)
+
+    def squares(of: np.ndarray) -> float:
+        return float((np.trace(of, axis1=1, axis2=2) ** 2).sum() + np.einsum("gst,gts->", of, of))
+
+    flat = left.reshape(n, q * r), right.reshape(n, q * r)
+    first, second = flat[0].T @ flat[0], flat[1].T @ flat[1]
+    pairs = (first * second).sum()
+    first, second = first.reshape(q, r, q, r), second.reshape(q, r, q, r)
+    pairs += np.einsum("srtu,trsu->", first, second, optimize=True)
+    return pairs + squares(both) - squares(alone)
 
 
 class Fit(NamedTuple):
@@ -35,6 +113,7 @@ class Fit(NamedTuple):
             not known. No error is taken to be smaller: where nearly all clusters say the same, how they vary says
             little of the error.
         separated: whether some sum of coefficients would be infinite but for a penalty.
+        weights: what each cluster holds of the information; None where there are no numbers.
     """
 
     coefficients: np.ndarray
@@ -43,6 +122,7 @@ class Fit(NamedTuple):
     problem: str = ""
     least: np.ndarray | None = None
     separated: bool = False
+    weights: Weights | None = None
 
     @property
     def covariance(self) -> np.ndarray:
@@ -69,26 +149,31 @@ class Fit(NamedTuple):
             influence = influence * max(1.0, self._least(weights) / spread)
         return estimate, influence
 
+    def df(self, contrasts: np.ndarray) -> float:
+        """Degrees of freedom of contrasts, rows of shape (q, k), see `Weights.df`; fewer than clusters that tell."""
+        most = counted(self.influence @ contrasts.T) - 1.0
+        return most if self.weights is None else min(most, self.weights.df(contrasts))
+
     def interval(self, weights: np.ndarray, confidence: float) -> dict:
-        """`estimate`, `se`, `ci_low`, `ci_high` and `p` of a contrast, see the function of this name.
+        """`estimate`, `se`, `df`, `ci_low`, `ci_high` and `p` of a contrast, see the function of this name.
 
         By Student's t over clusters. Where the least error is known and clusters do not vary more than it explains (a
         chi-square test at 1%), by the larger error of the two and the normal distribution: few clusters make the error
         no less sure then. Where the fit is `separated`, clusters cannot tell, and it is Student's t.
         """
         estimate, influence = self._contrast(weights)
-        found = interval(estimate, influence, confidence)
+        found = interval(estimate, influence, confidence, df=self.df(weights[None]) if self.tells(weights) else np.nan)
         if self.least is None or not found["se"] > 0:
             return found
-        least, df = self._least(weights), counted(influence) - 1
+        least, df = self._least(weights), found["df"]
         se = max(found["se"], least)
         if self.separated or (found["se"] / least) ** 2 * df > distributions.chi_square_critical(DEPENDENT, df):
             width, p = distributions.t_quantile((1 + confidence) / 2, df), distributions.t_tail(abs(estimate) / se, df)
         else:
-            width = distributions.normal_quantile((1 + confidence) / 2)
+            width, df = distributions.normal_quantile((1 + confidence) / 2), np.inf
             p = distributions.normal_tail(abs(estimate) / se)
         reach = width * se
-        return found | {"se": se, "ci_low": estimate - reach, "ci_high": estimate + reach, "p": float(2 * p)}
+        return found | {"se": se, "df": df, "ci_low": estimate - reach, "ci_high": estimate + reach, "p": float(2 * p)}
 
     def _contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         if not self.tells(weights):
@@ -101,15 +186,17 @@ class Fit(NamedTuple):
     def no_effect(self, contrasts: np.ndarray) -> float:
         """p-value of all contrasts (rows, shape (q, k)) being 0; NaN where the design tells none.
 
-        Contrasts that the design does not tell are left out. Source: Hotelling's T-squared, with clusters as the
-        sample; of one contrast, or several that are multiples of it, the p-value of its interval.
+        Contrasts that the design does not tell are left out. See `all_zero`; of one contrast, or several that are
+        multiples of it, the p-value of its interval.
         """
         told = contrasts[[self.tells(row) for row in contrasts]]
         if not len(told):
             return np.nan
         if np.linalg.matrix_rank(told) == 1:
             return self.interval(told[0], 0.95)["p"]
-        return all_zero(told @ self.coefficients, self.influence @ told.T)
+        _, sizes, rows = np.linalg.svd(told, full_matrices=False)
+        told = rows[sizes > ROUNDING * sizes[0]]
+        return all_zero(told @ self.coefficients, self.influence @ told.T, df=self.df(told))
 
 
 class Sums(NamedTuple):
@@ -139,8 +226,8 @@ class Sums(NamedTuple):
         """What the clusters add to the coefficients."""
         if self.problem:
             return nothing(self.score.shape, self.problem)
-        moved = influence(self.score, self.information)
-        return Fit(self.coefficients, *moved, least=self.least, separated=self.separated)
+        moved, space, weights = influence(self.score, self.information)
+        return Fit(self.coefficients, moved, space, least=self.least, separated=self.separated, weights=weights)
 
 
 def together(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
@@ -209,8 +296,8 @@ def nothing(shape: tuple[int, int], problem: str) -> Fit:
     return Fit(*numbers, problem, separated=problem == SEPARATED)
 
 
-def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How much the estimate moves when a cluster is left out, and the projection onto what the design tells.
+def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, np.ndarray, Weights]:
+    """How much the estimate moves when a cluster is left out, the projection onto what the design tells, and weights.
 
     A cluster's score is divided by the information of all others, not of all: this is the jackknife's estimate after
     one step, and its covariance the sandwich named CR3, or that of Mancl and DeRouen. With few clusters it is not too
@@ -222,7 +309,7 @@ def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, n
         information: of each cluster, shape (n_clusters, k, k).
 
     Returns:
-        Shapes (n_clusters, k) and (k, k).
+        Shapes (n_clusters, k) and (k, k); and see `Weights`.
 
     Source: Bell and McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples;
     Mancl and DeRouen (2001), A covariance estimator for GEE with improved small-sample properties.
@@ -231,11 +318,13 @@ def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, n
     kept = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
     basis = vectors[:, kept]
     root = basis / np.sqrt(values[kept])
-    left = np.eye(int(kept.sum())) - np.einsum("ki,gkl,lj->gij", root, information, root, optimize=True)
+    share = np.einsum("ki,gkl,lj->gij", root, information, root, optimize=True)
+    left = np.eye(int(kept.sum())) - share
     alone = np.linalg.eigvalsh(left)[:, :1].ravel() < ROUNDING if kept.any() else np.zeros(len(score), bool)
     left[alone] = np.nan
-    moved = np.linalg.solve(left, (score @ root)[..., None])[..., 0]
-    return moved @ root.T, basis @ basis.T
+    inverse = np.linalg.inv(left)
+    moved = (inverse @ (score @ root)[..., None])[..., 0]
+    return moved @ root.T, basis @ basis.T, Weights(root, share, inverse)
 
 
 def counted(influence: np.ndarray) -> int:
@@ -243,22 +332,24 @@ def counted(influence: np.ndarray) -> int:
     return int((influence.reshape(len(influence), -1) != 0).any(axis=1).sum())
 
 
-def interval(estimate: float, influence: np.ndarray, confidence: float) -> dict:
-    """`estimate`, its standard error `se`, `ci_low`, `ci_high`, and `p` of no effect, by Student's t.
+def interval(estimate: float, influence: np.ndarray, confidence: float, *, df: float | None = None) -> dict:
+    """`estimate`, its standard error `se`, `df`, `ci_low`, `ci_high`, and `p` of no effect, by Student's t.
 
     Args:
         influence: what each cluster adds to the estimate, shape (n_clusters,); those that add nothing do not count.
         confidence: nominal coverage, such as 0.95.
+        df: degrees of freedom, see `Fit.df`; by default those of clusters that are alike.
 
     Returns:
         All but the estimate NaN for one cluster, or where no cluster adds anything.
     """
-    se, df = _error(influence), counted(influence) - 1
-    if df < 1 or not se > 0:
-        return {"estimate": estimate, "se": np.nan, "ci_low": np.nan, "ci_high": np.nan, "p": np.nan}
+    se, df = _error(influence), counted(influence) - 1.0 if df is None else df
+    if not (df > 0 and se > 0 and counted(influence) > 1):
+        return {"estimate": estimate, "se": np.nan, "df": np.nan, "ci_low": np.nan, "ci_high": np.nan, "p": np.nan}
     reach = distributions.t_quantile((1 + confidence) / 2, df) * se
     p = float(2 * distributions.t_tail(abs(estimate) / se, df))
-    return {"estimate": estimate, "se": float(se), "ci_low": estimate - reach, "ci_high": estimate + reach, "p": p}
+    ends = {"ci_low": estimate - reach, "ci_high": estimate + reach}
+    return {"estimate": estimate, "se": float(se), "df": float(df), **ends, "p": p}
 
 
 def _error(influence: np.ndarray) -> float:
@@ -267,15 +358,22 @@ def _error(influence: np.ndarray) -> float:
     return float(np.sqrt((influence**2).sum() * (n - 1) / max(n, 1)))
 
 
-def all_zero(estimates: np.ndarray, influence: np.ndarray) -> float:
-    """p-value of several estimates being 0: Hotelling's T-squared with clusters as the sample.
+def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None = None) -> float:
+    """p-value of several estimates being 0: an F test with clusters as the sample.
+
+    Hotelling's T-squared, where the covariance has the degrees of freedom of a Wishart distribution that is as sure as
+    it: with clusters that are alike their number less 1.
 
     Args:
         estimates: shape (q,).
         influence: what each cluster adds to them, shape (n_clusters, q).
+        df: see `Fit.df`; by default those of clusters that are alike.
 
     Returns:
-        NaN where there are not more clusters than independent estimates, or no cluster adds anything.
+        NaN where there are fewer degrees of freedom than independent estimates, or no cluster adds anything.
+
+    Source: the statistic HTZ of Pustejovsky and Tipton (2018), Small-sample methods for cluster-robust variance
+    estimation and hypothesis testing in fixed effects models.
     """
     n = counted(influence)
     if n < 2 or np.isnan(influence).any():
@@ -283,7 +381,8 @@ def all_zero(estimates: np.ndarray, influence: np.ndarray) -> float:
     values, vectors = np.linalg.eigh(influence.T @ influence * (n - 1) / n)
     kept = values > ROUNDING * max(values.max(), 1e-300)
     q = int(kept.sum())
-    if q == 0 or n <= q:
+    rest = (n - 1.0 if df is None else df) - q + 1
+    if q == 0 or not rest >= 1:
         return np.nan
     squared = ((vectors[:, kept].T @ estimates) ** 2 / values[kept]).sum()
-    return float(distributions.f_tail(squared * (n - q) / (q * (n - 1)), q, n - q))
+    return float(distributions.f_tail(squared * rest / (q * (rest + q - 1)), q, rest))

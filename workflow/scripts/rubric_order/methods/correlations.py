@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from rubric_order.methods import resampling
 
@@ -205,7 +204,7 @@ def weighted_kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndar
 
 
 class Pairs:
-    """Pairs of scores, equal ones once, in clusters that can be resampled.
+    """Pairs of scores, equal ones once, in clusters that can be left out.
 
     Args:
         x, y: the two scores of each item, shape (n_items,).
@@ -224,18 +223,6 @@ class Pairs:
         n_pairs, n_rows = len(self.x), rows.max() + 1
         return np.bincount(rows * n_pairs + self._pair, minlength=n_rows * n_pairs).reshape(n_rows, -1).astype(float)
 
-    def resampled(self, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
-        """How often each pair is in each resample of clusters, shape (resamples, n_pairs)."""
-        drawn = resampling.bootstrap_indices(self.n_clusters, resamples, rng=rng)
-        if self.n_clusters == len(self._pair):  # an item is a cluster
-            pair_of = np.empty(self.n_clusters, dtype=int)
-            pair_of[self._clusters] = self._pair
-            return resampling.counted(pair_of[drawn], len(self.x)).astype(float)
-        of_clusters = sparse.coo_array(
-            (np.ones(len(self._pair)), (self._clusters, self._pair)), shape=(self.n_clusters, len(self.x))
-        )
-        return resampling.counted(drawn, self.n_clusters).astype(float) @ of_clusters.tocsr()
-
     def left_out(self) -> np.ndarray:
         """How often each pair is there without one cluster, shape (n_clusters, n_pairs).
 
@@ -243,24 +230,18 @@ class Pairs:
         """
         return self.once - self._counts(self._clusters % resampling.MAX_LEFT_OUT)
 
-    def intervals(
-        self, statistic: Statistic, weights: np.ndarray, confidence: float
-    ) -> tuple[float, tuple[float, float], tuple[float, float]]:
-        """A statistic of all pairs, with two intervals; one cluster has none.
+    def interval(self, statistic: Statistic, confidence: float) -> tuple[float, tuple[float, float]]:
+        """A statistic of all pairs, with its interval; one cluster has none.
 
         Args:
             statistic: of x, y and weights.
-            weights: of each resample, see `resampled`.
 
         Returns:
-            The statistic; the interval of a jackknife over clusters on the scale of Fisher's z, with Student's t, which
-            holds what it promises with few clusters as well; and the BCa interval of the bootstrap.
+            The statistic; and the interval of a jackknife over clusters on the scale of Fisher's z, with Student's t.
         """
-        estimate, *values = statistic(self.x, self.y, np.vstack([self.once, weights]))
+        values = statistic(self.x, self.y, np.vstack([self.once, self.left_out()]))
         if self.n_clusters < 2:
-            return float(estimate), (np.nan, np.nan), (np.nan, np.nan)
-        left_out = statistic(self.x, self.y, self.left_out())
-        of_parts = np.concatenate([[estimate], left_out])
-        found = resampling.jackknife_t(of_parts, confidence, scale=np.arctanh, back=np.tanh)
-        bca = resampling.bca_interval(np.array(values), estimate, left_out, confidence)
-        return float(estimate), (float(found.low), float(found.high)), bca
+            return float(values[0]), (np.nan, np.nan)
+        sizes = resampling.part_sizes(self._clusters)
+        found = resampling.jackknife_t(values, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh)
+        return float(values[0]), (float(found.low), float(found.high))

@@ -4,45 +4,12 @@ A block is what is compared with itself only, such as the reads of one text unde
 cluster may depend on each other in any way.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from rubric_order.methods import distributions, rao_scott
+from rubric_order.methods import cluster_robust, rao_scott
 from rubric_order.methods.resampling import sum_units
 
 ROUNDING = 1e-9  # what is smaller than this share of the largest is taken for rounding
-
-
-class Fit(NamedTuple):
-    """Coefficients of a linear model.
-
-    Attributes:
-        coefficients: shape (k,); of all that fit equally well, the shortest.
-        covariance: shape (k, k), from how clusters vary.
-        space: projection onto the contrasts that the design tells, shape (k, k).
-        df: number of clusters less 1, for Student's t.
-    """
-
-    coefficients: np.ndarray
-    covariance: np.ndarray
-    space: np.ndarray
-    df: int
-
-    def contrast(self, weights: np.ndarray) -> tuple[float, float]:
-        """A weighted sum of coefficients, and its standard error; NaN where the design does not tell it."""
-        if np.abs(self.space @ weights - weights).max() > 1e-6:
-            return np.nan, np.nan
-        return float(weights @ self.coefficients), float(np.sqrt(max(weights @ self.covariance @ weights, 0.0)))
-
-    def interval(self, weights: np.ndarray, confidence: float) -> dict:
-        """`estimate` of a contrast, its standard error `se`, `ci_low`, `ci_high`, and `p` of no effect."""
-        estimate, se = self.contrast(weights)
-        if self.df < 1 or not se > 0:
-            return {"estimate": estimate, "se": np.nan, "ci_low": np.nan, "ci_high": np.nan, "p": np.nan}
-        reach = distributions.t_quantile((1 + confidence) / 2, self.df) * se
-        p = 2 * distributions.t_tail(abs(estimate) / se, self.df)
-        return {"estimate": estimate, "se": se, "ci_low": estimate - reach, "ci_high": estimate + reach, "p": float(p)}
 
 
 def within(values: np.ndarray, blocks: np.ndarray) -> np.ndarray:
@@ -52,7 +19,7 @@ def within(values: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     return (columns - (sum_units(columns, blocks) / size[:, None])[blocks]).reshape(values.shape)
 
 
-def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) -> Fit:
+def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) -> cluster_robust.Fit:
     """Fit y = level of the block + x @ coefficients.
 
     Args:
@@ -62,23 +29,17 @@ def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) 
             cluster.
 
     Returns:
-        See `Fit`. The covariance is the sandwich over clusters with the factor G / (G - 1) (n - 1) / (n - k) for G
-        clusters (CR1; the levels do not count as coefficients, since blocks lie in clusters).
+        See `cluster_robust.Fit`. The levels do not count as coefficients, since blocks lie in clusters.
 
-    Source: Cameron and Miller (2015), A practitioner's guide to cluster-robust inference, Sections II.B and III.A.
+    Source: Cameron and Miller (2015), A practitioner's guide to cluster-robust inference, Sections III.A and VI.
     """
     x, y = within(x, blocks), within(y, blocks)
-    inverse, space = _inverse(x)
-    coefficients = inverse @ (x.T @ y)
-    residuals = y - x @ coefficients
-    totals = sum_units(x * residuals[:, None], clusters)
-    n, k, n_clusters = len(y), round(np.trace(space)), len(totals)
-    if n_clusters < 2 or n <= k:
-        covariance = np.full_like(inverse, np.nan)
-    else:
-        factor = n_clusters / (n_clusters - 1) * (n - 1) / (n - k)
-        covariance = factor * inverse @ (totals.T @ totals) @ inverse
-    return Fit(coefficients, covariance, space, n_clusters - 1)
+    k = x.shape[1]
+    one, other = np.triu_indices(k)
+    sums = sum_units(np.column_stack([x * y[:, None], x[:, one] * x[:, other]]), clusters)
+    information = np.empty((len(sums), k, k))
+    information[:, one, other] = information[:, other, one] = sums[:, k:]
+    return cluster_robust.least_squares(sums[:, :k], information).fit()
 
 
 def _inverse(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -111,5 +111,5 @@ def kappa(
         shares = sums[:, 1:] / sums[:, :1]
         chance = (shares[:, 1 : p + 2] * shares[:, p + 2 :]).sum(axis=1)
         values = np.where(chance < 1, (shares[:, 0] - chance) / (1 - chance), np.nan)
-    found = resampling.jackknife_t(values, confidence)
+    found = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(cluster))
     return float(values[0]), float(found.low), float(found.high)

@@ -277,15 +277,17 @@ def alike(of: Hard | Soft) -> np.ndarray:
 def no_preference(fit: cluster_robust.Fit, scores: np.ndarray | None) -> float:
     """p-value of all positions being worth the same, see `positions`.
 
-    Hotelling's T-squared over clusters; where the fit is `separated`, a score test.
+    The F test HTZ over clusters, see `cluster_robust.all_zero`. A score test where the fit is `separated`, and where
+    clusters are too unequal, or too few, for an F test of so many positions.
 
     Args:
-        scores: see `alike`; not needed where the fit is not separated.
+        scores: see `alike`.
     """
-    if fit.separated:
-        return rao_scott.zero_total(scores) if len(scores) > 1 else np.nan
     n = len(fit.coefficients)
-    return fit.no_effect(np.eye(n) - 1 / n)
+    p = np.nan if fit.separated else fit.no_effect(np.eye(n) - 1 / n)
+    if fit.problem or scores is None or not np.isnan(p):
+        return p
+    return rao_scott.zero_total(scores) if len(scores) > 1 else np.nan
 
 
 def rows_of_places(of: Hard) -> np.ndarray:

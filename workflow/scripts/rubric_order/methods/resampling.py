@@ -5,10 +5,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
 from rubric_order.base import randomness
-from rubric_order.methods import distributions
+from rubric_order.methods import cluster_robust, distributions
 
 _DRAWS_IN_CACHE = 32_768  # a quarter of a megabyte
 LEAST_ERROR = 1e-12  # of a jackknife; less is rounding
@@ -68,51 +67,6 @@ def percentile_interval(values: np.ndarray, confidence: float) -> tuple[np.ndarr
     return np.where(undefined > MAX_UNDEFINED, np.nan, low), np.where(undefined > MAX_UNDEFINED, np.nan, high)
 
 
-def jackknife_interval(estimate: np.ndarray, influence: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Interval from the influence of each unit, with Student's t for few units.
-
-    Args:
-        estimate: shape (q,).
-        influence: derivative of the estimate with respect to the weight of each unit, shape (n_units, q); its columns
-            sum to 0. With weights of 1 the estimate is that of all units.
-
-    Returns:
-        Lower and upper ends, each of shape (q,); NaN for one unit.
-
-    Source: the infinitesimal jackknife, Efron (1982), Chapter 6.
-    """
-    width = distributions.t_quantile((1 + confidence) / 2, max(len(influence) - 1, 1)) * jackknife_error(influence)
-    return estimate - width, estimate + width
-
-
-def left_out_interval(values: np.ndarray, confidence: float) -> np.ndarray:
-    """Intervals from values without each unit, with Student's t.
-
-    Args:
-        values: of all units first, then without each, shape (1 + n_units, q).
-
-    Returns:
-        Lower and upper ends, shape (2, q); NaN with fewer than three units, or where a value is not known or does not
-        vary.
-
-    Source: the jackknife of Tukey (1958), Bias and confidence in not quite large samples.
-    """
-    units = len(values) - 1
-    if units < 3:
-        return np.full((2, values.shape[1]), np.nan)
-    error = np.sqrt((units - 1) / units * ((values[1:] - values[1:].mean(axis=0)) ** 2).sum(axis=0))
-    width = distributions.t_quantile((1 + confidence) / 2, units - 1) * np.where(error > LEAST_ERROR, error, np.nan)
-    return values[0] + np.array([[-1], [1]]) * width
-
-
-def jackknife_error(influence: np.ndarray) -> np.ndarray:
-    """Standard error from the influence of each unit, shape (n_units, q) -> (q,), see `jackknife_interval`."""
-    units = len(influence)
-    if units < 2:
-        return np.full(influence.shape[1:], np.nan)
-    return np.sqrt((influence**2).sum(axis=0) * units / (units - 1))
-
-
 def two_sided_p(values: np.ndarray) -> float:
     """Two-sided p-value of 0 from a statistic in each resample, shape (resamples,).
 
@@ -144,6 +98,47 @@ class Jackknife(NamedTuple):
     high: np.ndarray
     error: np.ndarray
     p: np.ndarray
+
+
+def degrees(sizes: np.ndarray) -> float:
+    """Degrees of freedom of an error from parts of these sizes, such as numbers of items, shape (n_parts,).
+
+    One less than parts where they are equal; where a few hold most items, little more than the number of those. NaN
+    where one part holds all. See `cluster_robust.Weights`.
+
+    >>> round(degrees(np.full(20, 4)), 6), round(degrees(np.r_[40, 40, np.full(18, 2)]), 1)
+    (19.0, 2.0)
+    """
+    share = np.asarray(sizes, dtype=float) / np.sum(sizes)
+    with np.errstate(divide="ignore"):
+        one = np.ones((1, 1))
+        return cluster_robust.Weights(one, share[:, None, None], 1 / (1 - share)[:, None, None]).df(one)
+
+
+def effective(sizes: np.ndarray) -> float:
+    """The number of equal clusters that would say as much of an error as clusters of these sizes, see `degrees`."""
+    return round(degrees(sizes) + 1, 9)
+
+
+def part_sizes(unit: np.ndarray) -> np.ndarray:
+    """Number of items in each part that is left out, see `left_out_sums`; shape (n_parts,)."""
+    return np.bincount(unit % MAX_LEFT_OUT)
+
+
+def left_out_of_mean(estimate: np.ndarray, influence: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """A mean, and what it is without each cluster, for `jackknife_t`; of other estimates to the first order.
+
+    Args:
+        estimate: shape (q,).
+        influence: derivative of the estimate with respect to the weight of each cluster, shape (n_clusters, q).
+        sizes: of each cluster, in the unit that the mean is over, shape (n_clusters,).
+
+    Returns:
+        Shape (1 + n_clusters, q).
+    """
+    left = 1 - np.asarray(sizes, dtype=float) / np.sum(sizes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.concatenate([[estimate], estimate - influence / left[:, None]])
 
 
 def left_out_sums(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
@@ -179,17 +174,20 @@ def jackknife_t(
     values: np.ndarray,
     confidence: float,
     *,
+    sizes: np.ndarray | None = None,
     scale: Callable[[np.ndarray], np.ndarray] | None = None,
     back: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Jackknife:
-    """Interval from an estimate without each part of the sample, with Student's t, for few units as well.
+    """Interval from an estimate without each part of the sample, with Student's t, for few and unequal parts as well.
 
     Args:
         values: the estimate, and what it is without each part, shape (1 + n_parts, ...).
+        sizes: of the parts, shape (n_parts,), see `degrees`; by default they are taken as equal.
         scale, back: to the scale on which the estimate is nearest to normal, and back from it; `numpy.arctanh` and
             `numpy.tanh` for a correlation. An estimate without an interval there, such as a correlation of 1, has none.
 
-    Source: the delete-a-group jackknife, Kott (2001); Student's t with one degree of freedom less than parts, Tukey.
+    Source: the delete-a-group jackknife, Kott (2001), about the estimate of all; for the degrees of freedom see
+    `cluster_robust.Weights`.
     """
     parts = len(values) - 1
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -197,14 +195,29 @@ def jackknife_t(
         if parts < 2:
             nothing = np.full(values.shape[1:], np.nan)
             return Jackknife(nothing, nothing, nothing, nothing)
-        left_out = values[1:]
-        error = np.sqrt((parts - 1) / parts * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+        df = parts - 1 if sizes is None else degrees(sizes)
+        error = np.sqrt((parts - 1) / parts * ((values[1:] - values[0]) ** 2).sum(axis=0))
         error = np.where(np.isfinite(values[0]), error, np.nan)
-        width = distributions.t_quantile((1 + confidence) / 2, parts - 1) * error
+        width = distributions.t_quantile((1 + confidence) / 2, df) * error
         told = (error > LEAST_ERROR) & (parts > 2)
-        p = np.where(told, 2 * distributions.t_tail(np.where(told, np.abs(values[0]) / error, 0), parts - 1), np.nan)
+        p = np.where(told, 2 * distributions.t_tail(np.where(told, np.abs(values[0]) / error, 0), df), np.nan)
     ends = [end if back is None else back(end) for end in (values[0] - width, values[0] + width)]
     return Jackknife(*ends, error, p)
+
+
+def left_out_interval(values: np.ndarray, confidence: float, *, sizes: np.ndarray | None = None) -> np.ndarray:
+    """Intervals of `jackknife_t` alone, where a value that does not vary has none.
+
+    Args:
+        values, sizes: see `jackknife_t`; values of shape (1 + n_parts, q).
+
+    Returns:
+        Lower and upper ends, shape (2, q); NaN with fewer than three parts, or where a value is not known or does not
+        vary.
+    """
+    found = jackknife_t(values, confidence, sizes=sizes)
+    varies = (found.error > LEAST_ERROR) & (len(values) > 3)
+    return np.where(varies, np.array([found.low, found.high]), np.nan)
 
 
 def correlation(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: float) -> tuple[float, float, float]:
@@ -220,37 +233,8 @@ def correlation(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: f
     n, a, b, aa, bb, ab = left_out_sums(moments, cluster).T
     with np.errstate(invalid="ignore", divide="ignore"):
         r = (ab - a * b / n) / np.sqrt((aa - a**2 / n) * (bb - b**2 / n))
-    found = jackknife_t(r, confidence, scale=np.arctanh, back=np.tanh)
+    found = jackknife_t(r, confidence, sizes=part_sizes(cluster), scale=np.arctanh, back=np.tanh)
     return float(r[0]), float(found.low), float(found.high)
-
-
-def bca_interval(values: np.ndarray, estimate: float, jackknife: np.ndarray, confidence: float) -> tuple[float, float]:
-    """Bias-corrected and accelerated bootstrap interval.
-
-    Args:
-        values: statistic in each resample, shape (resamples,); NaN where it is undefined.
-        estimate: the statistic of all units.
-        jackknife: the statistic without one of the units that are drawn, shape (n_units,); or without one of so many
-            equal parts of them, which gives nearly the same acceleration.
-        confidence: nominal coverage, such as 0.95.
-
-    Returns:
-        Lower and upper end. NaN where more than ``MAX_UNDEFINED`` of the resamples are undefined, or any entry of the
-        jackknife is; where all entries of the jackknife are equal; and where all resamples are on one side of the
-        estimate.
-
-    Source: Efron (1987), Better bootstrap confidence intervals; ties as in scipy.stats.bootstrap.
-    """
-    known = values[~np.isnan(values)]
-    if len(known) < (1 - MAX_UNDEFINED) * len(values) or np.isnan(jackknife).any() or np.ptp(jackknife) <= 1e-14:
-        return np.nan, np.nan
-    away = jackknife.mean() - jackknife
-    acceleration = (away**3).sum() / (6 * (away**2).sum() ** 1.5)
-    bias = special.ndtri(((known < estimate).mean() + (known <= estimate).mean()) / 2)
-    if not np.isfinite(bias):
-        return np.nan, np.nan
-    normal = bias + special.ndtri([(1 - confidence) / 2, (1 + confidence) / 2])
-    return tuple(np.quantile(known, special.ndtr(bias + normal / (1 - acceleration * normal))).tolist())
 
 
 def interval_of_mean(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:

@@ -37,8 +37,8 @@ def estimate(
         One row a group of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and number
         of reads `k`. `quantity` is ``r``, the mean over subsets, with the middle 95% of the subsets from `range_low` to
         `range_high`; or ``gain``, what it has above one read. The interval from `ci_low` to `ci_high` is that of the
-        mean: a jackknife over clusters with Student's t, for Pearson's r on the scale of Fisher's z; for Spearman's
-        rho, whose ranks would change with every part that is left out, an infinitesimal jackknife. `n_items` of
+        mean: a jackknife over clusters with Student's t, for correlations on the scale of Fisher's z. Clusters are left
+        out of Spearman's rho to the first order, since all ranks would change with every one. `n_items` of
         `n_rated` items with a human score are complete. Of `n_subsets`, `n_undefined` have no correlation, since their
         means do not vary: they are left out.
 
@@ -74,34 +74,33 @@ def _of_block(
             unit = block.units(cluster, complete)
             about = block.keys | {"readout": readout, "n_items": len(human), "n_rated": int(rated.sum())}
             about |= {"cluster": cluster, "n_clusters": int(unit.max()) + 1}
-            ends = _left_out(resampling.left_out_sums(moments, unit), chosen, confidence)
             method = f"jackknife over {cluster}s, Student's t"
+            curves = subsets.curve(resampling.left_out_sums(moments, unit), chosen)
+            ends = _ends(curves, resampling.part_sizes(unit), confidence)
             yield from _rows(about | {"statistic": "pearson", "method": method}, pearson, chosen.sizes, ends)
-            ends = _jackknife(spearman, unit, chosen.sizes, confidence)
-            method = f"infinitesimal jackknife over {cluster}s"
+            ends = _ends(_left_out(spearman, unit, chosen.sizes), np.bincount(unit), confidence)
+            method += ", first order"
             yield from _rows(about | {"statistic": "spearman", "method": method}, spearman.rho, chosen.sizes, ends)
 
 
-def _left_out(sums: np.ndarray, chosen: subsets.Subsets, confidence: float) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Intervals of the mean Pearson's r of each budget, and of what it has above one read, from moments.
+def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Intervals of the mean correlation of each budget, and of what it has above one read.
 
     Args:
-        sums: see `resampling.left_out_sums`.
+        curves: mean correlations, of all items first, then without each part, shape (1 + n_parts, n_sizes).
+        sizes: of the parts.
     """
-    curves = subsets.curve(sums, chosen)
-    r = resampling.jackknife_t(curves, confidence, scale=np.arctanh, back=np.tanh)
-    gain = resampling.jackknife_t(curves - curves[:, :1], confidence)
+    r = resampling.jackknife_t(curves, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh)
+    gain = resampling.jackknife_t(curves - curves[:, :1], confidence, sizes=sizes)
     return [(found.low, found.high) for found in (r, gain)]
 
 
-def _jackknife(
-    curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray, confidence: float
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Intervals of the mean Spearman's rho of each budget, and of what it has above one read, from what units add."""
+def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Mean Spearman's rho of each budget, of all items and without each cluster, from what items add."""
     influence = resampling.sum_units(curve.influence, unit) / len(unit)
     mean = subsets.mean_over_subsets(curve.rho, sizes)
-    pairs = (mean, influence), (mean - mean[0], influence - influence[:, :1])
-    return [resampling.jackknife_interval(*pair, confidence) for pair in pairs]
+    left_out = resampling.left_out_of_mean(mean, influence, np.bincount(unit))
+    return np.clip(left_out, -1 + 1e-9, 1 - 1e-9) if np.abs(mean).max(initial=0) < 1 else left_out
 
 
 def _rows(

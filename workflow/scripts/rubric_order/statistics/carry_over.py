@@ -158,7 +158,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         leads, on its other scores; ``carry_over``, points a point by which the text scores higher under the criterion
         right before than under an average one. ``any_position``, ``any_predecessor`` and ``any_leader`` have only a
         p-value, of no such effect; with a `criterion`, for its scores alone. Intervals are Student's, from the sandwich
-        over groups; all p-values take groups as the sample, and are
+        CR3 over groups, see `cluster_robust`; all p-values take groups as the sample, and are
         adjusted as `multiplicity` says. NaN where the design does not tell an effect from others.
         In the first position nothing comes before: what a judge does there because of that is an effect of the
         position.

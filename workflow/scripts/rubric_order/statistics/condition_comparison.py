@@ -7,30 +7,36 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import BASELINE, CLUSTERS, KEYS
-from rubric_order.methods import averaging, blocks, distributions, item_scores, multiplicity, resampling, tidy
+from rubric_order.methods import averaging, blocks, equivalence, item_scores, multiplicity, resampling, tidy
 
 COLUMNS = {"scores": item_scores.COLUMNS}
 ROUNDING = 1e-12  # of a difference
+POINTS = 0.1  # margin of differences that are worth mention
 
 
-def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, points: float = POINTS
+) -> pd.DataFrame:
     """Differences between two conditions of a study, all else being equal, item by item.
 
     Args:
         scores: see `blocks.blocks`; the conditions of a setting lie in one table.
         confidence: see the package.
+        points: the margin of `p_bounded`.
 
     Returns:
         One row a group of `KEYS`, `other` (the condition that `condition` is compared with: the baseline wherever it is
         one of the two), `readout`, `cluster` and `quantity`: ``points``, mean score under `condition` less that under
         `other`, over the items with a score under both; ``r``, Pearson's r of items' mean scores with human ones,
         likewise, over those that also have a human score. With the values `of_one` and `of_other`, and an interval and
-        `p` by Student's t from what each cluster adds to the difference; `p_holm` and `p_bh` are adjusted for the
-        `n_tests` of its family. Where nothing differs in any cluster there is neither interval nor p.
+        `p` by a jackknife over clusters with Student's t of `df` degrees of freedom, see `resampling.degrees`; `p_holm`
+        and `p_bh` are adjusted for the `n_tests` of its family. Where nothing differs in any cluster there is neither
+        interval nor p. `p_bounded` is the p-value of a difference of `margin` points or more where few clusters may
+        carry it, see `equivalence.p_bounded`.
 
         An item's score is the mean over its reads, however many: r also grows where a condition has more of them.
 
-    Source: ours; for r the infinitesimal jackknife, Efron (1982), Chapter 6.
+    Source: ours.
     """
     by = [key for key in KEYS if key != "condition"]
     rows = []
@@ -46,12 +52,12 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
             about = dict(zip([*by, "readout"], key, strict=True))
             for one, other in itertools.combinations(sorted(conditions, key=_last_baseline), 2):
                 rows += _compared(
-                    about | {"condition": one, "other": other}, conditions[one], conditions[other], confidence
+                    about | {"condition": one, "other": other}, conditions[one], conditions[other], confidence, points
                 )
     columns = [*KEYS, "other", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
-    columns += ["of_one", "of_other", "n_items", "n_clusters", "method"]
+    columns += ["df", "p_bounded", "of_one", "of_other", "n_items", "n_clusters", "effective_clusters", "method"]
     table = tidy.from_rows(rows, columns, ["other", "readout", "cluster", "quantity", "method"])
-    return multiplicity.adjust(table.assign(confidence=confidence))
+    return multiplicity.adjust(table.assign(confidence=confidence, margin=points))
 
 
 def _last_baseline(condition: str) -> tuple[bool, str]:
@@ -67,44 +73,53 @@ def _means(block: blocks.Block, values: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"group_id": items["group_id"], "human": items["human_score"], "mean": means})
 
 
-def _compared(about: dict, one: pd.DataFrame, other: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _compared(about: dict, one: pd.DataFrame, other: pd.DataFrame, confidence: float, points: float) -> Iterator[dict]:
     """The rows of two conditions' items."""
     both = one.join(other["mean"].rename("other"), how="inner").sort_index()
     rated = both[both["human"].notna()]
-    found = {"points": (both, _points(both))} if len(both) else {}
-    if len(rated) > 2 and (agreement := _agreement(rated)) is not None:
-        found["r"] = rated, agreement
-    for quantity, (items, (of_one, of_other, influence)) in found.items():
+    for quantity, items in (("points", both), ("r", rated)):
+        if len(items) == 0 or (quantity == "r" and len(items) < 3):
+            continue
         for cluster in CLUSTERS:
             unit = item_scores.clusters_of(items, cluster)
-            moved = resampling.sum_units(influence[:, None], unit)[:, 0]
-            row = about | {"cluster": cluster, "quantity": quantity, "of_one": of_one, "of_other": of_other}
-            row |= {"n_items": len(items), "n_clusters": len(moved), "method": f"paired; Student's t over {cluster}s"}
-            yield row | _with_interval(of_one - of_other, moved, confidence)
+            method = f"paired; jackknife over {cluster}s, Student's t"
+            row = about | {"cluster": cluster, "quantity": quantity, "n_items": len(items), "method": method}
+            row |= {"n_clusters": int(unit.max()) + 1, "effective_clusters": resampling.effective(np.bincount(unit))}
+            if quantity == "points":
+                largest = about["n"] - 1.0
+                yield row | _points(items, unit, confidence=confidence, margin=points, largest=largest)
+            elif agreement := _agreement(items, unit, confidence=confidence):
+                yield row | agreement
 
 
-def _points(items: pd.DataFrame) -> tuple[float, float, np.ndarray]:
-    """Mean score under both conditions, and what each item adds to the difference."""
+def _points(items: pd.DataFrame, unit: np.ndarray, *, confidence: float, margin: float, largest: float) -> dict:
+    """Mean score under both conditions, and the difference."""
     change = (items["mean"] - items["other"]).to_numpy()
-    return items["mean"].mean(), items["other"].mean(), (change - change.mean()) / len(change)
+    sizes, total = np.bincount(unit).astype(float), np.bincount(unit, change)
+    mean = change.mean()
+    values = resampling.left_out_of_mean(mean[None], ((total - sizes * mean) / len(change))[:, None], sizes)[:, 0]
+    found = _with_interval(values, sizes, confidence)
+    found["p_bounded"] = float(
+        equivalence.p_bounded((total / sizes)[:, None], sizes, margin=margin, largest=largest)[0]
+    )
+    return found | {"of_one": items["mean"].mean(), "of_other": items["other"].mean()}
 
 
-def _agreement(items: pd.DataFrame) -> tuple[float, float, np.ndarray] | None:
-    """Pearson's r with human scores under both conditions, and what each item adds to the difference.
-
-    None where scores do not vary.
-    """
+def _agreement(items: pd.DataFrame, unit: np.ndarray, *, confidence: float) -> dict | None:
+    """Pearson's r with human scores under both conditions, and the difference. None where scores do not vary."""
     human = items["human"].to_numpy(dtype=float)
-    one, other = (averaging.agreement(items[[name]].to_numpy(), human) for name in ("mean", "other"))
-    if np.isnan(one.mean) or np.isnan(other.mean):
+    one, other = (averaging.agreement(items[[name]].to_numpy(), human, unit).mean for name in ("mean", "other"))
+    if np.isnan(one[0]) or np.isnan(other[0]):
         return None
-    return one.mean, other.mean, one.of_mean - other.of_mean
+    found = _with_interval(one - other, resampling.part_sizes(unit), confidence)
+    return found | {"of_one": float(one[0]), "of_other": float(other[0])}
 
 
-def _with_interval(difference: float, influence: np.ndarray, confidence: float) -> dict:
-    error = resampling.jackknife_error(influence)
-    if not error > ROUNDING:
+def _with_interval(values: np.ndarray, sizes: np.ndarray, confidence: float) -> dict:
+    """A difference with its interval, from what it is without each part, see `resampling.jackknife_t`."""
+    difference = float(values[0])
+    found = resampling.jackknife_t(values, confidence, sizes=sizes)
+    if not found.error > ROUNDING:
         return {"estimate": difference if abs(difference) > ROUNDING else 0.0}
-    low, high = resampling.jackknife_interval(difference, influence, confidence)
-    p = 2 * distributions.t_tail(abs(difference) / error, len(influence) - 1)
-    return {"estimate": difference, "ci_low": float(low), "ci_high": float(high), "p": float(p)}
+    ends = {"ci_low": float(found.low), "ci_high": float(found.high)}
+    return {"estimate": difference, **ends, "p": float(found.p), "df": resampling.degrees(sizes)}

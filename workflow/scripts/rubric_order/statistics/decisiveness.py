@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import blocks, sampling, selections, tidy
+from rubric_order.methods import blocks, resampling, sampling, selections, tidy
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", *selections.READOUTS.values()]}
 
@@ -18,11 +18,12 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         scores: see `blocks.blocks`.
 
     Returns:
-        One row a group of `KEYS`: `n_items`, `n_groups`, `n_reads` with a score, `n_failed` without, and the design:
-        `n_orderings` that differ; `fewest` and `most` reads of an item in one of them; whether items are read in the
-        same ones (`shared`); and, where each ordering counts once for each item, whether every score is shown in every
-        position equally often (`balanced`), or at least often enough (`crossed`), see `designs.Design` and
-        `blocks.Block.crossed`.
+        One row a group of `KEYS`: `n_items`, `n_groups`, `effective_groups` (the number of equal groups that would say
+        as much of an error, see `resampling.degrees`), `heaviest_group` (the share of the items that the largest group
+        has), `n_reads` with a score, `n_failed` without, and the design: `n_orderings` that differ; `fewest` and `most`
+        reads of an item in one of them; whether items are read in the same ones (`shared`); and, where each ordering
+        counts once for each item, whether every score is shown in every position equally often (`balanced`), or at
+        least often enough (`crossed`), see `designs.Design` and `blocks.Block.crossed`.
         `commonest_score` is the score that is given most often (the lower one of two), `commonest_share` its share of
         the reads with a score; `discordant_share` of the pairs of reads of one item have different scores;
         `top_probability` is the mean probability of a read's most probable option, where probabilities are known. They
@@ -30,7 +31,17 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         the power of the probabilities from which answers look drawn, see `sampling.exponent`.
     """
     rows = [_of_block(block) for block in blocks.blocks(scores)]
-    columns = [*KEYS, "n_items", "n_groups", "n_reads", "n_failed", "n_orderings", "crossed"]
+    columns = [
+        *KEYS,
+        "n_items",
+        "n_groups",
+        "effective_groups",
+        "heaviest_group",
+        "n_reads",
+        "n_failed",
+        "n_orderings",
+        "crossed",
+    ]
     columns += ["commonest_score", "commonest_share", "discordant_share", "top_probability"]
     columns += ["shared", "balanced", "fewest", "most", "exponent", "exponent_low", "exponent_high"]
     table = tidy.from_rows(rows, columns, words=[])
@@ -41,9 +52,12 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
 def _of_block(block: blocks.Block) -> dict:
     scored = block.table["score"].notna()
     scores = block.table.loc[scored, "score"].to_numpy(dtype=int)
+    sizes = block.items["group_id"].value_counts(sort=False).to_numpy()
     found = {
         "n_items": len(block.items),
-        "n_groups": block.items["group_id"].nunique(),
+        "n_groups": len(sizes),
+        "effective_groups": resampling.effective(sizes),
+        "heaviest_group": sizes.max() / sizes.sum(),
         "n_reads": int(scored.sum()),
         "n_failed": int((~scored).sum()),
         "n_orderings": len(block.orderings[0]),

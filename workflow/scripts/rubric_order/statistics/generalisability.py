@@ -201,14 +201,15 @@ def _of_readout(
     for cluster in CLUSTERS:
         unit = block.units(cluster, usable)
         moments = unit_moments(cells, noise[usable], unit)
-        total = moments.sum(axis=0)
+        total, sizes_of = moments.sum(axis=0), np.bincount(unit)
         both = components(np.vstack([total, total - moments]), often)  # of all units, then without each
         same = about | {"cluster": cluster, "n_clusters": len(moments)}
-        yield from _variances(same, both, confidence)
+        yield from _variances(same, both, confidence, sizes_of)
         for name, found in zip(("generalisability", "dependability"), coefficients(both, *grid.T), strict=True):
             rows = {"quantity": name, "orderings": grid[:, 0], "repeats": grid[:, 1]}
             with np.errstate(divide="ignore", invalid="ignore"):
-                ends = np.tanh(resampling.left_out_interval(np.arctanh(np.minimum(found, 1 - 1e-12)), confidence))
+                on_scale = np.arctanh(np.minimum(found, 1 - 1e-12))
+                ends = np.tanh(resampling.left_out_interval(on_scale, confidence, sizes=sizes_of))
             yield same | {"method": _method(cluster) + ", Fisher's z"}, rows | _columns(found[0], ends)
         sizes = np.arange(1, d // 2 + 1)
         if often == 1 and len(sizes):
@@ -217,12 +218,12 @@ def _of_readout(
             yield same | {"method": f"{SPLITS} pairs of disjoint sets of orderings"}, rows
 
 
-def _variances(about: dict, of: Components, confidence: float) -> Iterator[tuple[dict, dict]]:
+def _variances(about: dict, of: Components, confidence: float, sizes: np.ndarray) -> Iterator[tuple[dict, dict]]:
     parts = {"item": of.item, "shift": of.shift, "rest": of.rest}
     if about["repetition_from"]:
         parts |= {"interaction": of.interaction, "repetition": of.repetition}
     values = np.column_stack(list(parts.values()))
-    ends = resampling.left_out_interval(values, confidence)
+    ends = resampling.left_out_interval(values, confidence, sizes=sizes)
     rows = {"quantity": np.array(list(parts), dtype=object)} | _columns(values[0], ends)
     yield about | {"method": _method(about["cluster"])}, rows
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import randomness
-from rubric_order.base.keys import CLUSTERS, KEYS, VALUES, stream
+from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
 from rubric_order.methods import attenuation, blocks, bounds, correlations, item_scores, tidy
 
 COLUMNS = {"scores": item_scores.COLUMNS, "items": ["dataset", "item_id", "human_scores"]}
@@ -39,9 +38,7 @@ def human_levels(human: np.ndarray, n: int, scale: Sequence[float] = HUMAN_SCALE
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame],
     *,
-    resamples: int,
     confidence: float,
-    seed: int,
     human_scales: Mapping[str, Sequence[float]] | None = None,
     items: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
@@ -49,7 +46,7 @@ def estimate(
 
     Args:
         scores: see `blocks.blocks`; items without a human score are left out.
-        resamples, confidence, seed: see the package.
+        confidence: see the package.
         human_scales: least and greatest human score of each dataset, by default `HUMAN_SCALE`; for kappa.
         items: the datasets' items with the scores of each rater (`human_scores`), where these are known.
 
@@ -57,8 +54,8 @@ def estimate(
         One row a group of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`: ``pearson``,
         ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights; mean scores are rounded, after human ones are
         mapped linearly to the judge's number of levels). `ci_low` and `ci_high` come from a jackknife over clusters on
-        the scale of Fisher's z, with Student's t; `bca_low` and `bca_high` are the bias-corrected and accelerated
-        interval of the bootstrap (Efron, 1987). Where items have several raters, of these items also
+        the scale of Fisher's z, with Student's t and degrees of freedom by the sizes of clusters. Where items have
+        several raters, of these items also
         ``human_reliability`` and ``pearson_corrected``, see `attenuation.corrected`.
 
         `n_items` items have a mean score, from `n_reads` reads; `n_failed` reads of items with a human score have none.
@@ -74,17 +71,15 @@ def estimate(
         for readout in VALUES:
             for criterion, items in item_scores.by_criterion(item_scores.totals(block, readout)):
                 name = block.keys | {"criterion": criterion, "readout": readout}
-                rows += _correlations(name, items, scale, resamples=resamples, confidence=confidence, seed=seed)
+                rows += _correlations(name, items, scale, confidence)
                 rows += _corrected(name, items, raters.get(name["dataset"]), confidence)
     columns = [*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
-    columns += ["bca_low", "bca_high", "bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed"]
+    columns += ["bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed"]
     words = ["criterion", "readout", "cluster", "quantity", "method"]
-    return tidy.from_rows(rows, [*columns, "method"], words).assign(confidence=confidence, seed=seed)
+    return tidy.from_rows(rows, [*columns, "method"], words).assign(confidence=confidence)
 
 
-def _correlations(
-    name: dict, items: pd.DataFrame, scale: Sequence[float], *, resamples: int, confidence: float, seed: int
-) -> Iterator[dict]:
+def _correlations(name: dict, items: pd.DataFrame, scale: Sequence[float], confidence: float) -> Iterator[dict]:
     """The rows of some items, a row a kind of cluster and correlation."""
     means = item_scores.means(items)
     failed = int((items["n_reads"] - items["n_scored"]).sum())
@@ -95,16 +90,13 @@ def _correlations(
     for cluster in CLUSTERS:
         clusters = item_scores.clusters_of(means, cluster)
         pairs = correlations.Pairs(means["judge"].to_numpy(), means["human"].to_numpy(), clusters)
-        rng = randomness.generator(seed, "human agreement", *stream(name.values()), cluster)
-        weights = pairs.resampled(resamples, rng=rng)
         about = name | sizes | {"cluster": cluster, "n_clusters": pairs.n_clusters}
-        about["method"] = f"jackknife over {cluster}s, Fisher's z and Student's t; BCa bootstrap, {resamples} resamples"
+        about["method"] = f"jackknife over {cluster}s, Fisher's z and Student's t"
         for quantity in STATISTICS:
             statistic = _statistic(quantity, name["n"], scale)
-            found, interval, bca = pairs.intervals(statistic, weights, confidence)
+            found, interval = pairs.interval(statistic, confidence)
             row = {"quantity": quantity, "estimate": found}
             row |= dict(zip(("ci_low", "ci_high"), interval, strict=True))
-            row |= dict(zip(("bca_low", "bca_high"), bca, strict=True))
             if quantity == "pearson":
                 row |= dict(zip(("bound_low", "bound_high"), extremes or (found, found), strict=True))
             yield about | row

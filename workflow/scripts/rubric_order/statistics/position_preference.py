@@ -39,8 +39,8 @@ def estimate(
           that of the others. Each with its own `p`.
         - ``interaction``: what the highest score gains at the last position, and the lowest at the first, beside what
           positions are worth to all scores, if this rises evenly with score and position; with its `p`.
-        - ``no_preference``: `p_cluster` of all positions being worth the same (Hotelling's T-squared over clusters, or
-          a score test where the judge always took one position of two: ``separated``);
+        - ``no_preference``: `p_cluster` of all positions being worth the same (the F test HTZ over clusters, or a score
+          test where the judge always took one position of two, ``separated``, or where clusters are too unequal);
           `p_holm` and `p_bh` are adjusted for the `n_tests` of its family, see `multiplicity`.
         - ``no_interaction``: `p` of each position being worth the same to all scores.
 
@@ -48,8 +48,10 @@ def estimate(
         ``saturated`` where less than `SATURATED` of the pairs of reads differ; and ``separated`` where only Firth's
         penalty keeps an estimate finite. Its interval is then too wide at both ends and its `p` too large; the test
         of no preference is the score test, which of two levels is also the `p` of ``first_last``.
-        `n_clusters` counts clusters that tell anything, `n_pairs` the pairs of reads of an item that do; `differing` is
-        their share of all pairs. `unit` says what a log-odds of 1 means.
+        `df` are the degrees of freedom of an interval, infinite where it is one of the normal distribution.
+        `n_clusters` counts clusters that tell anything, `effective_clusters` how many equal ones would say as much,
+        `n_pairs` the pairs of reads of an item that do; `differing` is their share of all pairs. `unit` says what a
+        log-odds of 1 means.
 
     Source: ours; the model is McFadden's, see `conditional_logit`.
     """
@@ -74,7 +76,7 @@ def estimate(
         row["temperature"] = sampling_temperatures.get(row["judge"], {}).get(row["profile"])
         row["unit"] = _unit(row["readout"], row["temperature"])
     columns = [*KEYS, "readout", "cluster", "quantity", "position"]
-    columns += ["estimate", "se", "ci_low", "ci_high", "p", "p_cluster"]
+    columns += ["estimate", "se", "df", "ci_low", "ci_high", "p", "p_cluster", "effective_clusters"]
     columns += ["flag", "unit", "temperature", "differing", "n_pairs", "n_items", "n_clusters", "n_reads", "method"]
     table = tidy.from_rows(rows, columns, words=["readout", "cluster", "quantity", "flag", "unit", "method"])
     table = table.astype({"position": "Int8"}).assign(confidence=confidence)
@@ -107,13 +109,24 @@ def _rows(about: dict, of: preference.Hard | preference.Soft, units: dict, confi
         found = of_items.by_cluster(unit)
         count = 0 if found.positions.problem else cluster_robust.counted(found.positions.influence)
         flags = found.positions.flags
-        flags += ["few clusters"] if not found.positions.problem and count < uniformity.FEW_CLUSTERS else []
+        effective = _effective(found.positions, about["n"])
+        few = not found.positions.problem and not effective >= uniformity.FEW_CLUSTERS
+        flags += ["few clusters"] if few else []
         flags += ["saturated"] if about["readout"] == "hard" and not differing >= SATURATED else []
         same = (
             about | sizes | {"cluster": cluster, "differing": differing, "n_clusters": count, "flag": ", ".join(flags)}
         )
+        same["effective_clusters"] = effective
         method = f"{MODELS[about['readout']]}; {ERRORS[about['readout']].format(cluster)}"
         yield from (same | {"method": method} | row for row in _estimates(found, about["n"], confidence))
+
+
+def _effective(fit: cluster_robust.Fit, n: int) -> float:
+    """Number of equal clusters that would say as much as these of all positions that the design tells."""
+    if fit.problem:
+        return np.nan
+    _, sizes, rows = np.linalg.svd(fit.space @ (np.eye(n) - 1 / n))
+    return round(fit.df(rows[sizes > 1e-6]) + 1, 9)
 
 
 def _estimates(found: preference.Preference, n: int, confidence: float) -> Iterator[dict]:

@@ -8,12 +8,14 @@ import pandas as pd
 
 from rubric_order.base import permutations
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
-from rubric_order.methods import additive, blocks, multiplicity, resampling, tidy, uniformity
+from rubric_order.methods import additive, blocks, equivalence, multiplicity, resampling, tidy, uniformity
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", "expected_score"]}
 SATURATED = 0.95  # share of the commonest score from which on scores can hardly show an effect
 SIGN_CHANGES = 1999
+POINTS = 0.1  # margin of effects that are worth mention
 CONTRASTS = ("usual_minus_balanced", "ascending_minus_descending")
+OF_ORDERINGS = ("ordering", "usual_minus_balanced")  # the quantities that are one ordering less the mean over all
 
 
 class Laid(NamedTuple):
@@ -38,7 +40,12 @@ class Laid(NamedTuple):
 
 
 def estimate(
-    scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int, sign_changes: int = SIGN_CHANGES
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    seed: int,
+    sign_changes: int = SIGN_CHANGES,
+    points: float = POINTS,
 ) -> pd.DataFrame:
     """Shifts of the mean score in points, of each dataset and of all of a study's datasets together.
 
@@ -46,6 +53,7 @@ def estimate(
         scores: see `blocks.blocks`; strategies in which every score meets every position are used. Each ordering
             counts once for each item, however often it was read.
         confidence, seed: see the package. sign_changes: how often clusters change sign to find what chance does.
+        points: the margin of `p_bounded`.
 
     Returns:
         One row a group of `KEYS` (dataset ``all``: the items of all), `readout`, `cluster`, `quantity`, and `ordering`,
@@ -64,10 +72,13 @@ def estimate(
 
         Items have their own levels, so that a read without a score takes nothing from its ordering but precision.
         Where items are read in orderings of their own (see `designs.Design.shared`), as in `random`, there are
-        positions of levels and the test alone. Intervals are Student's t over clusters; a shift that is 0 in every
-        cluster has none. `flag`: ``saturated``, where the commonest score (`commonest`, its share) has at least
-        `SATURATED` of all; ``no variation``, where no item's scores differ between reads; ``few clusters`` as in
-        `uniformity`.
+        positions of levels and the test alone. Intervals are those of a jackknife over clusters with Student's t of
+        `df` degrees of freedom, see `resampling.degrees`; a shift that is 0 in every cluster has none. `p_bounded` is
+        the p-value of a shift of `margin` or more where few clusters may carry it, see `equivalence.p_bounded`.
+        `effective_clusters` is the number of equal clusters that would say as much, `heaviest` the share of the items
+        in the largest one. `flag`: ``saturated``, where the commonest score (`commonest`, its share) has at least
+        `SATURATED` of all; ``no variation``, where no item's scores differ between reads; ``few clusters``, where
+        fewer than `uniformity.FEW_CLUSTERS` equal ones would say as much.
     """
     laid: dict[tuple, list[Laid]] = {}
     for block in blocks.blocks(scores):
@@ -83,13 +94,14 @@ def estimate(
             about = dict(zip(names, key, strict=True)) | {"cluster": cluster}
             items = (cluster, *map(id, each))
             if items not in made:
-                made[items] = [*_of_reads(about, together, sign_changes, confidence, seed)]
+                made[items] = [*_of_reads(about, together, sign_changes, confidence, seed, points)]
             parts += [(row | about, values) for row, values in made[items]]
     columns = [*names, "cluster", "quantity", "ordering", "score", "position", "estimate", "ci_low", "ci_high"]
-    columns += ["mean_score", "chance", "chance_high", "p_order", "commonest", "flag"]
-    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "n_reads", "n_failed", "method"])
-    table = table.astype({"score": "Int8", "position": "Int8", "p_order": float})
-    table = table.assign(confidence=confidence, seed=seed)
+    columns += ["df", "p_bounded", "mean_score", "chance", "chance_high", "p_order", "commonest", "flag"]
+    columns += ["n_items", "n_clusters", "effective_clusters", "heaviest", "n_reads", "n_failed", "method"]
+    table = tidy.from_parts(parts, columns)
+    table = table.astype({"score": "Int8", "position": "Int8", "p_order": float, "p_bounded": float, "df": float})
+    table = table.assign(confidence=confidence, margin=points, seed=seed)
     return multiplicity.adjust(table, "p_order")
 
 
@@ -147,18 +159,23 @@ def _stacked(tables: Iterable[additive.Cells]) -> additive.Cells:
     return additive.Cells(*(np.concatenate(each) for each in zip(*tables, strict=True)))
 
 
-def _of_reads(about: dict, laid: Laid, draws: int, confidence: float, seed: int) -> Iterator[tuple[dict, dict]]:
+def _of_reads(
+    about: dict, laid: Laid, draws: int, confidence: float, seed: int, points: float
+) -> Iterator[tuple[dict, dict]]:
     """All rows of some reads with one kind of cluster; see `tidy.from_parts`."""
     unit = laid.units[about["cluster"]]
+    sizes = np.bincount(unit).astype(float)
+    effective = resampling.effective(sizes)
     cells = [laid.by_ordering] if laid.by_ordering else laid.by_position
     away = resampling.sum_units(np.hstack([additive.departures(each) for each in cells]), unit)
     commonest = float(laid.times.max() / laid.n_reads) if about["readout"] == "hard" else np.nan
     flags = {
         "saturated": commonest >= SATURATED,
         "no variation": not np.abs(away).max(initial=0) > additive.ROUNDING,
-        "few clusters": len(away) < uniformity.FEW_CLUSTERS,
+        "few clusters": not effective >= uniformity.FEW_CLUSTERS,
     }
     about = about | {"n_items": len(unit), "n_clusters": len(away), "commonest": commonest}
+    about |= {"effective_clusters": effective, "heaviest": float(sizes.max() / sizes.sum())}
     about |= {"n_reads": laid.n_reads, "n_failed": laid.n_failed}
     about["flag"] = ", ".join(name for name, raised in flags.items() if raised)
     fits = [additive.shifts(cells, unit) for cells in laid.by_position]
@@ -173,11 +190,17 @@ def _of_reads(about: dict, laid: Laid, draws: int, confidence: float, seed: int)
     test = _test(tested, additive.no_shift(away, draws=draws, seed=seed))
     yield about, test | {"method": f"signs of {about['cluster']}s changed {draws} times, on {what}"}
     for rows, estimates, influence in found:
-        low, high = resampling.jackknife_interval(estimates, influence, confidence)
-        known = high - low > additive.ROUNDING
-        ends = {"ci_low": np.where(known, low, np.nan), "ci_high": np.where(known, high, np.nan)}
-        method = f"least squares with a level for each item; Student's t over {about['cluster']}s"
-        yield about, rows | ends | {"estimate": estimates, "method": method}
+        values = resampling.left_out_of_mean(estimates, influence, sizes)
+        ends = resampling.jackknife_t(values, confidence, sizes=sizes)
+        known = ends.high - ends.low > additive.ROUNDING
+        columns = {"ci_low": np.where(known, ends.low, np.nan), "ci_high": np.where(known, ends.high, np.nan)}
+        columns |= {"estimate": estimates, "df": effective - 1}
+        if rows["quantity"] in OF_ORDERINGS:
+            of_cluster = estimates + influence * (sizes.sum() / sizes)[:, None]
+            largest = (about["n"] - 1) * (1 - 1 / len(laid.orderings))
+            columns["p_bounded"] = equivalence.p_bounded(of_cluster, sizes, margin=points, largest=largest)
+        method = f"least squares with a level for each item; jackknife, Student's t over {about['cluster']}s"
+        yield about, rows | columns | {"method": method}
 
 
 Found = tuple[dict, np.ndarray, np.ndarray]  # columns of some rows; their estimates; influence of clusters on these

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import randomness
-from rubric_order.base.keys import CLUSTERS, KEYS, STRATEGIES, VALUES, stream
-from rubric_order.methods import averaging, blocks, distributions, item_scores, multiplicity, resampling, subsets, tidy
+from rubric_order.base.keys import CLUSTERS, KEYS, STRATEGIES, VALUES
+from rubric_order.methods import agreement, averaging, blocks, item_scores, multiplicity, resampling, tidy
 
 COLUMNS = {"scores": item_scores.COLUMNS}
 # Strategies whose k-th read of every item is in one ordering: single reads of theirs are read in single orderings.
@@ -22,40 +21,7 @@ ONE_ORDERING = ("fixed", "single")  # strategies of the usual ordering alone
 NEARLY_ALL = 0.95  # share of items whose repeats are the same, from which on repeats are nearly one read
 SAME, ONE_READ = "repeats nearly identical", "one read"
 ROUNDING = 1e-12  # of a correlation
-
-
-def paired_difference(
-    first: np.ndarray,
-    second: np.ndarray,
-    human: np.ndarray,
-    clusters: np.ndarray,
-    *,
-    resamples: int,
-    confidence: float,
-    rng: np.random.Generator,
-) -> dict:
-    """How much better the first of two scores correlates with a third, over the same items.
-
-    Args:
-        first, second, human: scores of each item, shape (n_items,).
-        clusters: number of each item's cluster, see `item_scores.clusters_of`; a cluster is drawn whole.
-
-    Returns:
-        `estimate`, r of the first less r of the second; its percentile interval (`ci_low`, `ci_high`); and `p`,
-        two-sided, see `resampling.two_sided_p`. NaN where a score is constant; one cluster has no interval and no p.
-
-    Source: Xu et al. (2026), Section 4.4 and Table 3.
-    """
-    first, second, human = (values - values.mean() for values in (first, second, human))  # keeps digits
-    products = [first, second, human, first**2, second**2, human**2, first * human, second * human]
-    moments = resampling.sum_units(np.column_stack([np.ones(len(human)), *products]), clusters)
-    resampled = resampling.bootstrap_sums(moments, resamples, rng=rng)
-    found, *differences = _difference(np.vstack([moments.sum(axis=0), resampled]))
-    # Resamples of one cluster are all the same, which says nothing.
-    differences = np.array(differences) if len(moments) > 1 else np.full(resamples, np.nan)
-    low, high = resampling.percentile_interval(differences, confidence)
-    p = resampling.two_sided_p(differences)
-    return {"estimate": float(found), "ci_low": float(low), "ci_high": float(high), "p": p}
+QUANTITIES = ("pearson", "spearman", "order", "averaging", "averaging_baseline")
 
 
 def paired_rank_difference(
@@ -63,88 +29,71 @@ def paired_rank_difference(
 ) -> dict:
     """How much better the first of two scores correlates with a third by Spearman's rho, over the same items.
 
-    A resample would change all ranks, so the interval is an infinitesimal jackknife over clusters; `p` is that of its
-    Student's t.
-
     Args:
-        first, second, human, clusters: see `paired_difference`.
+        first, second, human: scores of each item, shape (n_items,).
+        clusters: number of each item's cluster, see `item_scores.clusters_of`; a cluster is left out whole.
 
     Returns:
-        `estimate`, `ci_low`, `ci_high` and `p`, as `paired_difference` does.
+        `estimate`, `ci_low`, `ci_high`, `p` and `df`, see `resampling.jackknife_t`. NaN where a score is constant; one
+        cluster has no interval and no p.
     """
-    (one, influence), (two, other) = (subsets.spearman_influence(scores, human) for scores in (first, second))
-    change = resampling.sum_units((influence - other)[:, None], clusters)[:, 0] / len(human)
-    return _by_jackknife(one - two, change, confidence)
+    one, other = (agreement.parts("spearman", scores, human, clusters) for scores in (first, second))
+    return _by_jackknife(one - other, clusters, confidence)
 
 
-def paired_parts(
+def paired_differences(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
-) -> Iterator[tuple[str, dict]]:
-    """What a difference of two mean scores' correlations is made of.
+) -> dict[str, dict]:
+    """The difference of two mean scores' correlations with a third, and what it is made of.
 
     Args:
         first, second: scores of each item in each of its reads, shapes (n_items, K) and (n_items, L), NaN for a read
             without one; the reads of a column are in one ordering.
-        human, clusters: see `paired_difference`.
+        human, clusters: see `paired_rank_difference`.
 
-    Yields:
-        Name, and `estimate`, `ci_low`, `ci_high` and `p` as of `paired_rank_difference`: ``order``, mean r of single
-        reads of the first less that of the second; ``averaging``, r of the first's mean score less the mean r of its
-        single reads; ``averaging_baseline``, the same of the second. The difference is order + averaging -
-        averaging_baseline.
+    Returns:
+        By name, as of `paired_rank_difference`: ``pearson``, r of the first's mean score less r of the second's;
+        ``order``, mean r of single reads of the first less that of the second; ``averaging``, r of the first's mean
+        score less the mean r of its single reads; ``averaging_baseline``, the same of the second. The difference is
+        order + averaging - averaging_baseline.
     """
-    one, two = (averaging.agreement(values, human) for values in (first, second))
+    one, two = (averaging.agreement(values, human, clusters) for values in (first, second))
     parts = {
-        "order": (one.single - two.single, one.of_single - two.of_single),
-        "averaging": (one.mean - one.single, one.of_mean - one.of_single),
-        "averaging_baseline": (two.mean - two.single, two.of_mean - two.of_single),
+        "pearson": one.mean - two.mean,
+        "order": one.single - two.single,
+        "averaging": one.mean - one.single,
+        "averaging_baseline": two.mean - two.single,
     }
-    for name, (value, influence) in parts.items():
-        yield name, _by_jackknife(value, resampling.sum_units(influence[:, None], clusters)[:, 0], confidence)
+    return {name: _by_jackknife(values, clusters, confidence) for name, values in parts.items()}
 
 
-def _by_jackknife(difference: float, change: np.ndarray, confidence: float) -> dict:
-    """A difference with its interval and p-value from what each cluster adds to it, shape (n_clusters,)."""
-    if abs(difference) < ROUNDING and np.abs(change).max() < ROUNDING:  # the same reads, averaged
-        difference, change = 0.0, np.zeros_like(change)
-    error = resampling.jackknife_error(change)
-    low, high = resampling.jackknife_interval(difference, change, confidence)
-    with np.errstate(invalid="ignore", divide="ignore"):  # equal scores differ by 0 without an error
-        away = np.where(difference == 0, 0 * error, np.abs(difference) / error)
-    p = 2 * distributions.t_tail(away, max(len(change) - 1, 1))
-    return {"estimate": difference, "ci_low": float(low), "ci_high": float(high), "p": float(p)}
+def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -> dict:
+    """A difference with its interval and p-value, from what it is without each part of the clusters."""
+    sizes = resampling.part_sizes(clusters)
+    if len(values) == len(sizes) + 1 and np.abs(values).max() < ROUNDING:  # the same reads, averaged
+        known = len(sizes) > 1
+        ends = dict.fromkeys(("ci_low", "ci_high"), 0.0 if known else np.nan)
+        return {"estimate": 0.0, **ends, "p": 1.0 if known else np.nan, "df": resampling.degrees(sizes)}
+    found = resampling.jackknife_t(values, confidence, sizes=sizes)
+    ends = {"ci_low": float(found.low), "ci_high": float(found.high), "p": float(found.p)}
+    return {"estimate": float(values[0]), **ends, "df": resampling.degrees(sizes)}
 
 
-def _difference(moments: np.ndarray) -> np.ndarray:
-    """Difference of two correlations from summed moments, shape (..., 9) -> (...)."""
-    total, first, second, human, first_2, second_2, human_2, first_human, second_human = moments.T
-    spread_human = total * human_2 - human**2
-
-    def correlation(sum_x, sum_xx, sum_xy):
-        spread = total * sum_xx - sum_x**2
-        varies = (spread > 1e-11 * total**2) & (spread_human > 1e-11 * total**2)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(varies, (total * sum_xy - sum_x * human) / np.sqrt(spread * spread_human), np.nan)
-
-    return correlation(first, first_2, first_human) - correlation(second, second_2, second_human)
-
-
-def estimate(
-    scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
-) -> pd.DataFrame:
+def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
     """Difference of the correlation with human scores between each two strategies of a study, item by item.
 
     Args:
         scores: see `blocks.blocks`.
-        resamples, confidence, seed: see the package; both strategies are resampled together.
+        confidence: see the package.
 
     Returns:
         One row a study, judge, profile, dataset, scale, criterion (``all``: pooled), readout, `cluster`, `strategy`,
-        `baseline` and `quantity`: ``pearson``, with `paired_difference` of the strategy from the baseline over the
-        `n_items` items that both have scored, or ``spearman``, with `paired_rank_difference`. Where the baseline is of
-        `ONE_ORDERING` and the strategy of `ONE_ORDERING_A_READ`, also the parts of Pearson's difference, see
-        `paired_parts`: ``order`` is the mean r of single orderings less that of the usual one. `p` respects clusters;
-        `p_holm` and `p_bh` are adjusted for the `n_tests` of its family.
+        `baseline` and `quantity`: ``pearson`` or ``spearman``, the difference of the strategy from the baseline over
+        the `n_items` items that both have scored. Where the baseline is of `ONE_ORDERING` and the strategy of
+        `ONE_ORDERING_A_READ`, also the parts of Pearson's difference, see `paired_differences`: ``order`` is the mean r
+        of single orderings less that of the usual one. Intervals and `p` are those of a jackknife over clusters with
+        Student's t of `df` degrees of freedom, see `resampling.degrees`; `p_holm` and `p_bh` are adjusted for the
+        `n_tests` of its family.
 
         `same_repeats` is the share of items whose reads under the baseline all have the same score, where that is a
         strategy of `ONE_ORDERING` (up to 0.005 points). `flag` says `SAME` from `NEARLY_ALL` on, and `ONE_READ` where
@@ -169,23 +118,16 @@ def estimate(
             for criterion, items in item_scores.by_criterion(both):
                 name = about | {"strategy": strategy, "baseline": baseline, "criterion": criterion}
                 reads = [of_strategy[each][1].loc[items.index].to_numpy() for each in (strategy, baseline)]
-                rows += _compared(name, items, *reads, resamples=resamples, confidence=confidence, seed=seed)
+                rows += _compared(name, items, *reads, confidence=confidence)
     columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
-    columns += ["same_repeats", "flag", "n_items", "n_clusters", "method"]
+    columns += ["df", "effective_clusters", "same_repeats", "flag", "n_items", "n_clusters", "method"]
     words = ["baseline", "criterion", "readout", "cluster", "quantity", "flag", "method"]
     table = tidy.from_rows(rows, columns, words)
-    return multiplicity.adjust(table.assign(confidence=confidence, seed=seed))
+    return multiplicity.adjust(table.assign(confidence=confidence))
 
 
 def _compared(
-    name: dict,
-    items: pd.DataFrame,
-    reads: np.ndarray,
-    repeated: np.ndarray,
-    *,
-    resamples: int,
-    confidence: float,
-    seed: int,
+    name: dict, items: pd.DataFrame, reads: np.ndarray, repeated: np.ndarray, *, confidence: float
 ) -> Iterator[dict]:
     """Rows of one comparison, a row a kind of cluster and quantity.
 
@@ -201,20 +143,12 @@ def _compared(
     for cluster in CLUSTERS:
         clusters = item_scores.clusters_of(items, cluster)
         about = common | {"cluster": cluster, "n_clusters": int(clusters.max()) + 1}
-        difference = paired_difference(
-            *scores,
-            clusters,
-            resamples=resamples,
-            confidence=confidence,
-            rng=randomness.generator(seed, "strategy comparison", *stream(name.values()), cluster),
-        )
-        method = f"paired percentile bootstrap over {cluster}s, {resamples} resamples"
-        yield about | {"quantity": "pearson", "method": method} | difference
-        jackknife = about | {"method": f"infinitesimal jackknife over {cluster}s"}
-        yield jackknife | {"quantity": "spearman"} | paired_rank_difference(*scores, clusters, confidence=confidence)
-        if apart:
-            for part, found in paired_parts(reads, repeated, scores[2], clusters, confidence=confidence):
-                yield jackknife | {"quantity": part} | found
+        about["effective_clusters"] = resampling.effective(np.bincount(clusters))
+        about["method"] = f"jackknife over {cluster}s, Student's t"
+        found = paired_differences(reads, repeated, scores[2], clusters, confidence=confidence)
+        found["spearman"] = paired_rank_difference(*scores, clusters, confidence=confidence)
+        for quantity in QUANTITIES if apart else QUANTITIES[:2]:
+            yield about | {"quantity": quantity} | found[quantity]
 
 
 def _repeats(baseline: str, repeated: np.ndarray) -> dict:

@@ -177,7 +177,7 @@ def _of_readout(
             if not estimates:
                 continue
             values_of = np.stack(list(estimates.values()), axis=1)
-            ends = resampling.jackknife_t(values_of, confidence)
+            ends = resampling.jackknife_t(values_of, confidence, sizes=resampling.part_sizes(unit))
             rows = {"quantity": np.array(list(estimates), dtype=object), "ci_low": ends.low, "ci_high": ends.high}
             rows["estimate"] = values_of[0]
             method = f"method of moments; jackknife over {cluster}s, Student's t"

@@ -133,7 +133,7 @@ def widen(estimates: pd.DataFrame, keys: list[str], quantities: list[str]) -> pd
     return found.reset_index()
 
 
-# Parts of a difference between strategies, see `strategy_comparison.paired_parts`; each with the other side's name.
+# Parts of a difference between strategies (`strategy_comparison.paired_differences`), each with the other side's name.
 PARTS = {"order": "order", "averaging": "averaging_baseline", "averaging_baseline": "averaging"}
 
 

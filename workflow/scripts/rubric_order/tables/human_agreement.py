@@ -12,15 +12,15 @@ CAPTION = (
     "one strategy than under another need not be due to the order (table Strategies compared takes the two apart). "
     "Criterion all pools the items of all criteria. R without rater noise: Pearson's r over the root of the human "
     "scores' reliability, of items with several raters; what raters err in together is not corrected. Means leave out "
-    "reads without a score; the CSV file has bounds of r over what those could have been, and BCa intervals. Datasets "
-    "without human scores are not shown. "
+    "reads without a score; the CSV file has bounds of r over what those could have been. Datasets without human "
+    "scores are not shown. "
     "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 QUANTITIES = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b", "kappa": "kappa"}
 WITHOUT_NOISE = ["pearson_corrected", "human_reliability"]
 KEYS = ["judge", "dataset", "criterion", "strategy", "readout", "cluster"]
 COUNTS = ["n_items", "n_clusters", "n_reads", "n_failed"]
-ENDS = {"": "estimate", "_low": "ci_low", "_high": "ci_high", "_bca_low": "bca_low", "_bca_high": "bca_high"}
+ENDS = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
 BOUNDS = {"pearson_bound_low": "bound_low", "pearson_bound_high": "bound_high"}
 
 
@@ -30,7 +30,7 @@ def table(
     """One row a judge, dataset, criterion, strategy and readout, see `human_agreement.estimate`.
 
     Args:
-        cluster: ``item`` or ``group``: what the bootstrap draws.
+        cluster: ``item`` or ``group``: what the jackknife leaves out.
     """
     chosen = human_agreement.query("study == @study and profile == @profile and n == @n and cluster == @cluster")
     rows = []
@@ -50,7 +50,7 @@ def table(
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Every row with its percentile intervals; BCa intervals and bounds are left to the CSV file."""
+    """Every row with its intervals; bounds are left to the CSV file."""
     printed = rows[["judge", "dataset", "criterion", "strategy"]].copy()
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["items"] = rows["n_items"]
