@@ -50,6 +50,8 @@ _OTHER = (
 )
 _VERDICT = r"(?:verdict|choice|decision|judge?ment|winner|preference|selection|answer|result|conclusion|evaluation)"
 
+# What the public code of Shi et al. looks for in an answer as it stands.
+_FIRST = re.compile(r"\[\[(?P<bracketed>[A-D])\]\]|Choice: (?P<chosen>[A-D])")
 # Forms that give a verdict outright.
 _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
@@ -122,14 +124,29 @@ def parse_verdict(text: str | None, labels: Sequence[str], *, tie: bool = False,
 
     Returns:
         The label, with the form as `pattern`; or the reason why there is none: two different verdicts are
-        `CONFLICTING`; a tie where none was offered, or a label that was not, is `OUT_OF_RANGE`. Never raises.
+        `CONFLICTING`; a tie where none was offered, or a label that was not, is `OUT_OF_RANGE`. `first` is that of
+        `first_verdict`. Never raises.
     """
+    return _agreed(text, tuple(labels), tie, truncated)._replace(first=first_verdict(text))
+
+
+def first_verdict(text: str | None) -> str | None:
+    """The letter of the first `[[A]]` or `Choice: A` in the raw answer after its thinking; None where it has none.
+
+    Source: the public code of Shi et al., Judging the Judges, reads the letters A to D so and looks no further.
+    """
+    match = _FIRST.search(strip_thinking(text or "") or "")
+    return match and (match["bracketed"] or match["chosen"])
+
+
+def _agreed(text: str | None, labels: tuple[str, ...], tie: bool, truncated: bool) -> Choice:
+    """The verdict on which all that is said agrees."""
     answer, failure = _plain(text, truncated)
     if answer is None:
         return failure
-    found = list(_outright(answer, tuple(labels), tie))
+    found = list(_outright(answer, labels, tie))
     if not found and not truncated:
-        found = list(_concluded(answer, tuple(labels), tie))
+        found = list(_concluded(answer, labels, tie))
     if not found:
         return Choice(None, reason=ECHO if "…" in answer else TRUNCATED if truncated else NO_SCORE)
     if len({(choice.label, choice.reason) for choice in found}) > 1:
