@@ -2,10 +2,10 @@
 
     .venv/bin/python tests/benchmarks/parser_outcomes.py FOLDER --before COMMIT [--examples 3]
 
-reads every file of recorded answers below FOLDER (docs/recorded.md has the formats) with the parser of the working tree and
-with that of the commit. It prints the failures of each file before and after, and every answer that both read and read
-otherwise. It ends with status 1 where a verdict or score that was read before is now another one, unless the answer was a tie
-that was read as a win (`[[A=B]]`).
+reads every file of recorded answers below FOLDER (docs/recorded.md has the formats) with the parser of the working tree
+and with that of the commit. It prints the failures of each file before and after, and examples of the answers that are
+read otherwise. It ends with status 1 where a verdict or score that was read before is now another one or none, unless
+the answer is a tie that was read as a win (`[[A=B]]`).
 """
 
 import argparse
@@ -91,7 +91,9 @@ def main() -> int:
         then, count = before[place], counts[place[0]]
         count.update(answers=1, before=then["label"] is None, after=now["label"] is None)
         if then["label"] != now["label"]:
-            kind = "now read" if then["label"] is None else "no longer read" if now["label"] is None else "read otherwise"
+            kind = (
+                "now read" if then["label"] is None else "no longer read" if now["label"] is None else "read otherwise"
+            )
             changed[place[0], kind].append(place)
     said = texts(folder, {place for rows in changed.values() for place in rows})
     print(f"{'answers':>8} {'failures before':>16} {'after':>6}  file")
@@ -104,8 +106,8 @@ def main() -> int:
         print(f"\n{name}: {len(rows)} {kind}" + (f", {ties} of them ties" if ties else ""))
         for place in rows[: arguments.examples]:
             then, now = before[place], after[place]
-            print(f"  line {place[1]}: {then['label'] or then['reason']} ({then['form']}) -> {now['label'] or now['reason']}"
-                  f" ({now['form']}): ...{said[place].strip()[-160:]!r}")
+            was, is_ = (f"{row['label'] or row['reason']} ({row['form']})" for row in (then, now))
+            print(f"  line {place[1]}: {was} -> {is_}: ...{said[place].strip()[-160:]!r}")
     print(f"\n{wrong} answers that were read are read otherwise or no longer, beside ties that were read as wins")
     return int(wrong > 0)
 

@@ -36,8 +36,8 @@ def completed(folder):
 def test_a_folder_of_comparisons_becomes_the_table_of_the_paper(fresh: Project):
     folder = fresh.file("answers")
     folder.mkdir()
-    # Of four questions the judge is consistent in two, in one of them by its first verdict, as the paper's rules read it;
-    # in two it prefers the first place.
+    # Of four questions the judge is consistent in two, in one of them by its first verdict, as the paper's rules read
+    # it; in two it prefers the first place.
     said = [("[[A]]", "[[B]]"), ("[[A]]", "[[A]]"), ("[[C]]", "[[A]]"), ("[[B]]", "[[A]] or rather [[B]]")]
     rows = [
         make(question_id=str(81 + number), response=text)

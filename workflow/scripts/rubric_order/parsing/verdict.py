@@ -40,7 +40,7 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _NAME = r"(?-i:[A-Z])"
 # What makes a label a part of a relation. `<A>`, `A</answer>` and `A => ...` are no relations.
 _RELATED = (
-    r"(?:[\"')]?[^\S\n]?(?:=(?!>)|(?-i:<(?![/|a-z]))|[≈≪≫])|[^\S\n]>|[\"')]>"
+    r"(?:[\"')]?[^\S\n]?(?:=(?!>)|(?-i:<(?![/|a-z-]))|[≈≪≫])|[^\S\n]>|[\"')]>"
     rf"|(?<!<(?:{_NOUN}\s?#?\s?)?[A-Z1-9])>|[\"')]?[^\S\n](?:vs|versus)\b)"
 )
 _CALLED = (
@@ -69,7 +69,7 @@ _MARKS = r"(?:[\s\"'“”‘’(\[{<:=~#>|→]|-(?=[\s>])){0,12}+"
 # The other one of two alternatives: `A or B`, `A/B`, `A and B`.
 _OTHER = (
     rf"(?P<other>{_MARKS}[\"')\]]?\s?(?:/|,|&|or\b|and\b)\s?[\"'(\[]?"
-    rf"(?:{_NOUN}\s?#?\s?)?(?:{_NAME}|[1-9])(?![\w'’]))?"
+    rf"(?:{_NOUN}\s?#?\s?)?(?:\((?-i:[A-Za-j1-9])\)|(?:{_NAME}|[1-9])(?![\w'’])))?"
 )
 _VERDICT = r"(?:verdict|choice|decision|judge?ment|winner|preference|selection|answer|result|conclusion|evaluation)"
 
@@ -100,7 +100,7 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
         ("tagged", rf"<(?:{_KEY}|answer)>{_MARKS}{_VALUE}{_OTHER}[\s\"'“”.)\]]*+</"),
         ("key", rf"(?<![^\W_])(?:{_BEST}|(?:final|overall)_\w{{1,12}}+)[\"']?\s*[:=]{_MARKS}{_PLAIN}{_OTHER}"),
         ("json", rf"[\"']{_KEY}[\"']\s?:\s?[\"']?(?P<number>[0-9]{{1,3}}+)[\"']?\s?(?=[,}}])"),
-        ("own_line", rf"(?:\A|\n)[^\w\n]*+(?:grade\s?:{_MARKS})?{_VALUE}{_OTHER}[^\w\n]*+\Z"),
+        ("own_line", rf"(?:\A(?:[^\w\n]*+grade\s?:)?|\n)[^\w\n]*+{_VALUE}{_OTHER}[^\w\n]*+\Z"),
     )
 )
 # A relation on a line of its own.
