@@ -43,9 +43,11 @@ _RELATED = (
     r"(?:[\"')]?[^\S\n]?(?:=(?!>)|(?-i:<(?![/|a-z-]))|[≈≪≫])|[^\S\n]>|[\"')]>"
     rf"|(?<!<(?:{_NOUN}\s?#?\s?)?[A-Z1-9])>|[\"')]?[^\S\n](?:vs|versus)\b)"
 )
+# `Output (a)`, of prompts that letter their candidates so; an option or answer `(D)` is one of a multiple choice.
+_LETTERED = r"(?:assistant|response|summary|candidate|output|text)\s?\((?P<called>(?-i:[a-j]))\)"
 _CALLED = (
     rf"(?:the\s)?(?:(?P<ordinal>{'|'.join(_ORDINALS)})\s(?:{_NOUN}|one)\b"
-    rf"|{_NOUN}\s?#?\s?(?:(?P<called>{_NAME}|[1-9])(?![\w'’]|\.\d)|\((?P<called>(?-i:[A-Za-j1-9]))\)))(?!{_RELATED})"
+    rf"|{_NOUN}\s?#?\s?(?P<called>{_NAME}|[1-9])(?![\w'’]|\.\d)|{_LETTERED})(?!{_RELATED})"
 )
 _TIE = (
     r"(?P<tie>(?:(?:it|this|that)(?:\sis|'s)\s)?(?:an?\s)?(?:tie|draw)\b"
@@ -69,14 +71,15 @@ _MARKS = r"(?:[\s\"'“”‘’(\[{<:=~#>|→]|-(?=[\s>])){0,12}+"
 # The other one of two alternatives: `A or B`, `A/B`, `A and B`.
 _OTHER = (
     rf"(?P<other>{_MARKS}[\"')\]]?\s?(?:/|,|&|or\b|and\b)\s?[\"'(\[]?"
-    rf"(?:{_NOUN}\s?#?\s?)?(?:\((?-i:[A-Za-j1-9])\)|(?:{_NAME}|[1-9])(?![\w'’])))?"
+    rf"(?:{_NOUN}\s?#?\s?)?(?:\((?-i:[a-j])\)|(?:{_NAME}|[1-9])(?![\w'’])))?"
 )
 _VERDICT = r"(?:verdict|choice|decision|judge?ment|winner|preference|selection|answer|result|conclusion|evaluation)"
 
 # What the public code of Shi et al. looks for in an answer as it stands.
 _FIRST = re.compile(r"\[\[(?P<bracketed>[A-D])\]\]|Choice: (?P<chosen>[A-D])")
-_BEST = rf"(?:better|best|preferred|chosen|selected|superior|stronger|winning)(?:[\s_-]{_NOUN})?"
-_KEY = rf"(?:(?:final|overall)[\s_-]?)?(?:verdict|choice|decision|judge?ment|winner|preference|selection|{_BEST})"
+# Words for the winner. A selected or chosen answer can be what a candidate answers.
+_BEST = rf"(?:preferred|(?:better|best|preferred|superior|stronger|winning)[\s_-]{_NOUN})"
+_KEY = rf"(?:(?:final|overall)[\s_-]?)?(?:verdict|choice|decision|judge?ment|winner|preference|better|best|{_BEST})"
 
 # Forms that give a verdict outright.
 _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
@@ -98,7 +101,7 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
             rf"|^[^\w\n]*+answer\s*[:=]){_MARKS}{_VALUE}{_OTHER}",
         ),
         ("tagged", rf"<(?:{_KEY}|answer)>{_MARKS}{_VALUE}{_OTHER}[\s\"'“”.)\]]*+</"),
-        ("key", rf"(?<![^\W_])(?:{_BEST}|(?:final|overall)_\w{{1,12}}+)[\"']?\s*[:=]{_MARKS}{_PLAIN}{_OTHER}"),
+        ("key", rf"(?<![^\W_])(?:{_BEST}|(?:final|overall)_{_VERDICT})[\"']?\s?[:=](?!\n){_MARKS}{_PLAIN}{_OTHER}"),
         ("json", rf"[\"']{_KEY}[\"']\s?:\s?[\"']?(?P<number>[0-9]{{1,3}}+)[\"']?\s?(?=[,}}])"),
         ("own_line", rf"(?:\A(?:[^\w\n]*+grade\s?:)?|\n)[^\w\n]*+{_VALUE}{_OTHER}[^\w\n]*+\Z"),
     )
