@@ -409,6 +409,7 @@ def comparison_table(verdicts, *, per_group=1, per_source=1, tie=True, n=2, repe
                     "baseline": "base" if n == 2 else None,
                     "human_scores": None,
                     "lengths": None,
+                    "input_length": None,
                     "criterion": "overall",
                     "n": n,
                     "strategy": "recorded" if n == 2 else "cyclic",

@@ -310,8 +310,7 @@ def test_win_rates_by_probabilities_take_them_as_they_are():
         assert rates[name, "win_rate"] == pytest.approx(special.expit(-z[mine]).mean())
         truth = special.expit(-(z - liking)[mine]).mean()
         assert rates[name, "win_rate_controlled"] == pytest.approx(truth, abs=1e-4)
-    hard = found[found["readout"] == "hard"].set_index(["candidate", "quantity"])["estimate"]
-    assert abs(hard["c01", "win_rate"] - rates["c01", "win_rate"]) > 0.05  # verdicts round them
+    assert (z[names == "c21"] < 0).mean() > rates["c21", "win_rate"] + 0.1  # what verdicts would round it to
 
 
 def test_win_rates_by_probabilities_with_difficulties_of_questions():

@@ -29,7 +29,18 @@ TIE = 0  # in place of the number of a candidate, and of its position
 # - human_scores: of the candidates, in canonical order; null where they are not known.
 # - lengths: of the candidates' own responses, whatever the condition shows of them, in characters; null where they are
 #   not known.
-ABOUT = ("item_id", "benchmark", "task", "source_id", "candidates", "baseline", "human_scores", "lengths")
+# - input_length: of the question that they answer, all turns of it, in characters; null where it is not known.
+ABOUT = (
+    "item_id",
+    "benchmark",
+    "task",
+    "source_id",
+    "candidates",
+    "baseline",
+    "human_scores",
+    "lengths",
+    "input_length",
+)
 # - tie: whether the prompt offered a tie.
 # - score: the number of the chosen candidate, `TIE`, or null where the answer chooses nothing.
 # - position: the place of the chosen candidate in the prompt, `TIE`, or null.
