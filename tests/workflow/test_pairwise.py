@@ -56,6 +56,9 @@ def test_a_folder_of_comparisons_becomes_the_table_of_the_paper(fresh: Project):
     assert row["repetition_stability"] == pytest.approx(2 / 3)
     assert row["repetition_stability_sd"] == pytest.approx((1 / 3) ** 0.5)
     assert row["position_consistency_low"] < 1 / 2 < row["position_consistency_high"]
+    compared = pd.read_csv(fresh.file("results/tables/replication.csv")).query("status == 'compared'")
+    assert compared["judge"].unique().tolist() == ["gpt_4"]
+    assert compared.set_index("quantity").loc["position_consistency", ["published", "ours"]].tolist() == [0.82, 0.5]
     assert not fresh.file("results/data").exists()  # nothing was downloaded
     assert not fresh.file("results/store").exists()  # no model was asked
 

@@ -151,13 +151,14 @@ STATISTICS = {
             "rerun",
             "scoring_accuracy",
             "golden_alignment",
+            "position_consistency",
         ),
         settings=("replication/studies", "replication/judges"),
     ),
 }
 
 # Of papers that are compared with the statistics that their tables hold; the others are those of all further papers.
-REPLICATED = {"li2025": ("scoring_accuracy", "golden_alignment")}
+REPLICATED = {"li2025": ("scoring_accuracy", "golden_alignment"), "shi2025": ("position_consistency",)}
 COMPARED = ("human_agreement", "strategy_comparison")
 
 TABLES = {
