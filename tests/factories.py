@@ -421,6 +421,7 @@ def comparison_table(verdicts, *, per_group=1, per_source=1, tie=True, n=2, repe
                     "baseline": "base" if n == 2 else None,
                     "human_scores": None,
                     "lengths": None,
+                    "input_length": None,
                     "criterion": "overall",
                     "n": n,
                     "strategy": "recorded" if n == 2 else "cyclic",
@@ -431,9 +432,10 @@ def comparison_table(verdicts, *, per_group=1, per_source=1, tie=True, n=2, repe
                     "position": place,
                     "pattern": None if place is None else "brackets",
                     "failure": "no_score" if place is None else None,
+                    "first_verdict": place,
                 }
             )
-    table = pd.DataFrame(rows).astype({"score": "Int8", "position": "Int8"})
+    table = pd.DataFrame(rows).astype({"score": "Int8", "position": "Int8", "first_verdict": "Int8"})
     table["read_index"] = table.groupby("unit_id").cumcount()
     empty = {"option_mass": np.nan, "expected_score": np.nan, "position_probabilities": None, "ranking": None}
     about = {**ABOUT, "study": "judging_the_judges", **about}

@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pytest
 from factories import ROOT, comparison_table
 
 from rubric_order.methods import stepwise
@@ -96,6 +97,51 @@ def test_the_papers_table_1_marks_what_is_kept_in_every_dataset():
     several = influencing_factors.table(more, study="judging_the_judges", gap="own")
     assert several.groupby(["strategy", "n"]).size().tolist() == [7, 7]
     assert influencing_factors.table(found, study="none", gap="own").empty
+
+
+def test_lengths_of_questions_and_prompts_are_terms_where_they_are_known():
+    rng = np.random.default_rng(7)
+    tables = []
+    for judge in "abcd":
+        verdicts, texts, asked, tasks = [], [], [], []
+        for task in range(4):
+            for candidate in range(6):
+                size = 400 * ((candidate * 5 + task * 3) % 7)  # of the candidate's texts in this cell
+                for question in range(10):
+                    consistent = rng.random() < 0.2 + size / 3600
+                    verdicts.append((A, B) if consistent else (A, A))
+                    texts.append([1000, size])
+                    asked.append(100 * task + 10 * question)
+                    tasks.append((task, candidate, question))
+        table = comparison_table(verdicts, tie=False, judge=judge)
+        unit = table["unit_id"].str[1:].astype(int)
+        table["task"] = [f"t{tasks[k][0]}" for k in unit]
+        table["candidate"] = [f"c{tasks[k][1]}" for k in unit]
+        table["candidates"] = [["base", f"c{tasks[k][1]}"] for k in unit]
+        table["group_id"] = [f"t{tasks[k][0]}q{tasks[k][2]}" for k in unit]
+        table["lengths"] = [texts[k] for k in unit]
+        tables.append(table.assign(input_length=[asked[k] for k in unit]))
+    found = bias_factors.estimate(tables, forms={}).query("outcome == 'position_consistency' and gap == 'others'")
+    assert {"output_length", "input_length", "prompt_length"} <= set(found["offered"].iloc[0].split())
+    # The two of the candidate's texts tell the same here beside the task, and one of them is kept.
+    assert {"output_length", "prompt_length"} & set(found["removed"])
+    (cell,) = (
+        bias_factors._cells(
+            dict(
+                zip(
+                    [*bias_factors.KEYS, "benchmark"], tables[0][[*bias_factors.KEYS, "benchmark"]].iloc[0], strict=True
+                )
+            ),
+            tables[0],
+            {},
+        )
+        .query("candidate == 'c1' and task == 't2'")
+        .to_dict("records")
+    )
+    assert cell["input_length"] == pytest.approx((200 + 45) / 1000)
+    assert cell["prompt_length"] == pytest.approx(cell["input_length"] + 1 + cell["output_length"])
+    unknown = [table.assign(input_length=None) for table in tables]
+    assert "input_length" not in bias_factors.estimate(unknown, forms={})["offered"].iloc[0]
 
 
 def test_one_judge_has_no_gap_of_others_and_pairs_without_a_baseline_no_cells():

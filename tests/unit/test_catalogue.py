@@ -95,4 +95,4 @@ def test_the_probes_of_a_result_are_those_behind_its_statistics():
     assert catalogue.probes(("power",)) == {"score_order"}
     assert catalogue.probes(("halo",)) == {"criterion_order"}
     assert catalogue.probes(("datasets",)) == set()
-    assert catalogue.probes(("replication",)) == {"score_order", "criterion_order"}
+    assert catalogue.probes(("replication",)) == {"score_order", "criterion_order", "pair_order", "list_order"}

@@ -283,6 +283,56 @@ def test_log_probabilities_give_the_same_without_chance():
     assert value(found, "first_place")["estimate"] == pytest.approx(0.3, abs=1e-6)
 
 
+def with_shares(phi, *, hard, candidates=6, questions=60):
+    """Reads whose options have the probabilities of a judge with planted strengths, place and liking for length."""
+    table = planted(0.0, questions=questions, candidates=candidates)
+    lengths = np.stack(table["lengths"].to_numpy())
+    gap = lengths[:, 0] - lengths[:, 1]
+    sd = gap[~table["unit_id"].duplicated().to_numpy()].std()
+    place = np.array([1 if order[0] == 1 else -1 for order in table["ordering"]])
+    other = table["candidate"].str[1].astype(int).to_numpy() / candidates
+    difficulty = np.random.default_rng(3).normal(0, hard, questions)[pd.factorize(table["group_id"])[0]]
+    z = phi * np.tanh(gap / sd) - other + 0.3 * place - difficulty
+    share = special.expit(place * z)
+    table = table.assign(position_probabilities=list(np.column_stack([share, 1 - share])))
+    # The verdict is the likelier one, as of a judge at temperature 0.
+    table["score"] = pd.array(np.where(z > 0, 1, 2), dtype="Int8")
+    return table, z, phi * np.tanh(gap / sd)
+
+
+def test_win_rates_by_probabilities_take_them_as_they_are():
+    table, z, liking = with_shares(1.2, hard=0.0, candidates=3)  # too few candidates for difficulties
+    found = length_control.estimate(table, confidence=0.95)
+    rates = found[found["readout"] == "soft"].set_index(["candidate", "quantity"])["estimate"]
+    names = table["candidate"].to_numpy()
+    for name in ("c01", "c11", "c21"):
+        mine = names == name  # the second candidate, beside the baseline
+        assert rates[name, "win_rate"] == pytest.approx(special.expit(-z[mine]).mean())
+        truth = special.expit(-(z - liking)[mine]).mean()
+        assert rates[name, "win_rate_controlled"] == pytest.approx(truth, abs=1e-4)
+    assert (z[names == "c21"] < 0).mean() > rates["c21", "win_rate"] + 0.1  # what verdicts would round it to
+
+
+def test_win_rates_by_probabilities_with_difficulties_of_questions():
+    table, z, liking = with_shares(1.0, hard=0.5)
+    found = length_control.estimate(table, confidence=0.95)
+    rates = found[found["readout"] == "soft"].set_index(["candidate", "quantity"])["estimate"]
+    for name in ("c01", "c51"):
+        truth = special.expit(-(z - liking)[(table["candidate"] == name).to_numpy()]).mean()
+        assert rates[name, "win_rate_controlled"] == pytest.approx(truth, abs=0.02)
+
+
+def test_the_probability_of_a_tie_is_half_a_win_and_a_sure_read_counts():
+    table, *_ = with_shares(0.5, hard=0.0, candidates=3, questions=10)
+    rows = [[1.0, 0.0, 0.0] if k % 6 == 0 else [0.2, 0.3, 0.5] for k in range(len(table))]
+    table = table.assign(position_probabilities=rows, tie=True)
+    found = length_control.estimate(table, confidence=0.95).query("readout == 'soft' and quantity == 'win_rate'")
+    # Reads come order by order: of the first candidate 1 (or .45) where it stands first, .55 where it stands last.
+    rates = found.set_index("candidate")["estimate"]
+    assert rates["c01"] == pytest.approx(1 - (1.0 + 0.55) / 2)
+    assert rates["c11"] == rates["c21"] == pytest.approx(1 - (0.45 + 0.55) / 2)
+
+
 def test_soft_rows_say_where_strengths_are_missing_and_which_reads_are_left_out():
     table = comparison_table([(1, 2)] * 6, per_group=6, tie=False)  # each candidate in two reads alone
     share = np.tile([0.6, 0.3], 6)
@@ -343,6 +393,7 @@ def test_tables_have_a_row_a_condition_and_a_row_a_candidate():
     rows = length_table.table(found, study="judging_the_judges")
     assert rows["varied"].tolist() == ["baseline"]
     assert length_table.for_print(rows)["length"][0].startswith("+")
+    assert set(found["readout"]) == {"hard"}
     rates = length_controlled_win_rates.table(found, study="judging_the_judges", varied="baseline")
     assert len(rates) == 7
     assert rates["win_rate_controlled"].is_monotonic_decreasing

@@ -592,3 +592,31 @@ def test_at_least_96_percent_of_the_real_answers_of_each_file_are_parsed(judgmen
     shares = {name: sum(isinstance(one, int) for one in parsed) / len(parsed) for name, parsed in judgments.items()}
     assert len(shares) == 3
     assert min(shares.values()) >= 0.96, shares
+
+
+CLOSING = [
+    ("It fails on the sentence level. 5", 5),
+    ("It flows well! 4 points", 4),
+    ('It ends with "Hello." 4', 4),
+    ("The summary covers the main points. Four", 4),
+    ("The final answer is 4.", 4),
+    ("The final answer is 4 pages long.", NO_SCORE),
+    ("It is good. 10", OUT_OF_RANGE),
+    ("It is good. 3 or 4", CONFLICTING),
+    ("It flows well. 3.", NO_SCORE),  # the number of a list that was not written
+    ("Reasons: 1. It is short. 2. It is dull. 3", NO_SCORE),
+    ("It has two problems. 2)", NO_SCORE),
+    ("Three issues remain. 3 of them are small", NO_SCORE),
+    ("He finished as No. 5", NO_SCORE),
+    ("It is taken from vol. 2", NO_SCORE),
+    ("He is called John F. 4", NO_SCORE),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected"), CLOSING)
+def test_a_number_after_the_last_sentence_is_the_score_unless_it_numbers_something(answer, expected):
+    assert outcome(answer) == expected
+
+
+def test_a_number_after_the_last_sentence_of_a_cut_answer_is_no_score():
+    assert parse_score("It fails on the sentence level. 5", numbers(5), truncated=True).reason == TRUNCATED

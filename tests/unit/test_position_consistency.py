@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from factories import comparison_table
+from factories import ROOT, comparison_table
 from matplotlib.markers import CARETRIGHT
 from recorded_answers import comparison, write
 
@@ -265,7 +265,7 @@ def test_the_figure_leaves_out_tasks_of_few_comparisons_and_marks_intervals_that
     plt.close(drawn)
 
 
-def of_folder(folder):
+def of_folder(folder, rules="ours"):
     """The table of a folder of recorded comparisons."""
     parts, names = [], {}
     for judge_id, judge in discovery.discover(folder).items():
@@ -276,7 +276,7 @@ def of_folder(folder):
             plan = reads.plan_comparisons(chosen, study="judging_the_judges", judge_id=judge_id, dataset=adapter)
             parts.append(scores.score_reads(plan, reads.responses(chosen), probe="pair_order"))
     forms = {"MTBench": ["brackets"], "DevBench": ["choice"]}
-    found = position_consistency.estimate(parts, confidence=0.95, forms=forms)
+    found = position_consistency.estimate(parts, confidence=0.95, forms=forms, rules=rules)
     settings = {"study": "judging_the_judges", "least_stability": 0.85, "most_errors": 0.1, "judge_names": names}
     return pairwise_position_bias.table(found, **settings).set_index(["judge", "benchmark"])
 
@@ -308,28 +308,67 @@ def test_a_made_up_folder_in_the_published_format(tmp_path):
     assert found.loc[("gpt-4", "DevBench"), "preference_fairness"] == -1
 
 
+def test_the_papers_rules_take_the_first_verdict_of_a_made_up_folder(tmp_path):
+    first, second = {"answer_a": "base", "answer_b": "new"}, {"answer_a": "new", "answer_b": "base"}
+    rows = [
+        comparison(**first, question_id="1", response="[[A]]"),
+        comparison(**second, question_id="1", response="[[C]] then [[B]]"),
+        comparison(**first, question_id="2", response="Choice: B or rather Choice: A"),
+        comparison(**second, question_id="2", response="Response A is better."),
+    ]
+    write(tmp_path / "a.jsonl", *rows)
+    row = of_folder(tmp_path, "shi2025").loc[("gpt-4", "MTBench")]
+    assert row["n_pairs"] == 1  # A and a tie: for the first place
+    assert row["position_consistency"] == 0
+    assert row["preference_fairness"] == -1 / 2  # of both pairs
+    assert row["error_rate"] == pytest.approx(1 / 3)  # the verdict beside a failure does not count
+
+
+def test_the_papers_deviations_by_hand():
+    pairs = [(1, 2), (1, 1), (None, 1), (1, 2)]
+    runs = [comparison_table(pairs, repeat=0, per_group=4)]
+    repeats = [[(1, 1)], [(1, 2)], [(2, None)]]  # in one order 1, 1, 2; in the other 1, 2 and a failure
+    runs += [comparison_table(verdicts, repeat=k, per_group=4) for k, verdicts in enumerate(repeats, start=1)]
+    table = pd.concat(runs)
+    settings = {"confidence": 0.95, "forms": {}}
+    rows = position_consistency.estimate(table, rules="shi2025", **settings).set_index("quantity")
+    # One prompt has 1, 1, 0 (of its commonest choice), the other 1, 0, 0: both have the deviation sqrt(1/3).
+    assert rows.loc["repetition_stability", "estimate"] == pytest.approx((2 / 3 + 1 / 3) / 2)
+    assert rows.loc["repetition_stability", "sd"] == pytest.approx(np.std([1, 1, 0], ddof=1))
+    # Four cells of one comparison: 1, 0, without a valid one (0), 1.
+    assert rows.loc["position_consistency", "estimate"] == pytest.approx(2 / 3)
+    assert rows.loc["position_consistency", "sd"] == pytest.approx(np.std([1, 0, 0, 1]))
+    assert rows.loc["preference_fairness", "estimate"] == pytest.approx(-1 / 4)
+    assert rows.loc["error_rate", "estimate"] == pytest.approx(1 / 7)
+    ours = position_consistency.estimate(table, **settings).set_index("quantity")
+    assert ours.loc["preference_fairness", "estimate"] == pytest.approx(-1 / 3)
+    assert ours.loc["error_rate", "estimate"] == pytest.approx(1 / 8)
+    assert ours.loc["position_consistency", "sd"] == pytest.approx(np.std([1, 0, 1], ddof=1))
+
+
+MEASURES = ["repetition_stability", "repetition_stability_sd", "position_consistency", "position_consistency_sd"]
+MEASURES += ["preference_fairness", "error_rate"]
+# Of the judges in the folder, what the paper calls them. GPT-3.5 on DevBench is another version of the model there, and
+# of GPT-4-Turbo only the repetitions are there: its pairs are not those of the table.
+JUDGES = {"gpt-4-0613": "gpt_4", "gpt-3.5-turbo-1106": "gpt_3_5_turbo", "gpt-4-1106-preview": "gpt_4_turbo"}
+BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}
+FULL = [("gpt-4-0613", "MTBench"), ("gpt-4-0613", "DevBench"), ("gpt-3.5-turbo-1106", "MTBench")]
+REPEATED = [("gpt-4-1106-preview", "MTBench"), ("gpt-4-1106-preview", "DevBench")]
+
+
 @pytest.mark.slow  # some 20,000 answers are parsed
-def test_printed_digits_of_the_paper():
+def test_all_22_cells_of_the_papers_table_come_out_to_the_printed_digits():
     folder = os.environ.get("RUBRIC_ORDER_JUDGMENTS")
     if not folder:
         pytest.skip("RUBRIC_ORDER_JUDGMENTS is not set")
-    found = of_folder(Path(folder) / "pairwise")
-    columns = ["repetition_stability", "repetition_stability_sd", "position_consistency", "position_consistency_sd"]
-    columns += ["preference_fairness", "error_rate"]
-    # Table 2: RS, its standard deviation, PC, its standard deviation, PF, Error.
-    paper = {
-        ("gpt-4-0613", "MTBench"): [0.97, 0.05, 0.82, 0.15, 0.02, 0.00],
-        ("gpt-4-0613", "DevBench"): [0.97, 0.05, 0.83, 0.15, -0.13, 0.00],
-        ("gpt-3.5-turbo-1106", "MTBench"): [0.96, 0.07, 0.70, 0.18, 0.06, 0.00],
+    found = of_folder(Path(folder) / "pairwise", "shi2025")
+    path = ROOT / "resources" / "published" / "shi2025_table2.csv"
+    paper = pd.read_csv(path, dtype=str).set_index(["judge", "dataset", "probe"])
+    cells = [(key, name) for key in FULL for name in MEASURES]
+    cells += [(key, name) for key in REPEATED for name in MEASURES[:2]]
+    assert len(cells) == 22
+    printed = {
+        ((judge, benchmark), name): paper.loc[(JUDGES[judge], BENCHMARKS[benchmark], "pair_order"), name]
+        for (judge, benchmark), name in cells
     }
-    for key, numbers in paper.items():
-        assert found.loc[key, columns].astype(float).round(2).tolist() == numbers
-    turbo = found.loc["gpt-4-1106-preview"]
-    assert turbo["repetition_stability"].round(2).to_dict() == {"DevBench": 0.97, "MTBench": 0.94}
-    assert turbo.loc["MTBench", "repetition_stability_sd"].round(2) == 0.10
-    assert turbo.loc["DevBench", "repetition_stability_sd"].round(3) == 0.052  # the paper prints .06
-    assert found.loc[("gpt-4-0613", "MTBench"), "position_consistency"] == pytest.approx(0.8153, abs=5e-5)
-    assert found.loc[("gpt-3.5-turbo-0125", "DevBench"), columns[:4]].astype(float).round(3).tolist()[2:] == [
-        0.758,
-        0.204,
-    ]
+    assert {cell: f"{found.loc[cell[0], cell[1]]:.2f}" for cell in cells} == printed

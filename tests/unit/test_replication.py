@@ -488,3 +488,48 @@ def test_the_order_of_criteria_is_compared_with_its_tables(published):
         assert one(found, table=6, quantity="criteria_pearson", strategy=strategy)["ours"] == ours[strategy, ""]
     assert one(found, quantity="criteria_pearson_difference")["ours"] == ours["balanced", "fixed"]
     assert one(found, table=5, quantity="criteria_pearson")["ours"] == ours["balanced", ""]
+
+
+def consistency(**keys):
+    """Rows of comparisons as `position_consistency.estimate` gives them, over all tasks and in one."""
+    about = {"study": "judging", "judge": "mine", "profile": "default", "dataset": "mtbench_pairs"}
+    about |= {"condition": "baseline", "strategy": "recorded", "n": 2, "cluster": "group", "n_clusters": 80} | keys
+    values = {"repetition_stability": (0.967, 0.054), "position_consistency": (0.815, 0.149)}
+    values |= {"preference_fairness": (0.0196, 0.2), "error_rate": (0.0, 0.0), "ties": (0.1, 0.1)}
+    rows = [
+        about
+        | {"task": task, "quantity": name, "estimate": value - shift, "sd": sd}
+        | {"ci_low": value - 0.02, "ci_high": value + 0.02}
+        for name, (value, sd) in values.items()
+        for task, shift in (("all", 0.0), ("math", 0.3))
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_table_2_of_judges_that_compare_stands_beside_ours(published):
+    cells = replication.published_cells(published("shi2025"))
+    assert len(cells) == 30 * 6 + 4 * 5  # of pairs RS, PC with deviations, PF, errors; of lists no RS
+    assert set(cells["n"]) == {2, 3}
+    ours = pd.concat([consistency(), consistency(cluster="source")])
+    found = replication.estimate(
+        published("shi2025"), studies=["judging"], judges={"mine": "gpt_4"}, position_consistency=ours
+    )
+    rows = found[found["status"] == "compared"].set_index("quantity")
+    assert set(rows["our_judge"]) == {"mine"}
+    assert len(rows) == 6
+    assert rows.loc["repetition_stability_sd", ["published", "ours"]].tolist() == [0.05, 0.054]
+    assert rows.loc["position_consistency", "difference"] == pytest.approx(-0.005)
+    assert rows.loc["position_consistency", "in_items"]
+    assert rows["n_items"].unique().tolist() == [80]
+    printed = layout.for_print(found)
+    assert "0.815" in printed["ours"].tolist()
+
+
+def test_lists_are_compared_with_lists(published):
+    ours = consistency(n=3, strategy="cyclic")
+    found = replication.estimate(
+        published("shi2025"), studies=["judging"], judges={"mine": "gpt_4o"}, position_consistency=ours
+    )
+    rows = found[found["status"] == "compared"]
+    assert set(rows["n"]) == {3}
+    assert "preference_fairness_sd" in set(rows["quantity"])

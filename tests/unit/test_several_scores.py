@@ -192,6 +192,28 @@ def test_names_of_several_words_are_found_however_they_are_joined():
     assert outcomes('{"plot-strength": 4, "style_tone": 2}', names) == (4, 2)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"criteria": ["Coherence", "Empathy", "Surprise"], "scores": [4, 2, 5]}',
+        '{"coherenceScore": 4, "empathyScore": 2, "surpriseScore": 5}',
+        '{"coherence_grade": 4, "empathy_grade": 2, "surprise_grade": 5}',
+        '{"coherence": {"points": 4}, "empathy": {"level": 2}, "surprise": {"final_score": 5}}',
+    ],
+)
+def test_further_forms_of_json(answer):
+    assert outcomes(answer) == (4, 2, 5)
+
+
+def test_lists_of_different_lengths_belong_to_no_criterion():
+    assert outcomes('{"criteria": ["Coherence", "Empathy", "Surprise"], "scores": [4, 2]}')[:2] != (4, 2)
+
+
+def test_the_number_of_the_next_line_is_no_score_of_a_criterion():
+    answer = "Coherence: it flows well. 2\nEmpathy: 3\nSurprise: 4"
+    assert outcomes(answer)[1:] == (3, 4)
+
+
 def test_names_with_characters_that_mean_something_in_patterns():
     assert outcomes("[C++ (style)] 4\n[a.b] 2", ("C++ (style)", "a.b")) == (4, 2)
 

@@ -21,7 +21,7 @@ from rubric_order.parsing.choices import (
     TRUNCATED,
     UNFINISHED_THINKING,
 )
-from rubric_order.parsing.verdict import parse_ranking, parse_verdict
+from rubric_order.parsing.verdict import first_verdict, parse_ranking, parse_verdict
 
 THREE = ("A", "B", "C")
 
@@ -66,6 +66,53 @@ WRITTEN = [
     ("Overall, both assistants are equally helpful.", "C", "conclusion"),
     ("They agree. Therefore, it is a tie.", "C", "conclusion"),
     ("<think>[[A]]? No.</think>[[B]]", "B", "brackets"),
+    # Relations
+    ("My final verdict is: [[A=B]]", "C", "in_brackets"),
+    ("My final verdict is tie: [[A=B]]", "C", "in_brackets"),
+    ("Assistant A is slightly better: [[A>B]]", "A", "in_brackets"),
+    ("[[B>>A]]", "B", "in_brackets"),
+    ("My final verdict is [[A<B]]", "B", "in_brackets"),
+    ("[[A<<B]]", "B", "in_brackets"),
+    ("[[Assistant B >> Assistant A]]", "B", "in_brackets"),
+    ("Final verdict: A = B", "C", "final"),
+    ("Verdict: Response 2 < Response 1", "A", "verdict"),
+    (r"\boxed{B > A}", "B", "boxed"),
+    ("[RESULT] A > B", "A", "result"),
+    ("A > B", "A", "own_line"),
+    ("Both are right.\n\n**A = B**", "C", "own_line"),
+    ("B >> A\nResponse B has the facts.", "B", "relation"),
+    ("Accuracy: A > B. Style: B > A. Final verdict: [[B]]", "B", "brackets"),  # what is weighed is no verdict
+    ("A > B in accuracy.\nB > A in style.\n\nB", "B", "own_line"),
+    # A label before a sign that makes no relation
+    ("Choice: <A>", "A", "choice"),
+    ("Choice: A</s>", "A", "choice"),
+    ("Choice: A<|im_end|>", "A", "choice"),
+    ("Choice: A => Response 1 is clearer.", "A", "choice"),
+    ("Final verdict: A\n> Response 1 is clearer.", "A", "final"),
+    # A label that ends its line, before a line that begins with a noun
+    ("Choice: A\nResponse 1 is clearer.", "A", "choice"),
+    ("Final verdict: B\nThe response is exact.", "B", "final"),
+    # Small letters
+    ("Output (a)", "A", "own_line"),
+    ("(b)", "B", "own_line"),
+    ("Choice: (b)\nOutput (b) is exact.", "B", "choice"),
+    ("Therefore, Output (a) is better.", "A", "conclusion"),
+    # Tags, keys and JSON
+    ("<answer>A</answer>", "A", "tagged"),
+    ("<answer>\nResponse 2\n</answer>", "B", "tagged"),
+    ("<verdict>tie</verdict>", "C", "tagged"),
+    ("Preferred: Response B", "B", "key"),
+    ("Best answer: B", "B", "key"),
+    ('{"better_answer": "B"}', "B", "key"),
+    ('{"preference": 1}', "A", "json"),
+    ('{"reason": "exact", "winner": "2"}', "B", "json"),
+    ("Grade: B", "B", "own_line"),
+    ("m", "A", "identifier"),
+    ("M", "B", "identifier"),
+    ('"M".', "B", "identifier"),
+    # Conclusions
+    ("The better response is B", "B", "conclusion"),
+    ("The best answer is A, because it is exact.", "A", "conclusion"),
 ]
 FAILURES = [
     ("", EMPTY),
@@ -90,12 +137,41 @@ FAILURES = [
     ("Assistant A's answer is longer.", NO_SCORE),
     ('"[[A]]" if assistant A is better, "[[B]]" if assistant B is better, and "[[C]]" for a tie.', ECHO),
     ('[RESULT] (Either "A" or "B")', ECHO),
+    # Relations that name no winner, or two
+    ("My final verdict is: A vs B", NO_SCORE),
+    ("Final verdict: Response A vs. Response B: it is hard to say.", NO_SCORE),
+    ("Winner: A >= B", NO_SCORE),
+    ("Winner: Option A = 3", NO_SCORE),
+    ("[[A>A]]", OUT_OF_RANGE),
+    ("[[C>A]]", OUT_OF_RANGE),
+    ("Verdict: A = B = C", OUT_OF_RANGE),
+    ("Final verdict: A > B and B > A", CONFLICTING),
+    ("Assistant A is significantly better: [[A>>B]]\nTie, relatively the same: [[A=B]]", CONFLICTING),
+    ("A > B\nBut in the end:\nB", CONFLICTING),
+    ("A > B: it is exact. But B is the one with style, and I like that.", NO_SCORE),
+    ("Let A = 5 and B = 3, so A > B holds.", NO_SCORE),
+    # Letters that number a list, or begin a sentence
+    ("Criteria:\n(a) accuracy\n(b) depth\n(c) style", NO_SCORE),
+    ("Final evaluation: (a) the facts are right; (b) the style is not.", NO_SCORE),
+    ("The criteria are (a) accuracy and (b)", NO_SCORE),
+    ("Choice: Output (a) or Output (b)", CONFLICTING),
+    ("Best answer: A detailed summary of both", NO_SCORE),
+    ("The better response is A much longer one", NO_SCORE),
+    ("Response 1\nGrade: A\n\nGrade: B", NO_SCORE),
+    # Numbers and names that are no verdict
+    ('{"preference": 0}', OUT_OF_RANGE),
+    ('{"score_1": 2, "score_2": 3}', NO_SCORE),
+    ('{"winner": "model_b"}', NO_SCORE),
+    ("I'm M.", NO_SCORE),
+    ("The rope is 3 m", NO_SCORE),
+    ("<answer>A or B</answer>", CONFLICTING),
+    ("<answer>The first response is good.</answer>", NO_SCORE),
 ]
 
 
 @pytest.mark.parametrize(("text", "label", "form"), WRITTEN)
 def test_a_verdict_is_found_with_the_form_it_is_written_in(text, label, form):
-    assert parse_verdict(text, THREE, tie=True) == (label, form, None)
+    assert parse_verdict(text, THREE, tie=True)[:3] == (label, form, None)
 
 
 @pytest.mark.parametrize(("text", "reason"), FAILURES)
@@ -109,6 +185,40 @@ def test_a_tie_that_was_not_offered_is_out_of_range():
         assert parse_verdict(text, ("A", "B")).reason == OUT_OF_RANGE
     assert parse_verdict("Summary #3 is best.", THREE).label == "C"  # of three candidates
     assert parse_verdict("Final verdict: tie", ("A", "B", "C", "D"), tie=True).label == "D"
+
+
+def test_a_tie_in_a_relation_that_was_not_offered_is_out_of_range_and_no_win():
+    assert parse_verdict("My final verdict is: [[A=B]]", ("A", "B")).reason == OUT_OF_RANGE
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("A > B > C", "A"),
+        ("[[C > A = B]]", "C"),
+        ("[[A = B < C]]", "C"),
+        ("[[A = B > C]]", CONFLICTING),
+        ("[[A > B < C]]", CONFLICTING),
+        ("[[C > A]]", OUT_OF_RANGE),
+    ],
+)
+def test_a_relation_of_a_list_has_the_winner_of_all_candidates(text, outcome):
+    choice = parse_verdict(text, THREE)
+    assert (choice.label or choice.reason) == outcome
+
+
+def test_the_first_verdict_is_that_of_the_two_published_forms_alone():
+    assert first_verdict("[[C]] then [[B]]") == "C"
+    assert first_verdict("Choice: B, or Choice: A") == "B"
+    assert first_verdict("Final verdict: A. [[E]] Choice:A") is None
+    assert first_verdict("<think>[[A]]</think>[[B]]") == "B"
+    assert first_verdict(None) is first_verdict("<think>[[A]]") is None
+
+
+def test_the_identifiers_m_name_the_first_and_the_second_of_two_only():
+    assert parse_verdict("m", ("A", "B")).label == "A"
+    assert parse_verdict("m", THREE).label is None
+    assert parse_verdict("M", ("M", "N")).label == "M"
 
 
 def test_a_verdict_before_the_cut_counts_and_a_remark_does_not():
@@ -137,7 +247,7 @@ def test_a_ranking_names_each_candidate_once(text, expected):
     assert (choice.reason is None) == (expected is not None)
 
 
-@given(st.text(alphabet="AB12[]:. \n\"'/isbetter#Choice,>-=tieResponse", max_size=120), st.booleans())
+@given(st.text(alphabet="AB12[]():. \n\"'/isbetter#Choice,<>-=tieResponsevm{}", max_size=120), st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_any_text_gives_a_label_or_a_reason(text, tie):
     choice = parse_verdict(text, THREE, tie=tie)
@@ -147,7 +257,19 @@ def test_any_text_gives_a_label_or_a_reason(text, tie):
 
 
 @pytest.mark.parametrize(
-    "piece", ["[[", "Response 1 ", "A, ", "A > B > ", "final verdict is ", "therefore both ", "B: \n"]
+    "piece",
+    [
+        "[[",
+        "Response 1 ",
+        "A, ",
+        "A > B > ",
+        "A>B\n",
+        "final verdict A>",
+        "<answer>(",
+        "final verdict is ",
+        "therefore both ",
+        "B: \n",
+    ],
 )
 def test_time_is_linear_in_the_text(piece):
     text = piece * (40_000 // len(piece))

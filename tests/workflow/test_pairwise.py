@@ -36,7 +36,8 @@ def completed(folder):
 def test_a_folder_of_comparisons_becomes_the_table_of_the_paper(fresh: Project):
     folder = fresh.file("answers")
     folder.mkdir()
-    # Of four questions the judge is consistent in one, prefers the first place in two, and fails in an order of one.
+    # Of four questions the judge is consistent in two, in one of them by its first verdict, as the paper's rules read
+    # it; in two it prefers the first place.
     said = [("[[A]]", "[[B]]"), ("[[A]]", "[[A]]"), ("[[C]]", "[[A]]"), ("[[B]]", "[[A]] or rather [[B]]")]
     rows = [
         make(question_id=str(81 + number), response=text)
@@ -48,12 +49,16 @@ def test_a_folder_of_comparisons_becomes_the_table_of_the_paper(fresh: Project):
     run = fresh.snakemake("--configfile", CONFIG, "--config", "recorded_dir=answers")
     assert run.returncode == 0, run.stdout + run.stderr
     (row,) = pd.read_csv(fresh.file("results/tables/pairwise_position_bias.csv")).to_dict("records")
-    assert (row["judge"], row["benchmark"], row["n_pairs"]) == ("gpt-4-0613", "MTBench", 3)
-    assert row["position_consistency"] == pytest.approx(1 / 3)
-    assert row["preference_fairness"] == pytest.approx(-2 / 3)
-    assert row["error_rate"] == pytest.approx(1 / 8)
+    assert (row["judge"], row["benchmark"], row["n_pairs"]) == ("gpt-4-0613", "MTBench", 4)
+    assert row["position_consistency"] == pytest.approx(1 / 2)
+    assert row["preference_fairness"] == pytest.approx(-1 / 2)
+    assert row["error_rate"] == 0
     assert row["repetition_stability"] == pytest.approx(2 / 3)
-    assert row["position_consistency_low"] < 1 / 3 < row["position_consistency_high"]
+    assert row["repetition_stability_sd"] == pytest.approx((1 / 3) ** 0.5)
+    assert row["position_consistency_low"] < 1 / 2 < row["position_consistency_high"]
+    compared = pd.read_csv(fresh.file("results/tables/replication.csv")).query("status == 'compared'")
+    assert compared["judge"].unique().tolist() == ["gpt_4"]
+    assert compared.set_index("quantity").loc["position_consistency", ["published", "ours"]].tolist() == [0.82, 0.5]
     assert not fresh.file("results/data").exists()  # nothing was downloaded
     assert not fresh.file("results/store").exists()  # no model was asked
 

@@ -130,17 +130,17 @@ STATISTICS = {
     "crossed_orders": Statistic(CRITERION_ORDER),
     "halo": Statistic(CRITERION_ORDER, reads=("alone",), settings=("bootstrap/confidence",)),
     "position_consistency": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency")),
-    "bias_factors": Statistic(COMPARING, settings=("position_consistency",)),
+    "bias_factors": Statistic(COMPARING, settings=("position_consistency/forms",)),
     "mitigations": Statistic(COMPARING, settings=("bootstrap/confidence",)),
     "length_control": Statistic(COMPARING, settings=("bootstrap/confidence",)),
-    "strengths": Statistic(COMPARING, settings=("bootstrap", "position_consistency")),
-    "quality_gap": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency")),
-    "quality_cells": Statistic(COMPARING, settings=("bootstrap/seed", "position_consistency")),
-    "judge_agreement": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency")),
+    "strengths": Statistic(COMPARING, settings=("bootstrap", "position_consistency/forms")),
+    "quality_gap": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency/forms")),
+    "quality_cells": Statistic(COMPARING, settings=("bootstrap/seed", "position_consistency/forms")),
+    "judge_agreement": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency/forms")),
     "judges_compared": Statistic(
-        COMPARING, settings=("bootstrap/confidence", "position_consistency", "judges_compared")
+        COMPARING, settings=("bootstrap/confidence", "position_consistency/forms", "judges_compared")
     ),
-    "hard_instances": Statistic(COMPARING, settings=("position_consistency",)),
+    "hard_instances": Statistic(COMPARING, settings=("position_consistency/forms",)),
     "rerun": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed")),
     "replication": Statistic(
         reads=(
@@ -158,13 +158,14 @@ STATISTICS = {
             "rerun",
             "scoring_accuracy",
             "golden_alignment",
+            "position_consistency",
         ),
         settings=("replication/studies", "replication/judges"),
     ),
 }
 
 # Of papers that are compared with the statistics that their tables hold; the others are those of all further papers.
-REPLICATED = {"li2025": ("scoring_accuracy", "golden_alignment")}
+REPLICATED = {"li2025": ("scoring_accuracy", "golden_alignment"), "shi2025": ("position_consistency",)}
 COMPARED = ("human_agreement", "strategy_comparison")
 
 TABLES = {

@@ -23,6 +23,16 @@ def prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
+def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
+    """Reads whose choice is the first verdict of the answer, column `first_verdict`."""
+    place = block["first_verdict"]
+    chosen = [
+        at if pd.isna(at) or at == series.TIE else ordering[at - 1]
+        for at, ordering in zip(place, block["ordering"], strict=True)
+    ]
+    return block.assign(score=pd.array(chosen, dtype="Int8"), position=place)
+
+
 def first_run(block: pd.DataFrame) -> pd.DataFrame:
     """The reads of the first run that has any comparison in several orders: each order of a comparison once."""
     first = block.drop_duplicates(["unit_id", "repeat", "order"])

@@ -21,11 +21,13 @@ class Choice(NamedTuple):
         label: the label that was chosen, one of the question's; None where the answer chooses none.
         pattern: the form of writing that decided.
         reason: why there is no label, one of `REASONS`; None where there is one.
+        first: of a comparison, the letter of the first `[[A]]` or `Choice: A`, whatever else the answer says.
     """
 
     label: str | None
     pattern: str | None = None
     reason: str | None = None
+    first: str | None = None
 
 
 def numbers(n: int) -> tuple[str, ...]:

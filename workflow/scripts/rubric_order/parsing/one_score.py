@@ -71,7 +71,7 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
         (
             "final",
             r"(?<![^\W_])(?:final|overall)(?![^\W_])(?:[\s_]++(?:\w+[\s_]++)?(?:score|rating|grade|mark|evaluation"
-            rf"|assessment|verdict|judge?ment|result|quality|answer(?=\s*:))\b)?(?:\s+for\s[^.:\n\d]{{1,60}})?,?"
+            rf"|assessment|verdict|judge?ment|result|quality|answer(?=\s*:|\sis\b))\b)?(?:\s+for\s[^.:\n\d]{{1,60}})?,?"
             rf"{MARKS}(?:[^)\n\d]{{0,30}}\){MARKS})?(?:(?:{IS}|of)\s)?{MARKS}(?:an?\s+)?{_VALUE}{ALONE}",
         ),
         (
@@ -101,6 +101,14 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
         ("closing", rf"(?:\(|\[\[)\s*{_VALUE}\s*(?:\)|\]\])\W*\Z"),
     )
 )
+
+# A number after the last sentence, where the answer numbers nothing: `It flows well. 4`.
+_TRAILING = re.compile(
+    r"(?<=(?:\w{3}|[)\"'])[.!?][\"')\]]?\s)(?<!\b(?:vol|fig|sec|chap|para|art|eqs|nos|pos)\.\s)"
+    rf"{_VALUE}\s?(?:stars?|points?)?[^\w\n.,)\]:]*\Z",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"(?<!\w)\(?[1-9][.)](?!\d)")
 
 # After a label, a score may also stand before a new sentence: `4 The story flows`.
 _LEADING = re.compile(rf"\A{MARKS}{_VALUE}(?:{ALONE}|(?=[^\S\n]+(?-i:[A-Z])))", re.IGNORECASE)
@@ -200,7 +208,7 @@ def strip_thinking(text: str) -> str | None:
     return None if thinking else "".join(kept) + text[start:]
 
 
-def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = False) -> Choice:
+def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = False, whole: bool = True) -> Choice:
     """The score that an answer gives.
 
     Args:
@@ -208,6 +216,7 @@ def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = Fa
         labels: how the scores are written, lowest first: the numbers 1..n in any order, or other labels such as
             ``"ABCDE"``.
         truncated: whether the engine says that the answer was cut at the token limit.
+        whole: whether the text is a whole answer. A part of one can end with the number of what follows.
 
     Returns:
         The label of the score, or the reason why there is none. Never raises on any text.
@@ -218,7 +227,8 @@ def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = Fa
     answer = normalise(answer)
     if not answer:
         return Choice(None, reason=TRUNCATED if truncated else EMPTY)
-    choice = _find_number(answer, len(labels), truncated) if are_numbers(labels) else find_label(answer, labels)
+    numbered = are_numbers(labels)
+    choice = _find_number(answer, len(labels), truncated, whole) if numbered else find_label(answer, labels)
     if choice.reason == NO_SCORE and (truncated or _PENDING.search(answer)):
         return choice._replace(reason=TRUNCATED)
     return choice
@@ -241,7 +251,7 @@ def normalise(answer: str) -> str:
     return single_spaced(_ESCAPED.sub("", _EMPHASIS.sub("", answer)))
 
 
-def _find_number(answer: str, n: int, truncated: bool) -> Choice:
+def _find_number(answer: str, n: int, truncated: bool, whole: bool) -> Choice:
     beside, filled_in, instruction, other_scale = _scales(n)
     answer = beside.sub(" ", LIST_NUMBER.sub("", answer))
     answer = filled_in.sub(lambda before: f"{before['label'] or 'Score:'} ", answer)
@@ -259,6 +269,9 @@ def _find_number(answer: str, n: int, truncated: bool) -> Choice:
             return Choice(None, name, CONFLICTING)
         if values:
             return values.pop()._replace(pattern=name)
+    last = _TRAILING.search(answer) if whole and not (truncated or rescaled) else None
+    if last is not None and not _NUMBERED.search(answer):
+        return _value(last, n)._replace(pattern="trailing")
     return Choice(None, reason=ECHO if "…" in answer else TRUNCATED if truncated else NO_SCORE)
 
 

@@ -46,7 +46,12 @@ _ECHO = re.compile(
 )
 _FENCE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
 _KEYS_OF_NAME = ("criterion", "criteria", "name", "aspect", "dimension", "metric", "category")
-_KEYS_OF_SCORE = ("score", "rating", "value", "grade", "mark", "result", "n")
+_KEYS_OF_SCORE = ("score", "rating", "value", "grade", "mark", "result", "n", "points", "level", "final_score")
+_SUFFIXES = (("score",), ("rating",), ("grade",), ("points",))  # of a name: `coherence_score`, `coherenceScore`
+# Two lists that belong together, by their keys.
+_LISTS_OF_NAMES = ("criteria", "names", "aspects", "dimensions", "metrics", "categories")
+_LISTS_OF_SCORES = ("scores", "ratings", "values", "grades", "marks")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def parse_scores(
@@ -143,7 +148,7 @@ def _read(part: str, n: int, cut: bool) -> Choice:
     result = one_score.parse_leading(heading[re.match(_BEFORE_VALUE, heading, re.IGNORECASE).end() :], n)
     if result is not None:
         return Choice(result.label, pattern=LABELLED, reason=result.reason)
-    result = one_score.parse_score(part, choices.numbers(n), truncated=cut)
+    result = one_score.parse_score(part, choices.numbers(n), truncated=cut, whole=False)
     if result.reason in (choices.NO_SCORE, choices.EMPTY, choices.TRUNCATED):
         line = _TRAILING.search(heading.rstrip(" .\"'])}"))
         for text, pattern in ((line["value"] if line else "", TRAILING), (below, BELOW)):
@@ -157,9 +162,10 @@ def _in_json(answer: str, keys: Sequence[Words], n: int) -> dict[Words, list[Cho
     found: dict[Words, list[Choice]] = {key: [] for key in keys}
     for value in _json_values(answer):
         for name, score in _scores(value):
-            spelled = words(name)
-            for key in {spelled, spelled[:-1] if spelled[-1:] in (("score",), ("rating",)) else spelled}:
-                if key in found:
+            spelled = {words(name), words(_CAMEL.sub(" ", name))}
+            spelled |= {parts[:-1] for parts in spelled if parts[-1:] in _SUFFIXES}
+            for key in keys:
+                if key in spelled:
                     found[key].append(_read_json(score, n))
     return found
 
@@ -194,12 +200,20 @@ def _scores(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
         score = next((by_key[key] for key in _KEYS_OF_SCORE if key in by_key), None)
         if name is not None:
             yield name, score
+        names = next((by_key[key] for key in _LISTS_OF_NAMES if _is_list(by_key.get(key))), [])
+        scores = next((by_key[key] for key in _LISTS_OF_SCORES if _is_list(by_key.get(key))), [])
+        if len(names) == len(scores) and all(isinstance(entry, str) for entry in names):
+            yield from zip(names, scores, strict=True)
         for key, entry in value:
             yield key, entry
             yield from _scores(entry, depth + 1)
     elif isinstance(value, list):
         for entry in value:
             yield from _scores(entry, depth + 1)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list) and not isinstance(value, _Pairs)
 
 
 def _read_json(score: object, n: int) -> Choice:

@@ -147,6 +147,7 @@ def unit(
         "candidates": [item["candidate"] for item in items],
         "labels": list(labels),
         "lengths": [len(item["response"]) for item in items],
+        "input_length": _input_length(first),
     }
     return Unit(
         unit_id,
@@ -155,6 +156,12 @@ def unit(
         partial(_questions_of, labels, len(items)),
         partial(_prompt, template, items, criterion, labels),
     )
+
+
+def _input_length(item: Mapping) -> int:
+    """Characters of what an item answers: the user's turns of a conversation, or else the instruction."""
+    turns = item["turns"]
+    return len(item["instruction"]) if turns is None else sum(len(turn["user"]) for turn in turns)
 
 
 def _check(prompt: str, items: Sequence[Mapping], criterion: str | None) -> None:

@@ -29,16 +29,29 @@ TIE = 0  # in place of the number of a candidate, and of its position
 # - human_scores: of the candidates, in canonical order; null where they are not known.
 # - lengths: of the candidates' own responses, whatever the condition shows of them, in characters; null where they are
 #   not known.
-ABOUT = ("item_id", "benchmark", "task", "source_id", "candidates", "baseline", "human_scores", "lengths")
+# - input_length: of the question that they answer, all turns of it, in characters; null where it is not known.
+ABOUT = (
+    "item_id",
+    "benchmark",
+    "task",
+    "source_id",
+    "candidates",
+    "baseline",
+    "human_scores",
+    "lengths",
+    "input_length",
+)
 # - tie: whether the prompt offered a tie.
 # - score: the number of the chosen candidate, `TIE`, or null where the answer chooses nothing.
 # - position: the place of the chosen candidate in the prompt, `TIE`, or null.
 # - pattern, failure: the form that the parser found; why there is no choice.
+# - first_verdict: the place that the answer's first `[[A]]` or `Choice: A` names, `TIE`, or null; see
+#   `verdict.first_verdict`.
 # - expected_score: always null. option_mass: the probability that the judge wrote any label.
 # - position_probabilities: of each position, and of a tie last where it was offered; they sum to 1.
 # - ranking: the numbers of the candidates, best first, where the answer ranks them all; else null.
 COLUMNS = (
-    *("question", "tie", "score", "position", "pattern", "failure"),
+    *("question", "tie", "score", "position", "pattern", "failure", "first_verdict"),
     *("expected_score", "option_mass", "position_probabilities", "ranking"),
 )
 
@@ -61,8 +74,10 @@ def score(
     labels = [asked[0].labels for asked in questions]
     said = [each[0] for each in choices]
     places = [_places(choice.label, known) for choice, known in zip(said, labels, strict=True)]
-    at = [
-        None if row is None else TIE if row[0] >= len(order) else row[0] + 1 for row, order in _zip(places, orderings)
+    at = [None if row is None else _place(row[0], len(order)) for row, order in _zip(places, orderings)]
+    first = [
+        _place(known.index(choice.first), len(order)) if choice.first in known else None
+        for choice, known, order in zip(said, labels, orderings, strict=True)
     ]
     chosen = [
         None if place is None else TIE if place == TIE else order[place - 1] for place, order in _zip(at, orderings)
@@ -79,6 +94,7 @@ def score(
         position=pd.array(at, dtype="Int8"),
         pattern=[choice.pattern for choice in said],
         failure=[choice.reason for choice in said],
+        first_verdict=pd.array(first, dtype="Int8"),
         expected_score=np.nan,
         option_mass=np.array(mass, dtype=float),
         position_probabilities=pd.Series(shares, index=table.index, dtype=object),
@@ -88,6 +104,11 @@ def score(
 
 def _zip(one: Sequence, other: Sequence) -> zip:
     return zip(one, other, strict=True)
+
+
+def _place(index: int, candidates: int) -> int:
+    """The place of a label, or `TIE` for the one after those of the candidates."""
+    return TIE if index >= candidates else index + 1
 
 
 def _places(label: str | None, labels: Sequence[str]) -> list[int] | None:

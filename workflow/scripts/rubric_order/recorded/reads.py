@@ -266,6 +266,7 @@ def plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, datase
             "baseline": baseline,
             "human_scores": pd.Series(humans, dtype=object),
             "lengths": pd.Series([None] * len(records), dtype=object),
+            "input_length": np.nan,
             "labels": records["options"],
         }
     ).assign(condition=BASELINE, levels=[[]] * len(records))

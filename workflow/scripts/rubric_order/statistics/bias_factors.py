@@ -11,7 +11,7 @@ from rubric_order.methods import comparison_reads, series, stepwise, tidy
 COLUMNS = {
     "scores": [
         *KEYS,
-        *("unit_id", "group_id", "benchmark", "task", "candidate", "candidates", "lengths"),
+        *("unit_id", "group_id", "benchmark", "task", "candidate", "candidates", "lengths", "input_length"),
         *("ordering", "repeat", "score", "position", "pattern"),
     ]
 }
@@ -19,6 +19,7 @@ OUTCOMES = ("position_consistency", "preference_fairness")
 GAPS = ("own", "others")
 CELL = ["judge", "dataset", "benchmark", "candidate", "task"]
 MEASURES = ["position_consistency", "preference_fairness", "win_rate"]
+LENGTHS = ["output_length", "input_length", "prompt_length"]
 SHARED = ["study", "profile", "condition", "strategy", "n"]
 
 
@@ -33,16 +34,18 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
         One row a study, profile, condition, strategy, dataset (``all``: all of them), `outcome`, `gap` and `removed`
         term: what `stepwise.removals` says of the model that `stepwise.search` chose; ``none`` is that model as it is.
         `judge` is ``all``; `offered` has the terms that the search began with, with blanks between them. Terms are the
-        judge, the candidate, the task, the mean length of the candidate's texts where all are known (`output_length`,
-        in thousands of characters), and the quality gap, in two kinds: ``own`` is
-        that of Shi et al., from the same judgments as the outcome; ``others`` is from the other judges' judgments of
-        the cell, which needs two judges. `n_cells` are the rows. A term without a row was not chosen, or has one value.
+        judge, the candidate, the task, where they are known the mean lengths of the candidate's texts
+        (`output_length`), of the questions (`input_length`), and of question and both texts together (`prompt_length`;
+        what the template adds is the same for all), in thousands of characters, and the quality gap, in two kinds:
+        ``own`` is that of Shi et al., from the same judgments as the outcome; ``others`` is from the other judges'
+        judgments of the cell, which needs two judges. `n_cells` are the rows. A term without a row was not chosen, or
+        has one value.
 
         An inconsistent pair adds half a win, so that a cell's own gap is at most half its consistency. A relation of
         the two is there by arithmetic, whatever the judge; only that with the gap of others tells of quality.
 
-    Source: Shi et al., Judging the Judges, Appendix E. The lengths of questions and prompts are not among the
-    terms. Rows are taken as independent, which cells of one question set are not.
+    Source: Shi et al., Judging the Judges, Appendix E. Rows are taken as independent, which cells of one question set
+    are not.
     """
     parts = [
         _cells(dict(zip([*KEYS, "benchmark"], key, strict=True)), block, forms)
@@ -74,14 +77,15 @@ def _cells(about: dict, block: pd.DataFrame, forms: Mapping[str, Sequence[str]])
     winners, places = (run[name].to_numpy().reshape(-1, int(size.max())) for name in ("winner", "place"))
     units = run.drop_duplicates("unit_id")
     number = [list(names).index(name) + 1 for names, name in zip(units["candidates"], units["candidate"], strict=True)]
+    lengths = [[np.nan, np.nan] if row is None else row for row in units["lengths"]]
+    asked = units["input_length"].to_numpy(dtype=float, na_value=np.nan) / 1000
     values = units[CELL].assign(
         position_consistency=series.consistent(winners),
         preference_fairness=series.leaning(places, winners, p=about["n"]),
         win_rate=series.overall_win_rate(winners, candidate=np.array(number), p=about["n"]),
-        output_length=[
-            np.nan if row is None else row[place - 1] / 1000
-            for row, place in zip(units["lengths"], number, strict=True)
-        ],
+        output_length=[row[place - 1] / 1000 for row, place in zip(lengths, number, strict=True)],
+        input_length=asked,
+        prompt_length=asked + np.array([np.sum(row) for row in lengths]) / 1000,
     )
     means = values.groupby(CELL, sort=True, as_index=False).mean()
     return means.dropna(subset=MEASURES).assign(**{key: about[key] for key in SHARED})
@@ -101,7 +105,7 @@ def _searched(cells: pd.DataFrame) -> Iterator[dict]:
         rows = cells.dropna(subset=gap)
         names = {"judge": rows["judge"], "candidate": rows["dataset"] + " " + rows["candidate"].astype(str)}
         names |= {"task": rows["dataset"] + " " + rows["task"].astype(str), "quality_gap": rows[gap]}
-        names |= {"output_length": rows["output_length"]} if rows["output_length"].notna().all() else {}
+        names |= {name: rows[name] for name in LENGTHS if rows[name].notna().all()}
         terms = {name: stepwise.columns(values) for name, values in names.items() if values.nunique() > 1}
         for outcome in OUTCOMES if len(rows) else ():
             y = rows[outcome].to_numpy(dtype=float)

@@ -61,10 +61,11 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``padding``: log-odds that a text gains by sentences that say nothing, which make it half as long again.
         - ``padding_share``: what they add to its share of wins, a tie as a half.
 
-        Readout ``soft`` takes the log-probabilities of both positions in place of the verdict. Reads in which a
-        position has no probability have no log-odds and are left out, as elsewhere in the library; they are the surest,
-        so that what is left is of the others. `flag` says how many these are, what else the regression leaves out, or
-        why there is no number.
+        Readout ``soft`` takes the log-probabilities of both positions in place of the verdict; for win rates the
+        probabilities as they are, a tie's as a half, as verdicts between 0 and 1 of the same regression. Reads in which
+        a position has no probability have no log-odds and are left out of all but win rates, as elsewhere in the
+        library; they are the surest, so that what is left is of the others. `flag` says how many these are, what else
+        the regression leaves out, or why there is no number.
 
     Source: Dubois et al. (2024), see `length_control.design`; padding is ours.
     """
@@ -93,6 +94,16 @@ def _log_odds(block: pd.DataFrame) -> np.ndarray:
     for place, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
         if row is not None and min(row[:2]) > 0:
             found[place] = np.log(row[0] / row[1]) * (1 if order[0] == 1 else -1)
+    return found
+
+
+def _shares(block: pd.DataFrame) -> np.ndarray:
+    """The first candidate's probability of a win, and half of that of a tie; NaN where they are unknown."""
+    found = np.full(len(block), np.nan)
+    for read, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
+        if row is not None:
+            share = row[0] + (row[2] / 2 if len(row) > 2 else 0.0)
+            found[read] = share if order[0] == 1 else 1 - share
     return found
 
 
@@ -145,12 +156,8 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
                 notes = (*notes, *_left_out(block))
                 found = length_control.fit_log_odds(x, values, pairs.cluster, clusters)
             else:
-                design = length_control.design(pairs, length, further)
-                some, notes, x = pairs.rows(design.kept), design.notes, design.x
-                if design.side is None:
-                    found = length_control.fit(x, some.verdict, some.cluster, clusters)
-                else:
-                    found = length_control.with_difficulties(design, some, clusters).found
+                design, some, found = _fitted(pairs, length, further, clusters)
+                notes, x = design.notes, design.x
             contrast, last = np.eye(len(found.coefficients)), x.shape[1]
             rows = {quantity: contrast[last - 2]} | (
                 {"first_place": contrast[last - 1]} if quantity == "length" else {}
@@ -159,7 +166,7 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
             for name, weights in rows.items():
                 yield about | {"quantity": name, "method": method} | _interval(found, weights, confidence, notes)
             if quantity == "length" and readout == "hard" and "no strengths" not in notes and not found.problem:
-                yield from _win_rates(part, some, design, found, clusters, confidence)
+                yield from _win_rates(part, some, design, found, clusters, confidence, readout)
                 if design.side is not None:
                     told = found.tells(contrast[last - 2])
                     value = length_control.two_steps(design, some, clusters) if told else np.nan
@@ -168,6 +175,32 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
                     yield about | row
         if readout == "hard":
             yield from (about | row for row in _plain(part, pairs, confidence))
+    yield from _of_shares(block, confidence)
+
+
+def _fitted(
+    pairs: Pairs, length: np.ndarray, further: np.ndarray | None, clusters: int
+) -> tuple[length_control.Design, Pairs, cluster_robust.Fit]:
+    """The regression of verdicts, with the reads that are in it."""
+    design = length_control.design(pairs, length, further)
+    some = pairs.rows(design.kept)
+    if design.side is None:
+        return design, some, length_control.fit(design.x, some.verdict, some.cluster, clusters)
+    return design, some, length_control.with_difficulties(design, some, clusters).found
+
+
+def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
+    """The win rates by probabilities as they are, of which those of a sure read may be 0 and 1."""
+    values = _shares(block)
+    known = ~np.isnan(values)
+    if not known.any():
+        return
+    part = block[known]
+    pairs = _pairs(part, values[known])
+    clusters = int(pairs.cluster.max()) + 1
+    design, some, found = _fitted(pairs, length_control.scaled(pairs), None, clusters)
+    if "no strengths" not in design.notes and not found.problem:
+        yield from _win_rates(part, some, design, found, clusters, confidence, "soft")
 
 
 def _columns(block: pd.DataFrame, pairs: Pairs) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
@@ -216,6 +249,7 @@ def _win_rates(
     found: cluster_robust.Fit,
     clusters: int,
     confidence: float,
+    readout: str,
 ) -> Iterator[dict]:
     names = np.unique(np.array([list(row) for row in block["candidates"]], dtype=object).astype(str))
     for number in np.unique(np.concatenate([pairs.first, pairs.second])):
@@ -226,7 +260,7 @@ def _win_rates(
             "difference": (rate.controlled - rate.raw, rate.of_controlled - rate.of_raw),
         }
         reads = (pairs.first == number) | (pairs.second == number)
-        about = {"readout": "hard", "candidate": names[number]}
+        about = {"readout": readout, "candidate": names[number]}
         about |= {"n_pairs": int(reads.sum()), "n_clusters": len(np.unique(pairs.cluster[reads]))}
         for quantity, (value, influence) in values.items():
             row = cluster_robust.interval(value, influence, confidence)

@@ -12,9 +12,10 @@ COLUMNS = {
     "scores": [
         *KEYS,
         *("unit_id", "group_id", "source_id", "benchmark", "task", "candidate", "candidates"),
-        *("ordering", "repeat", "score", "position", "pattern", "failure"),
+        *("ordering", "repeat", "score", "position", "pattern", "failure", "first_verdict"),
     ]
 }
+OURS, SHI2025 = "ours", "shi2025"  # by which rules
 CLUSTERS = {"group": "group_id", "source": "source_id"}
 LOGIT = f"conditional logit of pairs of reads, Firth's penalty; {cluster_robust.LARGER.format('cluster')}"
 METHOD = "share: Clopper-Pearson with the jackknife's error over {}s; difference: jackknife over {}s"
@@ -25,6 +26,7 @@ def estimate(
     *,
     confidence: float,
     forms: Mapping[str, Sequence[str]],
+    rules: str = OURS,
 ) -> pd.DataFrame:
     """Stability, consistency and fairness of each judge, dataset and task.
 
@@ -32,7 +34,15 @@ def estimate(
         scores: of the probes that compare candidates, see `_comparisons`; one table a judge and dataset.
         confidence: see the package.
         forms: of a benchmark, the forms of answers (column `pattern`) that count; answers in other forms fail. Any form
-            counts of a benchmark that is not named.
+            counts of a benchmark that is not named. By `SHI2025` they are not asked.
+        rules: ``ours``, as described below; or ``shi2025``, those of the public code of Shi et al.:
+
+            - the verdict of an answer is its first `[[A]]` or `Choice: A`, column `first_verdict`;
+            - preference fairness is over all series, of which those with a failure add nothing;
+            - a read that has a verdict counts for the error rate only where the other orders have one as well;
+            - `sd` of stability is the mean over prompts of the standard deviation (ddof 1) of whether a read makes
+              the prompt's commonest choice; that of consistency and fairness is over cells with ddof 0, where a cell
+              without a valid series counts as 0.
 
     Returns:
         One row an estimate of a group of `KEYS`, `benchmark`, `task` (``all``: all of them) and `cluster`: ``group``,
@@ -60,17 +70,21 @@ def estimate(
           ``excess``, the second less the first: what the order adds to chance. NaN where orders are read once: noise
           and order are then not separated.
 
-        `sd` is the standard deviation over cells of candidate and task (of stability also order), as Shi et al. print
-        it. It says how cells differ, and not how sure the mean is.
+        `sd` is by ``ours`` the standard deviation over cells of candidate and task (of stability also order). It says
+        how cells differ, and not how sure the mean is.
 
-    Source: Shi et al., Judging the Judges, Sections 2.2 and 3.1; Davidson and Beaver (1977), On extending the
-    Bradley-Terry model to incorporate within-pair order effects; intervals, flips and excess are ours.
+    Source: Shi et al., Judging the Judges, Sections 2.2 and 3.1, and their public code; Davidson and Beaver (1977), On
+    extending the Bradley-Terry model to incorporate within-pair order effects; intervals, flips and excess are ours.
     """
     rows: list[dict] = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby([*KEYS, "benchmark"], sort=True):
             about = dict(zip([*KEYS, "benchmark"], key, strict=True))
-            rows += _of_block(about, comparison_reads.prepared(block, forms.get(about["benchmark"])), confidence)
+            if rules == SHI2025:
+                prepared = comparison_reads.prepared(comparison_reads.with_first_verdicts(block), None)
+            else:
+                prepared = comparison_reads.prepared(block, forms.get(about["benchmark"]))
+            rows += _of_block(about, prepared, confidence, rules)
     columns = [*KEYS, "benchmark", "task", "cluster", "quantity", "estimate", "ci_low", "ci_high", "sd"]
     columns += ["n_values", "n_clusters", "flag", "method"]
     columns.insert(columns.index("quantity") + 1, "position")
@@ -78,12 +92,12 @@ def estimate(
     return tidy.from_rows(rows, columns, words).astype({"position": "Int8"}).assign(confidence=confidence)
 
 
-def _of_block(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _of_block(about: dict, block: pd.DataFrame, confidence: float, rules: str) -> Iterator[dict]:
     """The rows of one judge and benchmark, of all tasks and of each."""
     p, strategy = about["n"], about["strategy"]
     run = comparison_reads.first_run(block)
     orders = int(run.groupby("unit_id")["order"].size().max())
-    parts = [_stability(block, strategy, p), _noise(block, strategy, p), _series(run, p)]
+    parts = [_stability(block, strategy, p), _noise(block, strategy, p), _series(run, p, rules)]
     values = pd.concat([part for part in parts if len(part)], ignore_index=True)
     apart = (block["source_id"] != block["group_id"]).any()
     tasks = sorted(values["task"].unique())
@@ -93,7 +107,7 @@ def _of_block(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[d
             if cluster == "source" and not apart:
                 continue
             method = METHOD.format(cluster, cluster)
-            rows = [row | {"method": method} for row in _estimates(chosen, column, confidence, p, orders)]
+            rows = [row | {"method": method} for row in _estimates(chosen, column, confidence, p, orders, rules)]
             rows += _preference(reads, column, confidence, p)
             for row in rows:
                 flags = [row.pop("problem", ""), "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""]
@@ -117,8 +131,8 @@ def _stability(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
     prompt = reads.groupby(["unit_id", "order"], sort=True).ngroup().to_numpy()
     found, sizes = series.stability(reads["place"].to_numpy(), prompt, options=p)
     prompts = reads.assign(prompt=prompt).drop_duplicates("prompt").sort_values("prompt")
-    prompts = prompts.assign(value=found, cell=prompts["cell"] + "\n" + prompts["order"])
-    return prompts[sizes > 1][[*IDS, "value"]].assign(quantity="repetition_stability")
+    prompts = prompts.assign(value=found, n_reads=sizes, cell=prompts["cell"] + "\n" + prompts["order"])
+    return prompts[sizes > 1][[*IDS, "value", "n_reads"]].assign(quantity="repetition_stability")
 
 
 def _noise(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
@@ -139,9 +153,12 @@ def _noise(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
     return pd.concat(parts).dropna(subset="value")
 
 
-def _series(run: pd.DataFrame, p: int) -> pd.DataFrame:
+def _series(run: pd.DataFrame, p: int, rules: str) -> pd.DataFrame:
     """One row a series and quantity; of errors one a read."""
-    errors = run.assign(value=run["winner"] == series.NONE, quantity="error_rate")[[*IDS, "value", "quantity"]]
+    failed = run["winner"] == series.NONE
+    errors = run.assign(value=failed, quantity="error_rate")[[*IDS, "value", "quantity"]]
+    if rules == SHI2025:
+        errors = errors[failed | ~failed.groupby(run["unit_id"]).transform("any")]
     size = run.groupby("unit_id")["order"].transform("size")
     run = run[(size == size.max()) & (size > 1)]
     if run.empty:
@@ -151,9 +168,10 @@ def _series(run: pd.DataFrame, p: int) -> pd.DataFrame:
     primacy = series.primacy(places, winners, p=p)
     agreed = series.consistent(winners)
     strict, soft = series.flips(winners)
+    leaning = series.leaning(places, winners, p=p)
     values = {
         "position_consistency": agreed,
-        "preference_fairness": series.leaning(places, winners, p=p),
+        "preference_fairness": np.nan_to_num(leaning) if rules == SHI2025 else leaning,
         "primacy": np.where(agreed == 0, primacy, np.where(agreed == 1, 0.0, np.nan)),
         "recency": np.where(agreed == 0, 1 - primacy, np.where(agreed == 1, 0.0, np.nan)),
         "inconsistent_primacy": primacy,
@@ -188,7 +206,16 @@ def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> li
 BOUNDED_BY_ONE = ("preference_fairness", "excess")
 
 
-def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int, orders: int) -> Iterator[dict]:
+def _sd(part: pd.DataFrame, quantity: str, rules: str) -> float:
+    """The standard deviation that is printed beside the mean of some values."""
+    if rules == SHI2025 and quantity == "repetition_stability":
+        n = part["n_reads"]
+        return float(np.sqrt(part["value"] * (1 - part["value"]) * n / (n - 1)).mean())
+    cells = part.groupby("cell")["value"].mean()
+    return cells.fillna(0).std(ddof=0) if rules == SHI2025 else cells.std()
+
+
+def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int, orders: int, rules: str) -> Iterator[dict]:
     """The rows of means of values; of those that follow from another one by arithmetic without an interval."""
     for quantity, part in values.groupby("quantity", sort=False):
         value, cluster = part["value"].to_numpy(dtype=float), part[column].to_numpy()
@@ -196,8 +223,8 @@ def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int, ord
             found = shares.mean(value, cluster, confidence, bounds=(-1, 1))
         else:
             found = shares.share(value, cluster, confidence)
-        cells = part.groupby("cell")["value"].mean()
-        row = {"estimate": found.estimate, "ci_low": found.low, "ci_high": found.high, "sd": cells.std()}
+        row = {"estimate": found.estimate, "ci_low": found.low, "ci_high": found.high}
+        row["sd"] = _sd(part, quantity, rules)
         row |= {"n_values": found.n, "n_clusters": found.n_clusters}
         yield {"quantity": quantity} | row
         derived = {}

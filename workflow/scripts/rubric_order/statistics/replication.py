@@ -59,6 +59,13 @@ PUBLISHED: dict[str, dict[str, tuple[str, dict]]] = {
         "rank_canonical": ("pearson_rank_canonical", PERMUTATION),
     },
 }
+# Table 2 of Shi et al. (2025): each measure, and of some the deviation that is printed beside it.
+CONSISTENCY = ("repetition_stability", "position_consistency", "preference_fairness", "error_rate")
+WITH_SD = CONSISTENCY[:3]
+PUBLISHED["shi2025_table2"] = {
+    name: (name, {"profile": DEFAULT_PROFILE}) for name in (*CONSISTENCY, *(f"{measure}_sd" for measure in WITH_SD))
+}
+CANDIDATES = {"pair_order": 2, "list_order": 3}  # that a prompt of Shi et al. shows, by probe
 CANONICAL = "1 2 3 4 5"
 # Of the perturbations of Li et al. (2025) the order that they are read in, and ours by condition and order.
 ORDERS = {"baseline": "single", "letter": "single", "descending": "descending", "random": "random"}
@@ -79,7 +86,9 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     parts = [pd.DataFrame(columns=["table", *KEYS, "published", "digits"])]
     for name, table in tables.items():
         for column, (quantity, about) in PUBLISHED.get(name, {}).items():
-            rows = table.assign(quantity=quantity, **about)
+            rows = table[table[column] != ""].assign(quantity=quantity, **about)
+            if "probe" in rows:
+                rows["n"] = rows["probe"].map(CANDIDATES)
             rows["dataset"] = _datasets(rows)
             rows["detail"] = rows["score"] if "score" in rows else rows.get("ordering", "")
             if "scores_of" in rows:  # of what the scores are, and what of the prompt was changed
@@ -250,6 +259,15 @@ def _golden_alignment(table: pd.DataFrame) -> pd.DataFrame:
     return _estimates(table.assign(judge=judge), quantity="golden_" + table["quantity"], **about)
 
 
+def _position_consistency(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 2 of Shi et al. (2025), over all tasks; `n_items` counts questions. Its deviations have no interval."""
+    table = _chosen(table, task=EVERY, cluster="group")
+    table = table.rename(columns={"estimate": "ours", "n_clusters": "n_items"}).assign(strategy="")
+    means, deviations = (table[table["quantity"].isin(names)] for names in (CONSISTENCY, WITH_SD))
+    gaps = {"ours": deviations["sd"], "ci_low": np.nan, "ci_high": np.nan}
+    return pd.concat([_estimates(means), _estimates(deviations, quantity=deviations["quantity"] + "_sd", **gaps)])
+
+
 # Our tables of statistics, and the published quantities that are in each.
 OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] = {
     "position_selection": (_position_selection, ("chi2", "pos1", "pos5", "mean_cramers_v")),
@@ -267,6 +285,7 @@ OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] 
     "scoring_accuracy": (_scoring_accuracy, ("golden_spearman", "golden_pearson")),
     "golden_alignment": (_golden_alignment, ("golden_spearman", "golden_pearson")),
     "criteria_agreement": (_criteria_agreement, ("criteria_pearson", "criteria_pearson_difference")),
+    "position_consistency": (_position_consistency, tuple(PUBLISHED["shi2025_table2"])),
 }
 COLUMNS: dict[str, list[str]] = {}  # all, of all that it reads
 

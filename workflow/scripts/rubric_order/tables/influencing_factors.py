@@ -17,9 +17,9 @@ LEVELS = ("judge", "candidate", "task")
 FACTORS = {
     "familial_property": (("judge",), "judge"),
     "answer_quality_gap": (("candidate",), "quality_gap"),
-    "task_input_length": (("task",), None),
+    "task_input_length": (("task",), "input_length"),
     "task_output_length": (("candidate", "task"), "output_length"),
-    "prompt_length": (("candidate", "task"), None),
+    "prompt_length": (("candidate", "task"), "prompt_length"),
     "candidate": (("candidate",), "candidate"),
     "task": (("task",), "task"),
 }

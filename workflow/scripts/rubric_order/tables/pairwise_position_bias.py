@@ -13,14 +13,17 @@ CAPTION = (
     "project). RS, repetition stability: share of the commonest verdict among reads of one prompt; a read without a "
     "verdict counts against it. PC, position consistency: share of comparisons with one winner in all orders, of "
     "those with a verdict in each; ± is the standard deviation over cells of candidate and task, which says how these "
-    "differ and not how sure PC is. PF, preference fairness: share of inconsistent comparisons that count for recency "
-    "less that for primacy; its size is at most 1 - PC by arithmetic. Of lists, PF of a judge without a preferred "
-    "position is not 0 but as in the column even. Beta: how much more the first position adds to a candidate's "
-    "log-odds than the last (conditional logit, Firth's penalty); unlike PF it does not shrink where a judge is "
-    "decisive. Two reads of one prompt also disagree by chance: excess is how much more often two orders disagree "
-    "than two reads of one order; undefined where no order was read twice, so that noise and order are not separated. "
-    "Marked: RS below {least_stability:g}, or more than {most_errors:.0%} answers without a verdict; and beta where "
-    "it is separated: only the penalty keeps it finite, and it tells of the sign and not of the size."
+    "differ and not how sure a number is. PF, preference fairness: share of inconsistent comparisons that count for "
+    "recency less that for primacy; its size is at most 1 - PC by arithmetic. Of lists, PF of a judge without a "
+    "preferred position is not 0 but as in the column even. Beta: how much more the first position adds to a "
+    "candidate's log-odds than the last (conditional logit, Firth's penalty); unlike PF it does not shrink where a "
+    "judge is decisive. By rules shi2025, those of the paper's code, the verdict is the answer's first [[A]] or "
+    "Choice: A, PF is a share of all comparisons, and ± of RS the mean over prompts of the standard deviation within "
+    "a prompt; this table is by rules {position_consistency[rules]}. Two reads of one prompt also disagree by chance: "
+    "excess is how much more often two orders disagree than two reads of one order; undefined where no order was read "
+    "twice, so that noise and order are not separated. Marked: RS below {least_stability:g}, or more than "
+    "{most_errors:.0%} answers without a verdict; and beta where it is separated: only the penalty keeps it finite, "
+    "and it tells of the sign and not of the size."
 )
 KEYS = ["study", "judge", "profile", "dataset", "benchmark", "strategy", "n"]
 QUANTITIES = ["repetition_stability", "position_consistency", "preference_fairness", "error_rate"]
@@ -45,9 +48,10 @@ def table(
         judge_names: what judges are called; the id stands in `judge_id`.
 
     Returns:
-        Each quantity with `_low` and `_high`, of stability, consistency and fairness also `_sd` (over cells); the same
-        with `_source` over what questions share, where they share anything. `n_pairs` comparisons have a verdict in
-        each order, of `n_questions` questions. `beta` is the preference for the first position over the last.
+        Each quantity with `_low` and `_high`, of stability, consistency and fairness also `_sd` (by the statistic's
+        rules); the same with `_source` over what questions share, where they share anything. `n_pairs` comparisons have
+        a verdict in each order, of `n_questions` questions. `beta` is the preference for the first position over the
+        last.
     """
     chosen = position_consistency[position_consistency["task"] == EVERY]
     chosen = pd.concat([chosen[chosen["study"] == name] for name in dict.fromkeys((study, *also))])
@@ -95,8 +99,9 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     if (rows["n"] != 2).any():
         printed["candidates"] = rows["n"]
     printed["RS"] = intervals(rows, "repetition_stability", form=".2f")
+    printed["± of RS"] = numbers(rows["repetition_stability_sd"], form=".2f")
     printed["PC"] = intervals(rows, "position_consistency", form=".2f")
-    printed["± of cells"] = numbers(rows["position_consistency_sd"], form=".2f")
+    printed["± of PC"] = numbers(rows["position_consistency_sd"], form=".2f")
     printed["PF"] = intervals(rows, "preference_fairness", form="+.2f")
     printed["even"] = numbers(rows["fairness_of_even_places"], form=".2f")
     printed["beta"] = intervals(rows, "beta", form="+.2f")
