@@ -57,7 +57,7 @@ STATISTICS = {
     "position_preference": Statistic(
         SCORE_ORDER, settings=("bootstrap/confidence",), derived=("sampling_temperatures",)
     ),
-    "preference_summary": Statistic(reads=("position_preference",), settings=("bootstrap/confidence",)),
+    "preference_summary": Statistic(SCORE_ORDER, reads=("position_preference",), settings=("bootstrap/confidence",)),
     "judge_comparison": Statistic(
         SCORE_ORDER, settings=("bootstrap/confidence", "judge_comparison"), derived=("sampling_temperatures",)
     ),
