@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from factories import simulated_reads
 
-from rubric_order.methods import blocks, preference
+from rubric_order.methods import blocks, preference, uniformity
 from rubric_order.statistics import judge_comparison
 from rubric_order.tables import judge_comparison as table
 
@@ -45,7 +45,13 @@ def test_what_differs_in_one_thing_is_compared(found):
     assert sorted(map(tuple, kinds.to_numpy())) == [
         *(("dataset", "d", "e"), ("judge", "a", "b"), ("profile", "default", "warm"))
     ]
-    quantities = ["first_last", "ends_middle", "cramers_v", "usual_minus_balanced", "ascending_minus_descending"]
+    quantities = [
+        "first_last",
+        "ends_middle",
+        "cramers_v_squared",
+        "usual_minus_balanced",
+        "ascending_minus_descending",
+    ]
     assert set(found["quantity"]) == set(quantities)
     np.testing.assert_allclose(found["estimate"], found["of_one"] - found["of_other"])
 
@@ -79,6 +85,54 @@ def test_the_same_reads_do_not_differ():
     assert found["ci_low"].isna().all()
 
 
+def selecting(judge, alike, rng, *, shares=None, groups=60, n=5):
+    """Reads of a judge that selects positions with these shares: all reads of a group the same one, or each its own."""
+    reads = simulated_reads(groups=groups, n=n, candidates=1, strategies=["balanced"], judge=judge, failing=0.0)
+    group = reads.groupby("group_id").ngroup().to_numpy()
+    of_groups = rng.choice(n, groups, p=shares)[group]
+    position = np.where(alike, of_groups, rng.choice(n, len(reads), p=shares))
+    score = np.array([shown[at] for shown, at in zip(reads["ordering"], position, strict=True)])
+    return reads.assign(position=pd.array(position + 1, dtype="Int8"), score=score)
+
+
+def test_v_squared_is_unbiased_and_that_of_the_pooled_shares_less_what_chance_adds():
+    rng = np.random.default_rng(7)
+    sizes = np.where(np.arange(20) < 2, 300, 20)  # two groups hold most reads
+    shares = np.array([0.3, 0.25, 0.2, 0.15, 0.1])
+    drawn = [
+        judge_comparison._selection(
+            np.array([rng.multinomial(m, rng.dirichlet(2 * shares)) for m in sizes], dtype=float)
+        ).estimate
+        for _ in range(4000)
+    ]
+    true = 5 / 4 * ((shares - 1 / 5) ** 2).sum()
+    assert np.mean(drawn) == pytest.approx(true, abs=4 * np.std(drawn) / np.sqrt(4000))
+    equal = rng.multinomial(30, shares, size=25).astype(float)
+    assert judge_comparison._selection(equal).estimate == pytest.approx(uniformity.squared_v(equal))
+
+
+@pytest.mark.parametrize("shares", [None, [0.3, 0.25, 0.2, 0.15, 0.1]])
+def test_judges_with_unlike_dependence_and_the_same_selection_are_called_different_in_five_percent(shares):
+    rng, found = np.random.default_rng(9), []
+    for _ in range(60):
+        parts = [selecting("a", True, rng, shares=shares), selecting("b", False, rng, shares=shares)]
+        found.append(rows_of(judge_comparison.estimate(parts, **SETTINGS), "judge", "cramers_v_squared"))
+    found = pd.concat(found)
+    assert len(found) == 60
+    assert (found["p"] < 0.05).mean() <= 0.12
+    # Of the raw V it was .13 without a bias, since the first judge's was .08 larger by chance.
+    assert abs(found["estimate"].mean()) < 3 * found["estimate"].std() / np.sqrt(60)
+
+
+def test_judges_whose_selection_differs_are_told_apart_by_v_squared():
+    rng = np.random.default_rng(10)
+    parts = [selecting("a", False, rng, shares=[0.4, 0.3, 0.1, 0.1, 0.1]), selecting("b", True, rng)]
+    (row,) = rows_of(judge_comparison.estimate(parts, **SETTINGS), "judge", "cramers_v_squared").to_dict("records")
+    assert row["p"] < 0.05
+    assert row["of_one"] == pytest.approx(5 / 4 * (0.2**2 + 0.1**2 + 3 * 0.1**2), abs=0.03)
+    assert row["ci_low"] < row["estimate"] < row["ci_high"]
+
+
 def left_out(reads, quantity):
     """The estimate without each group in turn."""
     found = []
@@ -90,7 +144,7 @@ def left_out(reads, quantity):
     return np.array(found)
 
 
-@pytest.mark.parametrize(("quantity", "near"), [("usual_minus_balanced", 1e-9), ("cramers_v", 0.05)])
+@pytest.mark.parametrize(("quantity", "near"), [("usual_minus_balanced", 1e-9), ("cramers_v_squared", 1e-9)])
 def test_influence_is_what_leaving_a_group_out_changes(quantity, near):
     reads = simulated_reads(groups=12, strategies=["balanced"], preference=FIRST, seed=5)
     (block,) = blocks.blocks(reads)
@@ -141,7 +195,7 @@ def test_the_table_prints_what_is_compared(found):
     assert set(of_judges["under"]) == {"default balanced n=5"}
     assert set(of_judges["dataset"]) == {"d"}
     assert set(of_judges["judge"]) == {""}
-    assert printed["difference"].str.contains(r"[+-]\d\.\d\d \[").all()
+    assert printed["difference"].str.contains(r"[+-]\d\.\d{2,3} \[").all()
     assert table.for_print(rows[:0]).empty
 
 

@@ -11,6 +11,7 @@ from rubric_order.tables import scoring_causes as causes_table
 
 N = 5
 NUMBERS = ["reference_none", "reference_5", *(f"reference_5_as_{k}" for k in range(1, 5))]
+TEXTS = [*NUMBERS, *(f"reference_{k}" for k in range(1, 5))]
 
 
 def said(names):
@@ -21,13 +22,27 @@ def said(names):
     }
 
 
-def judged(names, shown, *, groups=40, seed=0, ids=None, position=None, number=0.0, text=0.0, varies=0.0, draws=True):
+def judged(
+    names,
+    shown,
+    *,
+    groups=40,
+    seed=0,
+    ids=None,
+    position=None,
+    number=0.0,
+    text=0.0,
+    harsher=0.0,
+    varies=0.0,
+    draws=True,
+):
     """Reads of a judge with planted effects in log-odds, four items a group; groups differ by `varies` in attraction.
 
     Args:
         names: conditions. shown: orderings in which each is read.
         ids: what each ID adds. position: what each place adds.
         number, text: attraction to the number and to the text of the reference answer.
+        harsher: what each level takes from a score where a reference answer is shown, whatever its number and text.
         draws: whether scores are drawn from the probabilities; else the most probable one is given.
     """
     rng = np.random.default_rng(seed)
@@ -42,6 +57,7 @@ def judged(names, shown, *, groups=40, seed=0, ids=None, position=None, number=0
         weights = -0.5 * (levels - opinion[:, None]) ** 2 + own
         weights = weights + np.array([(ids or {}).get(label, 0.0) for label in read.labels(N)])
         if read.reference:
+            weights = weights - harsher * levels
             weights = weights - pull[:, None] * np.abs(levels - read.shown) - text * np.abs(levels - read.reference)
         for index, ordering in enumerate(shown):
             places = np.argsort(ordering)
@@ -77,19 +93,48 @@ ROTATIONS = orderings.balanced(N).tolist()
 
 
 @pytest.mark.parametrize(("number", "text"), [(0.6, 0.0), (0.0, 0.6), (0.5, 0.3)])
-def test_number_and_text_of_a_reference_are_told_apart_by_its_text_under_other_numbers(number, text):
-    found = causes(NUMBERS, USUAL, number=number, text=text)
+def test_number_and_text_of_a_reference_are_told_apart_by_texts_under_several_numbers(number, text):
+    found = causes(TEXTS, USUAL, number=number, text=text)
     assert found.loc[("number", ""), "estimate"] == pytest.approx(number, abs=1e-9)
     assert found.loc[("text", ""), "estimate"] == pytest.approx(text, abs=1e-9)
+    assert found.loc["presence", "estimate"].tolist() == pytest.approx([0.0] * N, abs=1e-9)
 
 
 @pytest.mark.parametrize(("number", "text"), [(0.6, 0.0), (0.0, 0.6)])
 def test_drawn_scores_find_number_and_text_too(number, text):
-    found = causes(NUMBERS, USUAL, "hard", number=number, text=text, groups=80, varies=0.2)
+    found = causes(TEXTS, USUAL, "hard", number=number, text=text, groups=80, varies=0.2)
     for cause, planted in (("number", number), ("text", text)):
         row = found.loc[(cause, "")]
         assert row["ci_low"] - 0.05 < planted < row["ci_high"] + 0.05
         assert abs(row["estimate"] - planted) < 0.2
+
+
+@pytest.mark.parametrize("readout", ["hard", "soft"])
+def test_the_text_of_a_reference_is_not_identified_where_all_texts_are_of_one_level(readout):
+    found = causes(NUMBERS, USUAL, readout, harsher=0.5, number=0.3)  # harsher whenever a reference answer is shown
+    assert found.loc[("text", ""), "flag"] == "not identified"
+    assert np.isnan(found.loc[("text", ""), "estimate"])
+    # The middle score is as far from level 5 as the mean of all scores, so that its presence is told.
+    assert (found.loc["presence", "flag"] == "not identified").tolist() == [True, True, False, True, True]
+    row = found.loc[("number", "")]
+    assert row["estimate"] == pytest.approx(0.3, abs=0.15)
+    assert row["ci_low"] > 0
+
+
+def test_a_judge_that_is_harsher_with_a_reference_is_told_by_presence_and_not_by_text():
+    found = causes(TEXTS, USUAL, harsher=0.5, text=0.2)
+    assert found.loc["presence", "estimate"].tolist() == pytest.approx([1.0, 0.5, 0.0, -0.5, -1.0])
+    assert found.loc[("text", ""), "estimate"] == pytest.approx(0.2)
+    assert found.loc[("number", ""), "estimate"] == pytest.approx(0.0, abs=1e-9)
+    drawn = causes(TEXTS, USUAL, "hard", harsher=0.5)
+    assert drawn.loc[("presence", "1"), "ci_low"] > 0.5
+    assert drawn.loc[("text", ""), "ci_low"] < 0 < drawn.loc[("text", ""), "ci_high"]
+
+
+def test_there_is_no_presence_where_every_prompt_shows_a_reference():
+    found = causes([name for name in TEXTS if name != "reference_none"], USUAL, text=0.4)
+    assert "presence" not in found.index.get_level_values("cause")
+    assert found.loc[("text", ""), "estimate"] == pytest.approx(0.4)
 
 
 def test_without_a_text_under_another_number_neither_is_identified():

@@ -97,18 +97,26 @@ def test_rank_reversal_has_the_columns_of_table_7_and_the_noise(statistics):
     rows, printed = made("rank_reversal", statistics)
     assert printed.columns.tolist() == [
         *("judge", "dataset", "readout", "prompts", "tau", "flips %", "ties %"),
-        *("noise: tau", "noise: flips %", "excess: tau", "excess: flips %", "flag"),
+        *("noise: tau, balanced", "noise: flips %, balanced", "noise: tau, fixed", "noise: flips %, fixed"),
+        *("excess: tau", "excess: flips %", "flag"),
     ]
     row, text = rows.iloc[0], printed.iloc[0]
     assert text["tau"].startswith(f"{row['between_kendall_tau_b']:.2f} [{row['between_kendall_tau_b_low']:.2f}, ")
     assert text["flips %"].startswith(f"{100 * row['between_top1_flip']:.1f} [")
-    noise = (row["within_strategy_top1_flip"] + row["within_other_top1_flip"]) / 2
-    assert text["noise: flips %"] == f"{100 * noise:.1f}"
+    assert text["noise: flips %, balanced"] == f"{100 * row['within_strategy_top1_flip']:.1f}"
+    assert text["noise: flips %, fixed"] == f"{100 * row['within_other_top1_flip']:.1f}"
     assert text["excess: flips %"][0] in "+-"
     assert text["flag"] == "few clusters, excess at least"
     # The statistics have each pair once, whichever is named first.
     turned, _ = made("rank_reversal", statistics, strategy="fixed", other="balanced")
     pd.testing.assert_frame_equal(turned, rows)
+
+
+def test_rank_reversal_flags_strategies_whose_noises_differ(statistics):
+    for p, flag in ((0.2, False), (0.01, True)):
+        changed = statistics["rank_reversal"].assign(p_noise=p)
+        _, printed = made("rank_reversal", {"rank_reversal": changed})
+        assert printed["flag"].str.contains("unequal noise").tolist() == [flag] * len(printed)
 
 
 def test_rank_reversal_has_few_clusters_where_one_of_its_numbers_has(statistics):

@@ -62,7 +62,7 @@ STATISTICS = {
     "order_tests": Statistic(
         reads=("decisiveness", "position_selection", "position_preference", "score_effects"), settings=()
     ),
-    "preference_summary": Statistic(reads=("position_preference",), settings=("bootstrap/confidence",)),
+    "preference_summary": Statistic(SCORE_ORDER, reads=("position_preference",), settings=("bootstrap/confidence",)),
     "judge_comparison": Statistic(
         SCORE_ORDER, settings=("bootstrap/confidence", "judge_comparison"), derived=("sampling_temperatures",)
     ),

@@ -18,14 +18,15 @@ from rubric_order.methods import cluster_robust, conditional_logit
 from rubric_order.methods.preference import centred
 
 CELLS_AT_ONCE = 4_000_000
-POSITION, ID, NUMBER, TEXT = "position", "id", "number", "text"
+POSITION, ID, PRESENCE, NUMBER, TEXT = "position", "id", "presence", "number", "text"
 
 
 class Terms(NamedTuple):
     """Columns of x.
 
     Attributes:
-        names: of each column a kind and what it is about: a position from 1, an ID; nothing for attractions.
+        names: of each column a kind and what it is about: a position from 1, an ID, a score from 1; nothing for
+            attractions.
         values: of each read of each item and each score, shape (items, reads, n, columns).
     """
 
@@ -34,7 +35,7 @@ class Terms(NamedTuple):
 
 
 def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarray) -> Terms:
-    """The columns of position, ID, and attraction to a reference answer's number and to its text.
+    """The columns of position, ID, presence of a reference answer, and attraction to its number and to its text.
 
     Args:
         places: of each score in each read, from 0, shape (items, reads, n).
@@ -43,8 +44,9 @@ def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarr
             (reads,); 0 where no reference answer is shown.
 
     Returns:
-        Attraction is minus the distance of a score from the one that is shown. An attraction has no
-        column where no read shows a reference answer.
+        Attraction is minus the distance of a score from the one that is shown. An attraction has no column where no
+        read shows a reference answer. Presence has a column a score where some reads show one and others do not: a
+        judge can be harsher whenever a reference answer is shown, which is no attraction to it.
     """
     items, reads, n = places.shape
     labels = list(dict.fromkeys(ids.ravel().tolist()))
@@ -52,6 +54,12 @@ def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarr
     number = np.array([[labels.index(label) for label in row] for row in ids.tolist()])
     of_ids = np.broadcast_to(np.eye(len(labels))[number], (items, reads, n, len(labels)))
     columns.append((of_ids, [(ID, label) for label in labels]))
+    present = text > 0
+    if present.any() and not present.all():
+        of_presence = present[:, None, None] * np.eye(n)
+        columns.append(
+            (np.broadcast_to(of_presence, (items, reads, n, n)), [(PRESENCE, str(s)) for s in range(1, n + 1)])
+        )
     for kind, level in ((NUMBER, shown), (TEXT, text)):
         if level.any():
             away = -np.abs(np.arange(1, n + 1) - level[:, None]) * (level > 0)[:, None]
@@ -116,14 +124,15 @@ def contrasts(
             second and the last but one, are compared.
 
     Returns:
-        Weights of the columns: each position less the mean of all, each pair of IDs that a reversed mapping exchanges,
-        and attractions.
+        Weights of the columns: each position, and what presence adds to each score, less the mean of all; each pair of
+        IDs that a reversed mapping exchanges; and attractions.
     """
     found = {}
     one = np.eye(len(names))
-    positions = [place for place, (kind, _) in enumerate(names) if kind == POSITION]
-    for place in positions:
-        found[names[place]] = one[place] - one[positions].mean(axis=0)
+    for centred_kind in (POSITION, PRESENCE):
+        places = [place for place, (kind, _) in enumerate(names) if kind == centred_kind]
+        for place in places:
+            found[names[place]] = one[place] - one[places].mean(axis=0)
     at = {name: place for place, (kind, name) in enumerate(names) if kind == ID}
     for style in styles:
         for low, high in list(zip(style, style[::-1], strict=True))[: len(style) // 2]:

@@ -1,7 +1,8 @@
 """Estimates of several judges and datasets taken together: mean, variances between them, and shrunken estimates.
 
 An estimate y of judge j and dataset d is mean + effect of j + effect of d + effect of both + sampling error, whose
-variance is known. The effects are random: the mean is of all judges and datasets of which these are a sample.
+variance is known, and whose covariance with the errors of other estimates can be. The effects are random: the mean is
+of all judges and datasets of which these are a sample.
 """
 
 from collections.abc import Mapping
@@ -10,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rubric_order.methods import distributions
+
+MOST_CORRELATED = 0.99  # errors; two judges with the same errors are one
 
 
 class Summary(NamedTuple):
@@ -37,7 +40,12 @@ class Summary(NamedTuple):
 
 
 def summary(
-    estimates: np.ndarray, errors: np.ndarray, factors: Mapping[str, np.ndarray], confidence: float
+    estimates: np.ndarray,
+    errors: np.ndarray,
+    factors: Mapping[str, np.ndarray],
+    confidence: float,
+    *,
+    correlations: np.ndarray | None = None,
 ) -> Summary | None:
     """Random-effects summary of estimates.
 
@@ -46,6 +54,8 @@ def summary(
         factors: number of the level of each estimate, from 0, shape (m,), by name of the factor. A factor with one
             level, or as many levels as estimates, is left out: its effect is in the mean, or in the rest.
         confidence: of the interval.
+        correlations: of the sampling errors, shape (m, m); 0 by default. Those of judges that read the same items are
+            not 0. Larger ones than `MOST_CORRELATED` count as that.
 
     Returns:
         None for less than two estimates. Variances are by restricted maximum likelihood. The interval is Student's t
@@ -58,11 +68,14 @@ def summary(
     m = len(estimates)
     if m < 2:
         return None
-    sampling = np.asarray(errors, dtype=float) ** 2
+    sampling = np.diag(np.asarray(errors, dtype=float) ** 2)
+    if correlations is not None:
+        apart = np.clip(correlations, -MOST_CORRELATED, MOST_CORRELATED) * np.outer(errors, errors)
+        sampling = np.where(np.eye(m, dtype=bool), sampling, apart)
     used = {name: np.eye(level.max() + 1)[level] for name, level in factors.items() if 1 < level.max() + 1 < m}
     parts = [z @ z.T for z in used.values()] + [np.eye(m)]
     variances = _restricted_likelihood(estimates, sampling, parts)
-    covariance = np.diag(sampling) + np.tensordot(variances, parts, axes=1)
+    covariance = sampling + np.tensordot(variances, parts, axes=1)
     inverse = np.linalg.inv(covariance)
     weight = inverse.sum(axis=0)
     mean = float(weight @ estimates / weight.sum())
@@ -71,8 +84,9 @@ def summary(
     scale = max(float((estimates - mean) @ rest) / (m - 1), 1.0)
     se = np.sqrt(scale / weight.sum())
     reach = distributions.t_quantile((1 + confidence) / 2, df) * se
-    fixed = 1 / sampling
-    q = float((fixed * (estimates - fixed @ estimates / fixed.sum()) ** 2).sum())
+    fixed = np.linalg.inv(sampling)
+    away = estimates - fixed.sum(axis=0) @ estimates / fixed.sum()
+    q = float(away @ fixed @ away)
     return Summary(
         mean=mean,
         low=mean - reach,
@@ -88,12 +102,16 @@ def summary(
 
 
 def _restricted_likelihood(y: np.ndarray, sampling: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
-    """Variances of effects, each at least 0, by Fisher scoring within bounds. Shape (parts,)."""
-    stacked = np.array(parts)
-    found = np.full(len(parts), max(y.var(ddof=1) - sampling.mean(), 0.1 * sampling.mean()) / len(parts))
+    """Variances of effects, each at least 0, by Fisher scoring within bounds. Shape (parts,).
+
+    Args:
+        sampling: covariance of the sampling errors, shape (m, m).
+    """
+    stacked, by_chance = np.array(parts), sampling.diagonal().mean()
+    found = np.full(len(parts), max(y.var(ddof=1) - by_chance, 0.1 * by_chance) / len(parts))
     before = _deviance(y, sampling, stacked, found)
     for _ in range(500):
-        inverse = np.linalg.inv(np.diag(sampling) + np.tensordot(found, stacked, axes=1))
+        inverse = np.linalg.inv(sampling + np.tensordot(found, stacked, axes=1))
         weight = inverse.sum(axis=0)
         p = inverse - np.outer(weight, weight) / weight.sum()
         py = p @ y
@@ -114,14 +132,14 @@ def _restricted_likelihood(y: np.ndarray, sampling: np.ndarray, parts: list[np.n
             break
         moved = np.abs(tried - found).max()
         found, before = tried, after
-        if moved <= 1e-10 * (sampling.mean() + found.max()):
+        if moved <= 1e-10 * (by_chance + found.max()):
             break
     return found
 
 
 def _deviance(y: np.ndarray, sampling: np.ndarray, stacked: np.ndarray, variances: np.ndarray) -> float:
     """Minus twice the restricted log-likelihood, but for a constant."""
-    covariance = np.diag(sampling) + np.tensordot(variances, stacked, axes=1)
+    covariance = sampling + np.tensordot(variances, stacked, axes=1)
     inverse = np.linalg.inv(covariance)
     weight = inverse.sum(axis=0)
     rest = y - weight @ y / weight.sum()

@@ -63,6 +63,25 @@ def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
     return Rankings(tau_b, flip, np.where(empty, np.nan, 1 - both) - flip, opposite, tied)
 
 
+def agreement_by_noise(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Agreement that two noisy measurements of one ranking have with each other, from that of each with its own repeat.
+
+    Agreement is 1 for equal rankings and 0 for unrelated ones: Kendall's tau; the share of the pairs in the same order
+    less that in opposite orders; or the share of equal choices, less that of chance and divided by what chance leaves.
+    For normal scores with noise, r is sin(pi / 2 tau), and the r of two measurements is the geometric mean of those of
+    each with its repeat. The arithmetic mean of the taus is larger than this tau where the noises differ: it takes the
+    wavering of one measurement for a reversal.
+
+    Args:
+        one, other: agreement of each measurement with its own repeat, of one shape. Below 0 counts as 0.
+
+    Source: Greiner's relation (Kendall and Gibbons, 1990, Rank Correlation Methods, Chapter 10); Spearman (1904), The
+    proof and measurement of association between two things, for the geometric mean.
+    """
+    product = np.prod([np.sin(np.pi / 2 * np.clip(agreement, 0, 1)) for agreement in (one, other)], axis=0)
+    return 2 / np.pi * np.arcsin(np.sqrt(product))
+
+
 def _share_of_best(scores: np.ndarray, missing: np.ndarray) -> np.ndarray:
     """Probability of each candidate to be the best one when ties are broken at random."""
     best = (scores == scores.max(axis=-1, keepdims=True)) & ~missing

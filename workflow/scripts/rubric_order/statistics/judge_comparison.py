@@ -15,12 +15,12 @@ from rubric_order.base.keys import CLUSTERS, DEFAULT_PROFILE, KEYS, VALUES
 from rubric_order.methods import (
     blocks,
     cluster_robust,
+    distributions,
     multiplicity,
     preference,
     selections,
     shared_orderings,
     tidy,
-    uniformity,
 )
 from rubric_order.methods.resampling import sum_units
 
@@ -36,7 +36,28 @@ COMPARED = ("judge", "profile", "n", "dataset")
 SHARED_KEYS = ("study", "condition", "strategy")
 FEWEST = 3  # values of a trend
 TEMPERATURE = "temperature"
+SELECTION = "cramers_v_squared"
+ROUNDING = 1e-12
 PAIRED = "the clusters of both sides as the sample, Student's t"
+
+
+class Selection(NamedTuple):
+    """V squared of position selection without what chance adds, and what its error is made from.
+
+    Attributes:
+        estimate: unbiased, with clusters as the sample; it can be negative.
+        raw: V squared of the pooled shares, which chance makes larger.
+        influence: what each cluster adds to the estimate, shape (n_clusters,).
+        deviation: from what its reads would select by the pooled shares, of each cluster; the sum of the products of
+            those of two clusters is what the two add by chance. Shape (n_clusters, n).
+        weight: share of all reads that each cluster has, shape (n_clusters,).
+    """
+
+    estimate: float
+    raw: float
+    influence: np.ndarray
+    deviation: np.ndarray
+    weight: np.ndarray
 
 
 class Measured(NamedTuple):
@@ -45,11 +66,13 @@ class Measured(NamedTuple):
     Attributes:
         estimates: by quantity.
         influence: what each cluster adds, by quantity, each of shape (n_clusters,).
+        selection: what the error of V squared is made from; None where it is not known.
         dataset, ids: of the clusters.
     """
 
     estimates: dict[str, float]
     influence: dict[str, np.ndarray]
+    selection: Selection | None
     dataset: str
     ids: np.ndarray
 
@@ -76,8 +99,9 @@ def estimate(
         the estimates by its value. What they have in common is in the columns of `KEYS`, others are empty. Quantities:
 
         - ``first_last``, ``ends_middle``: contrasts of position preference, in log-odds, see `preference`;
-        - ``cramers_v`` of position selection: not only preference moves it, see there; where a judge has no bias
-          it is above 0 by chance, and its interval means little;
+        - ``cramers_v_squared`` of position selection, without what chance adds: more to a raw V where reads of a
+          cluster depend on each other more. Not only preference moves it, see there. Its `p` takes V to be the same on
+          all sides, its interval takes it as estimated, so that the two can differ;
         - ``usual_minus_balanced``, ``ascending_minus_descending``: points, where items are read in the same orderings.
 
         With `estimate`, `se`, interval, `p`, which `p_holm` and `p_bh` adjust for the `n_tests` of the family, and
@@ -127,22 +151,37 @@ def _measured(block: blocks.Block, readout: str) -> dict[str, Measured]:
         unit, ids = block.units(cluster), np.unique(block.items[f"{cluster}_id"].to_numpy(dtype=str))
         fit = positions.by_cluster(unit).fit()
         found = {name: fit.contrast(weights) for name, weights in preference.contrasts(block.n).items()}
-        found["cramers_v"] = _selection(sum_units(selected, unit))
+        chosen = _selection(sum_units(selected, unit))
+        found[SELECTION] = chosen.estimate, chosen.influence
         if values is not None:
             found |= _points(values, block.orderings[0], unit)
         found = {name: pair for name, pair in found.items() if np.isfinite(pair[0]) and np.isfinite(pair[1]).all()}
         estimates, influence = ({name: pair[place] for name, pair in found.items()} for place in (0, 1))
-        measured[cluster] = Measured(estimates, influence, block.keys["dataset"], ids)
+        measured[cluster] = Measured(
+            estimates, influence, chosen if SELECTION in estimates else None, block.keys["dataset"], ids
+        )
     return measured
 
 
-def _selection(counts: np.ndarray) -> tuple[float, np.ndarray]:
-    """Cramer's V of positions, and what each cluster (rows) adds to it, to first order."""
-    total, n = counts.sum(axis=0), counts.shape[1]
-    v, shares = uniformity.cramers_v(total), total / total.sum()
-    slope = n * (shares - 1 / n) / ((n - 1) * v) if v > 0 else np.full(n, np.nan)
-    size = counts.sum(axis=1)
-    return float(v), (counts - shares * size[:, None]) @ slope / (total.sum() - size)
+def _selection(counts: np.ndarray) -> Selection:
+    """V squared of positions, from the products of what two clusters select beyond uniform.
+
+    A cluster is not multiplied by itself, so that chance adds nothing to the mean, however unequal clusters are.
+
+    Args:
+        counts: of each position in each cluster, shape (n_clusters, n).
+    """
+    n, size = counts.shape[1], counts.sum(axis=1)
+    away, total = counts - size[:, None] / n, size.sum()
+    summed, own = away.sum(axis=0), (away**2).sum(axis=1)
+    scale = n / (n - 1)
+    pairs, without = total**2 - (size**2).sum(), (total - size) ** 2 - ((size**2).sum() - size**2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        estimate = scale * (summed @ summed - own.sum()) / pairs
+        left_out = scale * (((summed - away) ** 2).sum(axis=1) - (own.sum() - own)) / without
+        deviation = (away - size[:, None] * summed / total) * np.sqrt(scale / pairs)
+    raw = scale * summed @ summed / total**2
+    return Selection(float(estimate), float(raw), estimate - left_out, deviation, size / total)
 
 
 def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str, tuple[float, np.ndarray]]:
@@ -213,11 +252,65 @@ def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterato
     aligned = all(of.dataset == first.dataset and np.array_equal(of.ids, first.ids) for _, of in parts)
     # Else each cluster of any part is numbered, the same one of one dataset in the same way.
     names = [pd.MultiIndex.from_product([[of.dataset], of.ids]) for _, of in parts] if not aligned else []
-    number = names[0].append(names[1:]).factorize()[0] if names else None
+    number = names[0].append(names[1:]).factorize()[0] if names else np.tile(np.arange(len(first.ids)), len(parts))
     for name in first.estimates:
         if all(name in of.estimates for _, of in parts):
             total = sum(weight * of.estimates[name] for weight, of in parts)
-            each = [weight * of.influence[name] for weight, of in parts]
-            moved = sum(each) if number is None else np.bincount(number, np.concatenate(each))
-            n_clusters = cluster_robust.counted(moved)
-            yield {"quantity": name, "n_clusters": n_clusters} | cluster_robust.interval(total, moved, confidence)
+            moved = np.bincount(number, np.concatenate([weight * of.influence[name] for weight, of in parts]))
+            row = {"quantity": name, "n_clusters": cluster_robust.counted(moved)}
+            if name == SELECTION:
+                yield row | _of_selections([(weight, of.selection) for weight, of in parts], number, total, confidence)
+            else:
+                yield row | cluster_robust.interval(total, moved, confidence)
+
+
+def _of_selections(
+    parts: list[tuple[float, Selection]], number: np.ndarray, total: float, confidence: float
+) -> dict[str, float]:
+    """Interval and test of a weighted sum of V squared.
+
+    The variance of V squared grows with V, and where V is 0 it is all due to products of two clusters' errors. Near 0
+    an estimate that is too small would also have too small an error. So the test takes V to be the same on all sides:
+    the mean of the estimates, each weighted by how little chance adds to it. The interval takes each estimate, or this
+    mean where it is larger. Degrees of freedom are those of equal clusters with the same spread of sizes.
+
+    Args:
+        number: of the clusters of all parts one after the other, the same for the same cluster.
+        total: the weighted sum.
+    """
+    chance = np.array([max(of.raw - of.estimate, ROUNDING) for _, of in parts])
+    common = max(float(sum(of.estimate / by for (_, of), by in zip(parts, chance, strict=True)) / sum(1 / chance)), 0.0)
+    of_clusters = np.bincount(number, np.concatenate([abs(weight) * of.weight**2 for weight, of in parts]))
+    n_clusters = np.count_nonzero(of_clusters)
+    if n_clusters < 2 or not any(of.influence.any() for _, of in parts):
+        return {"estimate": total} | dict.fromkeys(("se", "ci_low", "ci_high", "p"), np.nan)
+    products = _products(parts, number)
+
+    def error(values: list[float]) -> float:
+        """Standard error where V squared has these values."""
+        scales = [np.sqrt(value / max(of.raw, ROUNDING)) for value, (_, of) in zip(values, parts, strict=True)]
+        each = [scale * weight * of.influence for scale, (weight, of) in zip(scales, parts, strict=True)]
+        moved = np.bincount(number, np.concatenate(each))
+        return float(np.sqrt((moved**2).sum() * (n_clusters - 1) / n_clusters + products))
+
+    df = max(min(of_clusters.sum() ** 2 / (of_clusters**2).sum(), n_clusters) - 1, 1.0)
+    se, of_equal = error([max(of.estimate, common) for _, of in parts]), error([common] * len(parts))
+    if not of_equal > ROUNDING:
+        return {"estimate": total} | dict.fromkeys(("se", "ci_low", "ci_high", "p"), np.nan)
+    reach = distributions.t_quantile((1 + confidence) / 2, df) * se
+    p = float(2 * distributions.t_tail(abs(total) / of_equal, df))
+    return {"estimate": total, "se": se, "ci_low": total - reach, "ci_high": total + reach, "p": p}
+
+
+def _products(parts: list[tuple[float, Selection]], number: np.ndarray) -> float:
+    """Variance of a weighted sum of V squared where V is 0: twice the summed squares of what two clusters add."""
+    starts = np.cumsum([0, *(len(of.deviation) for _, of in parts)])
+    rows, own = [], np.zeros(number.max() + 1)
+    for (weight, of), start, end in zip(parts, starts[:-1], starts[1:], strict=True):
+        table = np.zeros((len(own), of.deviation.shape[1]))
+        table[number[start:end]] = of.deviation
+        rows.append((weight, table))
+        own += weight * (table**2).sum(axis=1)
+    terms = [w * v * float(((x.T @ y) ** 2).sum()) for w, x in rows for v, y in rows]
+    variance = 2 * (sum(terms) - float((own**2).sum()))
+    return variance if variance > ROUNDING * sum(map(abs, terms)) else 0.0

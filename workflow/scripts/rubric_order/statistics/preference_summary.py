@@ -1,25 +1,31 @@
 """Position preference over judges and datasets: mean, how much judges and datasets differ, and shrunken estimates."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
 
-from rubric_order.base.keys import EVERY, KEYS
-from rubric_order.methods import random_effects, tidy
+from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
+from rubric_order.methods import blocks, preference, random_effects, selections, tidy
 
 COLUMNS = {
+    "scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *selections.READOUTS.values()],
     "position_preference": [*KEYS, "readout", "cluster", "quantity", "position", "estimate", "se"],
 }
 SETTING = ["study", "profile", "condition", "strategy", "n", "readout", "cluster", "quantity", "position"]
 FACTORS = ("judge", "dataset")
-METHOD = "random effects by REML, Hartung and Knapp's interval; sampling errors independent"
+METHOD = "random effects by REML, Hartung and Knapp's interval; sampling errors of judges on one dataset correlated"
+# What each cluster adds to each quantity, by block and readout and cluster; the clusters are the index.
+Influence = dict[tuple, pd.DataFrame]
 
 
-def estimate(position_preference: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], position_preference: pd.DataFrame, *, confidence: float
+) -> pd.DataFrame:
     """Random-effects summary of position preference and its contrasts, in place of means over judges and datasets.
 
     Args:
+        scores: see `blocks.blocks`; the reads that the estimates come from, for the correlations of their errors.
         position_preference: see `position_preference.estimate`; estimates without a standard error are left out.
         confidence: see the package.
 
@@ -32,31 +38,90 @@ def estimate(position_preference: pd.DataFrame, *, confidence: float) -> pd.Data
           are a sample;
         - ``sd_judge``, ``sd_dataset``, ``sd_rest``: standard deviation of the true values between judges, between
           datasets, and of what is of one judge on one dataset alone; ``heterogeneity``: Cochran's Q, with its `p`;
+        - ``error_correlation``: mean correlation of the sampling errors of two judges on one dataset, from what each
+          cluster adds to both;
         - ``judge`` (named in that column) or ``dataset``: shrunken estimates of each, and ``both``, of one judge on one
           dataset. They have no intervals: those of table `position_preference` are not shrunken.
 
-        Judges read the same items, so that their sampling errors on one dataset can be correlated; they are taken as
-        independent. A few judges say little of how judges differ: see `df`.
+        Judges read the same items, so that their sampling errors on one dataset are correlated, and their mean is known
+        less well than that of as many judges on other items. Errors on two datasets are independent. A few judges say
+        little of how judges differ: see `df`.
     """
     known = position_preference[(position_preference["dataset"] != EVERY) & (position_preference["se"] > 0)]
+    influence = _influence(scores)
     rows = []
     for key, block in known.groupby(SETTING, dropna=False, sort=True):
         codes = {name: pd.factorize(block[name], sort=True) for name in FACTORS}
+        correlations = _correlations(dict(zip(SETTING, key, strict=True)), block, influence)
         found = random_effects.summary(
             block["estimate"].to_numpy(dtype=float),
             block["se"].to_numpy(dtype=float),
             {name: code for name, (code, _) in codes.items()},
             confidence,
+            correlations=correlations,
         )
         if found is not None:
             about = dict(zip(SETTING, key, strict=True)) | {"n_estimates": len(block), "method": METHOD}
             about |= {f"n_{name}s": len(levels) for name, (_, levels) in codes.items()}
             levels = {name: list(levels) for name, (_, levels) in codes.items()}
             rows += [about | row for row in _terms(found, block, levels)]
+            if np.isfinite(mean := _mean_correlation(block, correlations)):
+                everywhere = {"judge": EVERY, "dataset": EVERY}
+                rows.append(about | everywhere | {"term": "error_correlation", "estimate": mean})
     columns = [*KEYS, "readout", "cluster", "quantity", "position", "term", "estimate", "ci_low", "ci_high", "p", "df"]
     columns += ["n_judges", "n_datasets", "n_estimates", "method"]
     table = tidy.from_rows_with_gaps(rows, columns, ["readout", "cluster", "quantity", "term", "method"])
     return table.assign(confidence=confidence)
+
+
+def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Influence:
+    influence: Influence = {}
+    for block in blocks.blocks(scores):
+        for readout in selections.readouts(block) if preference.identifies(block) else ():
+            sums = preference.sums(preference.compared(block, readout))
+            for cluster in CLUSTERS:
+                fits = sums.by_cluster(block.units(cluster))
+                if fits.positions.problem:
+                    continue
+                names = [("preference", place + 1) for place in range(block.n)]
+                weights = [*(np.eye(block.n) - 1 / block.n)]
+                for name, of_positions in preference.contrasts(block.n).items():
+                    names.append((name, 0))
+                    weights.append(of_positions)
+                columns = [fits.positions.influence @ weight for weight in weights]
+                if not fits.interaction.problem:
+                    names.append(("interaction", 0))
+                    columns.append(fits.interaction.influence[:, -1])
+                ids = np.unique(block.items[f"{cluster}_id"].to_numpy(dtype=str))
+                influence[(*block.key, readout, cluster)] = pd.DataFrame(dict(zip(names, columns, strict=True)), ids)
+    return influence
+
+
+def _correlations(setting: dict, block: pd.DataFrame, influence: Influence) -> np.ndarray:
+    """Correlations of the sampling errors of the estimates of one setting, shape (m, m): 0 between datasets."""
+    position = setting["position"]
+    quantity = (setting["quantity"], 0 if pd.isna(position) else int(position))
+    found = np.eye(len(block))
+    for _, rows in block.reset_index(drop=True).groupby("dataset"):
+        columns = []
+        for judge, dataset in zip(rows["judge"], rows["dataset"], strict=True):
+            about = setting | {"judge": judge, "dataset": dataset}
+            table = influence.get((*(about[name] for name in KEYS), setting["readout"], setting["cluster"]))
+            columns.append(table[quantity] if table is not None and quantity in table else pd.Series(dtype=float))
+        moved = pd.concat(columns, axis=1).fillna(0.0).to_numpy(dtype=float)
+        size = np.sqrt((moved**2).sum(axis=0))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            of_two = np.nan_to_num(moved.T @ moved / np.outer(size, size))
+        np.fill_diagonal(of_two, 1.0)
+        found[np.ix_(rows.index, rows.index)] = of_two
+    return found
+
+
+def _mean_correlation(block: pd.DataFrame, correlations: np.ndarray) -> float:
+    """Mean over the pairs of estimates of one dataset; NaN without one."""
+    dataset = pd.factorize(block["dataset"])[0]
+    pairs = np.triu(dataset[:, None] == dataset, 1)
+    return float(correlations[pairs].mean()) if pairs.any() else np.nan
 
 
 def _terms(found: random_effects.Summary, block: pd.DataFrame, levels: dict[str, list[str]]) -> Iterator[dict]:

@@ -9,12 +9,12 @@ import pandas as pd
 from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
 from rubric_order.methods import blocks, multiplicity, resampling, tidy
-from rubric_order.methods.rankings import compare_rankings, mean_scores, prompts, same_items
+from rubric_order.methods.rankings import agreement_by_noise, compare_rankings, mean_scores, prompts, same_items
 
 COLUMNS = {"scores": blocks.COLUMNS}
 QUANTITIES = ("kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_pairs")
-# A reversal is less agreement, but more flips.
-_REVERSAL = {"kendall_tau_b": -1}
+PARTS = ("within_strategy", "within_other", "between_halves")  # what an excess is made from
+TAU, FLIP, _, REVERSED, TIED = range(len(QUANTITIES))
 _ONE_SIDED = np.array([name in ("kendall_tau_b", "top1_flip", "reversed_pairs") for name in QUANTITIES])
 _LEAST = {"kendall_tau_b": -1.0}  # of what can be; else 0
 
@@ -147,7 +147,7 @@ def estimate(
 
     Two rankings from few reads differ also where the order of the options means nothing. So each strategy's reads are
     halved at random and the halves compared, within a strategy and between two, always with the same number of reads.
-    What the halves of two strategies disagree more than those of one is due to the strategies.
+    What the halves of two strategies disagree more than the noise of both explains is due to the strategies.
 
     Args:
         scores: see `blocks.blocks`; the strategies of a setting lie in one table.
@@ -160,14 +160,20 @@ def estimate(
         of `rankings.Rankings`, averaged over those of `n_prompts` prompts with at least two candidates for which it is
         defined (`n_defined`, in `n_groups` groups). `comparison` is ``between``, all reads of the two strategies (`k`,
         `k_other`), as in the paper; ``between_halves``, ``within_strategy`` and ``within_other``, halves of `k` reads;
-        or ``excess``: the reversal between halves of the two strategies less the mean of those within each, prompt by
-        prompt. `p` is that of no excess, adjusted as `multiplicity` says; of tau, flips and reversed pairs against more
-        reversals, one-sided, since another order is expected to add them; of ties two-sided, as all intervals are.
-        Intervals and p are those of a jackknife over groups.
+        or ``excess``: the reversal between halves of the two strategies beyond what `agreement_by_noise` expects from
+        those within each, over prompts that have all three. Excess of ties is that over the mean of both strategies.
 
-        The expectation of the excess is 0 where the strategies' reads have the same distribution. Where halves are
-        independent and tau is always defined, that of tau is 0 or more. That of flips and of reversed pairs can be less
-        than 0 where rankings of one strategy tie more than those of the other: the test then misses reversals.
+        `p` is that of no excess, adjusted as `multiplicity` says; of tau, flips and reversed pairs against more
+        reversals, one-sided, since another order is expected to add them; of ties two-sided, as all intervals are. Tau
+        is also lower where one strategy ties what the other tells apart, so its p is not less than that of reversed
+        pairs. `p_noise` of an excess is that of both strategies being equally noisy, two-sided. Intervals and p are
+        those of a jackknife over groups.
+
+        The excess is 0 on average where the strategies' reads have the same distribution, and about 0 or less where
+        one strategy is only surer of the same ranking than the other. It includes all else that is not noise around
+        one ranking: candidates that another order brings nearer to each other, or moves apart, in some prompts only.
+        Where one strategy ties much more than the other, the excess of flips and of reversed pairs is below 0, and the
+        tests miss reversals.
 
         `independent` says whether the halves of a strategy are: those of reads of one ordering or of drawn ones, and
         those of orderings that are all repeated. Halves of `balanced` with one read an ordering are not: they have no
@@ -195,10 +201,11 @@ def estimate(
                 found = _compare_blocks(one, two, confidence=confidence, seed=seed, halvings=halvings)
                 parts += [(about | extra, rows) for extra, rows in found]
     columns = [*shared[:-1], "strategy", "other", "n", "readout", "comparison", "quantity", "estimate", "ci_low"]
-    columns += ["ci_high", "p", "k", "k_other", "independent", "n_defined", "n_prompts", "n_groups"]
+    columns += ["ci_high", "p", "p_noise", "k", "k_other", "independent", "n_defined", "n_prompts", "n_groups"]
     table = tidy.from_parts(parts, columns)
     table = table.sort_values([*shared[:-1], "strategy", "other", "n", "readout"], kind="stable", ignore_index=True)
-    method = f"jackknife over groups, Student's t; {halvings} halvings; p one-sided, of ties two-sided"
+    method = f"jackknife over groups, Student's t; {halvings} halvings; expected agreement by Greiner's relation; "
+    method += "p one-sided, of ties two-sided"
     return multiplicity.adjust(table.assign(method=method, confidence=confidence, seed=seed))
 
 
@@ -230,7 +237,8 @@ def _compare_blocks(
         compared, size = _compare(left, right, places, dealt, same, halvings, rng)
         unit = pd.factorize(groups["group_id"], sort=True)[0]
         about = {"readout": readout, "n_prompts": len(groups)}
-        for comparison, rows in _rows(compared, unit, confidence=confidence):
+        competing = (places >= 0).sum(axis=1)
+        for comparison, rows in _rows(compared, competing, unit, confidence=confidence):
             of_both = {"between": True, "between_halves": True, "excess": all(independent)}
             of_one = {"within_strategy": independent[0], "within_other": independent[1]}
             sizes = (left.shape[1], right.shape[1]) if comparison == "between" else (size, size)
@@ -238,45 +246,102 @@ def _compare_blocks(
             yield about | named | dict(zip(("k", "k_other"), sizes, strict=True)), rows
 
 
-def _rows(compared: dict[str, np.ndarray], unit: np.ndarray, *, confidence: float) -> Iterator[tuple[str, dict]]:
-    """Means over prompts of each comparison, with intervals over groups.
+def _rows(
+    compared: dict[str, np.ndarray], competing: np.ndarray, unit: np.ndarray, *, confidence: float
+) -> Iterator[tuple[str, dict]]:
+    """Means over prompts of each comparison, and their excess, with intervals over groups.
 
     Args:
         compared: see `_compare`.
+        competing: number of each prompt's candidates, shape (n_prompts,).
         unit: number of each prompt's group, shape (n_prompts,).
     """
     least = np.array([_LEAST.get(name, 0.0) for name in QUANTITIES])
-    if "between_halves" in compared:  # prompt by prompt: a prompt without one of the three has no excess
-        within = (compared["within_strategy"] + compared["within_other"]) / 2
-        more = (compared["between_halves"] - within) * [_REVERSAL.get(name, 1) for name in QUANTITIES]
-        compared = compared | {"excess": more}
+    unknown = np.full(len(QUANTITIES), np.nan)
     for comparison, table in compared.items():
-        left_out, n_groups = zip(*(_left_out(values, unit) for values in table.T), strict=True)
-        found = [resampling.jackknife_t(values, confidence) for values in left_out]
-        low, high, _, both_sides = np.array(found).T
-        estimates = np.array([values[0] for values in left_out])
-        least_here = -np.inf if comparison == "excess" else least
-        ends = {"ci_low": np.maximum(low, least_here)}
-        ends["ci_high"] = high if comparison == "excess" else np.minimum(high, 1.0)
-        rows = {"quantity": np.array(QUANTITIES, dtype=object), "estimate": estimates} | ends
-        upper = np.where(estimates > 0, both_sides / 2, 1 - both_sides / 2)
-        p = np.where(_ONE_SIDED, upper, both_sides) if comparison == "excess" else np.full(len(QUANTITIES), np.nan)
-        yield comparison, rows | {"n_defined": (~np.isnan(table)).sum(axis=0), "n_groups": np.array(n_groups), "p": p}
+        left_out, n_groups = zip(*(_left_out(values[:, None], unit) for values in table.T), strict=True)
+        found = [resampling.jackknife_t(values[:, 0], confidence) for values in left_out]
+        low, high, *_ = np.array(found).T
+        rows = {"quantity": np.array(QUANTITIES, dtype=object), "n_groups": np.array(n_groups)}
+        rows |= {"estimate": np.array([values[0, 0] for values in left_out]), "n_defined": _defined(table)}
+        rows |= {"ci_low": np.maximum(low, least), "ci_high": np.minimum(high, 1.0), "p": unknown, "p_noise": unknown}
+        yield comparison, rows
+    if "between_halves" in compared:
+        yield "excess", _excess([compared[name] for name in PARTS], competing, unit, confidence=confidence)
+
+
+def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *, confidence: float) -> dict:
+    """The columns of comparison ``excess``.
+
+    Args:
+        parts: each of `PARTS`, shape (n_prompts, quantities). competing, unit: see `_rows`.
+    """
+    estimates, ends, p, p_noise, n_groups = [], [], [], [], []
+    defined = np.isfinite(np.stack(parts)).all(axis=0)  # a prompt without one of the three has no excess
+    for place in range(len(QUANTITIES)):
+        columns = [part[:, [place, TIED]] if place == REVERSED else part[:, [place]] for part in parts]
+        table = np.column_stack([*columns, 1 / competing])
+        means, count = _left_out(np.where(defined[:, [place]], table, np.nan), unit)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            excess, noises = _beyond_noise(place, means)
+        found = resampling.jackknife_t(excess, confidence)
+        upper = found.p / 2 if excess[0] > 0 else 1 - found.p / 2
+        estimates.append(excess[0])
+        ends.append((found.low, found.high))
+        p.append(upper if _ONE_SIDED[place] else found.p)
+        p_noise.append(resampling.jackknife_t(noises, confidence).p)
+        n_groups.append(count)
+    p[TAU] = np.maximum(p[TAU], p[REVERSED])
+    low, high = np.array(ends).T
+    rows = {"quantity": np.array(QUANTITIES, dtype=object), "estimate": np.array(estimates)}
+    rows |= {"ci_low": low, "ci_high": high, "p": np.array(p), "p_noise": np.array(p_noise)}
+    return rows | {"n_defined": defined.sum(axis=0), "n_groups": np.array(n_groups)}
+
+
+def _beyond_noise(place: int, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The excess of one quantity over what the noises of two strategies explain; and the difference of the noises.
+
+    Args:
+        place: of the quantity in `QUANTITIES`.
+        means: over prompts, of each of `PARTS` and, last, of 1 over the number of candidates; of reversed pairs each
+            part has tied pairs after it. Shape (..., columns).
+    """
+    *parts, by_chance = np.moveaxis(means, -1, 0)
+    if place == TAU:
+        one, other, between = parts
+        return agreement_by_noise(one, other) - between, one - other
+    if place == FLIP:
+        one, other, between = (1 - part / (1 - by_chance) for part in parts)
+        return (1 - by_chance) * (agreement_by_noise(one, other) - between), one - other
+    if place == REVERSED:
+        untied = [1 - tied for tied in parts[1::2]]
+        one, other, between = (1 - 2 * part / told for part, told in zip(parts[::2], untied, strict=True))
+        return untied[-1] * (agreement_by_noise(one, other) - between) / 2, one - other
+    one, other, between = parts
+    return between - (one + other) / 2, one - other
+
+
+def _defined(table: np.ndarray) -> np.ndarray:
+    return (~np.isnan(table)).sum(axis=0)
 
 
 def _left_out(values: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, int]:
-    """Mean over the prompts that have a value, as it is and without each part of their groups; and how many groups.
+    """Means over the prompts that have values, as they are and without each part of their groups; and how many groups.
 
     Args:
-        values, unit: of each prompt, NaN without a value, and the number of its group, shape (n_prompts,).
+        values: of each prompt, NaN without one, shape (n_prompts, q).
+        unit: number of each prompt's group, shape (n_prompts,).
+
+    Returns:
+        Means of shape (1 + n_parts, q).
     """
-    known = ~np.isnan(values)
+    known = ~np.isnan(values).any(axis=1)
     if not known.any():
-        return np.full(1, np.nan), 0
+        return np.full((1, values.shape[1]), np.nan), 0
     group = np.unique(unit[known], return_inverse=True)[1]
     sums = resampling.left_out_sums(np.column_stack([values[known], np.ones(len(group))]), group)
     with np.errstate(invalid="ignore"):  # nothing is left without the only group
-        return sums[:, 0] / sums[:, 1], int(group.max()) + 1
+        return sums[:, :-1] / sums[:, -1:], int(group.max()) + 1
 
 
 def _compare(

@@ -1,4 +1,4 @@
-"""What moves scores: position, ID, or the number and the text of a reference answer. One model for all."""
+"""What moves scores: position, ID, or the presence, number and text of a reference answer. One model for all."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -45,7 +45,7 @@ def estimate(
     conditions: Mapping[str, Mapping[str, Mapping]],
     confidence: float,
 ) -> pd.DataFrame:
-    """Effects of position, ID, number and text on log-odds, and slopes in points.
+    """Effects of position, ID, presence, number and text on log-odds, and slopes in points.
 
     Args:
         scores: one row a read, with `COLUMNS`; or such tables, as one a file.
@@ -60,6 +60,8 @@ def estimate(
         - ``position`` `about` 1, 2, ...: what a place adds to the log-odds of the score there, less the mean of all;
         - ``id`` `about` such as ``A - E``: what an ID adds beside another that stands for its level when the IDs are
           reversed;
+        - ``presence`` `about` a score: what showing a reference answer, whatever its number and text, adds to the
+          log-odds of the score, less the mean of all; where some conditions show one and others do not;
         - ``number``, ``text``: what a level nearer to the number of the reference answer, or to the level that its text
           was written for, adds. Conditions that show whatever reference an item has are left out of a study that names
           references;
@@ -75,7 +77,8 @@ def estimate(
         groups, as in every logistic model of a population. The hypothesis of no effect is the same.
 
         What the design does not tell has no number and the `flag` ``not identified``: an ID that always stands for one
-        level is that level, and the number of a reference answer whose text always fits it is its text.
+        level is that level, and the number of a reference answer whose text always fits it is its text. Where all
+        reference answers have a text for one level, the text is their presence.
     """
     rows, pooled = [], {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:

@@ -8,9 +8,11 @@ CAPTION = (
     "Differences in position bias between two judges, two profiles of a judge, two scales or two datasets, all else "
     "being equal, and slopes over a sweep (trend), with {bootstrap[confidence]:.0%} intervals. Judges, profiles and "
     "scales read the same items: each {cluster} is set against itself. first_last and ends_middle are contrasts of "
-    "position preference in log-odds: compare them at one temperature. cramers_v is position selection, which also "
-    "depends on how decisive a judge is and how many levels there are; where there is no bias it is above 0 by chance. "
-    "Points are score levels. † not significant at 5%, ‡ not after Holm's adjustment for all comparisons of its kind."
+    "position preference in log-odds: compare them at one temperature. cramers_v_squared is position selection, which "
+    "also depends on how decisive a judge is and how many levels there are; what chance adds to it is taken off, so "
+    "that it is 0 on average where there is no bias, and can be below 0. Its p takes both V to be equal, its interval "
+    "takes them as estimated: a mark can differ from it. Points are score levels. † not significant at 5%, ‡ not "
+    "after Holm's adjustment for all comparisons of its kind."
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "compared", "one", "other", "quantity"]
 NUMBERS = ["estimate", "ci_low", "ci_high", "p", "p_holm", "p_bh", "n_tests", "of_one", "of_other", "n_clusters"]
@@ -32,10 +34,14 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["under"] = [" ".join(filter(None, words)) for words in zip(*_circumstances(rows), strict=True)]
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["quantity"] = rows["quantity"]
-    printed["one's"], printed["other's"] = numbers(rows["of_one"], form=".2f"), numbers(rows["of_other"], form=".2f")
+    digits = rows["quantity"].map({"cramers_v_squared": 3}).fillna(2).astype(int)  # squares are small
+    for name, column in (("one's", "of_one"), ("other's", "of_other")):
+        printed[name] = [numbers([value], form=f".{n}f")[0] for value, n in zip(rows[column], digits, strict=True)]
     ends = rows[["estimate", "ci_low", "ci_high"]].itertuples(index=False)
     marks = map(_mark, rows["p"], rows["p_holm"])
-    printed["difference"] = [with_interval(*end, form="+.2f") + mark for end, mark in zip(ends, marks, strict=True)]
+    printed["difference"] = [
+        with_interval(*end, form=f"+.{n}f") + mark for end, n, mark in zip(ends, digits, marks, strict=True)
+    ]
     return printed
 
 

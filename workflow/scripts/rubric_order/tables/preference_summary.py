@@ -11,7 +11,8 @@ CAPTION = (
     "deviations of the true values between judges, between datasets, and of the rest, which belongs to one judge on "
     "one dataset alone. The mean is that of judges and datasets of which these are a sample, not of these alone; with "
     "few of them the interval is wide and deviations are rough. Where a deviation is missing, the study cannot "
-    "separate it from the rest. Errors of judges on the same items are taken as independent. Judges must be at one "
+    "separate it from the rest. Judges read the same items, so that their sampling errors on one dataset are "
+    "correlated (r of errors, the mean over pairs of judges); mean and deviations allow for it. Judges must be at one "
     "temperature for their mean to mean something. The CSV file has each judge and dataset, drawn towards the mean as "
     "far as its error says."
 )
@@ -40,7 +41,10 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         for name, head in DEVIATIONS.items():
             known = of["estimate"].get(f"sd_{name}")
             row[head] = "" if known is None else numbers([known], form=".2f")[0]
+        correlation = of["estimate"].get("error_correlation")
+        row["r of errors"] = "" if correlation is None else numbers([correlation], form=".2f")[0]
         row |= {"judges": mean["n_judges"], "datasets": mean["n_datasets"]}
         printed.append(row)
-    columns = ["profile", "strategy", "n", "readout", "quantity", "mean", *DEVIATIONS.values(), "judges", "datasets"]
+    columns = ["profile", "strategy", "n", "readout", "quantity", "mean", *DEVIATIONS.values()]
+    columns += ["r of errors", "judges", "datasets"]
     return pd.DataFrame(printed, columns=columns)

@@ -9,10 +9,14 @@ CAPTION = (
     "(2026), Table 7: Kendall's tau-b, and flips, the share of prompts in which no candidate is among the best of "
     "both rankings. A tie is no flip: ties, what breaking them at random would add to the flips. Intervals are "
     "{bootstrap[confidence]:.0%} ones of a jackknife over groups. Rankings from few reads differ also by chance. "
-    "Noise: the same between two halves of one strategy's reads, the mean of both strategies. Excess: the reversal "
-    "between halves of the two strategies less that noise, which is 0 on average where the order of the options means "
-    "nothing (* more than 0: significant at 5%, one-sided, after Holm's adjustment for all judges, profiles, datasets "
-    "and scales of the study). p of tau, flips and reversed pairs is one-sided; p of ties, and all intervals, are "
+    "Noise: the same between two halves of one strategy's reads, each strategy by itself. Excess: the reversal between "
+    "halves of the two strategies beyond what these noises explain, if both strategies are noise around one ranking of "
+    "normal scores (the geometric mean of their agreements on Greiner's scale). It is 0 on average where the order of "
+    "the options means nothing. * more than 0: significant at 5%, one-sided, after Holm's adjustment for all judges, "
+    "profiles, datasets and scales of the study. Tau also falls where one strategy ties what the other tells apart, so "
+    "its p is not less than that of reversed pairs. Unequal noise: noises differ (p below .05, of tau or of flips), "
+    "and the excess rests on that formula. It then includes how far scores are from normal, and what one order is "
+    "surer of in some prompts only; and real reversals are found less often. Intervals, and p of ties, are "
     "two-sided: a star can stand beside a 95% interval that holds 0, with a p from .025 to .05. Excess at least: the "
     "halves of a strategy have no ordering in common, which makes the noise too large. Few clusters: one of the "
     "numbers comes from fewer than 30 groups; with 18, intervals of flips and of their excess hold the truth in 88% to "
@@ -21,6 +25,7 @@ CAPTION = (
 KEYS = ["judge", "dataset", "readout", "strategy", "other"]
 QUANTITIES = ("kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_pairs")
 TESTED = ("kendall_tau_b", "top1_flip")
+STRATEGIES = ("one", "other")  # their names where a table has no rows
 COMPARISONS = ("between", "between_halves", "within_strategy", "within_other", "excess")
 
 
@@ -47,7 +52,7 @@ def table(
     found["independent"] = excess.reindex(found.index)
     for name in TESTED:
         tests = chosen[chosen["quantity"] == f"excess_{name}"].set_index(KEYS)
-        for column in ("p", "p_holm", "p_bh"):
+        for column in ("p", "p_holm", "p_bh", "p_noise"):
             found[f"excess_{name}_{column}"] = tests[column].reindex(found.index)
     return found.reset_index()
 
@@ -61,9 +66,10 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["tau"] = intervals(rows, "between_kendall_tau_b", form=".2f")
     printed["flips %"] = intervals(rows, "between_top1_flip", **flips)
     printed["ties %"] = intervals(rows, "between_top1_tie", **flips)
-    halves = {name: rows[[f"{part}_{name}" for part in COMPARISONS[2:4]]].mean(axis=1) for name in TESTED}
-    printed["noise: tau"] = numbers(halves["kendall_tau_b"], form=".2f")
-    printed["noise: flips %"] = numbers(halves["top1_flip"], **flips)
+    of_both = zip(COMPARISONS[2:4], [*rows["strategy"].head(1), *rows["other"].head(1)] or STRATEGIES, strict=True)
+    for part, strategy in of_both:
+        printed[f"noise: tau, {strategy}"] = numbers(rows[f"{part}_kendall_tau_b"], form=".2f")
+        printed[f"noise: flips %, {strategy}"] = numbers(rows[f"{part}_top1_flip"], **flips)
     for name, title, options in (
         ("kendall_tau_b", "excess: tau", {"form": "+.3f"}),
         ("top1_flip", "excess: flips %", {"form": "+.1f", "times": 100}),
@@ -72,5 +78,6 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         found = intervals(rows, f"excess_{name}", **options)
         printed[title] = [value + mark for value, mark in zip(found, marks, strict=True)]
     least = ["excess at least" if independent is False else "" for independent in rows["independent"]]
-    printed["flag"] = flags(rows["n_groups"], least)
+    unequal = (rows[[f"excess_{name}_p_noise" for name in TESTED]] < SIGNIFICANT).any(axis=1)
+    printed["flag"] = flags(rows["n_groups"], unequal.map({True: "unequal noise", False: ""}), least)
     return printed
