@@ -8,10 +8,12 @@ from typing import Any
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.cards import spread as spreads
 from rubric_order.methods import cluster_robust, equivalence, uniformity
 
 # The statistics that a card is made from; the first says which cards there are.
 STATISTICS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
+STATISTICS += (spreads.NAME,)
 # Read too where there are human scores, or competing candidates; no verdict depends on them.
 OPTIONAL = ("human_agreement", "strategy_comparison", "rank_reversal")
 # Columns that cards are made from.
@@ -161,6 +163,7 @@ class Evidence:
         hard, soft: readouts; None where there is none.
         detectable_v: the smallest V that four of five such studies would find, by the main readout.
         agreement, rankings: by the main readout; None where there are no human scores, or no candidates that compete.
+        spread: what orderings do to single items.
     """
 
     keys: dict
@@ -179,6 +182,7 @@ class Evidence:
     detectable_v: float = math.nan
     agreement: Agreement | None = None
     rankings: Rankings | None = None
+    spread: spreads.Spread = spreads.NOTHING
 
     @property
     def n(self) -> int:
@@ -227,6 +231,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),
+            spread=spreads.gather(own.get(spreads.NAME)),
         )
 
 

@@ -12,7 +12,8 @@ The rules, in this order:
    small; the card then says how small.
 3. **equivalent**, where no test rejects and two one-sided tests show that no order moves the mean score by the margin
    in points or more, that no position is worth the margin in log-odds or more, and that none is worth so much more to
-   high scores than to low ones. All must be shown, each at its own level, so that together they wrongly show a bias to
+   high scores than to low ones; and where an interval shows that no ordering moves single items, one up and another
+   down, by its margin or more. All must be shown, each at its own level, so that together they wrongly show a bias to
    be small in no more of the cases.
 4. **cannot tell**: no bias was found, and the intervals are too wide to exclude one that matters.
 """
@@ -23,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rubric_order.cards import spread
 from rubric_order.cards.evidence import Evidence, Interval, Readout
 from rubric_order.methods import equivalence, multiplicity, uniformity
 
@@ -35,6 +37,10 @@ AVERAGE = (
     "and compare only scores that were made in the same way."
 )
 ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
+SINGLE = (
+    "One ordering will not do for single items, nor for comparing them: average over all these orderings. Means over "
+    "many items hardly depend on it."
+)
 READ_AS = {"hard": "", "soft": " by the option probabilities"}
 
 
@@ -55,7 +61,13 @@ class Verdict(NamedTuple):
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """The verdict that the rules of this module give."""
+    """The verdict that the rules of this module give; behind its first reason stands what happens to single items."""
+    found = _judged(evidence)
+    single = spread.said_first(evidence.spread) if evidence.crossed and not _few_groups(evidence) else ()
+    return found._replace(reasons=(*found.reasons[:1], *single, *found.reasons[1:]))
+
+
+def _judged(evidence: Evidence) -> Verdict:
     tests = adjusted(evidence)
     problems = list(_problems(evidence))
     if problems:
@@ -64,7 +76,8 @@ def judge(evidence: Evidence) -> Verdict:
     if found:
         return Verdict(BIASED, tuple(_of_bias(evidence, found)), tests, AVERAGE)
     readout = _preference_readout(evidence)
-    if all(small.shown for small in (evidence.main.small_points, readout.small_log_odds, readout.small_interaction)):
+    small_effects = (evidence.main.small_points, readout.small_log_odds, readout.small_interaction, evidence.spread)
+    if all(small.shown for small in small_effects):
         return Verdict(EQUIVALENT, tuple(_of_equivalence(evidence)), tests, ONE_ORDER)
     reasons = ("No test finds that the order matters.", *_too_wide(evidence))
     return Verdict(CANNOT_TELL, reasons, tests, _until_more_is_known(evidence))
@@ -136,6 +149,8 @@ def _remedy(evidence: Evidence) -> str:
 
 def _until_more_is_known(evidence: Evidence) -> str:
     """What to do where the intervals are too wide, and how many groups would make them narrow enough."""
+    if evidence.spread.verdict == equivalence.NOT_SHOWN:
+        return SINGLE
     readout = _preference_readout(evidence)
     wanted = [evidence.n_groups]
     for small in (evidence.main.small_points, readout.small_log_odds, readout.small_interaction):
@@ -219,6 +234,7 @@ def _of_equivalence(evidence: Evidence) -> Iterator[str]:
         f"No position is worth {log_odds.margin:g} log-odds or more: the intervals leave open at most "
         f"{_at_most(_reach(log_odds.worst))}{READ_AS[readout.name]}."
     )
+    yield from spread.of_equivalence(evidence.spread)
 
 
 def _too_wide(evidence: Evidence) -> Iterator[str]:
@@ -239,6 +255,7 @@ def _too_wide(evidence: Evidence) -> Iterator[str]:
     if not readout.small_interaction.shown:
         what = "a position could be worth more to high scores than to low ones by"
         yield _open(what, readout.small_interaction.worst, log_odds.margin, "log-odds")
+    yield from spread.open_bound(evidence.spread)
 
 
 def _open(what: str, worst: Interval, margin: float, unit: str) -> str:
