@@ -329,7 +329,8 @@ def test_human_agreement_has_the_documented_columns_and_rows():
     result = human_agreement.estimate(random_table(1), **BOOTSTRAP)
     assert list(result.columns) == [
         *(*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "bca_low", "bca_high"),
-        *("bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed", "method", "confidence", "seed"),
+        *("bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed", "flag", "method"),
+        *("confidence", "seed"),
     ]
     rows = result[["readout", "criterion", "cluster", "quantity"]].itertuples(index=False, name=None)
     quantities = ("pearson", "spearman", "kendall", "kappa")
