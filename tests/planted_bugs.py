@@ -92,8 +92,8 @@ BUGS = (
     Bug(  # ddof
         "statistics",
         "statistics/human_agreement.py",
-        "np.var(scores, ddof=1) / len(scores)",
-        "np.var(scores) / len(scores)",
+        "np.var(each, ddof=1) / len(each)",
+        "np.var(each) / len(each)",
         ("test_attenuation.py",),
     ),
     Bug(  # ends of an interval that is turned round stay as they were

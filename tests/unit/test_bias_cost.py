@@ -9,9 +9,12 @@ import pytest
 from factories import simulated_reads
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from rubric_order.base import randomness
 from rubric_order.prompts import orderings
+from rubric_order.simulation import studies
+from rubric_order.simulation.judge import Simulation
 from rubric_order.statistics import bias_cost
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
@@ -109,10 +112,30 @@ def test_costs_and_correlations_of_each_ordering_are_those_of_a_loop(data):
         assert ranks.tolist() == (len(expected) - expected.argsort().argsort()).tolist()
 
 
+def plain_costs_without_noise(table, shown, unit):
+    """Costs of the orderings, with what each share's error adds to its distance from 1/5 subtracted, cell by cell."""
+    shares, costs = plain_shares(table), []
+    units = [part for _, part in table.groupby(["dataset", unit])]
+    for ordering in shown:
+        cost = 0
+        for place, score in enumerate(ordering):
+            share = shares[score - 1, place]
+            times = (table["score"] == score).sum()
+            moved = []
+            for part in units:
+                own = part[part["score"] == score]
+                moved.append(((own["position"] == place + 1).sum() - share * len(own)) / times)
+            error = np.sqrt(sum(each**2 for each in moved) * len(units) / (len(units) - 1))
+            away = abs(share - 0.2)
+            cost += away - (error * stats.foldnorm.mean(away / error) - away)
+        costs.append(cost)
+    return np.array(costs)
+
+
 def test_the_choice_of_half_of_the_groups_is_looked_at_in_the_other_half(data):
     parts, found = data
     shown = orderings.balanced(5)
-    expected = {}
+    expected, of_costs = {}, {"item": {}, "group": {}}
     for split in range(3):
         halves = [[], []]
         for part in parts:
@@ -122,17 +145,20 @@ def test_the_choice_of_half_of_the_groups_is_looked_at_in_the_other_half(data):
             halves[0].append(part[first])
             halves[1].append(part[~first])
         for train, test in (halves, halves[::-1]):
-            costs = [bias_cost.bias_cost(plain_shares(pd.concat(half)), shown) for half in (train, test)]
-            chosen = costs[0].argmin()
+            chosen = bias_cost.bias_cost(plain_shares(pd.concat(train)), shown).argmin()
+            for cluster, of in of_costs.items():
+                costs = plain_costs_without_noise(pd.concat(test), shown, f"{cluster}_id")
+                values = {"chosen": costs[chosen], "canonical": costs[0], "mean": costs.mean()}
+                for name, value in (values | {"saved": costs[0] - costs[chosen]}).items():
+                    of.setdefault(f"heldout_cost_{name}", []).append(value)
             r = np.mean([plain_pearson(part) for part in test[:2]], axis=0)
-            values = {"cost_chosen": costs[1][chosen], "cost_canonical": costs[1][0], "cost_mean": costs[1].mean()}
-            values |= {"pearson_chosen": r[chosen], "pearson_canonical": r[0], "pearson_mean": r.mean()}
-            values |= {"cost_saved": costs[1][0] - costs[1][chosen], "pearson_gained": r[chosen] - r[0]}
+            values = {"pearson_chosen": r[chosen], "pearson_canonical": r[0], "pearson_mean": r.mean()}
+            values |= {"pearson_gained": r[chosen] - r[0]}
             for name, value in (values | {"pearson_over_mean": r[chosen] - r.mean()}).items():
                 expected.setdefault(f"heldout_{name}", []).append(value)
     for cluster in ("item", "group"):
         rows = found[(found["dataset"] == "all") & (found["cluster"] == cluster)].set_index("quantity")["estimate"]
-        for name, values in expected.items():
+        for name, values in (expected | of_costs[cluster]).items():
             assert rows[name] == pytest.approx(np.mean(values)), name
     assert not found.query("dataset == 'c'")["quantity"].str.contains("pearson").any()
 
@@ -181,6 +207,37 @@ def test_a_rare_score_has_more_noise_than_a_common_one():
         noise.append(rows.query("dataset == 'd' and cluster == 'item' and quantity == 'cost'")["noise"].mean())
     # What score 1 adds. Its shares are 0, 1/2 or 1.
     assert 0.1 < noise[1] - noise[0] < 0.3
+
+
+def test_what_few_groups_say_is_saved_is_what_their_choice_saves():
+    # The true shares are those of very many items; nothing of the estimator is in them.
+    judge, shown = Simulation(interaction=1.0), orderings.balanced(5)
+    many = studies.read_items(judge, n=5, strategies=["balanced"], groups=20_000, seed=1)["balanced"]
+    shares = np.array([(many.probabilities * (many.shown == score)).sum(axis=(0, 1)) for score in range(1, 6)])
+    true = bias_cost.bias_cost(shares / shares.sum(axis=1, keepdims=True), shown)
+    parts = []
+    for seed in range(100, 160):
+        reads = studies.read_items(judge, n=5, strategies=["balanced"], groups=20, candidates=2, seed=seed)
+        parts.append(studies.as_scores(reads, candidates=2, study="s", dataset=f"d{seed}", judge="j"))
+    scores = pd.concat(parts, ignore_index=True)
+    found = bias_cost.estimate(scores, resamples=2, confidence=0.95, seed=3, splits=3)
+    rows = found.query("quantity == 'heldout_cost_saved' and cluster == 'group' and readout == 'hard'")
+    rows = rows[rows["dataset"] != "all"]
+    saved, plain = [], []
+    for part in parts:
+        groups = np.unique(part["group_id"])
+        for split in range(3):
+            drawn = randomness.generator(3, "bias cost split", part["dataset"].iloc[0], split).permutation(20)
+            first = part["group_id"].isin(groups[drawn[:10]])
+            costs = [bias_cost.bias_cost(plain_shares(half), shown) for half in (part[first], part[~first])]
+            for train, test in (costs, costs[::-1]):
+                chosen = train.argmin()
+                saved.append(true[0] - true[chosen])
+                plain.append(test[0] - test[chosen])
+    # Absolute values lose what the choice saves to the noise of the cheapest ordering.
+    assert np.mean(plain) < rows["estimate"].mean() < np.mean(saved) + 0.02
+    assert rows["estimate"].mean() - np.mean(plain) > 0.1 * np.mean(saved)
+    assert ((rows["ci_low"] <= np.mean(saved)) & (rows["ci_high"] >= np.mean(saved))).mean() >= 0.9
 
 
 def test_two_levels_cannot_be_told_apart():

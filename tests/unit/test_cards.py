@@ -10,6 +10,7 @@ from factories import simulated_reads
 from rubric_order.base.keys import KEYS
 from rubric_order.cards import card, limits, verdict
 from rubric_order.cards.evidence import Evidence, Interval, Readout, Small
+from rubric_order.cards.spread import Spread
 from rubric_order.library import estimates
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
@@ -50,6 +51,7 @@ PLAIN = Evidence(
     top_probability=math.nan,
     hard=QUIET,
     soft=None,
+    spread=Spread("hard", (0.02, 0.0, 0.05), 0.05, 0.1, "shown", (0.01, 0.0, 0.03)),
 )
 
 
@@ -64,6 +66,21 @@ def test_what_is_shown_to_be_small_is_equivalent():
     assert word == "equivalent"
     assert "0.1 points" in reasons
     assert "0.2 log-odds" in reasons
+
+
+def test_a_judge_is_equivalent_only_where_single_items_are_shown_not_to_move():
+    assert "an ordering move single items by 0.1 points or more" in said()[1]
+    moved = Spread("soft", (0.15, 0.14, 0.16), 0.16, 0.1, "not shown", (0.2, 0.18, 0.22), (0.06, 0.03, 0.09))
+    word, reasons = said(spread=moved)
+    assert word == "cannot tell"
+    assert "Single items are moved, in directions that differ" in reasons
+    second = verdict.judge(dataclasses.replace(PLAIN, spread=moved)).reasons[1]
+    assert "score of 20% [18%, 22%] of the items and the best candidate of 6% [3%, 9%] of the groups" in second
+    assert "One ordering will not do" in advice(spread=moved)
+    assert said(spread=Spread())[0] == "cannot tell"
+    word, reasons = said(spread=Spread("hard", reach=0.7, margin=0.1, verdict="undecided"))
+    assert word == "cannot tell"
+    assert "Read each ordering twice" in reasons
 
 
 def test_tests_are_adjusted_for_their_number():

@@ -26,7 +26,7 @@ AGREEMENT = [
     *("n_items", "n_clusters", "n_reads", "n_failed"),
     *(f"{name}{end}" for name in ("pearson", "spearman", "kendall", "kappa") for end in ENDS),
     *(f"{name}{end}" for name in ("pearson_corrected", "human_reliability") for end in ENDS),
-    *("pearson_bound_low", "pearson_bound_high"),
+    *("pearson_bound_low", "pearson_bound_high", "raters"),
 ]
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 1}
 

@@ -536,7 +536,7 @@ def named(files):
 
 
 CARDS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
-CARDS += ("human_agreement", "strategy_comparison", "rank_reversal")
+CARDS += ("order_spread", "human_agreement", "strategy_comparison", "rank_reversal")
 
 
 def card_files(wildcards):

@@ -56,6 +56,9 @@ STATISTICS = {
     "score_effects": Statistic(
         SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "score_effects", "equivalence/points")
     ),
+    "order_spread": Statistic(
+        SCORE_ORDER, settings=("bootstrap/confidence", "equivalence/level", "order_spread"), derived=("temperatures",)
+    ),
     "position_preference": Statistic(
         SCORE_ORDER, settings=("bootstrap/confidence",), derived=("sampling_temperatures",)
     ),
@@ -171,6 +174,7 @@ COMPARED = ("human_agreement", "strategy_comparison")
 TABLES = {
     "position_selection": Shown(("position_selection", "order_tests"), "Position bias", "Position selection, table"),
     "score_effects": Shown(("score_effects", "order_tests"), "Position bias", "Effect on scores, table"),
+    "order_spread": Shown(("order_spread",), "Position bias", "Effect on single items, table"),
     "position_preference": Shown(("position_preference", "order_tests"), "Position bias", "Position preference, table"),
     "preference_summary": Shown(
         ("preference_summary",), "Position bias", "Position preference over judges and datasets"

@@ -10,6 +10,7 @@ import pandas as pd
 
 from rubric_order.base.keys import KEYS
 from rubric_order.cards import evidence as gathering
+from rubric_order.cards import spread
 from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Interval, Rankings, Readout
 from rubric_order.methods import order_tests
@@ -39,9 +40,9 @@ class Card:
 
         Keys: ``judge``, ``verdict``, ``reasons``, ``notes``, ``advice``, ``v``, ``v_low``, ``v_high``, ``preference``
         (by position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``), counts, what the order
-        does to ``agreement`` and ``rankings``, and what else was found of each readout under ``readouts``. V is that of
-        the options that were written, where any were; preference and points are those of the readout that decides
-        (``decided_by``).
+        does to ``single_items``, ``agreement`` and ``rankings``, and what else was found of each readout under
+        ``readouts``. V is that of the options that were written, where any were; preference and points are those of the
+        readout that decides (``decided_by``).
         """
         found, main = self.evidence, self.evidence.main or Readout("hard")
         log_odds, points = found.log_odds or main, found.points or main
@@ -72,6 +73,7 @@ class Card:
             "margin_points": number(points.small_points.margin),
             "margin_log_odds": number(log_odds.small_log_odds.margin),
             "detectable_v": number(found.detectable_v),
+            "single_items": spread.content(found.spread),
             "agreement": _agreement(found.agreement),
             "rankings": _rankings(found.rankings),
             "readouts": {readout.name: self._readout(readout) for readout in found.readouts},
@@ -125,6 +127,7 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
     commonest = f"score {evidence.commonest_score} in {evidence.commonest_share:.0%} of the reads"
     return [
         ("Share of each position, first to last", ", ".join(f"{share.estimate:.0%}" for share in main.shares) or "-"),
+        *spread.facts(evidence.spread),
         ("Cramér's V of the shares (0: equal)", written(main.v, ".3f")),
         (f"Preference of each position, log-odds{_of(log_odds, 'option probabilities')}", preference),
         (f"Usual ordering less mean of all orderings, points{_of(points, 'expected scores')}", _usual(points)),

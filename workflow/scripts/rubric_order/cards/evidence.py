@@ -8,10 +8,12 @@ from typing import Any
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.cards import spread as spreads
 from rubric_order.methods import cluster_robust, equivalence, order_tests, uniformity
 
 # The statistics that a card is made from; the first says which cards there are.
 STATISTICS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
+STATISTICS += (spreads.NAME,)
 # Read too where there are human scores, or competing candidates; no verdict depends on them.
 OPTIONAL = ("human_agreement", "strategy_comparison", "rank_reversal")
 # Columns that cards are made from.
@@ -163,6 +165,7 @@ class Evidence:
         drawn: whether answers are drawn from the option probabilities, see `order_tests.drawn_as_they_are`.
         detectable_v: the smallest V that four of five such studies would find, by the main readout.
         agreement, rankings: by the main readout; None where there are no human scores, or no candidates that compete.
+        spread: what orderings do to single items.
     """
 
     keys: dict
@@ -188,6 +191,7 @@ class Evidence:
     rankings: Rankings | None = None
     effective_groups: float = math.nan
     heaviest_group: float = math.nan
+    spread: spreads.Spread = spreads.NOTHING
 
     @property
     def n(self) -> int:
@@ -271,6 +275,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),
             **{name: float(row[name]) for name in ("effective_groups", "heaviest_group")},
+            spread=spreads.gather(own.get(spreads.NAME)),
         )
 
 

@@ -14,7 +14,8 @@ The rules, in this order:
    is found is called a bias also where it is small; the card then says how small.
 4. **equivalent**, where no test rejects and two one-sided tests show that no order moves the mean score by the margin
    in points or more, that no position is worth the margin in log-odds or more, and, of more than two levels, that none
-   is worth so much more to high scores than to low ones. All must be shown, each at its own level, so that together
+   is worth so much more to high scores than to low ones; and where an interval shows that no ordering moves single
+   items, one up and another down, by its margin or more. All must be shown, each at its own level, so that together
    they wrongly show a bias to be small in no more of the cases.
 5. **cannot tell**: no bias was found, and the intervals are too wide to exclude one that matters.
 
@@ -27,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rubric_order.cards import spread
 from rubric_order.cards.evidence import Evidence, Interval, Readout, Small
 from rubric_order.methods import equivalence, order_tests, uniformity
 
@@ -44,6 +46,10 @@ AVERAGE_PROBABILITIES = (
     "change with the order on these items; on items between two scores they can."
 )
 ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
+SINGLE = (
+    "One ordering will not do for single items, nor for comparing them: average over all these orderings. Means over "
+    "many items hardly depend on it."
+)
 READ_AS = {"hard": "", "soft": " by the option probabilities"}
 POINTS_AS = {"hard": "", "soft": " (expected scores)"}
 
@@ -65,7 +71,13 @@ class Verdict(NamedTuple):
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """The verdict that the rules of this module give."""
+    """The verdict that the rules of this module give; behind its first reason stands what happens to single items."""
+    verdict = _judged(evidence)
+    single = spread.said_first(evidence.spread) if evidence.crossed and not _few_groups(evidence) else ()
+    return verdict._replace(reasons=(*verdict.reasons[:1], *single, *verdict.reasons[1:]))
+
+
+def _judged(evidence: Evidence) -> Verdict:
     tests = evidence.tests
     findings = order_tests.findings(tests)
     problems, saturation = [*_problems(evidence)], _saturation(evidence)
@@ -81,7 +93,7 @@ def judge(evidence: Evidence) -> Verdict:
         return Verdict(CANNOT_TELL, reasons, tests, _remedy(evidence))
     if findings:
         return Verdict(BIASED, tuple(_of_bias(evidence, findings)), tests, AVERAGE)
-    if all(small.shown for small in _criteria(evidence)):
+    if evidence.spread.shown and all(small.shown for small in _criteria(evidence)):
         return Verdict(EQUIVALENT, tuple(_of_equivalence(evidence, tests)), tests, ONE_ORDER)
     return Verdict(CANNOT_TELL, (no_finding(tests), *_too_wide(evidence)), tests, _until_more_is_known(evidence))
 
@@ -173,6 +185,8 @@ def _remedy(evidence: Evidence) -> str:
 
 def _until_more_is_known(evidence: Evidence) -> str:
     """What to do where the intervals are too wide, and how many groups would make them narrow enough."""
+    if evidence.spread.verdict == equivalence.NOT_SHOWN:
+        return SINGLE
     wanted = [evidence.n_groups]
     for small in _criteria(evidence):
         if not small.shown and not math.isnan(_reach(small.worst)):
@@ -260,6 +274,7 @@ def _of_equivalence(evidence: Evidence, tests: dict[tuple[str, str], float]) -> 
         f"No position is worth {log_odds.margin:g} log-odds or more: the intervals leave open at most "
         f"{_at_most(_reach(log_odds.worst))}{READ_AS[readout.name]}."
     )
+    yield from spread.of_equivalence(evidence.spread)
 
 
 def _too_wide(evidence: Evidence) -> Iterator[str]:
@@ -282,6 +297,7 @@ def _too_wide(evidence: Evidence) -> Iterator[str]:
     if evidence.n > 2 and not readout.small_interaction.shown:
         what = "a position could be worth more to high scores than to low ones by"
         yield _open(what, readout.small_interaction.worst, log_odds.margin, "log-odds")
+    yield from spread.open_bound(evidence.spread)
 
 
 def _open(what: str, worst: Interval, margin: float, unit: str) -> str:

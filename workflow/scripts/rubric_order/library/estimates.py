@@ -10,12 +10,14 @@ from rubric_order.library import reads as reads_table
 
 SEED, RESAMPLES, CONFIDENCE = 20261121, 1000, 0.95
 SIGN_CHANGES = 1999
+SPREAD = 0.1  # the margin of `statistics.order_spread` in config
 POINTS, LOG_ODDS, R, LEVEL = 0.1, 0.2, 0.02, 0.05  # the margins of `statistics.equivalence` in config
 _BOOTSTRAP = {"resamples": RESAMPLES, "confidence": CONFIDENCE, "seed": SEED}
 _SETTINGS: dict[str, dict[str, Any]] = {
     "position_selection": _BOOTSTRAP,
     "position_preference": {"confidence": CONFIDENCE, "sampling_temperatures": {}},
     "score_effects": {"confidence": CONFIDENCE, "seed": SEED, "sign_changes": SIGN_CHANGES},
+    "order_spread": {"confidence": CONFIDENCE, "level": LEVEL, "margin": SPREAD},
     "human_agreement": {"confidence": CONFIDENCE},
     "budget_curve": {"confidence": CONFIDENCE, "seed": SEED},
     "decisiveness": {},
@@ -44,7 +46,7 @@ def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = L
     """
     from rubric_order.statistics import equivalence
 
-    names = ("decisiveness", "position_selection", "position_preference", "score_effects")
+    names = ("decisiveness", "position_selection", "position_preference", "score_effects", "order_spread")
     found = {
         name: estimate(name, scores, points=points) if name == "score_effects" else estimate(name, scores)
         for name in names

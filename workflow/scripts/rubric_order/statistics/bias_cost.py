@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
-from rubric_order.methods import blocks, resampling, selections, shared_orderings, tidy
+from rubric_order.methods import blocks, distributions, resampling, selections, shared_orderings, tidy
 from rubric_order.methods.shared_orderings import bias_cost
 
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
@@ -74,7 +75,8 @@ def estimate(
           of absolute values, so it and its interval are too high where it is near 0: `noise` is what it would be in
           expectation were all shares uniform, with the errors that the bootstrap finds.
         - on items that did not choose: ``heldout_cost_`` and ``heldout_pearson_`` of the ``chosen`` ordering, the
-          ``canonical`` one and the ``mean`` of all; ``heldout_cost_saved``, canonical less chosen;
+          ``canonical`` one and the ``mean`` of all; ``heldout_cost_saved``, canonical less chosen. Of these costs the
+          noise is subtracted, see `without_noise`, and intervals are Student's t over clusters;
           ``heldout_pearson_gained``, chosen less canonical, and ``heldout_pearson_over_mean``, chosen less mean.
 
     Source: the earlier version of Xu et al., Section 5.3, Table 6; all but cost, correlation and its rank are ours.
@@ -115,7 +117,8 @@ def _of_sources(
     everything["method"] = f"percentile bootstrap over {key[-1]}s, {resamples} resamples; {splits} splits"
     weights = {name: _weights(source, name, resamples, seed) for name, source in sources.items()}
     totals = {name: weights[name] @ source.table for name, source in sources.items()}
-    held_out = _cross_fit(sources, weights, totals, orderings, splits=splits, seed=seed)
+    firsts = {name: _split(source, name, splits, seed) for name, source in sources.items()}
+    held_out = _cross_fit(sources, weights, totals, orderings, firsts)
     whole = {name: _read_sums(totals[name], source.rated, everything["n"]) for name, source in sources.items()}
     for dataset in [*sources, EVERY]:
         used = [dataset] if dataset != EVERY else list(sources)
@@ -124,6 +127,13 @@ def _of_sources(
         rows = [*_of_each_ordering([whole[name] for name in used], orderings, confidence)]
         rows += _with_interval(held_out[dataset], confidence)
         yield from ((about | {"quantity": quantity}, row) for quantity, row in rows)
+        table = np.concatenate([sources[name].table[:, : everything["n"] ** 2] for name in used])
+        costs = _held_out_costs(table, np.concatenate([firsts[name] for name in used], axis=1), orderings)
+        how = f"noise of absolute values subtracted; Student's t over {key[-1]}s; {splits} splits"
+        width = distributions.t_quantile((1 + confidence) / 2, max(len(table) - 1, 1))
+        for quantity, (value, error) in costs.items():
+            row = {"estimate": np.array([value]), "ci_low": value - width * error, "ci_high": value + width * error}
+            yield about | {"quantity": quantity, "method": how}, row
 
 
 def _source(block: blocks.Block, readout: str, cluster: str) -> Source:
@@ -160,53 +170,141 @@ def _pooled(sums: list[Sums]) -> Sums:
     return Sums(sum(part.selected for part in sums), np.mean(correlations, axis=0) if correlations else None)
 
 
+def folded_excess(z: np.ndarray) -> np.ndarray:
+    """By how much the expected size of a normal variable with variance 1 exceeds the size z of its mean.
+
+    Source: the folded normal distribution, Leone, Nelson and Nottingham (1961).
+    """
+    z = np.abs(z)
+    return np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2) - 2 * z * special.ndtr(-z)
+
+
+def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distance of each share from equal shares, less what its error adds to it, and the derivative by the share.
+
+    An error makes a distance larger, that of a fair share most, so that the cheapest ordering would lose more by it
+    than others: by .8 of the error. Of that .5 are left at a fair share; at one that is an error away from it .1.
+
+    Args:
+        shares: of each score (rows) by position, shape (n, n). error: their standard errors; 0 where none is known.
+    """
+    away = shares - 1 / shares.shape[-1]
+    z = np.divide(np.abs(away), error, out=np.full(away.shape, np.inf), where=error > 0)
+    excess = np.where(error > 0, error * folded_excess(np.where(np.isinf(z), 0, z)), 0)
+    return np.abs(away) - excess, np.sign(away) * (1 + 2 * special.ndtr(-z))
+
+
+def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of positions by score in some units, and what each unit adds to them; 0 where a score is never selected.
+
+    Args:
+        table: selections of each unit, shape (n_units, n * n). chosen: the units, bool.
+
+    Returns:
+        Shapes (n, n) and (n_units, n, n); units that are not chosen add nothing.
+    """
+    own = table.reshape(-1, n, n) * chosen[:, None, None]
+    total = own.sum(axis=0)
+    times = total.sum(axis=1)[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.where(times > 0, total / times, 1 / n)
+        influence = np.where(times > 0, (own - shares * own.sum(axis=2, keepdims=True)) / times, 0)
+    return shares, influence
+
+
+def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Costs of orderings in some units, without noise, and what each unit adds to them: shapes (D,), (n_units, D)."""
+    n, places = orderings.shape[1], np.arange(orderings.shape[1])
+    shares, influence = _shares_and_influence(table, units, n)
+    number = int(units.sum())
+    error = np.sqrt(np.square(influence).sum(axis=0) * (number / (number - 1) if number > 1 else np.nan))
+    distance, slope = without_noise(shares, error)
+    return distance[orderings - 1, places].sum(axis=-1), (influence * slope)[:, orderings - 1, places].sum(axis=-1)
+
+
+def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray) -> dict[str, tuple[float, float]]:
+    """What the cheapest ordering of half of the groups costs in the other half, without noise.
+
+    The error is that of costs in the half that is looked at, with that of the choice: how much the costs of what
+    halves choose differ, measured in all units.
+
+    Args:
+        table: selections of each unit, shape (n_units, n * n).
+        firsts: for each split the units of the first half, bool, shape (splits, n_units).
+
+    Returns:
+        By quantity, the mean over splits and halves, and its standard error.
+    """
+    canonical = np.eye(len(orderings))[shared_orderings.canonical_place(orderings)]
+    whole, _ = _costs(table, np.ones(len(table), dtype=bool), orderings)
+    values: dict[str, list] = {}
+    for first in firsts:
+        for train in (first, ~first):
+            costs, influence = _costs(table, ~train, orderings)
+            shares, _ = _shares_and_influence(table, train, orderings.shape[1])
+            chosen = cheapest(bias_cost(shares, orderings))
+            weights = {"chosen": chosen, "canonical": canonical, "mean": np.full(len(orderings), 1 / len(orderings))}
+            for name, weight in (weights | {"saved": canonical - chosen}).items():
+                row = np.concatenate([[weight @ costs, weight @ whole], influence @ weight])
+                values.setdefault(f"heldout_cost_{name}", []).append(row)
+    found = {}
+    for name, rows in values.items():
+        each = np.array(rows)
+        squares = np.square(each[:, 2:].mean(axis=0)).sum() * len(table) / max(len(table) - 1, 1)
+        found[name] = float(each[:, 0].mean()), float(np.sqrt(squares + each[:, 1].var()))
+    return found
+
+
+def _split(source: Source, name: str, splits: int, seed: int) -> np.ndarray:
+    """Units in the first half of the groups, for each random halving, shape (splits, n_units)."""
+    found = []
+    for split in range(splits):
+        rng = randomness.generator(seed, "bias cost split", name, split)
+        groups = rng.permutation(int(source.group.max()) + 1)
+        found.append(np.isin(source.group, groups[: len(groups) // 2]))
+    return np.array(found)
+
+
 def _cross_fit(
     sources: dict[str, Source],
     weights: dict[str, np.ndarray],
     totals: dict[str, np.ndarray],
     orderings: np.ndarray,
-    *,
-    splits: int,
-    seed: int,
+    firsts: dict[str, np.ndarray],
 ) -> dict[str, dict[str, np.ndarray]]:
-    """What the cheapest ordering of half of the groups is worth in the other half, mean over splits and both halves.
+    """Agreement of the cheapest ordering of half of the groups in the other half, mean over splits and both halves.
 
     Returns:
         By dataset (and ``all``) and quantity, of shape (1 + resamples,).
     """
     n, canonical = orderings.shape[1], shared_orderings.canonical_place(orderings)
     found: dict[str, dict[str, list]] = {name: {} for name in [*sources, EVERY]}
-    for split in range(splits):
+    for split in range(len(next(iter(firsts.values())))):
         halves: list[dict[str, Sums]] = [{}, {}]
         for name, source in sources.items():
-            rng = randomness.generator(seed, "bias cost split", name, split)
-            groups = rng.permutation(int(source.group.max()) + 1)
-            first = np.isin(source.group, groups[: len(groups) // 2])
+            first = firsts[name][split]
             sums = weights[name][:, first] @ source.table[first]
             halves[0][name] = _read_sums(sums, source.rated, n)
             halves[1][name] = _read_sums(totals[name] - sums, source.rated, n)
         for name in found:
             used = list(sources) if name == EVERY else [name]
             pooled = [_pooled([half[dataset] for dataset in used]) for half in halves]
-            costs = [bias_cost(selections.position_shares(half.selected), orderings) for half in pooled]
             for train, test in ((0, 1), (1, 0)):
-                of_test = _held_out(cheapest(costs[train]), costs[test], pooled[test].pearson, canonical)
+                costs = bias_cost(selections.position_shares(pooled[train].selected), orderings)
+                of_test = _held_out(cheapest(costs), pooled[test].pearson, canonical)
                 for quantity, values in of_test.items():
                     found[name].setdefault(quantity, []).append(values)
     return {name: {key: np.mean(values, axis=0) for key, values in of.items()} for name, of in found.items()}
 
 
-def _held_out(
-    chosen: np.ndarray, costs: np.ndarray, pearson: np.ndarray | None, canonical: int
-) -> dict[str, np.ndarray]:
-    """What the ordering that one half chose costs, and how it agrees with humans, in the other half."""
-    found = _of_choice("heldout_cost", chosen, costs, canonical)
-    found["heldout_cost_saved"] = found["heldout_cost_canonical"] - found["heldout_cost_chosen"]
-    if pearson is not None:
-        found |= _of_choice("heldout_pearson", chosen, pearson, canonical)
-        own = found["heldout_pearson_chosen"]
-        found["heldout_pearson_gained"] = own - found["heldout_pearson_canonical"]
-        found["heldout_pearson_over_mean"] = own - found["heldout_pearson_mean"]
+def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) -> dict[str, np.ndarray]:
+    """How the ordering that one half chose agrees with humans in the other half."""
+    if pearson is None:
+        return {}
+    found = _of_choice("heldout_pearson", chosen, pearson, canonical)
+    own = found["heldout_pearson_chosen"]
+    found["heldout_pearson_gained"] = own - found["heldout_pearson_canonical"]
+    found["heldout_pearson_over_mean"] = own - found["heldout_pearson_mean"]
     return found
 
 

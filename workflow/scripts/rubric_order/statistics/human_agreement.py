@@ -8,7 +8,8 @@ import pandas as pd
 from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
 from rubric_order.methods import attenuation, blocks, bounds, correlations, item_scores, tidy
 
-COLUMNS = {"scores": item_scores.COLUMNS, "items": ["dataset", "item_id", "human_scores"]}
+COLUMNS = {"scores": item_scores.COLUMNS, "items": ["dataset", "item_id", "criterion", "human_scores"]}
+RATERS_UNKNOWN = "raters not told apart"
 HUMAN_SCALE = (1, 5)  # where a dataset says nothing else
 STATISTICS: dict[str, correlations.Statistic] = {
     "pearson": correlations.weighted_pearson,
@@ -55,8 +56,11 @@ def estimate(
         ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights; mean scores are rounded, after human ones are
         mapped linearly to the judge's number of levels). `ci_low` and `ci_high` come from a jackknife over clusters on
         the scale of Fisher's z, with Student's t and degrees of freedom by the sizes of clusters. Where items have
-        several raters, of these items also
-        ``human_reliability`` and ``pearson_corrected``, see `attenuation.corrected`.
+        several raters, of these items also ``human_reliability`` and ``pearson_corrected``, see
+        `attenuation.corrected`. Where all items of a criterion have as many scores, the first is taken for the first
+        rater's and so on, and what a rater gives throughout is no noise; `flag` is ``raters not told apart`` where
+        numbers differ between items, or columns do not: then severity, if there is any, counts as noise, and where the
+        same raters scored all items r comes out too high.
 
         `n_items` items have a mean score, from `n_reads` reads; `n_failed` reads of items with a human score have none.
         `bound_low` and `bound_high` are the least and greatest Pearson's r that their scores could make, see
@@ -75,8 +79,8 @@ def estimate(
                 rows += _corrected(name, items, raters.get(name["dataset"]), confidence)
     columns = [*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
     columns += ["bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed"]
-    words = ["criterion", "readout", "cluster", "quantity", "method"]
-    return tidy.from_rows(rows, [*columns, "method"], words).assign(confidence=confidence)
+    words = ["criterion", "readout", "cluster", "quantity", "flag", "method"]
+    return tidy.from_rows(rows, [*columns, "flag", "method"], words).assign(confidence=confidence)
 
 
 def _correlations(name: dict, items: pd.DataFrame, scale: Sequence[float], confidence: float) -> Iterator[dict]:
@@ -90,7 +94,7 @@ def _correlations(name: dict, items: pd.DataFrame, scale: Sequence[float], confi
     for cluster in CLUSTERS:
         clusters = item_scores.clusters_of(means, cluster)
         pairs = correlations.Pairs(means["judge"].to_numpy(), means["human"].to_numpy(), clusters)
-        about = name | sizes | {"cluster": cluster, "n_clusters": pairs.n_clusters}
+        about = name | sizes | {"cluster": cluster, "n_clusters": pairs.n_clusters, "flag": ""}
         about["method"] = f"jackknife over {cluster}s, Fisher's z and Student's t"
         for quantity in STATISTICS:
             statistic = _statistic(quantity, name["n"], scale)
@@ -102,27 +106,40 @@ def _correlations(name: dict, items: pd.DataFrame, scale: Sequence[float], confi
             yield about | row
 
 
-def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.Series]:
-    """Variance of each item's mean human score by how its raters differ, by dataset; items with several raters only."""
+def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
+    """Variance of each item's mean human score by how its raters differ, by dataset; items with several raters only.
+
+    Returns:
+        Tables by item with `noise`, and `told`: whether raters are told apart, see `attenuation.rater_noise`.
+    """
     if items is None:
         return {}
     given = items[items["human_scores"].map(len) > 1]
-    noise = given["human_scores"].map(lambda scores: np.var(scores, ddof=1) / len(scores))
-    return {name: each.set_axis(given.loc[each.index, "item_id"]) for name, each in noise.groupby(given["dataset"])}
+    parts: dict[str, list[pd.DataFrame]] = {}
+    for (dataset, _), own in given.groupby(["dataset", "criterion"]):
+        scores = own["human_scores"]
+        if scores.map(len).nunique() == 1:
+            noise, told = attenuation.rater_noise(np.array([list(each) for each in scores], dtype=float))
+        else:
+            noise, told = scores.map(lambda each: np.var(each, ddof=1) / len(each)).to_numpy(), False
+        parts.setdefault(dataset, []).append(pd.DataFrame({"noise": noise, "told": told}, index=own["item_id"]))
+    return {dataset: pd.concat(tables) for dataset, tables in parts.items()}
 
 
-def _corrected(name: dict, items: pd.DataFrame, noise: pd.Series | None, confidence: float) -> Iterator[dict]:
+def _corrected(name: dict, items: pd.DataFrame, raters: pd.DataFrame | None, confidence: float) -> Iterator[dict]:
     """The rows of the reliability of human scores, and of r without their noise."""
     means = item_scores.means(items)
-    rated = means[means.index.isin(noise.index)] if noise is not None else means.iloc[:0]
+    rated = means[means.index.isin(raters.index)] if raters is not None else means.iloc[:0]
     for cluster in CLUSTERS if len(rated) > 1 else ():
         clusters = item_scores.clusters_of(rated, cluster)
         scores = (rated["judge"].to_numpy(dtype=float), rated["human"].to_numpy(dtype=float))
-        found = attenuation.corrected(*scores, noise[rated.index].to_numpy(), clusters, confidence)
+        own = raters.loc[rated.index]
+        found = attenuation.corrected(*scores, own["noise"].to_numpy(), clusters, confidence)
         about = name | {"cluster": cluster, "n_items": len(rated), "n_clusters": int(clusters.max()) + 1}
         about["n_reads"] = int(rated["n_scored"].sum())
         about["n_failed"] = int(rated["n_reads"].sum()) - about["n_reads"]
-        about["method"] = f"one-way analysis of variance of raters; jackknife over {cluster}s, Student's t"
+        about["flag"] = "" if own["told"].all() else RATERS_UNKNOWN
+        about["method"] = f"analysis of variance of raters; jackknife over {cluster}s, Student's t"
         for quantity, values in found.items():
             yield about | {"quantity": quantity} | dict(zip(("estimate", "ci_low", "ci_high"), values, strict=True))
 

@@ -10,8 +10,9 @@ CAPTION = (
     "version of Xu et al.: cost in percentage points, and rank by Pearson's r with human scores (1: highest), "
     "averaged over datasets. Chosen: share of the bootstrap resamples of {cluster}s that choose the same ordering. "
     "Held out: the ordering that half of the groups choose, in the other half, beside the canonical one: cost saved "
-    "and r gained. Intervals of held-out quantities are too wide: in simulation they hold the truth in 99% to 100% of "
-    "the studies. Costs are above 0 by chance alone: column noise of the CSV file is the cost of a judge without bias. "
+    "and r gained. Intervals of r gained are too wide: in simulation they hold the truth in 99% to 100% of the "
+    "studies. Costs are above 0 by chance alone: column noise of the CSV file is the cost of a judge without bias. Of "
+    "held-out costs the noise is subtracted. "
     "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]

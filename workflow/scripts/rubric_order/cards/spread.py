@@ -1,0 +1,154 @@
+"""What the order does to single items, as a card says it: numbers from `order_spread`, sentences, and the bound."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rubric_order.methods import equivalence
+
+NAME = "order_spread"  # the statistic
+Numbers = tuple[float, float, float]  # an estimate and the ends of its interval
+UNKNOWN: Numbers = (math.nan, math.nan, math.nan)
+HARD_AT_LEAST = "at least "
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What orderings do to single items, by one readout.
+
+    Attributes:
+        readout: ``soft`` where option probabilities are known, else ``hard``; empty where nothing is known.
+        sd: spread in points; not known where reads cannot tell the order from chance.
+        reach: upper end of the interval that is held against the margin; of the reads with their chance, where the
+            spread itself is not known.
+        verdict: see `equivalence.verdict`.
+        scores, best: shares of the items whose score, and of the prompts whose best candidate, another ordering than
+            the usual one changes beyond chance.
+    """
+
+    readout: str = ""
+    sd: Numbers = UNKNOWN
+    reach: float = math.nan
+    margin: float = math.nan
+    verdict: str = ""
+    scores: Numbers = UNKNOWN
+    best: Numbers = UNKNOWN
+
+    @property
+    def shown(self) -> bool:
+        """Whether single items are shown to move by less than the margin."""
+        return self.verdict == equivalence.SHOWN
+
+
+NOTHING = Spread()
+
+
+def gather(rows: list[dict[str, Any]] | None) -> Spread:
+    """From the rows of `order_spread` of one group of reads; of two readouts that of the option probabilities."""
+    by = {(row["readout"], row["quantity"]): row for row in rows or ()}
+    readout = "soft" if ("soft", "spread") in by else "hard"
+    if (readout, "spread") not in by:
+        return NOTHING
+    own, whole = by[readout, "spread"], by[readout, "within"]
+    known = not math.isnan(own["estimate"])
+    bound = own if known or whole["verdict"] != equivalence.SHOWN else whole
+    return Spread(
+        readout=readout,
+        sd=_numbers(own),
+        reach=float(bound["high"]),
+        margin=float(own["margin"]),
+        verdict=str(bound["verdict"]),
+        scores=_numbers(by.get((readout, "changed"))),
+        best=_numbers(by.get((readout, "best_changed"))),
+    )
+
+
+def _numbers(row: Mapping[str, Any] | None) -> Numbers:
+    return UNKNOWN if row is None else (float(row["estimate"]), float(row["ci_low"]), float(row["ci_high"]))
+
+
+def said_first(of: Spread) -> Iterator[str]:
+    """The sentence on single items that stands behind the first one of every card; none where nothing is known."""
+    parts = []
+    least = HARD_AT_LEAST if of.readout == "hard" else ""
+    if not math.isnan(of.scores[0]):
+        parts.append(f"the score of {least}{_share(of.scores)} of the items")
+    if not math.isnan(of.best[0]):
+        parts.append(f"the best candidate of {_share(of.best)} of the groups")
+    if parts:
+        yield f"Beyond chance, another ordering than the usual one changes {' and '.join(parts)}."
+
+
+def of_equivalence(of: Spread) -> Iterator[str]:
+    """The sentence of a card that is `equivalent`."""
+    yield (
+        f"Nor does an ordering move single items by {of.margin:g} points or more (standard deviation between items): "
+        f"the interval leaves open at most {math.ceil(of.reach * 100 - 1e-9) / 100:.2f}."
+    )
+
+
+def open_bound(of: Spread) -> Iterator[str]:
+    """Why single items may be moved, where it is not shown that they are not."""
+    if of.shown:
+        return
+    if of.verdict == equivalence.NOT_SHOWN:
+        yield (
+            f"Single items are moved, in directions that differ: what one ordering does to an item's score has a "
+            f"standard deviation of {_points(of.sd)} points between items, and {of.margin:g} would matter. The mean "
+            "over items does not show it."
+        )
+    elif math.isnan(of.sd[0]):
+        yield (
+            "How far an ordering moves single items is not known: without option probabilities, and with one read in "
+            "each ordering, what the order does to an item looks like chance. Read each ordering twice, or ask for "
+            "option probabilities."
+        )
+    elif of.reach < of.margin:
+        yield f"With so few groups an ordering could move single items by {of.margin:g} points or more."
+    elif not math.isnan(of.reach):
+        yield (
+            f"The interval is wide: an ordering could move single items by up to {of.reach:.2f} points (standard "
+            f"deviation between items), and {of.margin:g} would matter."
+        )
+    else:
+        yield f"The interval is not known: an ordering could move single items by {of.margin:g} points or more."
+
+
+def facts(of: Spread) -> list[tuple[str, str]]:
+    """Lines of a card's table."""
+    least = HARD_AT_LEAST if of.readout == "hard" else ""
+    by = ", by option probabilities" if of.readout == "soft" else ""
+    return [
+        (f"Items whose score another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least)),
+        (f"Groups whose best candidate it changes, beyond chance{by}", _of(of.best, "")),
+        (f"What an ordering does to single items, SD between items, points{by}", _points(of.sd)),
+    ]
+
+
+def content(of: Spread) -> dict[str, Any]:
+    """What JSON says of it: null is what is not known."""
+    found: dict[str, Any] = {"readout": of.readout or None, "smaller_than_margin": of.verdict or None}
+    for name, values in (("sd", of.sd), ("scores_changed", of.scores), ("best_changed", of.best)):
+        for end, value in zip(("", "_low", "_high"), values, strict=True):
+            found[f"{name}{end}"] = _number(value)
+    return found | {"reach": _number(of.reach), "margin": _number(of.margin)}
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _of(values: Numbers, least: str) -> str:
+    return "not known" if math.isnan(values[0]) else f"{least}{_share(values)}"
+
+
+def _share(values: Numbers) -> str:
+    ends = "" if math.isnan(values[1]) else f" [{max(values[1], 0):.0%}, {max(values[2], 0):.0%}]"
+    return f"{max(values[0], 0):.0%}{ends}"
+
+
+def _points(values: Numbers) -> str:
+    if math.isnan(values[0]):
+        return "not known"
+    return f"{values[0]:.2f}" + ("" if math.isnan(values[1]) else f" [{values[1]:.2f}, {values[2]:.2f}]")
