@@ -9,7 +9,7 @@ from rubric_order.methods import attenuation
 from rubric_order.statistics import human_agreement
 from rubric_order.tables import human_agreement as tables
 
-BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 1}
+OPTIONS = {"confidence": 0.95}
 
 
 def test_reliability_is_that_of_the_one_way_analysis_of_variance():
@@ -49,7 +49,7 @@ def test_the_table_has_it_for_items_with_several_raters():
     known = table.drop_duplicates("item_id")
     scores = [[score - 0.5, score + 0.5] for score in known["human_score"]]
     items = pd.DataFrame({"dataset": "d", "item_id": known["item_id"], "human_scores": scores})
-    found = human_agreement.estimate(table, **BOOTSTRAP, items=items)
+    found = human_agreement.estimate(table, **OPTIONS, items=items)
     rows = tables.table(found, study="s", n=5)
     reliability = 1 - 0.25 / known["human_score"].var(ddof=1)
     assert rows["human_reliability"].iloc[0] == pytest.approx(reliability)
@@ -57,7 +57,7 @@ def test_the_table_has_it_for_items_with_several_raters():
     assert "[" in tables.for_print(rows)["r without rater noise"].iloc[0]
     single = items.assign(human_scores=[[score] for score in known["human_score"]])
     for of in (single, None):
-        without = human_agreement.estimate(table, **BOOTSTRAP, items=of)
+        without = human_agreement.estimate(table, **OPTIONS, items=of)
         assert "pearson_corrected" not in set(without["quantity"])
         assert tables.for_print(tables.table(without, study="s", n=5))["r without rater noise"].iloc[0] == ""
 
@@ -66,6 +66,6 @@ def test_only_items_with_several_raters_count():
     table = score_table([[k % 5 + 1] * 2 for k in range(12)], human=[k % 4 + 1 for k in range(12)])
     lists = [[k % 4 + 0.5, k % 4 + 1.5] if k < 8 else [k % 4 + 1] for k in range(12)]
     items = pd.DataFrame({"dataset": "d", "item_id": [f"i{k:04d}" for k in range(12)], "human_scores": lists})
-    found = human_agreement.estimate(table, **BOOTSTRAP, items=items)
+    found = human_agreement.estimate(table, **OPTIONS, items=items)
     assert set(found[found["quantity"] == "pearson_corrected"]["n_items"]) == {8}
     assert set(found[found["quantity"] == "pearson"]["n_items"]) == {12}
