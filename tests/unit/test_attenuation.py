@@ -9,7 +9,7 @@ from rubric_order.methods import attenuation
 from rubric_order.statistics import human_agreement
 from rubric_order.tables import human_agreement as tables
 
-BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 1}
+OPTIONS = {"confidence": 0.95}
 
 
 def test_reliability_is_that_of_the_one_way_analysis_of_variance():
@@ -75,7 +75,7 @@ def test_the_table_has_it_for_items_with_several_raters():
     signs = [1, -1] * (len(known) // 2)  # who is above the other differs from item to item
     scores = [[score - sign / 2, score + sign / 2] for score, sign in zip(known["human_score"], signs, strict=True)]
     items = pd.DataFrame({"dataset": "d", "item_id": known["item_id"], "criterion": "c", "human_scores": scores})
-    found = human_agreement.estimate(table, **BOOTSTRAP, items=items)
+    found = human_agreement.estimate(table, **OPTIONS, items=items)
     rows = tables.table(found, study="s", n=5)
     noise = 0.25 * len(known) / (len(known) - 1)
     reliability = 1 - noise / known["human_score"].var(ddof=1)
@@ -85,11 +85,11 @@ def test_the_table_has_it_for_items_with_several_raters():
     single = items.assign(human_scores=[[score] for score in known["human_score"]])
     assert rows["raters"].iloc[0] == human_agreement.RATERS_UNKNOWN  # nothing tells the first from the second
     severe = items.assign(human_scores=[[score - 0.5, score + 0.5] for score in known["human_score"]])
-    told = tables.table(human_agreement.estimate(table, **BOOTSTRAP, items=severe), study="s", n=5)
+    told = tables.table(human_agreement.estimate(table, **OPTIONS, items=severe), study="s", n=5)
     assert told["human_reliability"].iloc[0] == pytest.approx(1)
     assert told["raters"].iloc[0] == "told apart"
     for of in (single, None):
-        without = human_agreement.estimate(table, **BOOTSTRAP, items=of)
+        without = human_agreement.estimate(table, **OPTIONS, items=of)
         assert "pearson_corrected" not in set(without["quantity"])
         assert tables.for_print(tables.table(without, study="s", n=5))["r without rater noise"].iloc[0] == ""
 
@@ -99,7 +99,7 @@ def test_only_items_with_several_raters_count():
     lists = [[k % 4 + 0.5, k % 4 + 1.5] if k < 8 else [k % 4 + 1] for k in range(12)]
     items = pd.DataFrame({"dataset": "d", "item_id": [f"i{k:04d}" for k in range(12)], "criterion": "c"})
     items["human_scores"] = lists
-    found = human_agreement.estimate(table, **BOOTSTRAP, items=items)
+    found = human_agreement.estimate(table, **OPTIONS, items=items)
     assert set(found[found["quantity"] == "pearson_corrected"]["n_items"]) == {8}
     assert set(found[found["quantity"] == "pearson"]["n_items"]) == {12}
 
@@ -108,7 +108,7 @@ def test_items_with_unlike_numbers_of_scores_have_the_one_way_analysis():
     table = score_table([[k % 5 + 1] * 2 for k in range(12)], human=[k % 4 + 1 for k in range(12)])
     lists = [[k % 4 + 0.5, k % 4 + 1.5] if k < 8 else [k % 4, k % 4 + 1, k % 4 + 2] for k in range(12)]
     items = pd.DataFrame({"dataset": "d", "item_id": [f"i{k:04d}" for k in range(12)], "criterion": "c"})
-    found = human_agreement.estimate(table, **BOOTSTRAP, items=items.assign(human_scores=lists))
+    found = human_agreement.estimate(table, **OPTIONS, items=items.assign(human_scores=lists))
     rows = found[found["quantity"] == "human_reliability"]
     noise = (8 * 0.5 / 2 + 4 * 1 / 3) / 12  # variances of the raters over their numbers
     assert rows["estimate"].iloc[0] == pytest.approx(1 - noise / np.var([k % 4 + 1 for k in range(12)], ddof=1))
