@@ -83,6 +83,7 @@ def test_editing_the_bootstrap_plans_statistics_and_what_shows_them(project: Pro
         "figures/position_selection",
         "statistics/datasets",
         "statistics/human_agreement",
+        "statistics/order_tests",
         "statistics/position_selection",
         "tables/datasets",
         "tables/human_agreement",
