@@ -52,6 +52,7 @@ class Card:
             "preference": _estimates(main),
             **_with_ends("usual_minus_balanced", main.usual),
             **{name: getattr(found, name) for name in ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings")},
+            "n_copies": found.n_copies,
             "n_levels": found.n,
             "saturated": found.saturated,
             "commonest_score": found.commonest_score,
@@ -122,9 +123,21 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
         *_of_people(evidence),
         ("Smallest V that four of five studies of this size find", _plain(evidence.detectable_v, ".3f")),
         ("Items", f"{evidence.n_items:,} in {_count(evidence.n_groups, 'group')}"),
+        *_of_copies(evidence),
         ("Reads", f"{evidence.n_reads:,} with a score, {evidence.n_failed:,} without"),
         ("Orders", f"{evidence.n_orderings:,}"),
     ]
+
+
+def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """Items that are likely one item under several names: they count as independent, and make all too sure."""
+    if evidence.n_copies:
+        found = f"{_count(evidence.n_copies, 'item')} with the very reads of another group's, such as {evidence.copies}"
+        alike = "" if evidence.soft else "; or a judge that answers many items alike"
+        yield (
+            "Copies",
+            f"{found}: one item under several names, which belongs in one group, or the verdict is too sure{alike}",
+        )
 
 
 def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:

@@ -179,6 +179,8 @@ class Evidence:
     detectable_v: float = math.nan
     agreement: Agreement | None = None
     rankings: Rankings | None = None
+    n_copies: int = 0
+    copies: str = ""
 
     @property
     def n(self) -> int:
@@ -227,6 +229,8 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),
+            n_copies=int(row.get("n_copies", 0)),
+            copies=str(row.get("copies", "")),
         )
 
 

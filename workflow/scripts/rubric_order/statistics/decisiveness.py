@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import blocks, selections, tidy
+from rubric_order.methods import blocks, copies, selections, tidy
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", *selections.READOUTS.values()]}
 
@@ -23,12 +23,13 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         `commonest_score` is the score that is given most often (the lower one of two), `commonest_share` its share of
         the reads with a score; `discordant_share` of the pairs of reads of one item have different scores;
         `top_probability` is the mean probability of a read's most probable option, where probabilities are known. They
-        describe these reads and have no interval.
+        describe these reads and have no interval. `n_copies` items have the very reads of an item of another group, see
+        `copies`; `copies` names some.
     """
     rows = [_of_block(block) for block in blocks.blocks(scores)]
     columns = [*KEYS, "n_items", "n_groups", "n_reads", "n_failed", "n_orderings", "crossed"]
     columns += ["commonest_score", "commonest_share", "discordant_share", "top_probability"]
-    table = tidy.from_rows(rows, columns, words=[])
+    table = tidy.from_rows(rows, [*columns, "n_copies", "copies"], words=["copies"])
     return table.astype({"commonest_score": "Int8", "crossed": bool})
 
 
@@ -43,6 +44,8 @@ def _of_block(block: blocks.Block) -> dict:
         "n_orderings": len(block.orderings[0]),
         "crossed": block.crossed,
     }
+    alike = copies.copies(block)
+    found |= {"n_copies": alike.count, "copies": "; ".join(alike.names)}
     if len(scores):
         times = np.bincount(scores, minlength=block.n + 1)
         found |= {"commonest_score": int(times.argmax()), "commonest_share": times.max() / len(scores)}
