@@ -64,6 +64,7 @@ class Card:
             "effective_groups": number(found.effective_groups),
             "heaviest_group": number(found.heaviest_group),
             "design": {name: getattr(found, name) for name in ("fewest", "most", "shared", "balanced", "crossed")},
+            "n_copies": found.n_copies,
             "n_levels": found.n,
             "saturated": found.saturated,
             "commonest_score": found.commonest_score,
@@ -139,6 +140,7 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
         ("Smallest V that four of five studies of this size find", _plain(evidence.detectable_v, ".3f")),
         ("Items", f"{evidence.n_items:,} in {_count(evidence.n_groups, 'group')}"),
         ("Equal groups that would say as much", _effective(evidence)),
+        *_of_copies(evidence),
         ("Reads", f"{evidence.n_reads:,} with a score, {evidence.n_failed:,} without"),
         ("Orderings", _design(evidence)),
     ]
@@ -176,6 +178,17 @@ def _effective(evidence: Evidence) -> str:
     if math.isnan(evidence.effective_groups):
         return "not known"
     return f"{evidence.effective_groups:.0f}; the largest group has {evidence.heaviest_group:.0%} of the items"
+
+
+def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """Items that are likely one item under several names: they count as independent, and make all too sure."""
+    if evidence.n_copies:
+        found = f"{_count(evidence.n_copies, 'item')} with the very reads of another group's, such as {evidence.copies}"
+        alike = "" if evidence.soft else "; or a judge that answers many items alike"
+        yield (
+            "Copies",
+            f"{found}: one item under several names, which belongs in one group, or the verdict is too sure{alike}",
+        )
 
 
 def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:

@@ -192,6 +192,8 @@ class Evidence:
     effective_groups: float = math.nan
     heaviest_group: float = math.nan
     spread: spreads.Spread = spreads.NOTHING
+    n_copies: int = 0
+    copies: str = ""
 
     @property
     def n(self) -> int:
@@ -276,6 +278,8 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             rankings=_rankings(key, parts, main),
             **{name: float(row[name]) for name in ("effective_groups", "heaviest_group")},
             spread=spreads.gather(own.get(spreads.NAME)),
+            n_copies=int(row.get("n_copies", 0)),
+            copies=str(row.get("copies", "")),
         )
 
 

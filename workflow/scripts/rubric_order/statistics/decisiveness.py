@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import blocks, resampling, sampling, selections, tidy
+from rubric_order.methods import blocks, copies, resampling, sampling, selections, tidy
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", *selections.READOUTS.values()]}
 
@@ -29,6 +29,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         `top_probability` is the mean probability of a read's most probable option, where probabilities are known. They
         describe these reads and have no interval. `exponent`, with `exponent_low` and `exponent_high` over groups, is
         the power of the probabilities from which answers look drawn, see `sampling.exponent`.
+        describe these reads and have no interval. `n_copies` items have the very reads of an item of another group, see
+        `copies`; `copies` names some.
     """
     rows = [_of_block(block) for block in blocks.blocks(scores)]
     columns = [
@@ -44,7 +46,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     ]
     columns += ["commonest_score", "commonest_share", "discordant_share", "top_probability"]
     columns += ["shared", "balanced", "fewest", "most", "exponent", "exponent_low", "exponent_high"]
-    table = tidy.from_rows(rows, columns, words=[])
+    table = tidy.from_rows(rows, [*columns, "n_copies", "copies"], words=["copies"])
     flags = dict.fromkeys(("crossed", "shared", "balanced"), bool) | dict.fromkeys(("fewest", "most"), int)
     return table.astype({"commonest_score": "Int8"} | flags)
 
@@ -64,6 +66,8 @@ def _of_block(block: blocks.Block) -> dict:
         "crossed": block.crossed,
         **{name: getattr(block.design, name) for name in ("shared", "balanced", "fewest", "most")},
     }
+    alike = copies.copies(block)
+    found |= {"n_copies": alike.count, "copies": "; ".join(alike.names)}
     if len(scores):
         times = np.bincount(scores, minlength=block.n + 1)
         found |= {"commonest_score": int(times.argmax()), "commonest_share": times.max() / len(scores)}

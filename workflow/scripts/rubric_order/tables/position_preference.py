@@ -15,13 +15,14 @@ CAPTION = (
     "of an answer: at temperature T they are 1/T of the model's own, which option probabilities give. At temperature 0 "
     "nothing is drawn: the unit is then what else differs between the prompts of an item, and says nothing of "
     "probabilities. Where items or {cluster}s prefer different positions, selected options give the preference of the "
-    "whole (smaller than the mean of theirs), option probabilities the mean. Where a position is worth more to some "
-    "scores (p of interaction: of what the highest score gains at the last position and the lowest at the first), the "
-    "number is an average over the scores that the judge wavers between. Differing: "
-    "share of the pairs of reads of an item that can tell; a judge is saturated where it is below 5%. Of selected "
-    "options the estimates are those of Firth's penalised likelihood: where few pairs tell, maximum likelihood would "
-    "put them too far from 0. Separated: only the penalty keeps them finite. Their intervals are then too wide at both "
-    "ends and say too little of which position is preferred; the test of no preference is the score test, which p is."
+    "whole (smaller than the mean of theirs), option probabilities the mean; where some prefer the first positions and "
+    "others the last, selected options can show a preference for both ends (a U) that no item has. Where a position is "
+    "worth more to some scores (p of interaction: of what the highest score gains at the last position and the lowest "
+    "at the first), the number is an average over the scores that the judge wavers between. Differing: share of the "
+    "pairs of reads of an item that can tell; a judge is saturated where it is below 5%. Of selected options the "
+    "estimates are those of Firth's penalised likelihood: where few pairs tell, maximum likelihood would put them too "
+    "far from 0. Separated: only the penalty keeps them finite. Their intervals are then too wide at both ends and say "
+    "too little of which position is preferred; the test of no preference is the score test, which p is."
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
 SIZES = ["n_pairs", "n_clusters"]
