@@ -85,11 +85,12 @@ def jackknife_interval(estimate: np.ndarray, influence: np.ndarray, confidence: 
     return estimate - width, estimate + width
 
 
-def left_out_interval(values: np.ndarray, confidence: float) -> np.ndarray:
+def left_out_interval(values: np.ndarray, confidence: float, df: float | None = None) -> np.ndarray:
     """Intervals from values without each unit, with Student's t.
 
     Args:
         values: of all units first, then without each, shape (1 + n_units, q).
+        df: degrees of freedom, of units of unlike size; by default one less than units.
 
     Returns:
         Lower and upper ends, shape (2, q); NaN with fewer than three units, or where a value is not known or does not
@@ -101,7 +102,8 @@ def left_out_interval(values: np.ndarray, confidence: float) -> np.ndarray:
     if units < 3:
         return np.full((2, values.shape[1]), np.nan)
     error = np.sqrt((units - 1) / units * ((values[1:] - values[1:].mean(axis=0)) ** 2).sum(axis=0))
-    width = distributions.t_quantile((1 + confidence) / 2, units - 1) * np.where(error > LEAST_ERROR, error, np.nan)
+    quantile = distributions.t_quantile((1 + confidence) / 2, units - 1 if df is None else df)
+    width = quantile * np.where(error > LEAST_ERROR, error, np.nan)
     return values[0] + np.array([[-1], [1]]) * width
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
-from rubric_order.methods import blocks, repetition, resampling, subsets, tidy
+from rubric_order.methods import blocks, repetition, resampling, spread, subsets, tidy
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 SPLITS = 252  # pairs of disjoint sets of orderings of one size that stand for all of them
@@ -49,34 +49,41 @@ def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.
         unit: see `blocks.Block.units`, shape (m,).
 
     Returns:
-        Shape (n_units, 6 + 2D): 1; the sums over items of 1, the item's mean, its square, the sum of squared departures
-        from it, and `noise`; the summed departures under each ordering; their squares.
+        Shape (n_units, 9 + 2D): 1; the sums over items of 1, the item's mean, its square, the sum of squared departures
+        from it, and `noise`; the squared number of items, the squared sum of their means, and the product of both
+        (without squares); the summed departures under each ordering; their squares.
     """
     values = values - values.mean()
     mean = values.mean(axis=1)
     away = values - mean[:, None]
     rows = np.column_stack([np.ones(len(mean)), mean, mean**2, (away**2).sum(axis=1), noise, away])
     sums = resampling.sum_units(rows, unit)
-    return np.column_stack([np.ones(len(sums)), sums, sums[:, 5:] ** 2])
+    count, total = sums[:, 0], sums[:, 1]
+    return np.column_stack(
+        [np.ones(len(sums)), sums[:, :5], count**2, total**2, count * total, sums[:, 5:], sums[:, 5:] ** 2]
+    )
 
 
 def components(sums: np.ndarray, repeats: int) -> Components:
-    """Components from sums of `unit_moments` over units, shape (..., 6 + 2D), by the method of moments.
+    """Components from sums of `unit_moments` over units, shape (..., 9 + 2D), by the method of moments.
 
     Args:
         repeats: reads behind each entry of `values`.
 
     Source: the two-way analysis of variance of generalisability theory (Brennan, 2001, Generalizability Theory, Section
-    3.4). Ours are the variance of repetition from each ordering, and what chance adds to the variance of the orderings'
-    means: that of means over units, so that the items of one unit may share effects of orderings.
+    3.4). Ours are the variance of repetition from each ordering, and the variance of the overall mean and of the
+    orderings' means: that of means over units, so that the items of one unit may be alike and share effects of
+    orderings. A variance about the mean of the sample lacks that of this mean.
     """
-    d = (sums.shape[-1] - 6) // 2
-    units, count, mean, square, within, noise = (sums[..., place] for place in range(6))
-    shift, shift_squares = sums[..., 6 : 6 + d], sums[..., 6 + d :]
+    d = (sums.shape[-1] - 9) // 2
+    units, count, mean, square, within, noise, counts, means, products = (sums[..., place] for place in range(9))
+    shift, shift_squares = sums[..., 9 : 9 + d], sums[..., 9 + d :]
     with np.errstate(invalid="ignore", divide="ignore"):
-        of_means = (square - mean**2 / count) / (count - 1)
-        residual = (within - (shift**2).sum(axis=-1) / count) / ((count - 1) * (d - 1))
+        overall = mean / count
+        of_overall = (means - 2 * overall * products + overall**2 * counts) * units / (units - 1) / count**2
+        of_means = square / count - overall**2 + of_overall
         by_chance = (shift_squares - shift**2 / units[..., None]).sum(axis=-1) * units / (units - 1)
+        residual = (within + (by_chance - (shift**2).sum(axis=-1)) / count) / count / (d - 1)
         between = ((shift**2).sum(axis=-1) - by_chance) / count**2 / (d - 1)
         repetition = noise / count
         rest = residual + repetition * (1 - 1 / repeats) if repeats > 1 else residual
@@ -204,11 +211,13 @@ def _of_readout(
         total = moments.sum(axis=0)
         both = components(np.vstack([total, total - moments]), often)  # of all units, then without each
         same = about | {"cluster": cluster, "n_clusters": len(moments)}
-        yield from _variances(same, both, confidence)
+        df = spread.degrees_of_freedom(moments[:, 1])
+        yield from _variances(same, both, confidence, df)
         for name, found in zip(("generalisability", "dependability"), coefficients(both, *grid.T), strict=True):
             rows = {"quantity": name, "orderings": grid[:, 0], "repeats": grid[:, 1]}
             with np.errstate(divide="ignore", invalid="ignore"):
-                ends = np.tanh(resampling.left_out_interval(np.arctanh(np.minimum(found, 1 - 1e-12)), confidence))
+                scaled = np.arctanh(np.minimum(found, 1 - 1e-12))
+                ends = np.tanh(resampling.left_out_interval(scaled, confidence, df))
             yield same | {"method": _method(cluster) + ", Fisher's z"}, rows | _columns(found[0], ends)
         sizes = np.arange(1, d // 2 + 1)
         if often == 1 and len(sizes):
@@ -217,18 +226,18 @@ def _of_readout(
             yield same | {"method": f"{SPLITS} pairs of disjoint sets of orderings"}, rows
 
 
-def _variances(about: dict, of: Components, confidence: float) -> Iterator[tuple[dict, dict]]:
+def _variances(about: dict, of: Components, confidence: float, df: float) -> Iterator[tuple[dict, dict]]:
     parts = {"item": of.item, "shift": of.shift, "rest": of.rest}
     if about["repetition_from"]:
         parts |= {"interaction": of.interaction, "repetition": of.repetition}
     values = np.column_stack(list(parts.values()))
-    ends = resampling.left_out_interval(values, confidence)
+    ends = resampling.left_out_interval(values, confidence, df)
     rows = {"quantity": np.array(list(parts), dtype=object)} | _columns(values[0], ends)
     yield about | {"method": _method(about["cluster"])}, rows
 
 
 def _method(cluster: str) -> str:
-    return f"method of moments; jackknife over {cluster}s, Student's t"
+    return f"method of moments; jackknife over {cluster}s, Student's t by sizes of {cluster}s"
 
 
 def _columns(values: np.ndarray, ends: np.ndarray) -> dict:
