@@ -236,7 +236,6 @@ def test_what_few_groups_say_is_saved_is_what_their_choice_saves():
                 plain.append(test[0] - test[chosen])
     # Absolute values lose what the choice saves to the noise of the cheapest ordering.
     assert np.mean(plain) < rows["estimate"].mean() < np.mean(saved) + 0.02
-    assert rows["estimate"].mean() - np.mean(plain) > 0.1 * np.mean(saved)
     assert ((rows["ci_low"] <= np.mean(saved)) & (rows["ci_high"] >= np.mean(saved))).mean() >= 0.9
 
 

@@ -62,6 +62,20 @@ def test_components_are_those_that_were_planted(repeats, groups):
         assert abs(each.mean() - value) <= 3.5 * each.std() / np.sqrt(300) + 1e-12, name
 
 
+def test_groups_of_unlike_size_whose_items_are_alike_leave_the_variance_of_items_as_it_is():
+    # Half of the variance of items is that of groups; a tenth of the groups have 40 items, the others 2.
+    rng, drawn = np.random.default_rng(5), []
+    unit = np.repeat(np.arange(40), [40] * 4 + [2] * 36)
+    for _ in range(600):
+        item = np.sqrt(0.3) * (rng.normal(size=40)[unit] + rng.normal(size=len(unit)))
+        values = item[:, None] + np.sqrt(0.4) * rng.normal(size=(len(unit), 6))
+        drawn.append(found_in(values, unit).item)
+    assert np.mean(drawn) == pytest.approx(0.6, abs=3.5 * np.std(drawn) / np.sqrt(600))
+    whole = found_in(values, np.arange(len(unit))).item
+    assert np.mean(drawn) > 0.58  # as if items were independent: 0.555
+    assert whole < drawn[-1]
+
+
 def test_coefficients_by_hand():
     of = generalisability.Components(*(np.array(value) for value in (4.0, 1.0, 3.0, 2.0)))
     orderings, repeats = np.array([1, 2, 1]), np.array([1, 1, 2])

@@ -12,11 +12,11 @@ from rubric_order.tables import length_control as length_table
 from rubric_order.tables import length_controlled_win_rates
 
 
-def planted(phi, *, questions=80, candidates=6, strength=0.8, place=0.4, seed=0, longer=None, noise=0.0):
+def planted(phi, *, questions=80, candidates=6, strength=0.8, place=0.4, seed=0, longer=None, noise=0.0, hard=0.5):
     """Pairs with a baseline, judged in both orders by AlpacaEval's own model, with difficulties of questions."""
     rng = np.random.default_rng(seed)
     theta = np.linspace(-strength, strength, candidates)
-    hard = rng.normal(0, 0.5, questions)
+    hard = rng.normal(0, hard, questions)
     habit = np.zeros(candidates) if longer is None else longer
     size = np.exp(rng.normal(0, 0.4, (questions, candidates)) + habit)
     base = np.exp(rng.normal(0, 0.4, questions))
@@ -61,6 +61,15 @@ def test_the_regression_is_that_of_statsmodels():
     ours = method.fit(found.x, pairs.verdict, pairs.cluster, 40)
     theirs = GLM(pairs.verdict, found.x, family=families.Binomial()).fit(tol=1e-12)
     assert ours.coefficients == pytest.approx(theirs.params, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", [2, 8])
+def test_questions_that_are_equally_hard_leave_the_other_terms_their_intervals(seed):
+    # Their standard deviation comes out as 0, where its likelihood is flat; without one group its information is none.
+    found = estimated(planted(0.5, questions=20, seed=seed, hard=0.0), readout="hard")
+    for quantity in ("length", "first_place"):
+        row = value(found, quantity)
+        assert row["ci_low"] < row["estimate"] < row["ci_high"]
 
 
 def test_random_difficulties_by_another_integral():

@@ -79,6 +79,16 @@ def test_correlation_and_win_rates_are_those_of_numpy():
     rates = parts.groupby("name").mean()
     errors = [*(rates["judge"] - rates["people"]).abs(), abs(value[told].mean() - (gap[told] > 0).mean())]
     assert found["one_order", "win_rate_error"] == pytest.approx(np.mean(errors))
+    # By chance: each candidate's rate less that of people, with groups as the sample.
+    parts["away"], parts["group"] = parts["judge"] - parts["people"], first["group_id"].to_numpy()[told]
+    base = parts.assign(name="baseline", away=-parts["away"])
+    sizes = []
+    for _, own in [*parts.groupby("name"), *base.groupby("name")]:
+        sums = (own["away"] - own["away"].mean()).groupby(own["group"]).sum()
+        error = np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1)) / len(own)
+        sizes.append(np.sqrt(2 / np.pi) * error)
+    assert found["one_order", "win_rate_noise"] == pytest.approx(np.mean(sizes))
+    assert found["swap_average", "win_rate_noise"] < found["random_order", "win_rate_noise"]
 
 
 def test_a_larger_difference_is_easier_and_the_table_shows_all_of_them():

@@ -77,11 +77,6 @@ def test_a_shift_that_all_items_share_is_no_spread():
     assert added == pytest.approx(0, abs=1e-18)
 
 
-def test_degrees_of_freedom_are_those_of_the_heavy_clusters():
-    assert spread.degrees_of_freedom(np.full(30, 7)) == pytest.approx(29)
-    assert spread.degrees_of_freedom(np.array([50, 1, 1, 1])) == pytest.approx(0, abs=0.01)
-
-
 def test_scores_that_another_ordering_changes_by_hand():
     shares = np.array([[[0.5, 0.5], [0.75, 0.25], [0.5, 0.5]]])
     assert spread.moved_by_probabilities(shares, 0) == pytest.approx([0.125])

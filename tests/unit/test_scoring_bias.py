@@ -261,6 +261,22 @@ def test_a_fluctuation_stands_beside_that_of_edits_without_meaning():
     sizes = found.xs("pearson", level="quantity")["difference"].abs()
     assert largest.loc["ids", "estimate"] == pytest.approx(sizes.loc["letter"].item())
     assert largest["floor"].tolist() == pytest.approx([sizes.loc["neutral_1"].item()] * 2)
+    assert largest.loc["ids", "above_by_chance"] == 0.5  # one difference of each kind
+    assert np.isnan(largest.loc["neutral", "above_by_chance"])
+
+
+def test_a_largest_difference_of_more_conditions_is_above_the_floor_as_often_as_it_says():
+    # Every edit moves the scores alike; three conditions have IDs of their own, one edit is neutral.
+    rng, above = np.random.default_rng(3), []
+    human = rng.integers(1, 6, 20)
+    for _ in range(60):
+        names = ("baseline", "letter", "roman", "letter_lower", "neutral_1")
+        noisy = {name: np.clip(human + rng.integers(-2, 3, 20), 1, 5).tolist() for name in names}
+        largest = accuracy(conditions(noisy, human.astype(float))).xs("fluctuation_pearson", level="quantity")
+        row = largest.set_index("kind").loc["ids"]
+        assert row["above_by_chance"] == 0.75
+        above.append(row["estimate"] > row["floor"])
+    assert np.mean(above) == pytest.approx(0.75, abs=0.17)
 
 
 PUBLISHED = {

@@ -21,6 +21,8 @@ from scipy import optimize, special
 from rubric_order.methods import cluster_robust, conditional_logit
 
 LEAST_PAIRS = 8  # of a candidate that gets a strength of its own
+NO_SPREAD = 0.02  # log-odds; a smaller standard deviation of difficulties is taken for 0
+NO_GAIN = 1.35  # of log-likelihood by difficulties: half of what a chi-square test of their variance asks at 5%
 LEAST_CANDIDATES = 5  # on a question that gets a difficulty of its own: it is estimated from all of them
 MOST_STEPS = 60
 NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
@@ -166,12 +168,37 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
 
     best = optimize.minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-7 * len(verdict)})
     _, score, information = _likelihood(best.x, x, side, verdict, question, n_clusters, second=True)
+    if np.abs(x @ best.x[:-1]).max() > conditional_logit.FURTHEST:
+        return Difficult(cluster_robust.nothing(score.shape, cluster_robust.SEPARATED), np.nan)
     # Columns that depend on each other give an eigenvalue of 0, but for rounding: `space` leaves their sums out.
     values = np.linalg.eigvalsh(information.sum(axis=0))
-    if np.abs(x @ best.x[:-1]).max() > conditional_logit.FURTHEST or values[0] < -cluster_robust.ROUNDING * values[-1]:
-        return Difficult(cluster_robust.nothing(score.shape, cluster_robust.SEPARATED), np.nan)
     found = cluster_robust.Sums(best.x, score, information).fit()
+    if (
+        abs(best.x[-1]) < NO_SPREAD
+        or values[0] < -cluster_robust.ROUNDING * values[-1]
+        or np.isnan(found.influence).any()
+    ):
+        equal = _without_difficulties(design, pairs, n_clusters)
+        if -best.fun - _likelihood(equal.found.coefficients, x, side, verdict, question, n_clusters)[0] < NO_GAIN:
+            return equal
+        if values[0] < -cluster_robust.ROUNDING * values[-1]:
+            return Difficult(cluster_robust.nothing(score.shape, cluster_robust.SEPARATED), np.nan)
     return Difficult(found, abs(float(best.x[-1])))
+
+
+def _without_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
+    """The regression where all questions are equally hard: a standard deviation of 0 has no slope and no error.
+
+    Its likelihood is even in the standard deviation, so that the information of that column is 0 or below there, and
+    all other errors would be withheld with it.
+    """
+    own = fit(design.x, pairs.verdict, pairs.question, n_clusters)
+    k = design.x.shape[1]
+    space = np.zeros((k + 1, k + 1))
+    space[:k, :k] = own.space
+    padded = np.column_stack([own.influence, np.zeros(len(own.influence))])
+    coefficients = np.append(own.coefficients, 0.0)
+    return Difficult(own._replace(coefficients=coefficients, influence=padded, space=space, least=None), 0.0)
 
 
 def _likelihood(

@@ -27,21 +27,6 @@ class Interval(NamedTuple):
     inner_high: float
 
 
-def degrees_of_freedom(sizes: np.ndarray) -> float:
-    """Degrees of freedom of an error over clusters of these sizes: their number less 1 where all are alike.
-
-    A mean over items is that of clusters weighted by size, so that its error is a sum of squares weighted by the
-    squared size.
-
-    Args:
-        sizes: numbers of items, shape (n_clusters,).
-
-    Source: Satterthwaite (1946), An approximate distribution of estimates of variance components.
-    """
-    weight = np.square(np.asarray(sizes, dtype=float))
-    return float(weight.sum() ** 2 / np.square(weight).sum() - 1)
-
-
 def mean_interval(
     values: np.ndarray,
     unit: np.ndarray,
@@ -51,7 +36,7 @@ def mean_interval(
     added: float = 0.0,
     logarithm: bool = False,
 ) -> Interval:
-    """Mean over items with its interval: a jackknife over clusters, and Student's t with `degrees_of_freedom`.
+    """Mean over items with its interval: a jackknife over clusters, and Student's t with `resampling.degrees`.
 
     Args:
         values: of each item, shape (m,). unit: number of its cluster, from 0 and without gaps, shape (m,).
@@ -63,7 +48,7 @@ def mean_interval(
     sums = resampling.sum_units(np.column_stack([np.ones(len(values)), values]), unit)
     total, units = sums.sum(axis=0), len(sums)
     mean = total[1] / total[0] + added
-    df = degrees_of_freedom(sums[:, 0])
+    df = resampling.degrees(sums[:, 0])
     if logarithm and mean <= additive.ROUNDING**2 and not values.any():
         return Interval(0.0, 0.0, 0.0, 0.0, 0.0)
     if units < 3 or not df > 0:

@@ -49,34 +49,41 @@ def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.
         unit: see `blocks.Block.units`, shape (m,).
 
     Returns:
-        Shape (n_units, 6 + 2D): 1; the sums over items of 1, the item's mean, its square, the sum of squared departures
-        from it, and `noise`; the summed departures under each ordering; their squares.
+        Shape (n_units, 9 + 2D): 1; the sums over items of 1, the item's mean, its square, the sum of squared departures
+        from it, and `noise`; the squared number of items, the squared sum of their means, and the product of both
+        (without squares); the summed departures under each ordering; their squares.
     """
     values = values - values.mean()
     mean = values.mean(axis=1)
     away = values - mean[:, None]
     rows = np.column_stack([np.ones(len(mean)), mean, mean**2, (away**2).sum(axis=1), noise, away])
     sums = resampling.sum_units(rows, unit)
-    return np.column_stack([np.ones(len(sums)), sums, sums[:, 5:] ** 2])
+    count, total = sums[:, 0], sums[:, 1]
+    return np.column_stack(
+        [np.ones(len(sums)), sums[:, :5], count**2, total**2, count * total, sums[:, 5:], sums[:, 5:] ** 2]
+    )
 
 
 def components(sums: np.ndarray, repeats: int) -> Components:
-    """Components from sums of `unit_moments` over units, shape (..., 6 + 2D), by the method of moments.
+    """Components from sums of `unit_moments` over units, shape (..., 9 + 2D), by the method of moments.
 
     Args:
         repeats: reads behind each entry of `values`.
 
     Source: the two-way analysis of variance of generalisability theory (Brennan, 2001, Generalizability Theory, Section
-    3.4). Ours are the variance of repetition from each ordering, and what chance adds to the variance of the orderings'
-    means: that of means over units, so that the items of one unit may share effects of orderings.
+    3.4). Ours are the variance of repetition from each ordering, and the variance of the overall mean and of the
+    orderings' means: that of means over units, so that the items of one unit may be alike and share effects of
+    orderings. A variance about the mean of the sample lacks that of this mean.
     """
-    d = (sums.shape[-1] - 6) // 2
-    units, count, mean, square, within, noise = (sums[..., place] for place in range(6))
-    shift, shift_squares = sums[..., 6 : 6 + d], sums[..., 6 + d :]
+    d = (sums.shape[-1] - 9) // 2
+    units, count, mean, square, within, noise, counts, means, products = (sums[..., place] for place in range(9))
+    shift, shift_squares = sums[..., 9 : 9 + d], sums[..., 9 + d :]
     with np.errstate(invalid="ignore", divide="ignore"):
-        of_means = (square - mean**2 / count) / (count - 1)
-        residual = (within - (shift**2).sum(axis=-1) / count) / ((count - 1) * (d - 1))
+        overall = mean / count
+        of_overall = (means - 2 * overall * products + overall**2 * counts) * units / (units - 1) / count**2
+        of_means = square / count - overall**2 + of_overall
         by_chance = (shift_squares - shift**2 / units[..., None]).sum(axis=-1) * units / (units - 1)
+        residual = (within + (by_chance - (shift**2).sum(axis=-1)) / count) / count / (d - 1)
         between = ((shift**2).sum(axis=-1) - by_chance) / count**2 / (d - 1)
         repetition = noise / count
         rest = residual + repetition * (1 - 1 / repeats) if repeats > 1 else residual
@@ -229,7 +236,7 @@ def _variances(about: dict, of: Components, confidence: float, sizes: np.ndarray
 
 
 def _method(cluster: str) -> str:
-    return f"method of moments; jackknife over {cluster}s, Student's t"
+    return f"method of moments; jackknife over {cluster}s, Student's t by sizes of {cluster}s"
 
 
 def _columns(values: np.ndarray, ends: np.ndarray) -> dict:

@@ -76,7 +76,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``with_overall``: of anchored verdicts, the share of pairs that they decide like the overall verdict.
         - ``length_correlation``: of the verdict with the difference of the lengths of the texts, where all are known.
           Better texts can be longer ones: it is to be compared among policies of the same pairs.
-        - ``win_rate_error``: mean absolute difference of the candidates' win rates from those of people.
+        - ``win_rate_error``: mean absolute difference of the candidates' win rates from those of people;
+          ``win_rate_noise``: what that would be in expectation by chance alone, of a judge whose win rates are those
+          of people in all that could be asked, with groups as the sample. Averaging has less of it.
         - ``consistency``: whether the other order would have given the same: the judge's own of one order, and 1 by
           construction of two. ``first_place``: how much more often the first place wins than the second.
 
@@ -321,7 +323,9 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
         alike = (drawn[0] == pairs["overall"].to_numpy()).astype(float)
         same = shares.share(alike, pairs["group_id"].to_numpy(), confidence)
         yield {"quantity": "with_overall", "estimate": same.estimate, "ci_low": same.low, "ci_high": same.high} | sizes
-    yield {"quantity": "win_rate_error", "estimate": _win_rate_error(pairs, drawn)} | sizes
+    error, noise = np.mean([_win_rate_error(pairs, value) for value in drawn], axis=0)
+    yield {"quantity": "win_rate_error", "estimate": error} | sizes
+    yield {"quantity": "win_rate_noise", "estimate": noise} | sizes
     if policy.usual is not None:
         sign = np.sign(pairs["gap"].to_numpy())
         more = sign * (np.mean(drawn, axis=0) - np.mean(policy.usual, axis=0))
@@ -359,13 +363,26 @@ def _correlation(value: np.ndarray, gap: np.ndarray, group: np.ndarray, confiden
     return {"estimate": r, "ci_low": low, "ci_high": high}
 
 
-def _win_rate_error(pairs: pd.DataFrame, drawn: list[np.ndarray]) -> float:
-    """Mean over candidates, and over the verdicts that are equally probable."""
+def _win_rate_error(pairs: pd.DataFrame, value: np.ndarray) -> tuple[float, float]:
+    """Mean size over candidates of the difference of their win rates from those of people, and of that by chance.
+
+    Args:
+        value: verdicts, shape (n_pairs,).
+
+    Returns:
+        The noise is the mean size of a normal variable with the standard error of the difference, over groups; NaN for
+        one group.
+    """
+    away = value - np.where(pairs["gap"] > 0, 1.0, 0.0)
     names = np.array([list(names) for names in pairs["candidates"]])
-    people = np.where(pairs["gap"] > 0, 1.0, 0.0)
-
-    def rates(value: np.ndarray) -> pd.Series:
-        both = pd.Series(np.concatenate([value, 1 - value]))
-        return both.groupby(np.concatenate([names[:, 0], names[:, 1]])).mean()
-
-    return float(np.mean([(rates(value) - rates(people)).abs().mean() for value in drawn]))
+    candidate = pd.factorize(np.concatenate([names[:, 0], names[:, 1]]))[0]
+    group, groups = pd.factorize(np.tile(pairs["group_id"].to_numpy(), 2))
+    more = np.concatenate([away, -away])
+    size = np.bincount(candidate)
+    difference = np.bincount(candidate, more) / size
+    cell = candidate * len(groups) + group
+    summed = np.bincount(cell, more - difference[candidate], minlength=len(size) * len(groups)).reshape(len(size), -1)
+    met = (np.bincount(cell, minlength=summed.size).reshape(summed.shape) > 0).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = np.sqrt(np.square(summed).sum(axis=1) * np.where(met > 1, met / (met - 1), np.nan)) / size
+    return float(np.abs(difference).mean()), float(np.sqrt(2 / np.pi) * error.mean())

@@ -39,7 +39,8 @@ def estimate(
         With dataset ``all`` also ``fluctuation_spearman`` and ``fluctuation_pearson`` of each `kind` of variant: the
         largest size of any `difference` over the datasets and the variants of that kind, and beside it `floor`, that
         of edits without meaning. A largest difference grows with the number of differences, `n_differences`; that of
-        the floor is `n_neutral`.
+        the floor is `n_neutral`. `above_by_chance` is the probability that it is above the floor where all edits move
+        scores alike: the share of its differences in both numbers together.
 
     Source: Li et al. (2025), Equations 1 and 2, Table 3, Figure 5, for correlations and fluctuation.
     """
@@ -61,6 +62,7 @@ def estimate(
         "bound_low",
         "bound_high",
         "floor",
+        "above_by_chance",
     ]
     columns += ["n_items", "n_clusters", "n_failed", "n_differences", "n_neutral", "method"]
     words = ["varied", "order", "kind", "readout", "cluster", "golden", "quantity", "method"]
@@ -121,5 +123,7 @@ def _fluctuations(rows: list[dict]) -> list[dict]:
             about = dict(zip(same, key, strict=True)) | {"dataset": EVERY, "kind": kind, "varied": "", "order": ""}
             about["quantity"] = FLUCTUATION + about["quantity"]
             size = {"estimate": of_kind["size"].max(), "n_differences": len(of_kind)}
+            if len(neutral) and kind != NEUTRAL:
+                size["above_by_chance"] = len(of_kind) / (len(of_kind) + len(neutral))
             found.append(about | floor | size | {"method": "largest size of a difference; no interval"})
     return found

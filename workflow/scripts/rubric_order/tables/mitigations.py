@@ -11,7 +11,9 @@ CAPTION = (
     "pairs with a winner. Right: of these, the share whose winner is that of people; a policy that decides less often "
     "can be right more often without telling more. Right, a tie as half: of all pairs; averaging two orders leaves it "
     "as it is in a random order, by arithmetic. r: correlation of the verdict (1, a half, 0) with the difference of "
-    "the human scores. Win rates: mean absolute error of the candidates' win rates. Consistent: whether the other "
+    "the human scores. Win rates: mean absolute error of the candidates' win rates, and in brackets what chance alone "
+    "makes of it in a judge whose win rates are those of people: averaging makes less of it, and so looks better also "
+    "where it judges no better. Consistent: whether the other "
     "order gives the same verdict, 1 by construction of two orders together. First position: share of pairs that the "
     "first position wins, less that of the second; 0 by construction of two. Gain: what a policy adds to right, a tie "
     "as half, over the same pairs: to one order (of a random order and of both orders it depends also on which "
@@ -31,6 +33,7 @@ QUANTITIES = [
     "gain",
     "correlation",
     "win_rate_error",
+    "win_rate_noise",
     "consistency",
     "first_place",
     "with_overall",
@@ -79,7 +82,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     gains = intervals(rows, "gain", form="+.3f")
     printed["gain"] = ["" if text == "undefined" else text for text in gains]
     printed["r"] = intervals(rows, "correlation", form=".2f")
-    printed["win rates"] = numbers(rows["win_rate_error"])
+    errors = zip(numbers(rows["win_rate_error"]), numbers(rows["win_rate_noise"]), strict=True)
+    printed["win rates (by chance)"] = [f"{error} ({noise})" for error, noise in errors]
     printed["consistent"] = numbers(rows["consistency"])
     printed["first position"] = numbers(rows["first_place"], form="+.3f")
     for name, head in (("with_overall", "like overall"), ("length_correlation", "r with length")):

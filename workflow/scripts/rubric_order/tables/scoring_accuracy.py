@@ -11,8 +11,9 @@ CAPTION = (
     "in points. Difference: r less that of the study's first condition and strategy on the same items, with "
     "{bootstrap[confidence]:.0%} intervals and p from leaving out {cluster}s (* significant after Holm's adjustment). "
     "Items without a score are left out; bounds: the r that they could make. Fluctuation: the largest size of a "
-    "difference over datasets and variants of one kind; in brackets that of edits without meaning, of which there are "
-    "fewer or more: a largest difference grows with their number. A correlation is blind to a shift of all scores, "
+    "difference over datasets and variants of one kind; in brackets that of edits without meaning, and how often the "
+    "first would be above the second if every edit moved scores alike: a largest difference grows with the number of "
+    "differences that it is taken from. A correlation is blind to a shift of all scores, "
     "which the error and kappa see. After Li et al. (2025), Table 3, which has no intervals and no floor."
 )
 KEYS = ["judge", "profile", "dataset", "n", "varied", "order", "kind", "readout", "golden"]
@@ -41,7 +42,9 @@ def table(
         found[name] = of_pearson[name]
     wide = chosen[largest].assign(quantity=lambda rows: rows["quantity"].str.removeprefix(FLUCTUATION))
     sizes = wide.pivot_table(index=KEYS, columns="quantity", values=["estimate", "floor"], observed=True)
+    chance = chosen[largest & chosen["above_by_chance"].notna()].groupby(KEYS, observed=True)["above_by_chance"].first()
     sizes.columns = [f"{FLUCTUATION}{quantity}{'_floor' * (name == 'floor')}" for name, quantity in sizes.columns]
+    sizes["above_by_chance"] = chance
     return pd.concat([found.reset_index(), sizes.reset_index()], ignore_index=True)
 
 
@@ -59,7 +62,9 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
             of_kinds = rows[largest]
             floors = numbers(of_kinds.get(f"{FLUCTUATION}{quantity}_floor", of_kinds[quantity] * float("nan")))
             sizes = numbers(of_kinds[f"{FLUCTUATION}{quantity}"])
-            printed.loc[largest, head] = [f"{size} ({floor})" for size, floor in zip(sizes, floors, strict=True)]
+            chance = ["" if pd.isna(c) else f"; above by chance in {c:.0%}" for c in of_kinds["above_by_chance"]]
+            texts = zip(sizes, floors, chance, strict=True)
+            printed.loc[largest, head] = [f"{size} ({floor}{often})" for size, floor, often in texts]
     renamed = {f"pearson_{name}": name for name in ("difference", "difference_low", "difference_high")}
     base = rows["kind"] == "base"
     differences = intervals(rows.rename(columns=renamed), "difference", form="+.3f")
