@@ -260,7 +260,12 @@ def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
         yield from _problems_of_probe(study, probes.load(study["probe"]))
     else:
         yield f"/probe: {study['probe']!r} is not one of {', '.join(map(repr, probes.names()))}"
+        return
+    wanted = dict(probes.load(study["probe"]).PROMPTS).get(study["prompt"])
     for judge, settings in known.items():
+        if wanted is not None and settings["answer_format"] != wanted:
+            found = f"judge {judge!r} has answer_format {settings['answer_format']!r}"
+            yield f"/prompt: {study['prompt']!r} asks for answer_format {wanted!r}, {found}"
         if (settings["engine"] == "recorded") != (study["strategies"] == ["recorded"]):
             yield f": judge {judge!r}: engine 'recorded' and strategies: [recorded] go together; found one of them"
     for profile in study["profiles"]:
@@ -282,7 +287,7 @@ def _problems_of_probe(study: Mapping, probe: Probe) -> Iterator[str]:
     if study["crossed"] and not probe.CROSSED:
         crossing = ", ".join(repr(other) for other in probes.names() if probes.load(other).CROSSED)
         yield f"/crossed: it is for probe {crossing}, found probe {name!r}"
-    if study["sample"] is not None and probe.PROMPTS:
+    if study["sample"] is not None and probe.COMPARES:
         yield f"/sample: probe {name!r} compares texts; expected comparisons/sample"
     yield from probe.problems(study)
 
