@@ -386,7 +386,9 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping, probes: 
     named |= {"dataset": "datasets", "profile": "profiles", "condition": "conditions"}
     for key in [key for key in named if key in settings]:
         value, among = settings[key], named[key]
-        if not any(value in studies[name][among] for name in shown) and (key, value) != ("dataset", EVERY):
+        if key in ("dataset", "profile") and value == EVERY:
+            continue
+        if not any(value in studies[name][among] for name in shown):
             yield f"{where}/{key}: {value!r} is not among the {among} of study {', '.join(map(repr, shown))}"
 
 
