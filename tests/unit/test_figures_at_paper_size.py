@@ -306,7 +306,7 @@ def gaps(found):
 
 
 # What configs of papers set beside the sizes of a preset.
-SET = {("position_selection", "page"): {"columns": 3}}
+SET = {("position_selection", "page"): {"columns": 3}, ("scoring_accuracy", "page"): {"shown": "correlation"}}
 LEAST = 1.0  # pixels between two texts, of which a figure has 100 an inch
 DRAWINGS = [(name, preset, {}) for name in DRAWN for preset in ("page", "column")]
 DRAWINGS += [(*key, more) for key, more in SET.items()]

@@ -496,3 +496,25 @@ def test_the_order_of_criteria_is_compared_with_its_tables(published):
         assert one(found, table=6, quantity="criteria_pearson", strategy=strategy)["ours"] == ours[strategy, ""]
     assert one(found, quantity="criteria_pearson_difference")["ours"] == ours["balanced", "fixed"]
     assert one(found, table=5, quantity="criteria_pearson")["ours"] == ours["balanced", ""]
+
+
+def test_flask_with_peoples_scores_is_the_flask_of_li_et_al_and_not_the_one_without_them(published):
+    about = {"study": "s", "judge": "gpt_4o", "profile": "default", "n": 5, "readout": "hard", "cluster": "group"}
+    about |= {"varied": "reference_none", "order": "single", "golden": "human", "quantity": "spearman"}
+    ends = {"ci_low": 0.5, "ci_high": 0.6, "n_items": 2001, "condition": "baseline"}
+    rows = [
+        about | ends | {"dataset": name, "estimate": value} for name, value in (("flask", 0.1), ("flask_human", 0.55))
+    ]
+    aligned = [{"source": "labels", "dataset": "flask_human", "quantity": "pearson", "estimate": 0.68} | ends]
+    found = replication.estimate(
+        published("li2025"),
+        studies=["s"],
+        judges={},
+        scoring_accuracy=pd.DataFrame(rows),
+        golden_alignment=pd.DataFrame(aligned),
+    )
+    compared = found[found["status"] == "compared"]
+    assert set(compared["dataset"]) == {"flask"}
+    row = one(compared, judge="gpt_4o")
+    assert (row["published"], row["ours"]) == (0.5529, 0.55)
+    assert one(compared, judge="gpt_4")["published"] == 0.6862

@@ -67,6 +67,8 @@ CANONICAL = "1 2 3 4 5"
 ORDERS = {"baseline": "single", "letter": "single", "descending": "descending", "random": "random"}
 PERTURBATIONS = {("reference_none", order): name for name, order in ORDERS.items() if name != "letter"}
 PERTURBATIONS |= {("letter+reference_none", "single"): "letter"}
+# Of Li et al. (2025): their FLASK has people's scores.
+THEIR_DATASETS = {"flask_human": "flask"}
 DATASETS = ("hanna", "mt_bench", "summeval", "vicuna")  # of both papers
 
 
@@ -236,18 +238,24 @@ def _criteria_agreement(table: pd.DataFrame) -> pd.DataFrame:
     return _estimates(table, quantity="criteria_" + table["quantity"], other=table["other"].fillna(""))
 
 
+def _their_datasets(table: pd.DataFrame) -> pd.DataFrame:
+    """Estimates under the published names of datasets, without those of another dataset that is called so here."""
+    others = [name for ours, name in THEIR_DATASETS.items() if (table["dataset"] == ours).any()]
+    return table[~table["dataset"].isin(others)].replace({"dataset": THEIR_DATASETS})
+
+
 def _scoring_accuracy(table: pd.DataFrame) -> pd.DataFrame:
     """Correlations of Table 3 of Li et al. (2025); their baseline shows no reference answer."""
     table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
     names = [PERTURBATIONS.get(name, "") for name in zip(table["varied"], table["order"], strict=True)]
     table = table.assign(changed=names, strategy=table["order"])
-    table = table[(table["changed"] != "") & table["quantity"].isin(["spearman", "pearson"])]
+    table = _their_datasets(table[(table["changed"] != "") & table["quantity"].isin(["spearman", "pearson"])])
     return _estimates(table, quantity="golden_" + table["quantity"], detail=table["golden"] + ", " + table["changed"])
 
 
 def _golden_alignment(table: pd.DataFrame) -> pd.DataFrame:
     """Correlations of Table 2 of Li et al. (2025); the labels of the datasets are GPT-4's. They are of no study."""
-    table = table[table["quantity"].isin(["spearman", "pearson"])].rename(columns={"estimate": "ours"})
+    table = _their_datasets(table[table["quantity"].isin(["spearman", "pearson"])].rename(columns={"estimate": "ours"}))
     judge = table["source"].replace("labels", "gpt_4")
     about = {"study": "", "profile": DEFAULT_PROFILE, "strategy": "", "n": 5, "detail": "human, golden"}
     return _estimates(table.assign(judge=judge), quantity="golden_" + table["quantity"], **about)
