@@ -18,6 +18,7 @@ from rubric_order.config import loading, schema
 from rubric_order.figures import (
     criterion_order,
     judge_agreement,
+    judges_compared,
     output,
     position_consistency,
     position_selection,
@@ -156,6 +157,16 @@ def consistencies(judges):
     return pd.DataFrame(rows)
 
 
+def against_one(judges):
+    rng, rows = RNG(11), []
+    for benchmark, judge in itertools.product(TASKS, judges[1:]):
+        for task in ("all", *TASKS[benchmark]):
+            about = {**KEYS, "judge": judge, "other": judges[0], "benchmark": benchmark, "dataset": benchmark}
+            about |= {"task": task, "quantity": "position_consistency"}
+            rows.append(about | interval(rng.normal(0, 0.1), 0.1))
+    return pd.DataFrame(rows)
+
+
 def agreeing(judges):
     rng, rows = RNG(9), []
     for benchmark in TASKS:
@@ -249,6 +260,10 @@ DRAWN = {
         lambda j, **sizes: position_consistency.draw(
             consistencies(j), **ABOUT, cluster="group", least_comparisons=10, **sizes
         ),
+    ),
+    "judges_compared": (
+        *("shi2025 Figure 6", SHI),
+        lambda j, **sizes: judges_compared.draw(against_one(j), consistencies(j), **ABOUT, reference=j[0], **sizes),
     ),
     "judge_agreement": (
         *("shi2025 Figures 3 and 4", SHI),
@@ -365,3 +380,28 @@ def test_names_beside_a_map_of_fifteen_judges_can_be_read(root):
         assert min(sizes) >= judge_agreement.LEAST_NAME
         numbers = {text.get_fontsize() for axis in maps for text in axis.texts}
         assert min(numbers) >= judge_agreement.LEAST_LETTERS
+
+
+def test_figure_6_marks_what_its_tests_tell_from_0_and_from_the_reference(root):
+    output.use_style(root / "resources/rubric_order.mplstyle")
+    table = against_one(SHI)
+    figure = judges_compared.draw(
+        table,
+        consistencies(SHI),
+        **ABOUT,
+        reference=SHI[0],
+        width_in=6.5,
+        row_height_in=0.13,
+        labels=Labels({name: name for name in SHI}, PAIRS),
+    )
+    maps = [axis for axis in figure.axes if axis.get_visible()]
+    assert [axis.get_title() for axis in maps[:2]] == [
+        f"MT-Bench, pairs\nConsistency less that of {SHI[0]}",
+        "MT-Bench, pairs\nPreference fairness",
+    ]
+    of_first = table[table["benchmark"] == "MTBench"]
+    told = (of_first["ci_low"] > 0) | (of_first["ci_high"] < 0)
+    assert sum(text.get_text().endswith("*") for text in maps[0].texts) == told.sum() > 5
+    assert len(maps[0].texts) == len(of_first)
+    assert SHI[0] not in [label.get_text() for label in maps[0].get_yticklabels()]
+    assert SHI[0] in [label.get_text() for label in maps[1].get_yticklabels()]

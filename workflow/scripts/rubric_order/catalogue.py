@@ -239,6 +239,9 @@ FIGURES = {
     "effort_sweep": Shown(SWEPT, "Sweeps", "Reasoning effort sweep", module="sweep", derived=("setting",)),
     "criterion_order": Shown(("criterion_order",), "Criterion order", "Shift by position, figure"),
     "position_consistency": Shown(("position_consistency",), "Comparisons", "Consistency by task, figure"),
+    "judges_compared": Shown(
+        ("judges_compared", "position_consistency"), "Comparisons", "Judges compared by task, figure"
+    ),
     "judge_agreement": Shown(("judge_agreement",), "Comparisons", "Agreement of judges, figure"),
     "quality_gap": Shown(("quality_cells", "quality_gap"), "Comparisons", "Consistency by quality gap, figure"),
 }
