@@ -36,7 +36,8 @@ def estimate(
     Returns:
         One row a group of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and number
         of reads `k`. `quantity` is ``r``, the mean over subsets, with the middle 95% of the subsets from `range_low` to
-        `range_high`; or ``gain``, what it has above one read. The interval from `ci_low` to `ci_high` is that of the
+        `range_high`; ``gain``, what it has above one read; or ``gain_share``, the part of the gain of all reads that it
+        has, where the interval of that gain lies above 0. The interval from `ci_low` to `ci_high` is that of the
         mean: a jackknife over clusters with Student's t, for Pearson's r on the scale of Fisher's z; for Spearman's
         rho, whose ranks would change with every part that is left out, an infinitesimal jackknife. `n_items` of
         `n_rated` items with a human score are complete. Of `n_subsets`, `n_undefined` have no correlation, since their
@@ -90,8 +91,11 @@ def _left_out(sums: np.ndarray, chosen: subsets.Subsets, confidence: float) -> l
     """
     curves = subsets.curve(sums, chosen)
     r = resampling.jackknife_t(curves, confidence, scale=np.arctanh, back=np.tanh)
-    gain = resampling.jackknife_t(curves - curves[:, :1], confidence)
-    return [(found.low, found.high) for found in (r, gain)]
+    gained = curves - curves[:, :1]
+    gain = resampling.jackknife_t(gained, confidence)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = resampling.jackknife_t(gained / gained[:, -1:], confidence)
+    return [(found.low, found.high) for found in (r, gain, share)]
 
 
 def _jackknife(
@@ -100,7 +104,10 @@ def _jackknife(
     """Intervals of the mean Spearman's rho of each budget, and of what it has above one read, from what units add."""
     influence = resampling.sum_units(curve.influence, unit) / len(unit)
     mean = subsets.mean_over_subsets(curve.rho, sizes)
-    pairs = (mean, influence), (mean - mean[0], influence - influence[:, :1])
+    gain, gained = mean - mean[0], influence - influence[:, :1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = gain / gain[-1]
+        pairs = (mean, influence), (gain, gained), (share, (gained - share * gained[:, -1:]) / gain[-1])
     return [resampling.jackknife_interval(*pair, confidence) for pair in pairs]
 
 
@@ -114,6 +121,10 @@ def _rows(
     ranges = np.array([np.quantile(of_size, RANGE) if len(of_size) else (np.nan, np.nan) for of_size in known])
     n_subsets = np.bincount(sizes)[1:]
     counts = {"k": budgets, "n_subsets": n_subsets, "n_undefined": n_subsets - list(map(len, known))}
-    for quantity, estimate, (low, high) in zip(("r", "gain"), (mean, mean - mean[0]), ends, strict=True):
+    gain = mean - mean[0]
+    shown = [("r", mean, ends[0]), ("gain", gain, ends[1])]
+    if ends[1][0][-1] > 0:  # else nothing says that there is a gain to have a share of
+        shown.append(("gain_share", gain / gain[-1], ends[2]))
+    for quantity, estimate, (low, high) in shown:
         drawn = {"range_low": ranges[:, 0], "range_high": ranges[:, 1]} if quantity == "r" else {}
         yield about | {"quantity": quantity}, counts | {"estimate": estimate, "ci_low": low, "ci_high": high} | drawn
