@@ -48,8 +48,7 @@ def test_the_worked_example_is_asked_in_its_own_words_and_its_answer_is_a_3():
 
 @pytest.fixture
 def config(root):
-    found = yaml.safe_load((root / "config/papers/debiasing.yaml").read_text(encoding="utf-8"))
-    return found
+    return yaml.safe_load((root / "config/papers/debiasing.yaml").read_text(encoding="utf-8"))
 
 
 def test_the_config_has_both_modes_of_prometheus_2_its_system_messages_and_both_wordings(root, config):
