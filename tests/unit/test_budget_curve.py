@@ -11,6 +11,7 @@ from scipy import stats
 
 from rubric_order.methods import blocks, resampling, subsets
 from rubric_order.statistics import budget_curve
+from rubric_order.tables import budget_curve as layout
 
 OPTIONS = {"confidence": 0.9, "seed": 3}
 
@@ -247,3 +248,29 @@ def test_more_reads_than_fit_into_memory_are_left_out_and_named(caplog):
     found = budget_curve.estimate(table, **OPTIONS)
     assert set(found["strategy"]) == {"balanced"}
     assert "random 5: 121 reads an item; the curve is for at most 120" in caplog.text
+
+
+def test_the_share_of_the_gain_is_1_with_all_reads_and_known_only_where_there_is_a_gain():
+    noisy = simulated_reads(groups=150, strategies=("random",), noise=3.0, seed=4)
+    found = budget_curve.estimate(noisy, confidence=0.95, seed=1).query("readout == 'hard' and cluster == 'group'")
+    for statistic in ("pearson", "spearman"):
+        of_one = found[found["statistic"] == statistic].pivot(index="k", columns="quantity", values="estimate")
+        assert (of_one["gain_share"] == of_one["gain"] / of_one["gain"].iloc[-1]).all()
+        assert of_one["gain_share"].iloc[[0, -1]].tolist() == [0, 1]
+        row = found.query("statistic == @statistic and quantity == 'gain_share' and k == 3").iloc[0]
+        assert row["ci_low"] < row["estimate"] < row["ci_high"] < 1
+    (row,) = layout.table(found, study="s", statistic="pearson", cluster="group").to_dict("records")
+    assert (row["reads"], row["share_3"]) == (10, of_share(found, 3))
+    assert 0.3 < row["share_3"] < row["share_5"] < 1
+    same = simulated_reads(groups=30, strategies=("fixed",), noise=0.0, seed=4)  # repeats gain nothing
+    nothing = budget_curve.estimate(same, confidence=0.95, seed=1)
+    assert "gain_share" not in set(nothing["quantity"])
+    rows = layout.table(nothing, study="s", statistic="pearson", cluster="group")
+    assert rows["share_3"].isna().all()
+    assert layout.for_print(rows)["3 reads: % of the gain"].tolist() == [""]
+    printed = layout.for_print(layout.table(found, study="s", statistic="pearson", cluster="group"))
+    assert printed["3 reads: % of the gain"].str.match(r"\d\d \[").all()
+
+
+def of_share(found, k):
+    return found.query("statistic == 'pearson' and quantity == 'gain_share' and k == @k")["estimate"].item()

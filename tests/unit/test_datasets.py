@@ -308,6 +308,16 @@ def test_records_are_grouped_by_instruction_where_several_rubrics_share_a_prompt
     assert items["reference_labels"].tolist() == [[4.0], [2.0], [2.0], []]
 
 
+def test_feedback_bench_is_read_by_path_and_its_scores_are_labels(tmp_path):
+    rows = [{"instruction": prompt(), "orig_score": "4"}, {"instruction": prompt(response="Hi."), "orig_score": 2}]
+    path = write_records(tmp_path, rows)
+    read = datasets.read("prometheus", {"records": path}, {"group_by": "instruction"})
+    assert datasets.prepare("feedback_bench", read).items["reference_labels"].tolist() == [[4.0], [2.0]]
+    path = write_records(tmp_path, [rows[0], rows[1] | {"orig_score": "good"}])
+    with pytest.raises(InputError, match="record 2: field 'orig_score': expected a number, found 'good'"):
+        datasets.prepare("d", datasets.read("prometheus", {"records": path}, {"group_by": "instruction"}))
+
+
 def test_a_list_of_human_scores_that_is_none_is_named(tmp_path):
     path = write_records(tmp_path, [{"instruction": prompt(), "human_score": 4}])
     read = datasets.read("prometheus", {"records": path}, {"group_by": "instruction"})

@@ -259,3 +259,18 @@ def test_the_same_data_give_the_same_bytes(shares, agreement, swept):
     assert same_bytes(lambda: of_positions(shares))
     assert same_bytes(lambda: of_strategies(agreement))
     assert same_bytes(lambda: of_sweep(swept))
+
+
+def test_the_forest_can_have_intervals_over_items_within_those_over_groups():
+    table = estimates("pearson", ["a"], ["hanna"], strategies=("balanced", "fixed"))
+    table.loc[table["cluster"] == "item", ["ci_low", "ci_high"]] += [0.01, -0.01]
+    how = {"study": "s", "n": 5, "profile": "default", "quantity": "pearson", "interval": "percentile"}
+    how |= {"readouts": ["hard"], "width_in": 5.0, "row_height_in": 0.4, "columns": 2, "labels": LABELS}
+    figure = strategy_forest.draw(table, cluster="both", **how)
+    (axis,) = panels(figure)
+    thick = [line for line in axis.collections if line.get_linewidth()[0] > 2.5]
+    ends = np.concatenate([np.array(line.get_segments())[0, :, 0] for line in thick])
+    expected = chosen(table, cluster="item")[["ci_low", "ci_high"]].to_numpy().ravel()
+    assert ends == pytest.approx(expected)
+    alone = strategy_forest.draw(table, cluster="group", **how)
+    assert not [line for axis in panels(alone) for line in axis.collections if line.get_linewidth()[0] > 2.5]

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from rubric_order.base.labels import Labels, in_order, with_labels
+from rubric_order.base.labels import Labels, every_profile, in_order, with_labels
 from rubric_order.figures import style
 
 LABELS = Labels({"zoe": "Zoe-7B", "abe": "Abe_2"}, {"tides": "Tides", "moon": "Moon"})
@@ -91,3 +91,23 @@ def test_things_are_told_apart_also_where_there_are_many(several):
     looks = [(style.look(place)["color"], style.look(place)["marker"]) for place in range(several)]
     assert len(set(looks)) == several
     assert len({style.colour(place) for place in range(14)}) == 14
+
+
+def test_every_profile_is_a_judge_of_its_own_after_the_judge_whose_it_is():
+    rows = [
+        ("abe", "default", "s", 1),
+        ("zoe", "default", "zoe", 2),
+        ("zoe", "warm", "zoe", 3),
+        ("abe", "warm", "s", 4),
+    ]
+    table = pd.DataFrame(rows, columns=["judge", "profile", "other", "value"])
+    found, labels = every_profile({"one": table, "two": table[["value"]]}, LABELS)
+    ordered = in_order(found["one"], labels)
+    assert ordered["judge"].tolist() == ["zoe", "zoe/warm", "abe", "abe/warm"]
+    assert ordered["value"].tolist() == [2, 3, 1, 4]
+    assert set(ordered["profile"]) == {"all"}
+    assert ordered["other"].tolist() == ["zoe", "zoe/warm", "s", "s"]
+    assert [labels.judge(name) for name in ordered["judge"]] == ["Zoe-7B", "Zoe-7B, warm", "Abe_2", "Abe_2, warm"]
+    assert len({labels.place_of_judge(name) for name in ordered["judge"]}) == 4
+    assert with_labels(ordered, labels)["judge"].tolist()[1] == "Zoe-7B, warm"
+    assert found["two"].equals(table[["value"]])

@@ -9,7 +9,7 @@ import yaml
 
 from rubric_order import datasets
 from rubric_order.base import files, randomness
-from rubric_order.config import judges, loading
+from rubric_order.config import judges, loading, schema
 from rubric_order.prompts import orderings
 
 
@@ -137,3 +137,19 @@ def test_the_reads_of_several_criteria_are_as_many_as_the_file_says(root, sizes)
     assert f"{of_paper:,} under the paper's three strategies" in path.read_text(encoding="utf-8")
     assert f"{reads['criterion_order', 'balanced_williams']:,} more under" in path.read_text(encoding="utf-8")
     assert f"{reads['crossed_orders', 'balanced']:,} of the crossed study" in path.read_text(encoding="utf-8")
+
+
+def test_the_results_of_the_earlier_version_show_all_seven_judges(root):
+    config = load(root / "config/papers/position_bias_v1.yaml")
+    known = schema.load(root / loading.SCHEMA)["properties"]
+    seen = 0
+    for kind in ("tables", "figures"):
+        for name, block in config[kind].items():
+            if "profile" in known[kind]["properties"][name]["properties"]:
+                assert block["profile"] == "all", name
+                seen += 1
+    assert seen >= 12
+    (judges_of_paper,) = {len(pd.read_csv(root / f"resources/published/xu2026_v1_table{n}.csv")) for n in (6,)}
+    ready = loading.ready_judges(root / "config")
+    ours = {judge: load(ready[judge])["judges"][judge] for judge in config["studies"]["position_bias"]["judges"]}
+    assert len(list(variants(config["studies"]["position_bias"], ours))) == judges_of_paper == 7

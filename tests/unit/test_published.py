@@ -53,7 +53,9 @@ def test_each_table_is_whole_and_its_ids_are_words(root, name):
 def test_every_file_is_a_table_that_is_known_here_and_every_paper_is_cited(root):
     folder = root / "resources/published"
     found = {path.stem for path in folder.glob("*.csv")}
-    assert found == {f"{paper}_table{number}" for paper, tables in TABLES.items() for number in tables}
+    assert found == {f"{paper}_table{number}" for paper, tables in TABLES.items() for number in tables} | {
+        "xu2026_text"
+    }
     page = (folder / "README.md").read_text(encoding="utf-8")
     assert all(f"`{paper}_table*.csv`" in page for paper in TABLES)
 
@@ -185,3 +187,23 @@ def test_each_step_of_a_regression_loses_the_squares_of_the_variable_that_it_rem
         steps = table[table["removed"] != "none"]
         lost = steps["sum_of_squares"].astype(float)
         assert (steps["rss"] - full - lost).abs().max() < 0.011, number
+
+
+def test_numbers_of_the_text_agree_with_the_tables_of_the_paper(root, published):
+    text = pd.read_csv(root / "resources/published/xu2026_text.csv", keep_default_na=False)
+    assert not text.duplicated(text.columns.drop("value").tolist()).any()
+    assert set(text["section"]) == {"section_5_3", "appendix_c", "figure_10"}
+    assert set(text["judge"]) - {""} <= set(JUDGES)
+    shift = text[text["section"] == "figure_10"]["value"]
+    gaps = published("xu2026", 5).query("judge == 'qwen3_5_9b' and dataset == 'hanna'").iloc[0]
+    assert shift.max() - shift.min() == pytest.approx(gaps["max_gap"], abs=0.011)  # best and worst position
+    assert text[text["quantity"] == "gain_share"]["value"].tolist() == [0.67, 0.85]
+
+
+def test_averages_of_the_earlier_version_are_those_of_its_judges(published):
+    table = published("xu2026_v1", 2)
+    values = table.columns.drop(["judge", "profile", "dataset"])
+    for dataset, block in table.groupby("dataset"):
+        (printed,) = block[block["judge"] == "average"][values].astype(float).to_numpy()
+        ours = block[block["judge"] != "average"][values].astype(float).mean().to_numpy()
+        assert printed == pytest.approx(ours, abs=0.0011), dataset

@@ -5,6 +5,7 @@ import importlib.util
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from factories import demo_config
@@ -32,6 +33,21 @@ def test_the_judges_of_the_papers_are_there():
     papers |= {"qwen3_8b", "qwen3_32b", "mistral_small_24b", "deepseek_v3", "llama_3_1_8b", "llama_3_3_70b"}
     papers |= {"prometheus_2_7b", "prometheus_2_8x7b", "gpt_4_1", "gpt_4_1_mini", "gpt_4o"}
     assert papers <= set(FILES)
+
+
+def test_the_fifteen_judges_of_shi_et_al_are_there_with_the_versions_that_they_name():
+    table = pd.read_csv(ROOT / "resources/published/shi2025_table2.csv")
+    ids = {judge: "gpt_4o_2024_05_13" if judge == "gpt_4o" else judge for judge in table["judge"]}
+    assert len(ids) == 15
+    assert set(ids.values()) <= set(FILES)
+    named = {
+        *("o1-mini-2024-09-12", "gpt-4o-2024-05-13", "gpt-4-1106-preview", "gpt-4-0613", "gpt-3.5-turbo-1106"),
+        *("claude-3-5-sonnet-20240620", "claude-3-opus-20240229", "claude-3-sonnet-20240229"),
+        "claude-3-haiku-20240307",
+    }
+    assert named <= {read(name)["judges"][name]["model"] for name in ids.values()}
+    live = yaml.safe_load((ROOT / "config/papers/judging_the_judges_live.yaml").read_text(encoding="utf-8"))
+    assert set(live["studies"]["mtbench_live"]["judges"]) <= set(ids.values())
 
 
 @pytest.mark.parametrize("name", FILES)

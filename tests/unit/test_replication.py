@@ -1,5 +1,7 @@
 """Published numbers beside ours: a study whose numbers are the published ones, moved by what is known."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -277,9 +279,10 @@ def test_published_rank_reversals_and_rank_correlations_stand_beside_the_range_o
     }
     rows = replication.estimate(published("xu2026"), studies=["position_bias"], judges={}, **statistics)
     compared = rows[rows["status"] == "compared"].set_index("quantity")
-    assert set(compared.index) == {"kendall_tau", "top1_flip"}
+    assert set(compared.index) == {"kendall_tau", "top1_flip", "top1_flip_strict"}
     ours = statistics["rerun"].query("readout == 'hard' and baseline == 'fixed'").set_index("quantity")
-    for name, theirs in (("kendall_tau_b", "kendall_tau"), ("top1_flip", "top1_flip")):
+    names = {"kendall_tau_b": "kendall_tau", "top1_random": "top1_flip", "top1_flip": "top1_flip_strict"}
+    for name, theirs in names.items():
         assert compared.loc[theirs, "ours"] == pytest.approx(ours.loc[name, "estimate"])
         ends = compared.loc[theirs, ["rerun_low", "rerun_high"]].tolist()
         assert ends == pytest.approx(ours.loc[name, ["low", "high"]].tolist())
@@ -414,21 +417,26 @@ def test_statistics_without_an_estimate_are_no_mistake(published, reads_of_both)
     assert set(rows["status"]) == {"no estimate"}
 
 
-def test_a_tie_is_no_reversal_here_either(published, reads_of_both):
+def test_table_7_has_flips_with_ties_broken_at_random_beside_its_number_and_strict_flips_too(published, reads_of_both):
     scores = reads_of_both.query("judge == 'gpt_oss_120b' and dataset == 'summeval'")
     statistics = {"rank_reversal": rank_reversal.estimate(scores, halvings=2, confidence=0.95, seed=1)}
     rows = replication.estimate(published("xu2026"), studies=["position_bias"], judges={}, **statistics)
     compared = rows[rows["status"] == "compared"]
-    assert set(compared["quantity"]) == {"kendall_tau", "top1_flip"}
+    assert set(compared["quantity"]) == {"kendall_tau", "top1_flip", "top1_flip_strict"}
     means = scores.astype({"score": float}).pivot_table(
         index=["group_id", "candidate"], columns="strategy", values="score", aggfunc="sum"
     )
-    flips, taus = [], []
+    flips, broken, taus = [], [], []
     for _, prompt in means.groupby("group_id"):
-        best = (prompt[name] == prompt[name].max() for name in ("balanced", "fixed"))
+        best = [(prompt[name] == prompt[name].max()).to_numpy() for name in ("balanced", "fixed")]
         flips.append(not np.logical_and(*best).any())
+        pairs = list(itertools.product(*(np.flatnonzero(tied) for tied in best)))  # each as likely as another
+        broken.append(np.mean([one != other for one, other in pairs]))
         taus.append(stats.kendalltau(prompt["balanced"], prompt["fixed"]).statistic)
-    assert one(compared, quantity="top1_flip")["ours"] == pytest.approx(np.mean(flips))
+    assert np.mean(broken) > np.mean(flips)
+    assert one(compared, quantity="top1_flip")["ours"] == pytest.approx(np.mean(broken))
+    assert one(compared, quantity="top1_flip_strict")["ours"] == pytest.approx(np.mean(flips))
+    assert len(set(compared.loc[compared["quantity"].str.startswith("top1"), "published"])) == 1
     assert one(compared, quantity="kendall_tau")["ours"] == pytest.approx(np.nanmean(taus))
     assert one(compared, quantity="kendall_tau")["n_items"] == len(flips)
     assert set(compared["other"]) == {"fixed"}
@@ -533,3 +541,25 @@ def test_lists_are_compared_with_lists(published):
     rows = found[found["status"] == "compared"]
     assert set(rows["n"]) == {3}
     assert "preference_fairness_sd" in set(rows["quantity"])
+
+
+def test_flask_with_peoples_scores_is_the_flask_of_li_et_al_and_not_the_one_without_them(published):
+    about = {"study": "s", "judge": "gpt_4o", "profile": "default", "n": 5, "readout": "hard", "cluster": "group"}
+    about |= {"varied": "reference_none", "order": "single", "golden": "human", "quantity": "spearman"}
+    ends = {"ci_low": 0.5, "ci_high": 0.6, "n_items": 2001, "condition": "baseline"}
+    rows = [
+        about | ends | {"dataset": name, "estimate": value} for name, value in (("flask", 0.1), ("flask_human", 0.55))
+    ]
+    aligned = [{"source": "labels", "dataset": "flask_human", "quantity": "pearson", "estimate": 0.68} | ends]
+    found = replication.estimate(
+        published("li2025"),
+        studies=["s"],
+        judges={},
+        scoring_accuracy=pd.DataFrame(rows),
+        golden_alignment=pd.DataFrame(aligned),
+    )
+    compared = found[found["status"] == "compared"]
+    assert set(compared["dataset"]) == {"flask"}
+    row = one(compared, judge="gpt_4o")
+    assert (row["published"], row["ours"]) == (0.5529, 0.55)
+    assert one(compared, judge="gpt_4")["published"] == 0.6862

@@ -421,3 +421,33 @@ def test_figures_have_a_row_for_each_variant(made):
     assert not tendency_figure.draw(made["scoring_tendency"], labels=labels, **nothing).axes
     assert not accuracy_figure.draw(made["scoring_accuracy"], **about, **nothing).axes
     plt.close("all")
+
+
+def test_the_figure_of_accuracy_can_show_the_correlations_themselves_the_base_first(made):
+    how = {"golden": "human", "quantity": "spearman", "readout": "hard", "labels": Labels({"j": "Judge"}, {})}
+    figure = accuracy_figure.draw(made["scoring_accuracy"], shown="correlation", **how, **FIGURE)
+    axis = figure.axes[0]
+    rows = [tick.get_text() for tick in axis.get_yticklabels()]
+    assert rows == ["baseline, single", "letter, single", "neutral_1, single", "reference_none, single"]
+    expected = made["scoring_accuracy"].query(
+        "dataset == 'all' and golden == 'human' and quantity == 'spearman' and readout == 'hard' and cluster == 'group'"
+    )
+    (points,) = (bars.lines[0] for bars in axis.containers)
+    assert points.get_xdata().tolist() == expected["estimate"].tolist()
+    assert figure.get_supxlabel() == "Spearman's ρ"
+
+
+def test_the_figure_of_tendencies_has_rows_of_further_studies_and_of_a_common_row_the_first_ones(made):
+    first = made["scoring_tendency"].query("dataset == 'd'")
+    second = first.assign(
+        study="t", varied=first["varied"].replace({"letter": "roman"}), n_scores=first["n_scores"] + 100
+    )
+    both = pd.concat([second, first], ignore_index=True)
+    figure = tendency_figure.draw(both, labels=Labels({}, {}), also=["t"], **FIGURE | {"dataset": "d"})
+    axis = figure.axes[0]
+    rows = [tick.get_text() for tick in axis.get_yticklabels()]
+    assert rows[-1] == "roman, single"
+    assert "letter, single" in rows[:-1]
+    counts = axis.images[0].get_array()
+    assert counts[-1].max() > 100
+    assert counts[:-1].max() < 100

@@ -422,3 +422,22 @@ def test_the_same_table_gives_the_same_bytes(whole, tmp_path):
         assert write(table, printed, tmp_path / name / "a") == write(
             table.copy(), printed.copy(), tmp_path / name / "b"
         )
+
+
+def test_the_strategy_comparison_can_have_items_as_the_paper_draws_them_beside_groups():
+    table = simulated_reads(groups=12, candidates=4, study="s")
+    correlations = agreement.estimate(table, **BOOTSTRAP)
+    differences = comparison.estimate(table, **BOOTSTRAP)
+    rows = strategy_comparison.table(correlations, differences, study="s", n=5, cluster="both")
+    assert rows["cluster"].tolist() == ["group", "item"]
+    for cluster, n in (("group", 12), ("item", 48)):
+        (alone,) = strategy_comparison.table(correlations, differences, study="s", n=5, cluster=cluster).to_dict(
+            "records"
+        )
+        (same,) = rows[rows["cluster"] == cluster].to_dict("records")
+        assert {key: value for key, value in same.items() if value == value} == {
+            key: value for key, value in alone.items() if value == value
+        }
+        assert same["n_clusters"] == n
+    assert strategy_comparison.for_print(rows)["sample"].tolist() == ["groups", "items"]
+    assert "sample" not in strategy_comparison.for_print(rows[rows["cluster"] == "item"])

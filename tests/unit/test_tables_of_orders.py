@@ -96,7 +96,7 @@ def test_every_form_is_written_with_every_digit_in_the_csv(name, statistics, tmp
 def test_rank_reversal_has_the_columns_of_table_7_and_the_noise(statistics):
     rows, printed = made("rank_reversal", statistics)
     assert printed.columns.tolist() == [
-        *("judge", "dataset", "readout", "prompts", "tau", "flips %", "ties %"),
+        *("judge", "dataset", "readout", "prompts", "tau", "flips %", "ties %", "with ties %"),
         *("noise: tau, balanced", "noise: flips %, balanced", "noise: tau, fixed", "noise: flips %, fixed"),
         *("excess: tau", "excess: flips %", "flag"),
     ]

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from rubric_order.probes import Question, Shown, Unit, score_order
-from rubric_order.probes.score_order import COLUMNS, CONDITIONS, CROSSED, IDENTITY, PROMPTS
+from rubric_order.probes.score_order import COLUMNS, COMPARES, CONDITIONS, CROSSED, IDENTITY, PROMPTS
 from rubric_order.probes.score_order import parse, problems, score, template
 
 PERMUTES = "the levels that letters name"

@@ -236,7 +236,7 @@ def study_design(wildcards):
 def chosen_comparisons(wildcards):
     """Which pairs or lists a study reads, and in which prompt; of a study that compares nothing, nothing."""
     study, probe = config["studies"][wildcards.study], probe_of(wildcards)
-    if not probe.PROMPTS:
+    if not probe.COMPARES:
         return {}
     judge = config["judges"][wildcards.judge]
     prompt = "own" if judge["template"] is not None else probe.template(judge, study["prompt"])

@@ -7,8 +7,8 @@ import pandas as pd
 
 from rubric_order.base import command_line
 from rubric_order.base.conditions import of_condition
-from rubric_order.base.keys import BASELINE
-from rubric_order.base.labels import Labels, in_order
+from rubric_order.base.keys import BASELINE, EVERY
+from rubric_order.base.labels import Labels, every_profile, in_order
 from rubric_order.figures import output
 
 
@@ -27,7 +27,10 @@ def main(
     module = importlib.import_module(f"rubric_order.figures.{figure}")
     known = Labels(**labels)
     condition = settings.pop("condition", BASELINE)
-    read = {name: in_order(of_condition(pd.read_parquet(path), condition), known) for name, path in statistics.items()}
+    read = {name: of_condition(pd.read_parquet(path), condition) for name, path in statistics.items()}
+    if settings.get("profile") == EVERY:
+        read, known = every_profile(read, known)
+    read = {name: in_order(table, known) for name, table in read.items()}
     output.save(module.draw(**read, **settings, labels=known), outputs)
 
 

@@ -8,8 +8,8 @@ import pandas as pd
 from rubric_order import tables
 from rubric_order.base import command_line
 from rubric_order.base.conditions import of_condition
-from rubric_order.base.keys import BASELINE
-from rubric_order.base.labels import Labels, in_order, with_labels
+from rubric_order.base.keys import BASELINE, EVERY
+from rubric_order.base.labels import Labels, every_profile, in_order, with_labels
 
 
 def main(table: str, statistics: dict[str, Path], settings: dict, labels: dict, caption: str, output: Path) -> None:
@@ -24,7 +24,10 @@ def main(table: str, statistics: dict[str, Path], settings: dict, labels: dict, 
     module = importlib.import_module(f"rubric_order.tables.{table}")
     known = Labels(**labels)
     condition = settings.pop("condition", BASELINE)
-    read = {name: in_order(of_condition(pd.read_parquet(path), condition), known) for name, path in statistics.items()}
+    read = {name: of_condition(pd.read_parquet(path), condition) for name, path in statistics.items()}
+    if settings.get("profile") == EVERY:
+        read, known = every_profile(read, known)
+    read = {name: in_order(table, known) for name, table in read.items()}
     rows = module.table(**read, **settings)
     tables.write(rows, with_labels(module.for_print(rows), known), output.with_suffix(""), caption)
 

@@ -135,6 +135,7 @@ STATISTICS = {
     "position_consistency": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency")),
     "bias_factors": Statistic(COMPARING, settings=("position_consistency/forms",)),
     "mitigations": Statistic(COMPARING, settings=("bootstrap/confidence",)),
+    "length_scores": Statistic(SCORE_ORDER, reads=("items",), settings=("bootstrap/confidence",)),
     "length_control": Statistic(COMPARING, settings=("bootstrap/confidence",)),
     "strengths": Statistic(COMPARING, settings=("bootstrap", "position_consistency/forms")),
     "quality_gap": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency/forms")),
@@ -185,6 +186,7 @@ TABLES = {
     "strategy_comparison": Shown(COMPARED, "Human agreement", "Strategies compared, table"),
     "permutation_vs_repeat": Shown(COMPARED, "Human agreement", "Permutation against repeats, table"),
     "parse_failures": Shown(("parse_failures",), "Answers without a score", "Parse failures"),
+    "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, table"),
     "rank_reversal": Shown(("rank_reversal",), "Ranking", "Rank reversal"),
     "within_item_deviation": Shown(("within_item_deviation",), "Position bias", "Variation within items"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, table"),
@@ -226,6 +228,7 @@ TABLES = {
     "quality_gap": Shown(("quality_gap",), "Comparisons", "Consistency by quality gap"),
     "judges_compared": Shown(("judges_compared",), "Comparisons", "Judges compared by task; self-preference"),
     "hard_instances": Shown(("hard_instances",), "Comparisons", "Comparisons that judges disagree about"),
+    "length_scores": Shown(("length_scores",), "Scoring bias", "Length and scores"),
     "length_control": Shown(("length_control",), "Comparisons", "Length and verdicts"),
     "length_controlled_win_rates": Shown(("length_control",), "Comparisons", "Win rates without length"),
 }
@@ -251,6 +254,9 @@ FIGURES = {
     "effort_sweep": Shown(SWEPT, "Sweeps", "Reasoning effort sweep", module="sweep", derived=("setting",)),
     "criterion_order": Shown(("criterion_order",), "Criterion order", "Shift by position, figure"),
     "position_consistency": Shown(("position_consistency",), "Comparisons", "Consistency by task, figure"),
+    "judges_compared": Shown(
+        ("judges_compared", "position_consistency"), "Comparisons", "Judges compared by task, figure"
+    ),
     "judge_agreement": Shown(("judge_agreement",), "Comparisons", "Agreement of judges, figure"),
     "quality_gap": Shown(("quality_cells", "quality_gap"), "Comparisons", "Consistency by quality gap, figure"),
 }

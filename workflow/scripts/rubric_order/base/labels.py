@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
+
 # Columns of printed tables that hold a judge (also as judge/profile), or a dataset. `golden` and `source`: whose scores
 # are taken for the truth, a judge's among others.
 JUDGES = ("judge", "our judge", "other judge", "golden", "source", "writer", "reviewer")
@@ -54,6 +56,43 @@ def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     return estimates.loc[ranks.sort_values(keys, kind="stable").index].reset_index(drop=True)
 
 
+def every_profile(statistics: Mapping[str, pd.DataFrame], labels: Labels) -> tuple[dict[str, pd.DataFrame], Labels]:
+    """Statistics with each profile of a judge as a judge of its own, ``judge/profile``, of the one profile `EVERY`.
+
+    Args:
+        statistics: by name; those without the columns `judge` and `profile` stay as they are.
+
+    Returns:
+        The statistics, and labels with those judges, each after its own: ``Qwen3-8B, think``.
+
+    Example:
+        >>> table = pd.DataFrame({"judge": ["a", "a"], "profile": ["default", "think"]})
+        >>> found, labels = every_profile({"s": table}, Labels({"a": "A-7B"}, {}))
+        >>> found["s"]["judge"].tolist(), [labels.judge(name) for name in found["s"]["judge"]]
+        (['a', 'a/think'], ['A-7B', 'A-7B, think'])
+    """
+    found = {name: _profiles_as_judges(table, labels) for name, table in statistics.items()}
+    seen = {name for table in found.values() if "judge" in table for name in table["judge"].dropna().unique()}
+    judges = {}
+    for judge, label in labels.judges.items():
+        judges[judge] = label
+        own = sorted(name for name in seen if name.startswith(f"{judge}/"))
+        judges |= {name: f"{label}, {name.partition('/')[2]}" for name in own}
+    return found, labels._replace(judges=judges)
+
+
+def _profiles_as_judges(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
+    if "judge" not in table or "profile" not in table:
+        return table
+    other = table["profile"].notna() & (table["profile"] != DEFAULT_PROFILE)
+    found = table.assign(profile=EVERY)
+    found["judge"] = table["judge"].where(~other, table["judge"] + "/" + table["profile"])
+    if "other" in table:  # a judge, or a strategy
+        renamed = other & table["other"].isin(labels.judges)
+        found["other"] = table["other"].where(~renamed, table["other"] + "/" + table["profile"])
+    return found
+
+
 def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     """A printed table with labels in place of the ids of judges and datasets: in columns that hold them, and in heads.
 
@@ -90,6 +129,8 @@ def _head(name: str, labels: Labels) -> str:
 
 
 def _judge_and_profile(text: str, labels: Labels) -> str:
+    if text in labels.judges:
+        return labels.judge(text)
     judge, slash, profile = text.partition("/")
     return labels.judge(judge) + slash + profile
 

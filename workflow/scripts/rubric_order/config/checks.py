@@ -270,7 +270,12 @@ def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
         yield from _problems_of_probe(study, probes.load(study["probe"]))
     else:
         yield f"/probe: {study['probe']!r} is not one of {', '.join(map(repr, probes.names()))}"
+        return
+    wanted = dict(probes.load(study["probe"]).PROMPTS).get(study["prompt"])
     for judge, settings in known.items():
+        if wanted is not None and settings["answer_format"] != wanted:
+            found = f"judge {judge!r} has answer_format {settings['answer_format']!r}"
+            yield f"/prompt: {study['prompt']!r} asks for answer_format {wanted!r}, {found}"
         if (settings["engine"] == "recorded") != (study["strategies"] == ["recorded"]):
             yield f": judge {judge!r}: engine 'recorded' and strategies: [recorded] go together; found one of them"
     for profile in study["profiles"]:
@@ -292,7 +297,7 @@ def _problems_of_probe(study: Mapping, probe: Probe) -> Iterator[str]:
     if study["crossed"] and not probe.CROSSED:
         crossing = ", ".join(repr(other) for other in probes.names() if probes.load(other).CROSSED)
         yield f"/crossed: it is for probe {crossing}, found probe {name!r}"
-    if study["sample"] is not None and probe.PROMPTS:
+    if study["sample"] is not None and probe.COMPARES:
         yield f"/sample: probe {name!r} compares texts; expected comparisons/sample"
     yield from probe.problems(study)
 
@@ -392,7 +397,9 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping, probes: 
     named |= {"dataset": "datasets", "profile": "profiles", "condition": "conditions"}
     for key in [key for key in named if key in settings]:
         value, among = settings[key], named[key]
-        if not any(value in studies[name][among] for name in shown) and (key, value) != ("dataset", EVERY):
+        if key in ("dataset", "profile") and value == EVERY:
+            continue
+        if not any(value in studies[name][among] for name in shown):
             yield f"{where}/{key}: {value!r} is not among the {among} of study {', '.join(map(repr, shown))}"
 
 

@@ -1,5 +1,6 @@
-"""MT-Bench, Vicuna-Bench and FLASK as prometheus-eval publishes them: whole Prometheus prompts with GPT-4's scores.
+"""MT-Bench, Vicuna-Bench, FLASK and Feedback Bench as prometheus-eval publishes them.
 
+Records are whole Prometheus prompts, with GPT-4's scores, or in Feedback Bench the score that a text was written for.
 A record's prompt is cut at its section headings. A heading can occur inside the texts too, so the first sections are
 found from the front and the last ones from the back.
 
@@ -81,9 +82,19 @@ def read(records: Path, *, group_by: str = "idx") -> Iterator[Item]:
             reference=reference,
             rubric=rubric,
             human_scores=record.get("human_score", []),
-            reference_labels=record.get("gpt4_score", []),
+            reference_labels=record.get("gpt4_score", []) + _label(record, where),
             category=record.get("category"),
         )
+
+
+def _label(record: dict, where: str) -> list[float]:
+    """The score that a record of Feedback Bench was written for, a number that may stand as a text."""
+    if (score := record.get("orig_score")) is None:
+        return []
+    try:
+        return [float(score)]
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: field 'orig_score': expected a number, found {score!r:.60}") from None
 
 
 def _numbered(section: str, number: int, where: str) -> Rubric:

@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
@@ -18,6 +19,7 @@ CAPTION = (
     "(2026), Figures 10 and 11."
 )
 SIGNIFICANT = 0.05
+LONGEST = 7  # letters in a cell: +0.25*, whose sign is wide
 
 
 def draw(
@@ -69,17 +71,31 @@ def draw(
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": heights}
     figure, axes = plt.subplots(len(heights), columns, figsize=size, **shape)
     reach = max(chosen.loc[chosen["quantity"] == "shift", "estimate"].abs().max(), 0.01)
+    written = max(len(_name(name, names)) for name in chosen["criterion"].dropna().unique())
+    beside = style.scaled(0.9) / columns + style.text_width("m" * (written + 2), plt.rcParams["ytick.labelsize"])
+    panel_in = width_in / columns - beside  # without the bar of colours and the names of criteria
     for place, axis in np.ndenumerate(axes):
         axis.set_visible(place in cells)
         if place in cells:
-            image = _draw_panel(axis, cells[place], reach, labels, names)
+            image = _draw_panel(axis, cells[place], reach, labels, names, width_in=panel_in)
     bar = figure.colorbar(
         image, ax=axes, shrink=min(1.0, style.scaled(1.6) / figure.get_figheight()), aspect=12, pad=0.02
     )
     bar.set_label("Shift of the\nmean score (points)")
     bar.outline.set_linewidth(style.scaled(0.5))
-    figure.supxlabel("Position of the criterion in the prompt")
+    figure.supxlabel("\n".join(["Position of the criterion in the prompt", *_legend(figure)]))
     return figure
+
+
+def _legend(figure: Figure) -> list[str]:
+    """What marks in a figure say, of those that it has, in lines that fit its width."""
+    written = [text.get_text() for axis in figure.axes for text in [*axis.texts, *axis.get_yticklabels()]]
+    marks = {"*": "* interval without 0, position test significant", "†": "† position test not significant"}
+    said = [text for mark, text in marks.items() if any(mark in each for each in written)]
+    whole = "; ".join(said)
+    if style.text_width(whole, plt.rcParams["figure.labelsize"]) < figure.get_figwidth():
+        return [whole] if said else []
+    return said
 
 
 def _cells(panels: list[tuple], columns: int) -> tuple[dict[tuple[int, int], tuple], list[int]]:
@@ -97,8 +113,14 @@ def _cells(panels: list[tuple], columns: int) -> tuple[dict[tuple[int, int], tup
     return cells, heights
 
 
-def _draw_panel(axis: Axes, panel: tuple, reach: float, labels: Labels, names: dict[str, str]) -> AxesImage:
-    """One judge and dataset; `reach` is the largest shift of all, either way."""
+def _name(criterion: str, names: dict[str, str]) -> str:
+    return names.get(criterion, criterion.replace("_", " ").capitalize())
+
+
+def _draw_panel(
+    axis: Axes, panel: tuple, reach: float, labels: Labels, names: dict[str, str], *, width_in: float
+) -> AxesImage:
+    """One judge and dataset; `reach` is the largest shift of all, either way, and `width_in` what its cells have."""
     judge, dataset, block = panel
     shift = block[block["quantity"] == "shift"]
     tests = block[block["quantity"] == "position_test"].set_index("criterion")
@@ -112,15 +134,17 @@ def _draw_panel(axis: Axes, panel: tuple, reach: float, labels: Labels, names: d
     p = tests["p_cluster_holm"].where(tests["p_cluster_holm"].notna(), tests["p_holm"]).reindex(criteria)
     significant = (p < SIGNIFICANT).to_numpy()
     image = style.signed_map(axis, values, reach, aspect="auto")
+    letters = font_manager.FontProperties(size="small").get_size_in_points()
+    letters = min(letters, 72 * width_in / (len(positions) * style.LETTER * (LONGEST + 1)))
     for (row, column), value in np.ndenumerate(values):
         if not np.isnan(value):
             star = "*" if significant[row] and (low[row, column] > 0 or high[row, column] < 0) else ""
             colour = style.ink(image, value)
-            axis.text(column, row, f"{value:+.2f}{star}", ha="center", va="center", color=colour, fontsize="small")
-    rows = [names.get(name, name.replace("_", " ").capitalize()) for name in criteria]
+            axis.text(column, row, f"{value:+.2f}{star}", ha="center", va="center", color=colour, fontsize=letters)
+    rows = [_name(name, names) for name in criteria]
     rows = [name if known else f"{name} †" for name, known in zip(rows, significant, strict=True)]
     axis.set_yticks(range(len(criteria)), rows)
-    style.positions(axis, len(positions), first=0, line=False)
+    style.positions(axis, len(positions), first=0)
     axis.tick_params(length=0, labelleft=True)
     axis.grid(False)
     axis.set_xticks(np.arange(len(positions) + 1) - 0.5, minor=True)

@@ -20,6 +20,8 @@ CAPTION = (
     "that no prompt can exceed; it needs three judges. After Shi et al. (Judging the Judges), Figures 3 and 4."
 )
 LEAST_LETTERS = 3.5  # points; smaller numbers are not written, and colours have a scale
+LEAST_NAME = 5.5  # points
+LINE = 1.15  # height of a name, against its letters
 QUANTITIES = {"agreement": "Agreement", "agreement_decided": "Without ties", "kappa": "Kappa"}
 
 
@@ -39,15 +41,18 @@ def draw(
     if chosen.empty:
         return style.nothing(f"Less than two judges in study {study}", width_in=width_in)
     blocks = list(chosen.groupby(["benchmark", "dataset", "strategy", "n"], sort=False))
-    columns = min(columns, 4)
-    rows = -(-4 // columns)
-    size = (width_in, (width_in / columns + style.scaled(0.7)) * rows * len(blocks))
-    figure, axes = plt.subplots(rows * len(blocks), columns, figsize=size, squeeze=False, layout="constrained")
+    columns, side, names_in = _layout(chosen, labels, width_in=width_in, columns=min(columns, 4))
+    heights = np.full(-(-4 // columns), side + names_in + style.scaled(0.9))
+    if 3 % columns == 0:  # the last panel has a row of its own, and no names
+        heights[-1] = style.scaled(1.5)
+    heights = np.tile(heights, len(blocks))
+    shape = {"squeeze": False, "layout": "constrained", "height_ratios": heights}
+    figure, axes = plt.subplots(len(heights), columns, figsize=(width_in, heights.sum()), **shape)
     for row, ((benchmark, *_), block) in zip(axes.reshape(len(blocks), -1), blocks, strict=True):
         maps = {quantity: _matrix(block[block["quantity"] == quantity]) for quantity in QUANTITIES}
         order = _clustered(maps["agreement"].to_numpy())
         names = [labels.judge(name) for name in maps["agreement"].index[order]]
-        cell = 72 * 0.55 * width_in / columns / len(names)  # points, beside the names
+        cell = 72 * side / len(names)  # points
         letters = min(style.scaled(6), cell / 2)
         written = letters >= LEAST_LETTERS
         for place, (axis, (quantity, title)) in enumerate(zip(row, QUANTITIES.items(), strict=False)):
@@ -63,13 +68,36 @@ def draw(
                     axis.text(x, y, shown, ha="center", va="center", fontsize=letters, color=colour)
             if not written:
                 figure.colorbar(image, ax=axis, orientation="horizontal", pad=0.02, aspect=12)
-            axis.set_xticks(range(len(names)), names, rotation=90)
-            axis.set_yticks(range(len(names)), names if place % columns == 0 else [])
+            size = min(plt.rcParams["xtick.labelsize"], cell / LINE)
+            axis.set_xticks(range(len(names)), names, rotation=90, fontsize=size)
+            axis.set_yticks(range(len(names)), names if place % columns == 0 else [], fontsize=size)
             axis.set_title(f"{labels.dataset(benchmark)}\n{title}" if axis is row[0] else title)
         for axis in row[4:]:
             axis.set_visible(False)
         _distribution(row[3], block[(block["judge"] == EVERY) & (block["quantity"] == "at_most")])
     return figure
+
+
+def _layout(chosen: pd.DataFrame, labels: Labels, *, width_in: float, columns: int) -> tuple[int, float, float]:
+    """How many panels stand side by side, so that the names of all judges can be read beside each map.
+
+    Args:
+        columns: at most so many.
+
+    Returns:
+        Panels a row; the side of a map, and the length of the longest name beside it, in inches.
+    """
+    judges = {*chosen["judge"], *chosen["other"]} - {EVERY, ""}
+    longest = max((labels.judge(name) for name in judges), key=len)
+    while True:
+        size, before = plt.rcParams["xtick.labelsize"], 0.0
+        while abs(size - before) > 0.01:  # smaller letters make shorter names, and those a larger map
+            names_in = style.text_width(longest, size)
+            side = (width_in - names_in) / columns - style.scaled(0.25)
+            size, before = min(size, 72 * side / len(judges) / LINE), size
+        if size >= LEAST_NAME or columns == 1:
+            return columns, side, names_in
+        columns -= 1
 
 
 def _matrix(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -1,5 +1,7 @@
 """Consistency, fairness and position preference of judges that compare candidates, task by task."""
 
+import textwrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -19,6 +21,8 @@ CAPTION = (
     "without a bar has too few {cluster}s for an interval. After Shi et al. (Judging the Judges), Figures 2 (a), (b) "
     "and 6; the intervals are ours, in place of t-tests over cells."
 )
+WIDEST = 26  # characters in a line of a task's name
+LEAST_MARK = 2.0  # points
 QUANTITIES = {
     "position_consistency": "Position consistency",
     "preference_fairness": "Preference fairness",
@@ -63,6 +67,7 @@ def draw(
         axis.set_xlim(ends)
     for row, (benchmark, names) in zip(axes, tasks.items(), strict=True):
         judges = list(chosen.loc[chosen["benchmark"] == benchmark, "judge"].unique())
+        marks = min(style.scaled(4), max(style.scaled(LEAST_MARK), 72 * row_height_in * 0.8 / len(judges)))
         for nth, (axis, (quantity, title)) in enumerate(zip(row, QUANTITIES.items(), strict=True)):
             if quantity != "position_consistency":
                 axis.axvline(0, zorder=1, label="no preferred position", **style.no_effect())
@@ -71,8 +76,9 @@ def draw(
                 line = of_panel[of_panel["judge"] == judge]
                 if line.empty:
                     continue
-                y = line["task"].map(names.index) + 0.6 * ((place + 0.5) / len(judges) - 0.5)
+                y = line["task"].map(names.index) + 0.8 * ((place + 0.5) / len(judges) - 0.5)
                 look = style.look(labels.place_of_judge(judge)) | {"linestyle": "none", "zorder": 2}
+                look |= {"markersize": marks, "capsize": marks / 2}
                 spread = style.half_intervals(line)
                 axis.errorbar(line["estimate"], y, xerr=spread, label=labels.judge(judge), **look)
                 if quantity == "first_last" and reach:
@@ -134,4 +140,5 @@ def _tasks(block: pd.DataFrame) -> list[str]:
 
 
 def _name(task: str, benchmark: str) -> str:
-    return f"{benchmark}, all" if task == EVERY else task.replace("_", " ")
+    name = f"{benchmark}, all" if task == EVERY else task.replace("_", " ")
+    return textwrap.fill(name, WIDEST, break_long_words=False)

@@ -14,12 +14,14 @@ CAPTION = (
     "intervals over {cluster}s ({bootstrap[resamples]} resamples), where anything varies; the dotted line is selection "
     "of every position equally often. Hollow: saturated; the judge gives nearly always one score, or one score to each "
     "item, so that the order has next to nothing to change. Equal shares then do not say that it has no preference. "
-    "Above: V with its interval, 0 where all positions are selected equally often, and the number of {cluster}s. How "
-    "far shares are apart depends on how decisive a judge is and on the number of levels: figure Position preference "
-    "compares judges. After Xu et al. (2026), Figure 4."
+    "Above: V with its interval, 0 where all positions are selected equally often; there or in the legend: the number "
+    "of {cluster}s. How far shares are apart depends on how decisive a judge is and on the number of levels: figure "
+    "Position preference compares judges. After Xu et al. (2026), Figure 4."
 )
 READOUTS = {"hard": "Selected option", "soft": "Option probabilities"}
 LINE = 1.25  # height of a line of text, against its letters
+# What a panel says of a dataset. Where there is no room for the number of clusters, the legend has it.
+FORMS = ("{name}V {v} [{ends}], {counted}", "{name}V {v} [{ends}]")
 YLABEL = {"hard": "Share of selections (%)", "soft": "Mean probability (%)"}
 
 
@@ -60,16 +62,21 @@ def draw(
         return style.nothing(reason, width_in=width_in)
     datasets = list(chosen["dataset"].unique())
     figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=panel_height_in)
+    several = len(datasets) > 1
+    panel_in = width_in / axes.shape[1] - style.scaled(0.5 / axes.shape[1] + 0.15)  # without the axis and the gaps
+    form, letters = _fitted(sizes, labels, several=several, panel_in=panel_in)
+    counted = {} if form is FORMS[0] else _counted(sizes)
     for axis, (judge, readout) in zip(shown, panels, strict=True):
         style.uniform_line(axis, n)
         for place, dataset in enumerate(datasets):
             line = chosen.query("judge == @judge and readout == @readout and dataset == @dataset")
             if line.empty:
                 continue
-            look = style.look(labels.place_of_dataset(dataset)) | {"label": labels.dataset(dataset)}
+            look = style.look(labels.place_of_dataset(dataset))
+            look["label"] = labels.dataset(dataset) + counted.get(dataset, "")
             style.share_line(axis, line, aside=0.07 * (place - (len(datasets) - 1) / 2), zorder=2 + place, **look)
         own = sizes[(sizes["judge"] == judge) & (sizes["readout"] == readout)]
-        _write_sizes(axis, own, labels, several=len(datasets) > 1)
+        _write_sizes(axis, own, labels, several=several, form=form, letters=letters)
         title = labels.judge(judge)
         axis.set_title(f"{title}\n{READOUTS[readout]}" if len(readouts) > 1 else title)
     for axis in axes[:, 0]:
@@ -82,16 +89,39 @@ def draw(
     return figure
 
 
-def _write_sizes(axis: Axes, sizes: pd.DataFrame, labels: Labels, *, several: bool) -> None:
+def _write_sizes(axis: Axes, sizes: pd.DataFrame, labels: Labels, *, several: bool, form: str, letters: float) -> None:
     """Cramer's V with its interval and the number of clusters, a line a dataset, at the top of a panel."""
-    lines = []
-    for row in sizes.to_dict("records"):
-        ends = "no interval" if pd.isna(row["ci_low"]) else f"{row['ci_low']:.2f}, {row['ci_high']:.2f}"
-        name = f"{labels.dataset(row['dataset'])}: " if several else ""
-        one = "" if row["n_clusters"] == 1 else "s"
-        lines.append(f"{name}V {row['estimate']:.2f} [{ends}], {row['n_clusters']:,} {row['cluster']}{one}")
-    look = {"va": "top", "fontsize": "small", "color": "0.25", "linespacing": LINE}
+    lines = [_size(row, labels, several=several, form=form) for row in sizes.to_dict("records")]
+    look = {"va": "top", "fontsize": letters, "color": "0.25", "linespacing": LINE}
     axis.text(0.02, 0.99, "\n".join(lines), transform=axis.transAxes, **look)
+
+
+def _size(row: dict, labels: Labels, *, several: bool, form: str) -> str:
+    """One line of `_write_sizes`, in one of `FORMS`."""
+    ends = "no interval" if pd.isna(row["ci_low"]) else f"{row['ci_low']:.2f}, {row['ci_high']:.2f}"
+    one = "" if row["n_clusters"] == 1 else "s"
+    counted = f"{row['n_clusters']:,} {row['cluster']}{one}"
+    name = labels.dataset(row["dataset"])
+    return form.format(name=f"{name}: " if several else "", v=f"{row['estimate']:.2f}", ends=ends, counted=counted)
+
+
+def _fitted(sizes: pd.DataFrame, labels: Labels, *, several: bool, panel_in: float) -> tuple[str, float]:
+    """The longer one of `FORMS` of which all lines fit a panel, and the size of its letters, smaller if none fits."""
+    usual = font_manager.FontProperties(size="small").get_size_in_points()
+    for form in FORMS:
+        lines = (_size(row, labels, several=several, form=form) for row in sizes.to_dict("records"))
+        longest = max((style.text_width(line, usual) for line in lines), default=0.0)
+        if longest < panel_in:
+            return form, usual
+    return FORMS[-1], usual * panel_in / longest
+
+
+def _counted(sizes: pd.DataFrame) -> dict[str, str]:
+    """Number of clusters of each dataset, as the legend says it."""
+    return {
+        dataset: f" ({style.count_range(rows['n_clusters'])} {rows['cluster'].iloc[0]}s)"
+        for dataset, rows in sizes.groupby("dataset")
+    }
 
 
 def _make_room(axis: Axes, rows: float) -> None:

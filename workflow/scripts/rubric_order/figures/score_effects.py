@@ -64,7 +64,9 @@ def draw(
     first.set_ylim(len(orderings) - 0.4, -0.6)
     names = orderings if len(orderings) <= MOST_NAMES else []
     first.set_yticks(range(len(names)), [" ".join(name) for name in names])
-    figure.supxlabel("Mean score under the ordering less the mean over orderings (points)")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("Ordering, first level first")
+    figure.supxlabel("Mean score under the ordering less\nthe mean over orderings (points)")
     style.legend_above(figure)
     return figure
 

@@ -1,5 +1,6 @@
 """How well scores agree with golden scores under conditions and orders of a prompt: a row a condition."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,10 +10,12 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 
 CAPTION = (
-    "Difference of a correlation with golden scores ({golden}) from that of the study's first condition and strategy, "
-    "on the same items, with {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. Grey band: the "
-    "largest size of such a difference among edits without meaning. After Li et al. (2025), Figure 5, which has "
-    "neither intervals nor band."
+    "A correlation with golden scores ({golden}) under conditions and orders of the prompt ({shown}), with "
+    "{bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. Shown as differences: those from the study's "
+    "first condition and strategy, on the same items; grey band: the largest size of such a difference among edits "
+    "without meaning. Shown as correlations: each of the items that have a score in it; the dotted line is the first "
+    "condition's. Two intervals that overlap do not say that two correlations are alike: differences do. After Li et "
+    "al. (2025), Figure 5, which shows correlations and has neither intervals nor band."
 )
 NAMES = {"spearman": "Spearman's ρ", "pearson": "Pearson's r"}
 
@@ -32,13 +35,15 @@ def draw(
     labels: Labels,
     profile: str = "default",
     cluster: str = "group",
+    shown: str = "difference",
 ) -> Figure:
-    """Differences of a correlation: one panel a judge, one row a variant.
+    """A correlation, or its differences from the base: one panel a judge, one row a variant.
 
     Args:
         scoring_accuracy: see `scoring_accuracy.estimate`.
         study, dataset, golden, quantity, readout, n, profile, cluster: which rows to draw; dataset ``all`` is all of
             them.
+        shown: ``difference`` or ``correlation``.
         width_in, row_height_in: width of the figure and height of a row in inches.
         columns: panels a row, at most.
         labels: of judges and datasets.
@@ -48,8 +53,10 @@ def draw(
         dataset = known[0]
     chosen = scoring_accuracy.query(
         "study == @study and profile == @profile and dataset == @dataset and n == @n and golden == @golden"
-        " and readout == @readout and cluster == @cluster and quantity == @quantity and kind != 'base'"
+        " and readout == @readout and cluster == @cluster and quantity == @quantity"
     )
+    if shown == "difference":
+        chosen = chosen[chosen["kind"] != "base"]
     if chosen.empty:
         reason = f"No golden scores ({golden}) of dataset {dataset} in study {study}"
         return style.nothing(reason, width_in=width_in)
@@ -58,22 +65,39 @@ def draw(
     height = row_height_in * len(rows) + style.scaled(0.7)
     figure, _, panels = style.panels(len(judges), columns, width_in=width_in, panel_height_in=height)
     for axis, judge in zip(panels, judges, strict=True):
-        _draw_panel(axis, chosen[chosen["judge"] == judge].set_index("name"), rows)
+        of_judge = chosen[chosen["judge"] == judge].set_index("name")
+        if shown == "difference":
+            _draw_differences(axis, of_judge, rows)
+        else:
+            _draw_correlations(axis, of_judge, rows)
         axis.set_title(labels.judge(judge))
-    figure.supxlabel(f"{NAMES[quantity]} less that of the base")
+    figure.supxlabel(NAMES[quantity] + (" less that of the base" if shown == "difference" else ""))
     return figure
 
 
-def _draw_panel(axis: Axes, found: pd.DataFrame, rows: list[str]) -> None:
+def _draw_correlations(axis: Axes, found: pd.DataFrame, rows: list[str]) -> None:
+    known = found[found["estimate"].notna()]
+    base = known.loc[known["kind"] == "base", "estimate"]
+    if len(base):
+        axis.axvline(base.iloc[0], zorder=1, **style.no_effect())
+    _draw_rows(axis, known["estimate"].to_numpy(), known.index, style.half_intervals(known), rows)
+
+
+def _draw_differences(axis: Axes, found: pd.DataFrame, rows: list[str]) -> None:
     neutral = found.loc[found["kind"] == "neutral", "difference"].abs().max()
     if pd.notna(neutral):
         axis.axvspan(-neutral, neutral, color="0.9", zorder=0)
     known = found[found["difference"].notna()]
     value = known["difference"].to_numpy()
     reach = (known["difference_high"] - known["difference"]).fillna(0).to_numpy()
-    places = [rows.index(name) for name in known.index]
-    axis.errorbar(value, places, xerr=reach, linestyle="none", markersize=style.scaled(3.5), **style.look(0))
     axis.axvline(0, zorder=1, **style.no_effect())
+    _draw_rows(axis, value, known.index, reach, rows)
+
+
+def _draw_rows(axis: Axes, value: np.ndarray, names: pd.Index, reach: np.ndarray, rows: list[str]) -> None:
+    """Values with their intervals, each in the row of its name."""
+    places = [rows.index(name) for name in names]
+    axis.errorbar(value, places, xerr=reach, linestyle="none", markersize=style.scaled(3.5), **style.look(0))
     axis.set_yticks(range(len(rows)), rows)
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.grid(visible=True, axis="x")

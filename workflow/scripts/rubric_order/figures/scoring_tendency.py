@@ -1,5 +1,7 @@
 """How often each score is given under conditions and orders of a prompt: a heat map a judge."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -12,8 +14,9 @@ from rubric_order.figures import style
 CAPTION = (
     "Number of items that get each score, or none, under conditions and orders of the prompt, on the items that are "
     "read under all of them. First rows: golden scores, rounded. The row after them is what the others are "
-    "compared with. Rows of edits without meaning (neutral) show how much counts move anyway. After Li et al. (2025), "
-    "Figure 6."
+    "compared with. Rows of edits without meaning (neutral) show how much counts move anyway. Rows of further studies "
+    "come after those of the first; of a row that several have, the first one's is shown, on its own items. After Li "
+    "et al. (2025), Figure 6."
 )
 
 
@@ -28,20 +31,25 @@ def draw(
     columns: int,
     labels: Labels,
     profile: str = "default",
+    also: Sequence[str] = (),
 ) -> Figure:
     """Counts of scores: one panel a judge, one row a variant or source of golden scores.
 
     Args:
         scoring_tendency: see `scoring_tendency.estimate`.
         study, dataset, n, profile: which rows to draw; dataset ``all`` is all of them.
+        also: further studies.
         width_in, row_height_in: width of the figure and height of a row in inches.
         columns: panels a row, at most.
         labels: of judges and datasets.
     """
-    known = scoring_tendency.loc[scoring_tendency["study"] == study, "dataset"].unique()
+    studies = list(dict.fromkeys((study, *also)))
+    known = scoring_tendency.loc[scoring_tendency["study"].isin(studies), "dataset"].unique()
     if dataset == EVERY and len(known) == 1:  # one dataset is all of them
         dataset = known[0]
-    chosen = scoring_tendency.query("study == @study and profile == @profile and dataset == @dataset and n == @n")
+    chosen = scoring_tendency.query("study in @studies and profile == @profile and dataset == @dataset and n == @n")
+    chosen = chosen.sort_values("study", key=lambda names: names.map(studies.index), kind="stable")
+    chosen = chosen.drop_duplicates(["judge", "varied", "order", "score"])
     if chosen.empty:
         reason = f"No study {study} with several conditions or orders of dataset {dataset}"
         return style.nothing(reason, width_in=width_in)

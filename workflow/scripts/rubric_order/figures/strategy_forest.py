@@ -11,7 +11,8 @@ from rubric_order.figures import style
 
 CAPTION = (
     "How well each strategy's mean scores agree with human scores, with {bootstrap[confidence]:.0%} jackknife "
-    "intervals over {cluster}s. One panel a dataset, one row a judge. Strategies read the same items, so their "
+    "intervals over the sample ({cluster}; both: thin with caps over groups, thick over items one by one, as the paper "
+    "draws them). One panel a dataset, one row a judge. Strategies read the same items, so their "
     "difference is known better than these intervals say. It is one of averaging too: repeats of one prompt that are "
     "all the same gain nothing from it. Table Strategies compared has the differences, and what of them is the order. "
     "After Xu et al. (2026), Figure 8."
@@ -40,7 +41,7 @@ def draw(
         human_agreement: see `human_agreement.estimate`.
         study, n, profile: which reads to draw.
         quantity: one of `QUANTITIES`.
-        cluster: ``item`` or ``group``: what the jackknife leaves out.
+        cluster: ``item`` or ``group``: what the jackknife leaves out; ``both`` draws an interval of each.
         readouts: ``hard``, ``soft`` or both; a readout that no judge has is left out.
         width_in, row_height_in: width of the figure and height of a row in inches.
         columns: panels a row, at most.
@@ -48,10 +49,13 @@ def draw(
 
     Source: after Xu et al. (2026), Figure 8.
     """
-    chosen = human_agreement.query(
-        "study == @study and profile == @profile and n == @n and cluster == @cluster and quantity == @quantity"
+    also_items, cluster = cluster == "both", "group" if cluster == "both" else cluster
+    whole = human_agreement.query(
+        "study == @study and profile == @profile and n == @n and quantity == @quantity"
         f" and criterion == '{EVERY}' and readout in @readouts and estimate.notna()"
     )
+    chosen = whole[whole["cluster"] == cluster]
+    items = whole[whole["cluster"] == "item"] if also_items else whole.iloc[:0]
     if chosen.empty:
         reason = f"No human scores to agree with in study {study}, profile {profile}, n = {n}"
         return style.nothing(reason, width_in=width_in)
@@ -64,7 +68,7 @@ def draw(
     figure.set_figheight(figure.get_figheight() + style.scaled(0.55))
     for axis, (dataset, readout) in zip(shown, panels, strict=True):
         block = _of(chosen, dataset, readout)
-        _draw_panel(axis, block, present, judges)
+        _draw_panel(axis, block, _of(items, dataset, readout), present, judges)
         axis.set_title(f"{labels.dataset(dataset)}{READOUTS[readout]} ({style.count_range(block['n_items'])} items)")
     axes[0, 0].set_ylim(len(judges) - 0.5, -0.5)  # the first judge stands at the top
     axes[0, 0].set_yticks(range(len(judges)), [labels.judge(judge) for judge in judges])
@@ -77,16 +81,23 @@ def draw(
     return figure
 
 
-def _draw_panel(axis: Axes, block: pd.DataFrame, strategies: list[str], judges: list[str]) -> None:
+def _draw_panel(axis: Axes, block: pd.DataFrame, items: pd.DataFrame, strategies: list[str], judges: list[str]) -> None:
     """The strategies of one dataset and readout beneath each other, judge by judge."""
     step = 0.62 / max(len(strategies), 1)
     for place, strategy in enumerate(strategies):
         line = block[block["strategy"] == strategy]
-        y = np.array([judges.index(judge) for judge in line["judge"]]) + step * (place - (len(strategies) - 1) / 2)
+        aside = step * (place - (len(strategies) - 1) / 2)
+        y = np.array([judges.index(judge) for judge in line["judge"]]) + aside
         x = line["estimate"].to_numpy()
         spread = np.nan_to_num(np.abs(line[["ci_low", "ci_high"]].to_numpy().T - x))
         look = style.STRATEGIES[strategy] | {"linestyle": "none", "elinewidth": style.scaled(1)}
         axis.errorbar(x, y, xerr=spread, label=strategy, **look)
+        inner = items[(items["strategy"] == strategy) & items[["ci_low", "ci_high"]].notna().all(axis=1)]
+        if inner.empty:
+            continue
+        thick = {"color": look["color"], "linewidth": style.scaled(3), "alpha": 0.45, "zorder": 1.5}
+        at = [judges.index(judge) + aside for judge in inner["judge"]]
+        axis.hlines(at, inner["ci_low"], inner["ci_high"], **thick)
     for edge in range(1, len(judges)):
         axis.axhline(edge - 0.5, color="0.9", linewidth=style.scaled(0.6), zorder=0)
     axis.grid(visible=True, axis="x")

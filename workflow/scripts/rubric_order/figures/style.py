@@ -72,6 +72,11 @@ def count_range(counts: pd.Series) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
+def text_width(text: str, size: float | str) -> float:
+    """About how wide a line of text is, in inches; `size` of its letters in points, or such as ``small``."""
+    return LETTER * font_manager.FontProperties(size=size).get_size_in_points() / 72 * len(text)
+
+
 def legend_above(figure: Figure, columns: int | None = None) -> None:
     """A legend of everything in the panels of a figure, each once: no panel need have all.
 
@@ -81,8 +86,8 @@ def legend_above(figure: Figure, columns: int | None = None) -> None:
     pairs = (zip(*axis.get_legend_handles_labels()[::-1], strict=True) for axis in figure.axes if axis.get_visible())
     entries = dict(pair for panel in pairs for pair in panel)
     longest = max(map(len, entries), default=1)
-    letter = LETTER * font_manager.FontProperties(size=plt.rcParams["legend.fontsize"]).get_size_in_points() / 72
-    room = max(int(figure.get_figwidth() / (scaled(0.5) + letter * longest)), 1)  # side by side without being cut off
+    width = scaled(0.5) + text_width("m" * longest, plt.rcParams["legend.fontsize"])
+    room = max(int(figure.get_figwidth() / width), 1)  # side by side without being cut off
     columns = min(len(entries), columns or len(entries), room)
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns)
 
@@ -179,15 +184,15 @@ def uniform_line(axis: Axes, n: int) -> None:
     positions(axis, n)
 
 
-def positions(axis: Axes, n: int, *, first: int = 1, line: bool = True) -> None:
-    """Name the positions of a prompt on the x axis: which is the first line, and which the last.
+def positions(axis: Axes, n: int, *, first: int = 1) -> None:
+    """Name the positions of a prompt on the x axis: which is the first, and which the last.
+
+    The words are short, so that the last one of a panel does not touch the first one of the next.
 
     Args:
         first: where position 1 is on the axis.
-        line: whether what stands at a position is one line.
     """
-    word = " line" if line else ""
-    ends = {1: f"1\n(first{word})", n: f"{n}\n(last{word})"}
+    ends = {1: "1\n(first)", n: f"{n}\n(last)"}
     axis.set_xticks(range(first, first + n), [ends.get(place, f"{place}") for place in range(1, n + 1)])
 
 

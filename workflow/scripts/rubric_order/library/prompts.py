@@ -64,8 +64,9 @@ def render(
         instruction: what the response answers.
         question: the criterion.
         reference: an answer that deserves the highest score.
-        template: ``feedback`` (the papers' prompt), ``score`` (a score alone), or the path of a Jinja file that writes
-            `options` once each and in order, and may use `instruction`, `response`, `reference`, `question` and `n`.
+        template: ``feedback`` (the prompt of Xu et al.), ``score`` (a score alone), ``papers/li2025`` and others as
+            printed, or the path of a Jinja file that writes `options` once each and in order, and may use
+            `instruction`, `response`, `reference`, `question` and `n`.
 
     Raises:
         InputError: the ordering does not fit the levels, or the template cannot be used.
@@ -87,10 +88,11 @@ def load(template: str | Path) -> Template:
     """A template by its name, or by the path of its file."""
     path = Path(template)
     if not path.suffix:
-        path = TEMPLATES / f"{template}.jinja"
-        if not path.is_file() or path.parent != TEMPLATES:
-            known = ", ".join(sorted(each.stem for each in TEMPLATES.glob("*.jinja")))
+        names = {file.relative_to(TEMPLATES).with_suffix("").as_posix() for file in TEMPLATES.glob("**/*.jinja")}
+        if path.as_posix() not in names:
+            known = ", ".join(sorted(names))
             raise InputError(f"template: expected {known}, or the path of a .jinja file, found {str(template)!r:.60}")
+        path = TEMPLATES / f"{template}.jinja"
     return frames.compile_template(files.read_text(path).removesuffix("\n"))
 
 

@@ -34,6 +34,11 @@ class Rankings(NamedTuple):
     reversed_pairs: np.ndarray
     tied_pairs: np.ndarray
 
+    @property
+    def top1_random(self) -> np.ndarray:
+        """Probability of another best candidate when ties are broken at random, anew in each ranking."""
+        return self.top1_flip + self.top1_tie
+
 
 def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
     """Compare two rankings of the candidates of each prompt.

@@ -86,7 +86,9 @@ class Probe(Protocol):
         STRATEGIES: names of the ways to choose orderings, see `choose`.
         CONDITIONS: what a study can vary beside the order; `BASELINE` comes first.
         IDENTITY: settings of a judge that say how the answer is asked for, and so are part of a request's name.
-        PROMPTS: names of the prompts among which a study can choose; empty where a probe has one.
+        PROMPTS: names of the prompts among which a study can choose, each with the `answer_format` that it asks for, or
+            None where it fits any; empty where a probe has one.
+        COMPARES: whether its units are pairs or lists of texts, which `comparisons` of a study choose.
         CROSSED: whether a second axis, the order of the score levels, can be varied together with the options.
         FIELDS: what a template of the user may write, with what it stands for.
         COLUMNS: what its scores hold beside the plan's columns.
@@ -97,7 +99,8 @@ class Probe(Protocol):
     STRATEGIES: tuple[str, ...]
     CONDITIONS: tuple[str, ...]
     IDENTITY: tuple[str, ...]
-    PROMPTS: tuple[str, ...]
+    PROMPTS: Mapping[str, str | None]
+    COMPARES: bool
     CROSSED: bool
     FIELDS: Mapping[str, str]
     COLUMNS: tuple[str, ...]

@@ -16,6 +16,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rubric_order.base import randomness
@@ -29,9 +30,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
-PROMPTS = ("mt_bench", "devbench", "relative", "letter")
-TEMPLATE = "compare_"  # with the name of a prompt, a file of templates
-OFFERS_TIE = {"mt_bench": True, "devbench": False, "relative": False, "letter": False, "own": False}
+# `papers/...`: a prompt as it is printed, question and responses included. Each fits any format of answers.
+PROMPTS = MappingProxyType(dict.fromkeys(("mt_bench", "devbench", "papers/shi2025_devbench", "relative", "letter")))
+PAPERS = "papers/"
+TEMPLATE = "compare_"  # with the name of a prompt that is not a paper's, a file of templates
+DEVBENCH = ("devbench", "papers/shi2025_devbench")
+OFFERS_TIE = dict.fromkeys((*PROMPTS, "own"), False) | {"mt_bench": True}
 RANKING = "ranking"
 CONDITIONS = (BASELINE, "tie", "no_tie", "length_sentence", "padded_1", "padded_2", "truncated")
 # What a template may write.
@@ -69,7 +73,8 @@ PADDING = (
 
 def template(judge: Mapping, prompt: str | None = None) -> str:
     """By default a judge that writes feedback gets the prompt of MT-Bench, another one the prompt for one letter."""
-    return TEMPLATE + (prompt or ("letter" if judge["answer_format"] == "score" else "mt_bench"))
+    prompt = prompt or ("letter" if judge["answer_format"] == "score" else "mt_bench")
+    return prompt if prompt.startswith(PAPERS) else TEMPLATE + prompt
 
 
 def try_template(template: Template, n: int) -> None:
@@ -113,8 +118,8 @@ def problems(study: Mapping, sizes: Sequence[int]) -> Iterator[str]:
                 yield f"/budget: strategy {strategy!r} reads {n} candidates in steps of {n}, found {budget}"
     if study["prompt"] == "relative" and (study["scales"] != [2] or {"tie", RANKING} & {*study["conditions"]}):
         yield "/prompt: 'relative' compares two responses without a tie"
-    if study["prompt"] == "devbench" and RANKING in study["conditions"]:
-        yield "/prompt: 'devbench' asks for one choice, not for a ranking"
+    if study["prompt"] in DEVBENCH and RANKING in study["conditions"]:
+        yield f"/prompt: {study['prompt']!r} asks for one choice, not for a ranking"
 
 
 def unit(
@@ -168,7 +173,7 @@ def _check(prompt: str, items: Sequence[Mapping], criterion: str | None) -> None
     where = f"item {items[0]['item_id']!r:.60} of dataset {items[0]['dataset']!r}"
     if prompt == "mt_bench" and any(item["turns"] is None or len(item["turns"]) != 2 for item in items):
         raise InputError(f"{where}: prompt 'mt_bench' shows two turns of a conversation; expected another prompt")
-    if prompt in ("devbench", "relative") and criterion is None:
+    if prompt in (*DEVBENCH, "relative") and criterion is None:
         raise InputError(f"{where}: prompt {prompt!r} shows the criterion of a rubric; the item has no rubric")
 
 

@@ -29,7 +29,8 @@ SOURCE = "xu2026"
 STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams")
 CONDITIONS = (BASELINE,)
 IDENTITY = ("criteria_format",)
-PROMPTS = ()
+PROMPTS = MappingProxyType({"papers/xu2026": None})
+COMPARES = False
 CROSSED = True
 COLUMNS = (
     *("question", "item_id", "criterion", "human_score", "criterion_position", "predecessor"),
@@ -56,7 +57,7 @@ LISTS = {
 
 
 def template(judge: Mapping, prompt: str | None = None) -> str:
-    return "criteria"
+    return prompt or "criteria"
 
 
 def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:

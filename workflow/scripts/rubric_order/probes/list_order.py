@@ -27,6 +27,7 @@ STRATEGIES = ("cyclic", "latin", "all", "random", "single", "fixed")
 CONDITIONS = (*_candidates.CONDITIONS, _candidates.RANKING)
 IDENTITY = ("answer_format", "answer_prefix")
 PROMPTS = _candidates.PROMPTS
+COMPARES = True
 CROSSED = False
 COLUMNS = _comparisons.COLUMNS
 LONGEST = 9  # candidates: each has a letter, and a tie has one more

@@ -26,6 +26,7 @@ STRATEGIES = ("swap", "single", "random", "fixed", "recorded")
 CONDITIONS = _candidates.CONDITIONS
 IDENTITY = ("answer_format", "answer_prefix")
 PROMPTS = _candidates.PROMPTS
+COMPARES = True
 CROSSED = False
 COLUMNS = _comparisons.COLUMNS
 # What people think of the two, by what the dataset says of a pair.

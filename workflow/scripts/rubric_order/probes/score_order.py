@@ -27,7 +27,8 @@ STRATEGIES = ("balanced", "random", "fixed", "single", "descending", "all", "bal
 STRATEGIES += ("recorded",)
 CONDITIONS = conditions.Offered(conditions.EXAMPLES)
 IDENTITY = ("answer_format", "answer_prefix")
-PROMPTS = ()
+PROMPTS = MappingProxyType(dict.fromkeys(("papers/li2025", "papers/kim2024", "papers/debiasing"), "feedback"))
+COMPARES = False
 CROSSED = False
 COLUMNS = (
     *("question", "score", "position", "pattern", "failure"),
@@ -50,7 +51,7 @@ ABOUT = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_scor
 
 
 def template(judge: Mapping, prompt: str | None = None) -> str:
-    return judge["answer_format"]
+    return prompt or judge["answer_format"]
 
 
 def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:

@@ -36,7 +36,8 @@ def estimate(
     Returns:
         One row a group of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and number
         of reads `k`. `quantity` is ``r``, the mean over subsets, with the middle 95% of the subsets from `range_low` to
-        `range_high`; or ``gain``, what it has above one read. The interval from `ci_low` to `ci_high` is that of the
+        `range_high`; ``gain``, what it has above one read; or ``gain_share``, the part of the gain of all reads that it
+        has, where the interval of that gain lies above 0. The interval from `ci_low` to `ci_high` is that of the
         mean: a jackknife over clusters with Student's t, for correlations on the scale of Fisher's z. Clusters are left
         out of Spearman's rho to the first order, since all ranks would change with every one. `n_items` of
         `n_rated` items with a human score are complete. Of `n_subsets`, `n_undefined` have no correlation, since their
@@ -91,8 +92,11 @@ def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tupl
         sizes: of the parts.
     """
     r = resampling.jackknife_t(curves, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh)
-    gain = resampling.jackknife_t(curves - curves[:, :1], confidence, sizes=sizes)
-    return [(found.low, found.high) for found in (r, gain)]
+    gained = curves - curves[:, :1]
+    gain = resampling.jackknife_t(gained, confidence, sizes=sizes)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = resampling.jackknife_t(gained / gained[:, -1:], confidence, sizes=sizes)
+    return [(found.low, found.high) for found in (r, gain, share)]
 
 
 def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -113,6 +117,10 @@ def _rows(
     ranges = np.array([np.quantile(of_size, RANGE) if len(of_size) else (np.nan, np.nan) for of_size in known])
     n_subsets = np.bincount(sizes)[1:]
     counts = {"k": budgets, "n_subsets": n_subsets, "n_undefined": n_subsets - list(map(len, known))}
-    for quantity, estimate, (low, high) in zip(("r", "gain"), (mean, mean - mean[0]), ends, strict=True):
+    gain = mean - mean[0]
+    shown = [("r", mean, ends[0]), ("gain", gain, ends[1])]
+    if ends[1][0][-1] > 0:  # else nothing says that there is a gain to have a share of
+        shown.append(("gain_share", gain / gain[-1], ends[2]))
+    for quantity, estimate, (low, high) in shown:
         drawn = {"range_low": ranges[:, 0], "range_high": ranges[:, 1]} if quantity == "r" else {}
         yield about | {"quantity": quantity}, counts | {"estimate": estimate, "ci_low": low, "ci_high": high} | drawn

@@ -8,7 +8,7 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import blocks, multiplicity, resampling, tidy
+from rubric_order.methods import blocks, multiplicity, resampling, shares, tidy
 from rubric_order.methods.rankings import agreement_by_noise, compare_rankings, mean_scores, prompts, same_items
 
 COLUMNS = {"scores": blocks.COLUMNS}
@@ -157,7 +157,8 @@ def estimate(
 
     Returns:
         One row a judge, dataset, scale, readout, pair of strategies (`strategy`, `other`), `comparison` and `quantity`
-        of `rankings.Rankings`, averaged over those of `n_prompts` prompts with at least two candidates for which it is
+        of `rankings.Rankings` (``top1_random`` of comparison ``between`` alone), averaged over those of `n_prompts`
+        prompts with at least two candidates for which it is
         defined (`n_defined`, in `n_groups` groups). `comparison` is ``between``, all reads of the two strategies (`k`,
         `k_other`), as in the paper; ``between_halves``, ``within_strategy`` and ``within_other``, halves of `k` reads;
         or ``excess``: the reversal between halves of the two strategies beyond what `agreement_by_noise` expects from
@@ -244,6 +245,8 @@ def _compare_blocks(
             sizes = (left.shape[1], right.shape[1]) if comparison == "between" else (size, size)
             named = {"comparison": comparison, "independent": (of_both | of_one)[comparison]}
             yield about | named | dict(zip(("k", "k_other"), sizes, strict=True)), rows
+        named = {"comparison": "between", "independent": True, "k": left.shape[1], "k_other": right.shape[1]}
+        yield about | named, _ties_at_random(compared["between"], unit, confidence=confidence)
 
 
 def _rows(
@@ -323,6 +326,16 @@ def _beyond_noise(place: int, means: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def _defined(table: np.ndarray) -> np.ndarray:
     return (~np.isnan(table)).sum(axis=0)
+
+
+def _ties_at_random(between: np.ndarray, unit: np.ndarray, *, confidence: float) -> dict:
+    """The columns of quantity ``top1_random``: flips where ties are broken at random, see `rankings.Rankings`."""
+    flip = between[:, [QUANTITIES.index("top1_flip"), QUANTITIES.index("top1_tie")]].sum(axis=1)
+    found = shares.mean(flip, unit, confidence, bounds=(0.0, 1.0))
+    row = {"quantity": "top1_random", "estimate": found.estimate, "ci_low": found.low, "ci_high": found.high}
+    return {
+        name: np.array([value]) for name, value in (row | {"n_defined": found.n, "n_groups": found.n_clusters}).items()
+    }
 
 
 def _left_out(values: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, int]:

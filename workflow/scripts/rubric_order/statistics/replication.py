@@ -66,11 +66,16 @@ PUBLISHED["shi2025_table2"] = {
     name: (name, {"profile": DEFAULT_PROFILE}) for name in (*CONSISTENCY, *(f"{measure}_sd" for measure in WITH_SD))
 }
 CANDIDATES = {"pair_order": 2, "list_order": 3}  # that a prompt of Shi et al. shows, by probe
+# Published quantities that are two of ours, the second of which has a row of its own: how the paper breaks ties of the
+# best candidates is not said.
+AGAIN = {"top1_flip": "top1_flip_strict"}
 CANONICAL = "1 2 3 4 5"
 # Of the perturbations of Li et al. (2025) the order that they are read in, and ours by condition and order.
 ORDERS = {"baseline": "single", "letter": "single", "descending": "descending", "random": "random"}
 PERTURBATIONS = {("reference_none", order): name for name, order in ORDERS.items() if name != "letter"}
 PERTURBATIONS |= {("letter+reference_none", "single"): "letter"}
+# Of Li et al. (2025): their FLASK has people's scores.
+THEIR_DATASETS = {"flask_human": "flask"}
 DATASETS = ("hanna", "mt_bench", "summeval", "vicuna")  # of both papers
 
 
@@ -184,9 +189,9 @@ def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
-    """A tie is no reversal, since the paper does not say; `n_items` counts prompts."""
+    """Flips with ties broken at random, and strict ones, of which a tie is none; `n_items` counts prompts."""
     table = _chosen(table, readout="hard", comparison="between").rename(columns={"estimate": "ours"})
-    names = {"kendall_tau_b": "kendall_tau", "top1_flip": "top1_flip"}
+    names = {"kendall_tau_b": "kendall_tau", "top1_random": "top1_flip", "top1_flip": "top1_flip_strict"}
     table = table[table["quantity"].isin(names)]
     return _estimates(table, quantity=table["quantity"].map(names), n_items=table["n_prompts"])
 
@@ -242,18 +247,24 @@ def _criteria_agreement(table: pd.DataFrame) -> pd.DataFrame:
     return _estimates(table, quantity="criteria_" + table["quantity"], other=table["other"].fillna(""))
 
 
+def _their_datasets(table: pd.DataFrame) -> pd.DataFrame:
+    """Estimates under the published names of datasets, without those of another dataset that is called so here."""
+    others = [name for ours, name in THEIR_DATASETS.items() if (table["dataset"] == ours).any()]
+    return table[~table["dataset"].isin(others)].replace({"dataset": THEIR_DATASETS})
+
+
 def _scoring_accuracy(table: pd.DataFrame) -> pd.DataFrame:
     """Correlations of Table 3 of Li et al. (2025); their baseline shows no reference answer."""
     table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
     names = [PERTURBATIONS.get(name, "") for name in zip(table["varied"], table["order"], strict=True)]
     table = table.assign(changed=names, strategy=table["order"])
-    table = table[(table["changed"] != "") & table["quantity"].isin(["spearman", "pearson"])]
+    table = _their_datasets(table[(table["changed"] != "") & table["quantity"].isin(["spearman", "pearson"])])
     return _estimates(table, quantity="golden_" + table["quantity"], detail=table["golden"] + ", " + table["changed"])
 
 
 def _golden_alignment(table: pd.DataFrame) -> pd.DataFrame:
     """Correlations of Table 2 of Li et al. (2025); the labels of the datasets are GPT-4's. They are of no study."""
-    table = table[table["quantity"].isin(["spearman", "pearson"])].rename(columns={"estimate": "ours"})
+    table = _their_datasets(table[table["quantity"].isin(["spearman", "pearson"])].rename(columns={"estimate": "ours"}))
     judge = table["source"].replace("labels", "gpt_4")
     about = {"study": "", "profile": DEFAULT_PROFILE, "strategy": "", "n": 5, "detail": "human, golden"}
     return _estimates(table.assign(judge=judge), quantity="golden_" + table["quantity"], **about)
@@ -273,7 +284,7 @@ OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] 
     "position_selection": (_position_selection, ("chi2", "pos1", "pos5", "mean_cramers_v")),
     "human_agreement": (_human_agreement, ("pearson", "spearman")),
     "strategy_comparison": (_strategy_comparison, ("pearson_difference", "spearman_difference")),
-    "rank_reversal": (_rank_reversal, ("kendall_tau", "top1_flip")),
+    "rank_reversal": (_rank_reversal, ("kendall_tau", "top1_flip", "top1_flip_strict")),
     "within_item_deviation": (_within_item, ("within_item_sd",)),
     "canonical_rank": (_canonical_rank, ("pearson_canonical", "pearson_one_read", "rank_canonical")),
     "score_position": (_score_position, tuple(f"pos{p}_of_score" for p in range(1, 6))),
@@ -323,6 +334,8 @@ def estimate(
         InputError: two of our judges are one published judge, or one is a judge that the paper has not.
     """
     cells = published_cells(published)
+    again = cells[cells["quantity"].isin(AGAIN) & ("rank_reversal" in statistics)]
+    cells = pd.concat([cells, again.assign(quantity=again["quantity"].map(AGAIN))], ignore_index=True)
     _check_judges(judges, cells)
     known = {name: part for name, part in OURS.items() if name in statistics}
     statistics = {
@@ -377,7 +390,7 @@ def _ranges(rerun: pd.DataFrame | None, criterion_order: pd.DataFrame | None) ->
         of_one = (_position_selection, _human_agreement, _within_item, _canonical_rank, _bias_cost)
         parts += [function(alone) for function in of_one]
         of_two = rerun[rerun["baseline"] != ""]
-        reversals = of_two["quantity"].isin(["kendall_tau_b", "top1_flip"])
+        reversals = of_two["quantity"].isin(["kendall_tau_b", "top1_flip", "top1_random"])
         parts.append(_strategy_comparison(of_two[~reversals]))
         parts.append(_rank_reversal(of_two[reversals].rename(columns={"baseline": "other", "n_items": "n_prompts"})))
     if criterion_order is not None:

@@ -16,9 +16,9 @@ from rubric_order.methods.blocks import Block
 COLUMNS = {"scores": [*blocks.COLUMNS, "position"]}
 DRAWS = 200  # of reads, for the errors of ranks: of a standard error they know 5%
 AGREEMENT = ("pearson", "spearman")
-REVERSALS = ("kendall_tau_b", "top1_flip")
+REVERSALS = ("kendall_tau_b", "top1_flip", "top1_random")
 RANKS = ("rank", "pearson_rank")  # ranges of these are drawn
-COUNTED = ("cramers_v", "top1_flip", "cost")  # never below 0
+COUNTED = ("cramers_v", "top1_flip", "top1_random", "cost")  # never below 0
 
 
 def share_covariance(counts: np.ndarray) -> np.ndarray:
@@ -213,7 +213,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         and range, `low` and `high`: ``share`` of a `position` and ``cramers_v`` (readout hard), ``pearson`` and
         ``spearman`` of mean scores with human ones, and ``mean_sd`` of an item's scores. With a `baseline`, another
         strategy of the study, ``pearson`` and ``spearman`` are those of `strategy` less those of `baseline`, and
-        ``kendall_tau_b`` and ``top1_flip`` say how the two rank candidates, see `reversal_errors`; `n_items` of
+        ``kendall_tau_b``, ``top1_flip`` and ``top1_random`` say how the two rank candidates, see
+        `reversal_errors`; `n_items` of
         these counts prompts. Where all items are read in the same orderings ``pearson_canonical``, ``pearson_mean``,
         ``advantage`` and ``rank`` are those of `canonical_rank`; ``pearson_rank`` and ``cost`` of each `ordering` those
         of `bias_cost`, also of all of a study's datasets together (dataset ``all``). For their errors see `reruns`; the

@@ -7,7 +7,8 @@ from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, intervals, nu
 CAPTION = (
     "How much the ranking of a prompt's candidates changes from {strategy} to {other}, with the columns of Xu et al. "
     "(2026), Table 7: Kendall's tau-b, and flips, the share of prompts in which no candidate is among the best of "
-    "both rankings. A tie is no flip: ties, what breaking them at random would add to the flips. Intervals are "
+    "both rankings. A tie is no flip: ties, what breaking them at random would add to the flips; with ties, the sum, "
+    "which is what a choice of one best candidate shows (the paper does not say how it breaks ties). Intervals are "
     "{bootstrap[confidence]:.0%} ones of a jackknife over groups. Rankings from few reads differ also by chance. "
     "Noise: the same between two halves of one strategy's reads, each strategy by itself. Excess: the reversal between "
     "halves of the two strategies beyond what these noises explain, if both strategies are noise around one ranking of "
@@ -48,6 +49,7 @@ def table(
     counts = told.agg(n_prompts=("n_prompts", "first"), n_groups=("n_groups", "min")).reset_index()
     counts["n_groups"] = counts["n_groups"].fillna(0).astype(int)
     excess = chosen[chosen["comparison"] == "excess"].groupby(KEYS)["independent"].first()
+    names.insert(names.index("between_top1_tie") + 1, "between_top1_random")
     found = counts.merge(widen(chosen, KEYS, names), on=KEYS).set_index(KEYS)
     found["independent"] = excess.reindex(found.index)
     for name in TESTED:
@@ -66,6 +68,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["tau"] = intervals(rows, "between_kendall_tau_b", form=".2f")
     printed["flips %"] = intervals(rows, "between_top1_flip", **flips)
     printed["ties %"] = intervals(rows, "between_top1_tie", **flips)
+    printed["with ties %"] = intervals(rows, "between_top1_random", **flips)
     of_both = zip(COMPARISONS[2:4], [*rows["strategy"].head(1), *rows["other"].head(1)] or STRATEGIES, strict=True)
     for part, strategy in of_both:
         printed[f"noise: tau, {strategy}"] = numbers(rows[f"{part}_kendall_tau_b"], form=".2f")

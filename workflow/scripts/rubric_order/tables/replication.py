@@ -13,7 +13,9 @@ CAPTION = (
     "rank) takes a share of the chance of the others (of two orders half), which makes it too narrow where the reads "
     "of this order vary by far the most. Outside names the ranges that do not reach what rounding leaves of the "
     "published number. Outside of another run: prompts, settings, items, or the version of the judge differ. Inside "
-    "of both shows no agreement: with few items a worse judge is inside as well. Not computed: no statistic of ours "
+    "of both shows no agreement: with few items a worse judge is inside as well. Top1_flip breaks ties of the best "
+    "candidates at random, top1_flip_strict counts them as no flip: the paper does not say what it does, so both stand "
+    "beside its number. Not computed: no statistic of ours "
     "is that quantity. No estimate: this run has no reads for it. The CSV file has all numbers of the paper, also "
     "those of judges that were not run."
 )

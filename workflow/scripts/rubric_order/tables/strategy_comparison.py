@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.base.keys import EVERY, STRATEGIES
+from rubric_order.base.keys import CLUSTERS, EVERY, STRATEGIES
 from rubric_order.tables import (
     PARTS,
     READOUT_NAMES,
@@ -15,16 +15,17 @@ from rubric_order.tables import (
 )
 
 CAPTION = (
-    "Pearson's r with human scores under each strategy, with {bootstrap[confidence]:.0%} bootstrap intervals over "
-    "{cluster}s, and the difference from {strategy} to each other strategy over the items that both have scored, with "
-    "intervals of a paired bootstrap ({paired[resamples]} resamples), as in Xu et al. (2026), Table 3. A mean of "
-    "several reads agrees better than one read, whatever is varied between them, so that a difference from repeats of "
-    "the usual ordering is not one of the order alone. Order: what is: the mean r of single orderings less that of "
-    "the usual ordering, one read an item each (jackknife intervals). Averaging: what averaging adds to r of "
-    "{strategy}, less what it adds to r of the repeats; the difference is the sum of both. † repeats of the usual "
-    "ordering are one read in 95% of the items or more, so that they cannot gain by averaging. * the interval does "
-    "not hold 0; ** p < 0.05 also after Holm's adjustment for all judges, profiles, datasets and scales of the study. "
-    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
+    "Pearson's r with human scores under each strategy, with {bootstrap[confidence]:.0%} bootstrap intervals over the "
+    "sample ({cluster}; both: groups, and items one by one, as the paper draws them), and the difference from "
+    "{strategy} to each other strategy over the items that both have scored, with intervals of a paired bootstrap "
+    "({paired[resamples]} resamples), as in Xu et al. (2026), Table 3. A mean of several reads agrees better than one "
+    "read, whatever is varied between them, so that a difference from repeats of the usual ordering is not one of the "
+    "order alone. Order: what is: the mean r of single orderings less that of the usual ordering, one read an item "
+    "each (jackknife intervals). Averaging: what averaging adds to r of {strategy}, less what it adds to r of the "
+    "repeats; the difference is the sum of both. † repeats of the usual ordering are one read in 95% of the items or "
+    "more, so that they cannot gain by averaging. * the interval does not hold 0; ** p < 0.05 also after Holm's "
+    "adjustment for all judges, profiles, datasets and scales of the study. Few clusters: a sample of fewer than 30, "
+    "with which intervals are somewhat too short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 DIFFERENCE = {"": "estimate", "_low": "ci_low", "_high": "ci_high", "_p": "p", "_p_holm": "p_holm", "_p_bh": "p_bh"}
@@ -47,9 +48,13 @@ def table(
         human_agreement: see `human_agreement.estimate`.
         strategy_comparison: see `strategy_comparison.estimate`.
         strategy: what the others are compared with.
-        cluster: ``item`` or ``group``: what the bootstrap draws.
+        cluster: ``item`` or ``group``: what the bootstrap draws; ``both`` has a row of each.
     """
-    reads = f"study == @study and profile == @profile and n == @n and cluster == @cluster and criterion == '{EVERY}'"
+    clusters = CLUSTERS if cluster == "both" else (cluster,)
+    human_agreement, strategy_comparison = (
+        each[each["cluster"].isin(clusters)] for each in (human_agreement, strategy_comparison)
+    )
+    reads = f"study == @study and profile == @profile and n == @n and criterion == '{EVERY}'"
     pearson = human_agreement.query(f"{reads} and quantity == 'pearson'")
     names = [name for name in STRATEGIES if (pearson["strategy"] == name).any()]
     others = [name for name in names if name != strategy]
@@ -83,6 +88,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """The columns of Xu et al. (2026), Table 3, and r of each strategy."""
     printed = rows[["judge", "dataset"]].copy()
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
+    if rows["cluster"].nunique() > 1:
+        printed["sample"] = rows["cluster"] + "s"
     for name in [column.removeprefix("items_") for column in rows if column.startswith("items_")]:
         printed[f"{name} r"] = intervals(rows, f"r_{name}", form=".2f")
     for name in [column[6:-6] for column in rows if column.startswith("delta_") and column.endswith("_items")]:
