@@ -516,7 +516,8 @@ class Results:
     def caption(self, wildcards):
         """Params function: the module's caption with the settings filled in, for report, LaTeX and HTML alike."""
         path = SCRIPTS / "rubric_order" / self.module_file(wildcards)
-        return constant(path, "CAPTION").format(**config["statistics"] | self.block(wildcards))
+        text = constant(path, "CAPTION").format(**config["statistics"] | self.block(wildcards))
+        return f"{rehearsal.note(config)} {text}".lstrip()
 
     def category(self, wildcards):
         """Where the result stands in the report."""
@@ -528,6 +529,11 @@ class Results:
 
 
 TABLES, FIGURES = Results("tables"), Results("figures")
+
+
+def rehearsal_note(wildcards):
+    """Params function: what a figure of a rehearsal says across it; nothing in any other run."""
+    return "rehearsal" if config["rehearse"] else ""
 
 
 def named(files):
@@ -619,7 +625,8 @@ def study_of_page(wildcards):
         }
         for dataset, judge in judged(wildcards.study)
     ]
-    return as_json({"study": wildcards.study, "permutes": probe_of(wildcards).PERMUTES, "sets": sets})
+    about = {"permutes": probe_of(wildcards).PERMUTES, "rehearsal": rehearsal.note(config)}
+    return as_json({"study": wildcards.study, "sets": sets} | about)
 
 
 def reads_pages(wildcards):
@@ -651,6 +658,8 @@ def run_blocks():
         kind: {name: {k: v for k, v in config[kind][name].items() if k not in unused} for name in names}
         for kind, names in known.items()
     }
+    note = rehearsal.note(config)
+    found |= {"rehearsal": note} if note else {}
     return found | {"statistics": {"bootstrap": config["statistics"]["bootstrap"]}}
 
 
