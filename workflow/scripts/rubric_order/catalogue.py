@@ -241,6 +241,12 @@ FIGURES = {
     "position_consistency": Shown(("position_consistency",), "Comparisons", "Consistency by task, figure"),
     "judge_agreement": Shown(("judge_agreement",), "Comparisons", "Agreement of judges, figure"),
     "quality_gap": Shown(("quality_cells", "quality_gap"), "Comparisons", "Consistency by quality gap, figure"),
+    "quality_gap_of_lists": Shown(
+        ("quality_cells", "quality_gap"),
+        "Comparisons",
+        "Consistency by quality gap in lists, figure",
+        module="quality_gap",
+    ),
 }
 
 
