@@ -54,6 +54,21 @@ def test_gaps_by_hand():
     assert x["crossed"].tolist() == pytest.approx([1 / 3, 1 / 6, 0, 0])
 
 
+def test_a_list_is_a_comparison_of_each_of_its_candidates_by_hand():
+    """Figure 2 (f) of Shi et al.: the first list has one winner in all orders, the second another one in each."""
+    lists = comparison_table([(1, 3, 2), (1, 1, 1)], n=3, judge="x")
+    assert list(quality_gap.settings([lists], {})) == []  # none has a baseline
+    ((about, found),) = quality_gap.settings([lists], {}, lists=True)
+    assert about["n"] == 3
+    assert found["candidate"].tolist() == ["base", "c01", "c02"] * 2
+    assert found["won"].tolist() == pytest.approx([1, 0, 0, 1 / 3, 1 / 3, 1 / 3])
+    assert found["consistent"].tolist() == [1, 1, 1, 0, 0, 0]
+    cells = quality_cells.estimate([lists], seed=1, forms={}).query("kind == 'own'").set_index("candidate")
+    assert cells["win_rate"].to_dict() == pytest.approx({"base": 2 / 3, "c01": 1 / 6, "c02": 1 / 6})
+    assert cells["position_consistency"].tolist() == [0.5] * 3
+    assert statistic.estimate([lists], confidence=0.95, forms={}).empty  # slopes count a comparison once
+
+
 def test_a_judge_whose_consistency_has_nothing_to_do_with_quality_has_a_parabola_by_its_own_gap_alone():
     # Cells of five questions, as small as the paper's.
     tables = [

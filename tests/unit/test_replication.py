@@ -221,6 +221,21 @@ def test_what_we_do_not_compute_is_said_not_dropped(published):
     assert "not computed" in set(printed["ours"])
 
 
+def test_a_strategy_of_one_read_has_a_chi2_without_a_range_of_other_runs(published):
+    """As in config/papers/position_bias.yaml: nothing is known of how often one read would differ."""
+    about = {"study": "position_bias", "groups": 6, "strategies": ("balanced", "single")}
+    scores = simulated_reads(judge="gpt_oss_20b", dataset="hanna", **about)
+    statistics = {
+        "position_selection": position_selection.estimate(scores, **BOOTSTRAP),
+        "rerun": rerun.estimate(scores, confidence=0.95, seed=1),
+    }
+    once = statistics["rerun"].query("strategy == 'single' and quantity == 'cramers_v'")
+    assert once["error"].isna().tolist() == [True]
+    rows = replication.estimate(published("xu2026"), studies=["position_bias"], judges={}, **statistics)
+    chi2 = one(rows, judge="gpt_oss_20b", dataset="hanna", quantity="chi2")
+    assert chi2["rerun_low"] < chi2["ours"] < chi2["rerun_high"]
+
+
 def test_the_tables_of_a_study_with_the_paper_s_ids_are_put_beside_it(published):
     """Through the statistics themselves, so that their columns are those that are read here."""
     judged = [("gpt_oss_20b", "hanna"), ("gpt_oss_20b", "summeval"), ("gemma_3_27b", "hanna")]

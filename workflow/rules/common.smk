@@ -20,7 +20,7 @@ from rubric_order import catalogue, probes
 from rubric_order.base import command_line
 from rubric_order.base.code_hash import code_version, constant
 from rubric_order.base.errors import InputError
-from rubric_order.config import judges, loading
+from rubric_order.config import judges, loading, rehearsal
 from rubric_order.judging import answers, weights
 from rubric_order.judging.engines import ENGINES
 from rubric_order.planning import references
@@ -37,6 +37,13 @@ except InputError as error:
     sys.exit(f"error: {error}")
 if not any(config[block] for block in ("studies", "figures", "tables")) and "--lint" not in sys.argv:
     sys.exit("error: config: no study is named; expected --configfile FILE, such as config/demo.yaml (make demo)")
+
+# A rehearsal has a working directory of its own, so that it cannot touch results and response stores. The directive
+# `workdir` would not do: Snakemake ignores it where --directory is given.
+if config["rehearse"]:
+    os.makedirs(rehearsal.FOLDER, exist_ok=True)
+    os.chdir(rehearsal.FOLDER)
+    print(rehearsal.note(config), file=sys.stderr)
 
 ID = "[a-z0-9]+(_[a-z0-9]+)*"
 
@@ -84,7 +91,7 @@ def hash_of_parser(wildcards):
 
 def adapter_module(wildcards):
     """Path of the module that reads a dataset, in the library."""
-    return f"datasets/{config['datasets'][wildcards.dataset]['adapter']}.py"
+    return f"datasets/{item_source(wildcards)['adapter']}.py"
 
 
 def probe_module(wildcards):
@@ -509,7 +516,8 @@ class Results:
     def caption(self, wildcards):
         """Params function: the module's caption with the settings filled in, for report, LaTeX and HTML alike."""
         path = SCRIPTS / "rubric_order" / self.module_file(wildcards)
-        return constant(path, "CAPTION").format(**config["statistics"] | self.block(wildcards))
+        text = constant(path, "CAPTION").format(**config["statistics"] | self.block(wildcards))
+        return f"{rehearsal.note(config)} {text}".lstrip()
 
     def category(self, wildcards):
         """Where the result stands in the report."""
@@ -521,6 +529,11 @@ class Results:
 
 
 TABLES, FIGURES = Results("tables"), Results("figures")
+
+
+def rehearsal_note(wildcards):
+    """Params function: what a figure of a rehearsal says across it; nothing in any other run."""
+    return "rehearsal" if config["rehearse"] else ""
 
 
 def named(files):
@@ -612,7 +625,8 @@ def study_of_page(wildcards):
         }
         for dataset, judge in judged(wildcards.study)
     ]
-    return as_json({"study": wildcards.study, "permutes": probe_of(wildcards).PERMUTES, "sets": sets})
+    about = {"permutes": probe_of(wildcards).PERMUTES, "rehearsal": rehearsal.note(config)}
+    return as_json({"study": wildcards.study, "sets": sets} | about)
 
 
 def reads_pages(wildcards):
@@ -644,6 +658,8 @@ def run_blocks():
         kind: {name: {k: v for k, v in config[kind][name].items() if k not in unused} for name in names}
         for kind, names in known.items()
     }
+    note = rehearsal.note(config)
+    found |= {"rehearsal": note} if note else {}
     return found | {"statistics": {"bootstrap": config["statistics"]["bootstrap"]}}
 
 
@@ -682,24 +698,37 @@ def dataset_mirror(wildcards, output):
     return config["dataset_mirror"]
 
 
+def files_to_read(wildcards):
+    """The files of a dataset as config has them; none where it is simulated."""
+    simulated = item_source(wildcards)["adapter"] == "simulated"
+    return {} if simulated else config["datasets"][wildcards.dataset]["files"]
+
+
 def dataset_files(wildcards):
     """Path of each file of a dataset: its own, or where fetching puts it."""
     return [
         os.path.relpath(entry["path"]) if "path" in entry else f"results/data/{wildcards.dataset}/{name}"
-        for name, entry in config["datasets"][wildcards.dataset]["files"].items()
+        for name, entry in files_to_read(wildcards).items()
     ]
 
 
 def named_files(wildcards):
     """The files of a dataset, as name=path."""
-    names = config["datasets"][wildcards.dataset]["files"]
+    names = files_to_read(wildcards)
     return [f"{name}={path}" for name, path in zip(names, dataset_files(wildcards), strict=True)]
+
+
+def item_source(wildcards):
+    """Adapter, limit and options of a dataset, or those of what stands in for it in a rehearsal."""
+    dataset = config["datasets"][wildcards.dataset]
+    if config["rehearse"] and dataset["stand_in"] is not None:
+        return {"adapter": "simulated", "limit": dataset["limit"], "options": dataset["stand_in"]}
+    return {key: dataset[key] for key in ("adapter", "limit", "options")}
 
 
 def item_settings(wildcards):
     """What a dataset's items depend on beside its files."""
-    dataset = config["datasets"][wildcards.dataset]
-    return as_json({key: dataset[key] for key in ("adapter", "limit", "options")})
+    return as_json(item_source(wildcards))
 
 
 def gguf_settings(wildcards):

@@ -45,3 +45,28 @@ rule read_recorded:
     shell:
         "python {params.entry:q} --records {input.records:q} --judge {params.judge:q} --output {output.responses:q}"
         " 2> >(tee {log:q} >&2)"
+
+
+# In a rehearsal, a simulated judge answers in the place of records.
+rule rehearse_records:
+    input:
+        item_table="results/items/{dataset}.parquet",
+        pair_table="results/pairs/{dataset}.parquet",
+    output:
+        records="results/recorded/{judge}/{dataset}.jsonl",
+    log:
+        "results/logs/rehearse_records/{judge}/{dataset}.log",
+    benchmark:
+        "results/benchmarks/rehearse_records/{judge}/{dataset}.jsonl"
+    wildcard_constraints:
+        judge=one_of(RECORDED if config["rehearse"] else ()),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=code("rehearse_records.py"),
+        entry=entry("rehearse_records.py"),
+        dataset=named_adapter,
+        judge=judge_settings,
+    shell:
+        "python {params.entry:q} --items {input.item_table:q} --pairs {input.pair_table:q} --dataset {params.dataset:q}"
+        " --judge {params.judge:q} --output {output.records:q} 2> >(tee {log:q} >&2)"

@@ -25,7 +25,7 @@ def main(
     """
     known = Labels(**labels)
     read = {name: in_order(pd.read_parquet(path), known) for name, path in statistics.items()}
-    cards = summary.made(read) if read else []
+    cards = summary.made(read, note=run.get("rehearsal", "")) if read else []
     content = summary.content(cards, run)
     results = {
         kind: [summary.Shown(each["title"], each["caption"], Path(each["path"])) for each in shown[kind]]

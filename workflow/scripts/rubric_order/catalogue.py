@@ -259,6 +259,12 @@ FIGURES = {
     ),
     "judge_agreement": Shown(("judge_agreement",), "Comparisons", "Agreement of judges, figure"),
     "quality_gap": Shown(("quality_cells", "quality_gap"), "Comparisons", "Consistency by quality gap, figure"),
+    "quality_gap_of_lists": Shown(
+        ("quality_cells", "quality_gap"),
+        "Comparisons",
+        "Consistency by quality gap in lists, figure",
+        module="quality_gap",
+    ),
 }
 
 

@@ -92,8 +92,9 @@ def text(
     """The methods of a run as Markdown, and its references as BibTeX.
 
     Args:
-        run: the parts of config that results depend on: `studies`, `judges`, `datasets`, `statistics`; and
-            `references`, where there are any. Of each study also what its probe says of itself: `permutes`, `source`.
+        run: the parts of config that results depend on: `studies`, `judges`, `datasets`, `statistics`;
+            `references`, where there are any; and `rehearsal`, what a rehearsal says of itself. Of each study also what
+            its probe says of itself: `permutes`, `source`.
         counts: by study and dataset.
         versions: by judge and kind of version how many answers each version gave.
         statistics: names of the statistics that were made.
@@ -112,6 +113,7 @@ def text(
 
     parts = [
         "# Methods",
+        *([f"**{run['rehearsal']}**"] if "rehearsal" in run else []),
         f"We used rubric-order {software['rubric-order']}{cite('rubric_order')}, a Snakemake workflow"
         f"{cite('snakemake')}. {_versions(software)}",
         "## Data",

@@ -1,6 +1,7 @@
 """A run in short: `summary.json` for programs, and one page for people."""
 
 import base64
+import dataclasses
 import json
 import platform
 from collections.abc import Iterable, Mapping
@@ -42,10 +43,15 @@ class Shown(NamedTuple):
     path: Path
 
 
-def made(statistics: Mapping[str, pd.DataFrame]) -> list[Card]:
-    """The cards of strategies that are about the order, see `evidence.gather`."""
+def made(statistics: Mapping[str, pd.DataFrame], *, note: str = "") -> list[Card]:
+    """The cards of strategies that are about the order, see `evidence.gather`.
+
+    Args:
+        note: a sentence that each card says first, if any.
+    """
     first = statistics[evidence.STATISTICS[0]]
-    return cards_of({**statistics, evidence.STATISTICS[0]: first[first["strategy"].isin(SHOWN)]})
+    cards = cards_of({**statistics, evidence.STATISTICS[0]: first[first["strategy"].isin(SHOWN)]})
+    return [dataclasses.replace(card, notes=(note, *card.notes)) for card in cards] if note else cards
 
 
 def chosen(cards: Iterable[Card]) -> list[Card]:
@@ -97,6 +103,7 @@ def page(
         figures=[(each, _embedded(each.path)) for each in figures],
         summary=summary,
         level=f"{order_tests.LEVEL:g}",
+        rehearsal=summary["run"].get("rehearsal", ""),
     )
 
 

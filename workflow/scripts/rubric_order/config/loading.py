@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 
 from rubric_order.base.errors import InputError
-from rubric_order.config import checks, schema
+from rubric_order.config import checks, rehearsal, schema
 from rubric_order.figures import presets
 from rubric_order.recorded import discovery
 
@@ -26,6 +26,7 @@ def complete(config: dict, *, folder: Path) -> None:
     4. The shape is checked, figures get the sizes of their presets, defaults are filled in, and the meaning is checked.
     5. A dataset or judge without a label gets its id as one. Paths are found (`locate`). A chat template becomes its
        text, and prompt templates of the user are checked.
+    6. A rehearsal gets simulated judges and a few groups of each dataset (`rehearsal.apply`).
 
     Args:
         config: as YAML files and the command line have it.
@@ -43,6 +44,8 @@ def complete(config: dict, *, folder: Path) -> None:
     if _names_a_folder(config):
         config["recorded_dir"] = locate(config["recorded_dir"], folder)
         discovery.add_judges(config)
+    elif config.get("rehearse"):
+        rehearsal.add_recorded_judges(config)
     _check_recorded(config)
     checks.check_shape(config, shape)
     _size_figures(config, shape)
@@ -52,6 +55,8 @@ def complete(config: dict, *, folder: Path) -> None:
     _locate_files(config, folder)
     _read_chat_templates(config)
     checks.check_templates(config)
+    if config["rehearse"]:
+        rehearsal.apply(config)
 
 
 def read_texts(config: dict, shape: Mapping) -> None:

@@ -57,7 +57,7 @@ def draw(
     cells = quality_cells.query("study == @study and profile == @profile")
     slopes = quality_gap.query("study == @study and profile == @profile")
     if cells.empty:
-        return style.nothing(f"No comparisons with a baseline in study {study}", width_in=width_in)
+        return style.nothing(f"No comparisons in several orders in study {study}", width_in=width_in)
     keys = ["benchmark", "dataset", "strategy", "n"]
     blocks = list(cells.groupby(keys, sort=False))
     columns = min(columns, len(PANELS) + 1)

@@ -22,12 +22,15 @@ KINDS = ("own", "crossed", "others", "human")
 LEAST_CELLS = 20  # of a judge, for what depends on ``crossed`` gaps, see `few_cells`
 
 
-def settings(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -> Iterator[tuple[dict, pd.DataFrame]]:
+def settings(
+    tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]], *, lists: bool = False
+) -> Iterator[tuple[dict, pd.DataFrame]]:
     """The comparisons with a baseline of all judges of each setting, with their gaps.
 
     Args:
         tables: scores with the columns `NEEDED` and `KEYS`, one table a judge and dataset.
         forms: see `position_consistency.estimate`.
+        lists: whether lists without a baseline are there too, with one row for each candidate of a comparison.
 
     Yields:
         What the comparisons share, and one row a comparison that is read in all orders with a choice in each: `CELL`,
@@ -41,7 +44,8 @@ def settings(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]])
     keys = [*SHARED, "benchmark"]
     found: dict[tuple, list[pd.DataFrame]] = {}
     for table in tables:
-        for key, block in table[table["candidate"].notna()].groupby([*keys, "judge"], sort=True):
+        kept = table["candidate"].notna() | (lists & (table["n"] > 2))
+        for key, block in table[kept].groupby([*keys, "judge"], sort=True):
             about = dict(zip(keys, key[:-1], strict=True))
             reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(about["benchmark"])))
             part = _comparisons(reads, int(about["n"]))
@@ -58,7 +62,12 @@ def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
         return reads
     winners, places = (reads[name].to_numpy().reshape(-1, int(size.max())) for name in ("winner", "place"))
     shown = np.array([list(row) for row in reads["ordering"]], dtype=int).reshape(*winners.shape, p)
-    units = reads.drop_duplicates("unit_id")
+    units = reads.drop_duplicates("unit_id").reset_index(drop=True)
+    # A list without a baseline is about each of its candidates.
+    candidates = units["candidate"].where(units["candidate"].notna(), units["candidates"].map(list)).explode()
+    rows = candidates.index.to_numpy()
+    winners, places, shown = winners[rows], places[rows], shown[rows]
+    units = units.iloc[rows].assign(candidate=candidates)
     number = [list(names).index(name) + 1 for names, name in zip(units["candidates"], units["candidate"], strict=True)]
     human = [np.nan if scores is None or p != 2 else abs(scores[0] - scores[1]) for scores in units["human_scores"]]
     table = units[["unit_id", "group_id", "candidate", "task"]].assign(

@@ -182,14 +182,16 @@ def content(
     return dict(about) | made
 
 
-def page_of(study: str, *, permutes: str, sets: Sequence[Mapping[str, str]]) -> str:
+def page_of(study: str, *, permutes: str, sets: Sequence[Mapping[str, str]], rehearsal: str = "") -> str:
     """The page of a study.
 
     Args:
         permutes: what is read in several orders, see `Probe`.
         sets: `dataset` and `judge` of each file beside the page, with their labels.
+        rehearsal: what a rehearsal says of itself; empty in any other run.
     """
-    return page.render("reads.html.jinja", study=study, permutes=permutes, data={"study": study, "sets": list(sets)})
+    data = {"study": study, "sets": list(sets)}
+    return page.render("reads.html.jinja", study=study, permutes=permutes, data=data, rehearsal=rehearsal)
 
 
 class _Prompts(NamedTuple):

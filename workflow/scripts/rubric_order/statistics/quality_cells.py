@@ -23,7 +23,7 @@ def estimate(
         seed: of the halves of questions.
 
     Returns:
-        One row a point of a group of `KEYS`, `benchmark`, `candidate`, `task` and `kind`: `win_rate`,
+        Of lists without a baseline, a comparison is one of each of its candidates. One row a point of a group of `KEYS`, `benchmark`, `candidate`, `task` and `kind`: `win_rate`,
         `position_consistency`, `preference_fairness`, `n_values`. `kind` is ``own``, all from the same comparisons;
         ``others``, win rate from the other judges; ``crossed``, consistency and fairness from a half of the questions
         and win rate from the other half, so two rows a cell; or ``implied``, points of the curve of a judge of pairs
@@ -32,7 +32,9 @@ def estimate(
     Source: Shi et al., Judging the Judges, Figures 2 and 5; cross-fitting and the curve are ours.
     """
     parts = []
-    for about, table in quality_gap.settings([scores] if isinstance(scores, pd.DataFrame) else scores, forms):
+    for about, table in quality_gap.settings(
+        [scores] if isinstance(scores, pd.DataFrame) else scores, forms, lists=True
+    ):
         groups = np.sort(table["group_id"].unique())
         drawn = randomness.generator(seed, "halves", *map(str, about.values())).permutation(len(groups)) % 2
         half = table["group_id"].map(dict(zip(groups, drawn, strict=True)))

@@ -147,8 +147,8 @@ def _position_selection(table: pd.DataFrame) -> pd.DataFrame:
     table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
     shares = table[table["quantity"] == "share"]
     v = table[table["quantity"] == "cramers_v"]
-    # Chi-square is V squared times N (n - 1): its interval is that of V.
-    size = v["n_reads"] * (v["n"] - 1)
+    # Chi-square is V squared times N (n - 1): its interval is that of V. As `Int64`, N would turn NaN into NA.
+    size = (v["n_reads"] * (v["n"] - 1)).astype(float)
     chi2 = {name: v[name] ** 2 * size for name in ("ours", "ci_low", "ci_high")}
     return pd.concat(
         [

@@ -1,0 +1,82 @@
+"""Snakemake whose jobs need not import the library anew: ``python warm.py ARGUMENTS`` is ``snakemake ARGUMENTS``.
+
+The jobs of a small run take a tenth of a second, and the imports before them ten times as long. Here a process that has
+imported the library forks one for each job. It runs the job's own command: the entry script with its words, in the same
+folder, with the log that the rule names. All else is Snakemake's, and what is no such command is run by the shell.
+"""
+
+import multiprocessing
+import os
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
+COMMAND = re.compile(r"set -euo pipefail; +python (?P<words>.+) 2> >\(tee (?P<log>.+) >&2\)", re.DOTALL)
+# What entry scripts import, and what the modules of results import: the library, without those that load engines.
+IMPORTED = ["pandas", "pyarrow.parquet", "scipy.stats", "matplotlib.pyplot", "jinja2", "tabulate"]
+PACKAGES = ("analyses", "cards", "datasets", "methods", "pages", "parsing", "planning", "probes", "prompts", "recorded")
+PACKAGES += ("scoring", "statistics", "tables", "figures")
+
+
+def modules() -> list[str]:
+    """Modules that jobs may import, by name."""
+    paths = (path for name in PACKAGES for path in (SCRIPTS / "rubric_order" / name).glob("*.py"))
+    ours = sorted(".".join(path.relative_to(SCRIPTS).with_suffix("").parts) for path in paths)
+    return [*IMPORTED, *(name.removesuffix(".__init__") for name in ours)]
+
+
+def run(words: list[str], log: str, folder: str) -> None:
+    """Run an entry script in this process, which ends with it."""
+    os.chdir(folder)
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    os.dup2(descriptor, 2)
+    sys.argv = words
+    runpy.run_path(words[0], run_name="__main__")
+
+
+class Job:
+    """The process of a command, as Snakemake handles one."""
+
+    stdout = None
+
+    def __init__(self, words: list[str], log: str) -> None:
+        self.log = log
+        self.process = CONTEXT.Process(target=run, args=(words, log, os.getcwd()))
+        self.process.start()
+        self.pid = self.process.pid
+
+    def wait(self, timeout: float | None = None) -> int:
+        self.process.join(timeout)
+        if self.process.exitcode:
+            sys.stderr.write(Path(self.log).read_text())
+        return self.process.exitcode
+
+    def poll(self) -> int | None:
+        return self.process.exitcode
+
+    @property
+    def returncode(self) -> int | None:
+        return self.process.exitcode
+
+
+def start(command: str, *arguments: object, **options: object) -> Job | subprocess.Popen:
+    """In the place of `subprocess.Popen`: the process of a shell command."""
+    if isinstance(command, str) and (found := COMMAND.fullmatch(command.strip())):
+        return Job(shlex.split(found["words"]), *shlex.split(found["log"]))
+    return subprocess.Popen(command, *arguments, **options)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(SCRIPTS))
+    CONTEXT = multiprocessing.get_context("forkserver")
+    CONTEXT.set_forkserver_preload(modules())
+    from snakemake import cli
+
+    # `snakemake.shell` is also the name of a class.
+    sys.modules["snakemake.shell"].sp = types.SimpleNamespace(**{**vars(subprocess), "Popen": start})
+    cli.main()

@@ -1,0 +1,30 @@
+"""Write the records of a recorded judge for a rehearsal."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from rubric_order.base import command_line, files
+from rubric_order.recorded import rehearsal
+
+
+def main(items: Path, pairs: Path, dataset: dict, judge: dict, output: Path) -> None:
+    """Write one line a simulated answer.
+
+    Args:
+        items, pairs: of one dataset.
+        dataset: its `name` and `adapter`.
+        judge: its settings; `compares` says whether it compares texts or scores them.
+    """
+    table = pd.read_parquet(items)
+    if judge["compares"]:
+        records = rehearsal.comparisons(table, pd.read_parquet(pairs), judge, adapter=dataset["adapter"])
+    else:
+        records = rehearsal.scores(table, judge)
+    files.write_text("".join(json.dumps(record) + "\n" for record in records), output)
+    command_line.log.info("%s: %d simulated records", dataset["name"], len(records))
+
+
+if __name__ == "__main__":
+    command_line.run(main)
