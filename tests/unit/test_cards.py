@@ -50,6 +50,7 @@ PLAIN = Evidence(
     top_probability=math.nan,
     hard=QUIET,
     soft=None,
+    known_share=1.0,
 )
 
 
