@@ -52,6 +52,7 @@ PLAIN = Evidence(
     hard=QUIET,
     soft=None,
     spread=Spread("hard", (0.02, 0.0, 0.05), 0.05, 0.1, "shown", (0.01, 0.0, 0.03)),
+    known_share=1.0,
 )
 
 

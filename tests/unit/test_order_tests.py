@@ -14,10 +14,11 @@ ALL = {(readout, test): 0.1 * place for place, test in enumerate(order_tests.TES
 @pytest.mark.parametrize(
     ("known", "log_odds", "points"),
     [
-        ({"hard": True, "soft": False, "drawn": False}, "hard", "hard"),
-        ({"hard": True, "soft": True, "drawn": False}, "soft", "hard"),
-        ({"hard": True, "soft": True, "drawn": True}, "soft", "soft"),
-        ({"hard": False, "soft": True, "drawn": False}, "soft", "soft"),
+        ({"hard": True, "known": 0.0, "drawn": False}, "hard", "hard"),
+        ({"hard": True, "known": 0.49, "drawn": True}, "hard", "hard"),
+        ({"hard": True, "known": 0.5, "drawn": False}, "soft", "hard"),
+        ({"hard": True, "known": 1.0, "drawn": True}, "soft", "soft"),
+        ({"hard": False, "known": 0.1, "drawn": False}, "soft", "soft"),
     ],
 )
 def test_probabilities_decide_log_odds_and_points_where_answers_are_drawn_from_them(known, log_odds, points):

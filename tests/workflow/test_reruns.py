@@ -87,7 +87,9 @@ def test_editing_the_bootstrap_plans_statistics_and_what_shows_them(project: Pro
         "statistics/position_selection",
         "tables/datasets",
         "tables/human_agreement",
+        "tables/position_preference",
         "tables/position_selection",
+        "tables/score_effects",
     ]
 
 

@@ -162,6 +162,7 @@ class Evidence:
         keys: values of `keys.KEYS`.
         others: columns of `decisiveness.estimate`; `effective_groups` and `heaviest_group` say how unequal groups are.
         hard, soft: readouts; None where there is none.
+        known_share: of the reads whose option probabilities are known.
         drawn: whether answers are drawn from the option probabilities, see `order_tests.drawn_as_they_are`.
         detectable_v: the smallest V that four of five such studies would find, by the main readout.
         agreement, rankings: by the main readout; None where there are no human scores, or no candidates that compete.
@@ -185,6 +186,7 @@ class Evidence:
     top_probability: float
     hard: Readout | None
     soft: Readout | None
+    known_share: float = 0.0
     drawn: bool = False
     detectable_v: float = math.nan
     agreement: Agreement | None = None
@@ -207,7 +209,8 @@ class Evidence:
     @property
     def deciding(self) -> order_tests.Deciding:
         """The names of the readouts that decide the verdict."""
-        return order_tests.deciding(hard=self.hard is not None, soft=self.soft is not None, drawn=self.drawn)
+        known = self.known_share if self.soft else 0.0
+        return order_tests.deciding(hard=self.hard is not None, known=known, drawn=self.drawn)
 
     @property
     def log_odds(self) -> Readout | None:
@@ -272,6 +275,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             **{name: float(row[name]) for name in ("commonest_share", "discordant_share", "top_probability")},
             hard=_readout("hard", own) if row["n_reads"] else None,
             soft=_readout("soft", own) if not pd.isna(row["top_probability"]) else None,
+            known_share=float(row["known_share"]),
             drawn=order_tests.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature),
             detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),

@@ -7,8 +7,8 @@ family. Each p-value is adjusted by Holm for their number, and is a finding wher
 
 Which decide follows from what is known of a judge:
 
-- Option probabilities, where they are known, decide what is in log-odds. They depend on nothing that was drawn, and
-  every pair of reads tells something. Selections then test nothing further.
+- Option probabilities, where they are known of at least half of the reads, decide what is in log-odds. They depend on
+  nothing that was drawn, and every pair of reads tells something. Selections then test nothing further.
 - Points are decided by the scores that were written. Expected scores decide them where they are the same quantity:
   where answers are drawn from the probabilities as they are, see `drawn_as_they_are`.
 - With two levels position, ordering and place of a score are one thing, and there is no interaction. One test decides,
@@ -27,6 +27,7 @@ HARD, SOFT = "hard", "soft"
 SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL = "selection", "preference", "interaction", "points", "usual"
 TESTS = (SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL)
 LEVEL = 0.03  # of all tests of a card together: some reject at up to 1.6 times their level, and 5% are to hold
+LEAST_KNOWN = 0.5  # share of the reads whose probabilities must be known for these to decide
 NEAR = 1.25  # factor by which the exponent of `sampling.exponent` may miss 1
 
 
@@ -48,13 +49,15 @@ def drawn_as_they_are(low: float, high: float, temperature: float) -> bool:
     return bool(as_they_are and 1 / NEAR < low <= 1 <= high < NEAR)
 
 
-def deciding(*, hard: bool, soft: bool, drawn: bool) -> Deciding:
+def deciding(*, hard: bool, known: float, drawn: bool) -> Deciding:
     """The readouts that decide.
 
     Args:
-        hard, soft: whether scores were written, and whether probabilities are known.
+        hard: whether scores were written.
+        known: share of the reads whose probabilities are known.
         drawn: see `drawn_as_they_are`.
     """
+    soft = known >= LEAST_KNOWN or (known > 0 and not hard)
     return Deciding(SOFT if soft else HARD, SOFT if soft and (drawn or not hard) else HARD)
 
 

@@ -26,11 +26,11 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         least often enough (`crossed`), see `designs.Design` and `blocks.Block.crossed`.
         `commonest_score` is the score that is given most often (the lower one of two), `commonest_share` its share of
         the reads with a score; `discordant_share` of the pairs of reads of one item have different scores;
-        `top_probability` is the mean probability of a read's most probable option, where probabilities are known. They
-        describe these reads and have no interval. `exponent`, with `exponent_low` and `exponent_high` over groups, is
-        the power of the probabilities from which answers look drawn, see `sampling.exponent`.
-        describe these reads and have no interval. `n_copies` items have the very reads of an item of another group, see
-        `copies`; `copies` names some.
+        `top_probability` is the mean probability of a read's most probable option, where probabilities are known, and
+        `known_share` how many reads of all these are. They describe these reads and have no interval. `exponent`, with
+        `exponent_low` and `exponent_high` over groups, is the power of the probabilities from which answers look drawn,
+        see `sampling.exponent`. `n_copies` items have the very reads of an item of another group, see `copies`;
+        `copies` names some.
     """
     rows = [_of_block(block) for block in blocks.blocks(scores)]
     columns = [
@@ -45,7 +45,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         "crossed",
     ]
     columns += ["commonest_score", "commonest_share", "discordant_share", "top_probability"]
-    columns += ["shared", "balanced", "fewest", "most", "exponent", "exponent_low", "exponent_high"]
+    columns += ["shared", "balanced", "fewest", "most", "known_share", "exponent", "exponent_low", "exponent_high"]
     table = tidy.from_rows(rows, [*columns, "n_copies", "copies"], words=["copies"])
     flags = dict.fromkeys(("crossed", "shared", "balanced"), bool) | dict.fromkeys(("fewest", "most"), int)
     return table.astype({"commonest_score": "Int8"} | flags)
@@ -64,6 +64,7 @@ def _of_block(block: blocks.Block) -> dict:
         "n_failed": int((~scored).sum()),
         "n_orderings": len(block.orderings[0]),
         "crossed": block.crossed,
+        "known_share": 0.0,
         **{name: getattr(block.design, name) for name in ("shared", "balanced", "fewest", "most")},
     }
     alike = copies.copies(block)
@@ -75,6 +76,7 @@ def _of_block(block: blocks.Block) -> dict:
     column = selections.READOUTS["soft"]
     if "soft" in selections.readouts(block):
         found["top_probability"] = np.stack(block.table[column].dropna().to_numpy()).max(axis=1).mean()
+        found["known_share"] = float(block.table[column].notna().mean())
         both = scored.to_numpy() & block.table[column].notna().to_numpy()
         found |= dict(zip(("exponent", "exponent_low", "exponent_high"), _drawn(block, both), strict=True))
     return block.keys | found

@@ -11,7 +11,7 @@ from rubric_order.methods import tidy
 
 _SAME = [*KEYS, "readout", "cluster"]
 COLUMNS = {
-    "decisiveness": [*KEYS, "n_reads", "top_probability", "exponent_low", "exponent_high"],
+    "decisiveness": [*KEYS, "n_reads", "known_share", "exponent_low", "exponent_high"],
     "position_selection": [*_SAME, "quantity", "p_cluster", "p_rotation"],
     "position_preference": [*_SAME, "quantity", "p", "p_cluster", "temperature"],
     "score_effects": [*_SAME, "quantity", "p_order"],
@@ -66,17 +66,17 @@ def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> 
     """The readouts that decide, by the values of `KEYS`; of all datasets together, those that decide each."""
     temperatures = position_preference.drop_duplicates(KEYS).set_index(KEYS)["temperature"].astype(float).to_dict()
     found: dict[tuple, method.Deciding] = {}
-    together: dict[tuple, list[tuple[bool, bool, bool]]] = {}
+    together: dict[tuple, list[tuple[bool, float, bool]]] = {}
     for row in decisiveness.to_dict("records"):
         key = tuple(row[name] for name in KEYS)
         temperature = temperatures.get(key, math.nan)
         drawn = method.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature)
-        known = bool(row["n_reads"]), not pd.isna(row["top_probability"]), drawn
-        found[key] = method.deciding(hard=known[0], soft=known[1], drawn=known[2])
-        together.setdefault(tuple(EVERY if name == "dataset" else row[name] for name in KEYS), []).append(known)
+        judged = bool(row["n_reads"]), float(row["known_share"]), drawn
+        found[key] = method.deciding(hard=judged[0], known=judged[1], drawn=drawn)
+        together.setdefault(tuple(EVERY if name == "dataset" else row[name] for name in KEYS), []).append(judged)
     for key, parts in together.items():
-        hard, soft, drawn = (all(values) for values in zip(*parts, strict=True))
-        found[key] = method.deciding(hard=hard or not soft, soft=soft, drawn=drawn)
+        hard, known, drawn = zip(*parts, strict=True)
+        found[key] = method.deciding(hard=any(hard), known=min(known), drawn=all(drawn))
     return found
 
 
