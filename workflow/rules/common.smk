@@ -20,7 +20,7 @@ from rubric_order import catalogue, probes
 from rubric_order.base import command_line
 from rubric_order.base.code_hash import code_version, constant
 from rubric_order.base.errors import InputError
-from rubric_order.config import judges, loading
+from rubric_order.config import judges, loading, reading
 from rubric_order.judging import answers, weights
 from rubric_order.judging.engines import ENGINES
 from rubric_order.planning import references
@@ -32,6 +32,8 @@ from rubric_order.recorded import discovery
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
 
 try:
+    if Path(workflow.main_snakefile).resolve() == (PROJECT / "Snakefile").resolve():  # not where it is a module of another
+        reading.check(workflow.overwrite_configfiles)
     loading.complete(config, folder=PROJECT)
 except InputError as error:
     sys.exit(f"error: {error}")

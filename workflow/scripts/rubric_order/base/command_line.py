@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rubric_order.base import signals
-from rubric_order.base.errors import InputError
+from rubric_order.base.errors import InputError, printable
 
 log = logging.getLogger("rubric_order")
 
@@ -53,15 +53,24 @@ def run(main: Callable[..., None]) -> None:
 
 def begin() -> None:
     """Log to the standard error, and end at the first signal."""
-    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", level=logging.WARNING, stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Printable("%(asctime)s %(message)s", datefmt="%H:%M:%S"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     signals.end_once()  # SIGTERM comes from a scheduler or at the time limit
     log.setLevel(logging.INFO)  # progress of this program, but only warnings of libraries
+
+
+class _Printable(logging.Formatter):
+    """Lines of a log, which go to a terminal: what they quote of answers and names is escaped."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
 
 
 def told(error: OSError) -> str:
     """What the system says of a file or folder, on one line."""
     path = error.filename2 or error.filename  # of two the output
-    return f"{f'{path}: ' if path else ''}{os.strerror(error.errno)}"
+    return printable(f"{f'{path}: ' if path else ''}{os.strerror(error.errno)}")
 
 
 def _reader(annotation: object) -> dict:
