@@ -25,11 +25,11 @@ OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPER
 def run(main: Callable[..., None]) -> None:
     """Call `main` with the options of the command line.
 
-    Each parameter becomes an option, read by its annotation: ``dict`` from JSON, ``list[Path]`` and ``list[str]`` from
-    several words, ``dict[str, Path]`` from several ``name=path``, ``dict[str, list[Path]]`` from a name and several
-    paths (the option is given once for each name), ``Path | None`` from a path or from nothing, and others, such as
-    ``Path`` and ``int``, from one word. An `InputError` ends the program with one line and status 1, and so does a disk
-    that is full or may not be written to.
+    Each parameter becomes an option, read by its annotation: ``dict`` from a file of JSON, or from JSON itself,
+    ``list[Path]`` and ``list[str]`` from several words, ``dict[str, Path]`` from several ``name=path``,
+    ``dict[str, list[Path]]`` from a name and several paths (the option is given once for each name), ``Path | None``
+    from a path or from nothing, and others, such as ``Path`` and ``int``, from one word. An `InputError` ends the
+    program with one line and status 1, and so does a disk that is full or may not be written to.
     """
     begin()
     parser = argparse.ArgumentParser(description=inspect.getdoc(main))
@@ -82,7 +82,18 @@ def _reader(annotation: object) -> dict:
         return {"nargs": "+", "action": _Grouped}
     if annotation == Path | None:
         return {"type": _optional_path, "nargs": "?"}
-    return {"type": {dict: json.loads}.get(annotation, annotation)}
+    return {"type": {dict: _settings}.get(annotation, annotation)}
+
+
+def _settings(text: str) -> dict:
+    """Settings from the path of a file, or from JSON: command lines are seen by all, and their length has a limit."""
+    try:
+        content = json.loads(text if text.startswith("{") else Path(text).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{text:.200}: expected JSON or a file of JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise argparse.ArgumentTypeError(f"{text:.200}: expected a mapping, found {content!r:.60}")
+    return content
 
 
 class _Named(argparse.Action):
