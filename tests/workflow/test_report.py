@@ -58,12 +58,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return found
 
 
-def labels_reach(project: Project) -> bool:
-    return "A</script>" in project.file("results/tables/parse_failures.csv").read_text()
-
-
 class _Elements(html.parser.HTMLParser):
-    """What a page has that a text of the config would run by: scripts that hold it, and elements with its attributes."""
+    """What a page has by which a text of the config would run: scripts that are it, and attributes of elements."""
 
     def __init__(self) -> None:
         super().__init__()
