@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Project
+from .conftest import copy_project
 
 MARK = "data-has-run"
 SCRIPT = f"document.documentElement.setAttribute('{MARK}','1')"
@@ -46,8 +46,6 @@ TARGETS = ("all", "results/summary.html")
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The report and the other pages of a run of which every text is hostile."""
-    from .conftest import copy_project
-
     project = copy_project(tmp_path_factory.mktemp("hostile") / "project")
     arguments = project.own(CONFIG)
     for options in ((), ("--report", "report.html")):
