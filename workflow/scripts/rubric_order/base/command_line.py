@@ -49,6 +49,8 @@ def run(main: Callable[..., None]) -> None:
         if error.errno not in OF_THE_DISK:
             raise
         sys.exit(f"error: {told(error)}")
+    except KeyboardInterrupt:
+        sys.exit("ended on request")
 
 
 def begin() -> None:

@@ -27,10 +27,11 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(_escaped(character) if _is_unseen(character) else character for character in text)
+    return "".join(_escaped(character) if is_unseen(character) else character for character in text)
 
 
-def _is_unseen(character: str) -> bool:
+def is_unseen(character: str) -> bool:
+    """True for a character that is not seen, but for line ends and tabs."""
     return character not in "\n\t" and unicodedata.category(character) in UNSEEN
 
 
