@@ -79,11 +79,11 @@ clean: ## remove all results; keeps .venv and the response store
 	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name store -exec rm -rf {} +
 	rm -rf report.html .snakemake
 
-$(VENV)/.docs: $(INSTALLED) requirements/docs.txt
+$(VENV)/.docs: $(INSTALLED) requirements/docs.txt requirements/docs.lock
 	requirements/install.sh $(PYTHON) $(VENV) requirements/docs.txt
 	@touch $@
 
-$(INSTALLED): requirements/cpu.txt requirements/cuda.txt requirements/install.sh pyproject.toml
+$(INSTALLED): $(REQUIREMENTS) $(REQUIREMENTS:.txt=.lock) requirements/uv.lock requirements/install.sh pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14) and "rubric-order needs Python 3.11, 3.12 or 3.13 (make PYTHON=...), found " + sys.version)'
 	requirements/install.sh $(PYTHON) $(VENV) $(REQUIREMENTS)
 	@touch $@

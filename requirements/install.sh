@@ -4,9 +4,10 @@
 #   requirements/install.sh PYTHON FOLDER LIST
 #
 # uv does it in a fifth of pip's time. It is taken from PATH or fetched with pip; where it is not to be had, or cannot
-# install the list, pip does it. The lists are complete, so nothing is resolved.
+# install the list, pip does it. The lists are complete, so nothing is resolved. What is installed must have the checksums
+# of LIST's lock (lock.sh), but for the CPU build of torch, which has none there and is installed by itself.
 set -eu
-python=$1 folder=$2 list=$3
+python=$1 folder=$2 list=$3 lock=${3%.txt}.lock
 
 # uv is told what pip was told: where packages lie (pip separates folders by spaces, uv by commas), and which
 # certificates to trust, which are the system's where nothing is said.
@@ -29,11 +30,12 @@ usable() {
 
 with_uv() {
   install="$uv pip install --quiet --python $folder/bin/python --no-deps"
-  backend=
-  if [ -n "$torch" ] && ! $install --dry-run "$torch" 2>/dev/null; then
-    backend="--torch-backend cpu"
+  if [ -n "$torch" ]; then
+    backend=
+    $install --dry-run "$torch" 2>/dev/null || backend="--torch-backend cpu"
+    $install $backend "$torch" || return 1
   fi
-  $install $backend --requirement "$list" && $install --no-build-isolation --editable .
+  $install --require-hashes --requirement "$lock" && $install --no-build-isolation --editable .
 }
 
 with_pip() {
@@ -43,7 +45,7 @@ with_pip() {
     echo "error: pip finds no $torch: install uv, or set PIP_FIND_LINKS to a folder that holds it" >&2
     exit 1
   fi
-  $install --requirement "$list"
+  $install --require-hashes --requirement "$lock"
   $install --no-build-isolation --editable .
 }
 
@@ -53,11 +55,11 @@ if usable uv; then
 else
   [ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
   uv=$folder/bin/uv
-  usable "$uv" || "$folder/bin/python" -m pip install --quiet --disable-pip-version-check uv || true
+  usable "$uv" || "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement "${list%/*}/uv.lock" || true
 fi
 if ! usable "$uv"; then
   with_pip
 elif ! with_uv; then
-  echo "uv could not install $list; pip tries." >&2
+  echo "uv could not install $lock; pip tries." >&2
   with_pip
 fi

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = "workflow/scripts/rubric_order"
-COPIED = ("Snakefile", "config", "docs", "envs", "pyproject.toml", "resources", "tests", "workflow")
+COPIED = ("Snakefile", "config", "docs", "envs", "profiles", "pyproject.toml", "resources", "tests", "workflow")
 FAILED = 1  # status of pytest where tests ran and failed
 
 

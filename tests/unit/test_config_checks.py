@@ -135,7 +135,7 @@ def test_an_unknown_judge_is_answered_with_those_that_are_defined_and_those_that
     found = problem(checks.check_meaning, fill(config, schema), ["gpt_4o", "smollm2_135m", "qwen3_8b"])
     assert found == (
         f"config: {STUDY}/judges: 'gpt_9' is not defined under judges; defined: smollm2_135m; "
-        "ready-made in config/judges: gpt_4o, qwen3_8b"
+        "ready-made in config/judges: gpt_4o, qwen3_8b; did you mean 'gpt_4o'?"
     )
 
 
@@ -320,14 +320,15 @@ def test_what_a_schema_cannot_say_is_one_line_with_the_path_of_the_key(config, s
     [
         ("strategies", ["sorted"], "'balanced_williams', 'repeated_rotations', 'recorded', found 'sorted'"),
         ("conditions", ["letters"], "'reference_5_as_1', 'neutral_1', 'neutral_2', 'neutral_3', found 'letters'"),
-        ("probe", "order", "'order' is not one of 'criterion_order', 'list_order', 'pair_order', 'score_order'"),
+        ("strategies", ["balance"], "found 'balance'; did you mean 'balanced'?"),
+        ("probe", "order", "'list_order', 'pair_order', 'score_order'; did you mean 'pair_order'?"),
     ],
 )
 def test_a_study_is_told_what_its_probe_offers(config, schema, key, value, message):
     config["studies"]["other"] = config["studies"]["position_bias"] | {key: value}
     (line,) = problem(checks.check_meaning, fill(config, schema)).splitlines()
     assert line.startswith(f"config: studies/other/{key}: ")
-    assert line.endswith(message)
+    assert message in line
 
 
 # Studies of the order of criteria.
@@ -724,3 +725,63 @@ def test_a_sample_of_items_is_for_studies_that_score(config, schema):
     config["studies"]["position_bias"] |= {"probe": "pair_order", "strategies": ["swap"], "sample": 3}
     checks.check_shape(config, schema)
     assert "/sample: probe 'pair_order' compares texts" in problem(checks.check_meaning, fill(config, schema))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "close"),
+    [
+        ("studies/position_bias/stratgies", ["balanced"], "strategies"),
+        ("studeis", {}, "studies"),
+        ("judges/mine/engine", "opnai", "openai"),
+        ("datasets/demo/adapter", "dmo", "demo"),
+        ("studies/position_bias/judges", ["smollm_135m"], "smollm2_135m"),
+    ],
+)
+def test_a_misspelt_key_or_name_is_answered_with_the_nearest_one(config, schema, path, value, close):
+    config["judges"]["mine"] = dict(ENDPOINT)
+    put(config, path, value)
+
+    def check(*_):
+        checks.check_shape(config, schema)
+        checks.check_meaning(fill(config, schema))
+
+    assert problem(check, config).endswith(f"; did you mean {close!r}?")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("timeout", 1e308),
+        ("requests_per_minute", 1e300),
+        ("max_attempts", 10**30),
+        ("budget", {"cost": 1e308}),
+        ("budget", {"calls": 10**30}),
+        ("sampling", {"seed": 2**63}),
+        ("sampling", {"temperature": 1e308}),
+        ("extra_body", {"n_probs": 10**30}),
+        ("base_url", "http://x y"),
+        ("base_url", "http://x/v 1"),
+        ("base_url", "http://x\ny/v1"),
+        ("base_url", "http://x/v1\n"),
+        ("base_url", "http://x\\y"),
+        ("base_url", "http://x:99999/v1"),
+        ("extra_headers", {"Content-Length": "5"}),
+        ("extra_headers", {"transfer-encoding": "chunked"}),
+        ("extra_headers", {"X-Title": "a\nb"}),
+        ("extra_headers", {"X-Title": "für"}),
+        ("extra_headers", {"X Title": "a"}),
+        ("extra_headers", {"": "a"}),
+        ("label", "red \x1b[31m"),
+        ("label", "half \ud83d"),
+    ],
+)
+def test_nonsense_of_an_endpoint_is_refused_before_anything_is_asked(config, schema, key, value):
+    config["judges"]["mine"] = {**ENDPOINT, key: value}
+
+    def check(*_):
+        checks.check_shape(config, schema)
+        checks.check_meaning(fill(config, schema))
+
+    message = problem(check, config)
+    assert message.startswith(f"config: judges/mine/{key}")
+    assert message.isprintable()

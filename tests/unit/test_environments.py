@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import pytest
 import yaml
 
 OTHER_NAMES = {"matplotlib-base": "matplotlib"}  # conda: PyPI
@@ -117,3 +118,20 @@ def test_what_the_documentation_needs_leaves_all_other_packages_as_they_are(root
     docs = requirements(root, "docs.txt")
     assert docs
     assert not docs.keys() & (requirements(root, "cpu.txt").keys() | requirements(root, "cuda.txt").keys())
+
+
+@pytest.mark.parametrize("name", ["cpu", "cuda", "docs", "uv"])
+def test_a_lock_holds_the_pins_of_its_list_each_with_a_checksum_and_no_address(root, name):
+    pins = {f"{package}=={version}" for package, version in requirements(root, f"{name}.txt").items()}
+    text = (root / f"requirements/{name}.lock").read_text(encoding="utf-8")
+    entries = re.findall(r"^(\S+) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", text, re.MULTILINE)
+    without = {pin for pin in pins if pin.startswith("torch==") and pin.endswith("+cpu")}  # see install.sh
+    assert {pin for pin, _ in entries} == pins - without
+    assert len(without) == (name == "cpu")
+    assert "://" not in text
+    assert re.sub(r"^#.*\n", "", text, flags=re.MULTILINE) == "".join(f"{pin} \\\n{sums}" for pin, sums in entries)
+
+
+def test_no_package_under_the_gpl_is_installed(root):
+    for name in ("base.in", "cpu.txt", "cuda.txt", "docs.txt"):
+        assert "krippendorff" not in (root / "requirements" / name).read_text(encoding="utf-8")

@@ -161,7 +161,7 @@ def test_a_malformed_json_line_is_an_error_with_its_number(tmp_path):
         ("a: *nowhere\n", "line 1, column 4: malformed YAML: found undefined alias 'nowhere'"),
         ("? [a]\n: 1\n", "line 1, column 3: malformed YAML: key ['a'] is not a word"),
         ("a: 1\nb: ding\x07\n", r"line 2: character '\x07' is not allowed in YAML"),
-        ("a: 2026-02-31\n", "malformed YAML: day is out of range for month"),
+        ("a: 2026-02-31\n", "line 1, column 4: malformed YAML: day is out of range for month"),
     ],
 )
 def test_malformed_yaml_is_an_error_with_its_line(tmp_path, content, message):

@@ -4,10 +4,10 @@ import csv
 import gzip
 import json
 import os
-import time
 from pathlib import Path
 
 import pytest
+from growth import is_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -537,25 +537,18 @@ def test_no_feedback_before_a_labelled_result_changes_its_score(feedback, score)
     unit=st.lists(st.sampled_from(PIECES), min_size=1, max_size=5).map(" ".join), end=st.sampled_from(["", "x", "("])
 )
 @settings(max_examples=25, deadline=None)
-def test_pieces_repeated_to_50000_characters_are_read_within_a_second(unit, end):
-    assert seconds_to_read((unit + " ") * (50_000 // (len(unit) + 1)) + end) < 1
+def test_time_is_linear_in_pieces_that_are_repeated(unit, end):
+    for labels in (None, "ABCDE"):
+        assert is_linear(lambda text, labels=labels: read(text, labels=labels), unit + " ", end=end)
 
 
 @pytest.mark.parametrize(
     "unit", ["\n", " ", "\n(", "-\n", "<think>", "not a score ", "1", "1 to 5\n", "give the ", "_"]
 )
 @pytest.mark.parametrize("start", ["", "Score:", "I give it "])
-def test_repetition_that_makes_a_careless_pattern_slow_is_read_within_a_second(start, unit):
-    assert seconds_to_read(start + unit * (50_000 // len(unit)) + "x") < 1
-
-
-def seconds_to_read(text):
-    slowest = 0.0
+def test_time_is_linear_in_repetition_that_makes_a_careless_pattern_slow(start, unit):
     for labels in (None, "ABCDE"):
-        start = time.process_time()
-        read(text, labels=labels)
-        slowest = max(slowest, time.process_time() - start)
-    return slowest
+        assert is_linear(lambda text, labels=labels: read(text, labels=labels), unit, start=start, end="x")
 
 
 # Answers of real judges, which are not part of this repository.

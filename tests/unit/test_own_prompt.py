@@ -181,3 +181,79 @@ def test_the_example_from_its_table_over_an_endpoint_to_a_card(monkeypatch, tmp_
     (card,) = ro.bias_card(plain)
     assert card.evidence.n_groups == 10
     assert card.evidence.main.v.estimate == pytest.approx(1)
+
+
+DOUBLED = "{% set x0 = 'xxxxxxxxxx' %}" + "".join(f"{{% set x{k + 1} = x{k} OP x{k} %}}" for k in range(60))
+LISTS = "{% set x0 = [1] %}" + "".join(f"{{% set x{k + 1} = [x{k}, x{k}] %}}" for k in range(60)) + "{{ x60 }}"
+BLOCKS = "{% set x0 = 'x' %}" + "".join(
+    f"{{% set x{k + 1} %}}{{{{ x{k} }}}}{{{{ x{k} }}}}{{% endset %}}" for k in range(60)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{{ 'x' * 10**9 }}", "operator ** is not offered"),
+        ("{{ 'x' * 10000000000 }}", "a text of more than"),
+        ("{{ [1] * 10000000000 }}", "a text of more than"),
+        (DOUBLED.replace("OP", "~"), "a text of more than"),
+        (DOUBLED.replace("OP", "+"), "a text of more than"),
+        (BLOCKS, "a text of more than"),
+        (LISTS, "a list holds a list"),
+        ("{{ 'x'|center(10000000000) }}", "No filter named 'center'"),
+        ("{{ 'x'|indent(10000000000) }}", "expected a number up to 1000"),
+        ("{{ '%10000000000d'|format(1) }}", "No filter named 'format'"),
+        ("{{ '%10000000000d' % 1 }}", "operator % is not offered"),
+        ("{{ 'x'.ljust(10000000000) }}", "unsafe"),
+        ("{{ '{:10000000000}'.format(1) }}", "unsafe"),
+        ("{{ (5).to_bytes(10000000000) }}", "unsafe"),
+        ("{{ 'x'.replace('', 'y') }}", "unsafe"),
+        ("{% set y = response * 100 %}{{ y|replace('', y)|replace('', y)|replace('', y) }}", "a text of more than"),
+        ("{{ range(90000)|join(response * 9999) }}", "a text of more than"),
+        ("{{ lipsum(100000) }}", "no field is called 'lipsum'"),
+        ("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", "more than 100000 steps"),
+        ("{% for a in range(99999) %}{{ response * 999 }}{% endfor %}", "a text of more than"),
+        ("{% for a in range(1000000000) %}{% endfor %}", "Range too big"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "without end"),
+        ("{% macro m(n) %}{% if n %}{{ m(n-1) }}{{ m(n-1) }}{% endif %}{% endmacro %}{{ m(60) }}", "steps"),
+        ("{% block b %}{{ self.b() }}{% endblock %}", ""),
+        ("{% for a in options recursive %}{{ loop(options) }}{% endfor %}", ""),
+        ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", "nested too deeply"),
+        ("{{ " + "not " * 5000 + "1 }}", "nested too deeply"),
+        ("{% if 1 %}" * 200 + "{% endif %}" * 200, "nested too deeply"),
+        ("{{ " + "9" * 5000 + " }}", ""),
+        ("{{ response.x() }}", ""),
+        ("{{ [] }}", "expected text or a number, found list"),
+        ("{{ range }}", ""),
+        ("x" * 2_000_000, "expected at most 1,000,000 characters"),
+    ],
+)
+def test_a_template_that_needs_all_memory_or_never_ends_is_one_line(tmp_path, text, message):
+    with pytest.raises(InputError) as error:
+        check(tmp_path, "{{ response }}" + OPTIONS + text)
+    assert message in str(error.value)
+    assert str(error.value).startswith(str(tmp_path / "own.jinja"))
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ response|trim }} {{ instruction|replace('a', 'b')|indent(4) }} {{ question|default('none')|upper }}",
+        "{% set parts = instruction.split() %}{{ parts|join(', ') }} {{ parts|length }} {{ n * 2 + 1 }} {{ 7 % 3 }}",
+        "{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m('a') ~ m(1) }}{% for k in range(3) %}{{ loop.index }}{% endfor %}",
+        "{% set ns = namespace(k=0) %}{% for one in [1, 2] %}{% set ns.k = ns.k + one %}{% endfor %}{{ ns.k }}",
+        "{{ 'a' if n == 5 else 'b' }} {{ reference or 'none' }} {{ instruction[:3] }} {{ question.strip() }}",
+    ],
+)
+def test_what_templates_usually_do_is_offered(tmp_path, text):
+    check(tmp_path, "{{ response }}" + OPTIONS + text)
+
+
+def test_a_limit_holds_for_each_rendering_alone(tmp_path):
+    path = tmp_path / "own.jinja"
+    path.write_text("{% for k in range(60000) %}{% endfor %}{{ response }}" + OPTIONS)
+    template = frames.load_template(path)
+    for _ in range(3):
+        assert template.render(response="fine", options=[]) == "fine"

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("Snakefile", "config", "envs", "resources", "workflow")
+COPIED = ("Snakefile", "config", "envs", "profiles", "resources", "workflow")
 
 
 # The first file runs the demo's judge. The other files need that run and come last, so that no process waits for it.

@@ -17,10 +17,10 @@ SCRIPTS = PROJECT / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 from rubric_order import catalogue, probes
-from rubric_order.base import command_line
+from rubric_order.base import command_line, files
 from rubric_order.base.code_hash import code_version, constant
 from rubric_order.base.errors import InputError
-from rubric_order.config import judges, loading, rehearsal
+from rubric_order.config import judges, loading, reading, rehearsal
 from rubric_order.judging import answers, weights
 from rubric_order.judging.engines import ENGINES
 from rubric_order.planning import references
@@ -32,6 +32,10 @@ from rubric_order.recorded import discovery
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
 
 try:
+    if (
+        Path(workflow.main_snakefile).resolve() == (PROJECT / "Snakefile").resolve()
+    ):  # not where it is a module of another
+        reading.check(workflow.overwrite_configfiles)
     loading.complete(config, folder=PROJECT)
 except InputError as error:
     sys.exit(f"error: {error}")
@@ -115,9 +119,22 @@ def entry(script):
     return source(f"workflow/scripts/{script}")
 
 
-def as_json(value):
-    """A setting as a command takes it; the order of keys does not count."""
-    return json.dumps(value, sort_keys=True)
+def as_json(value, sort_keys=True):
+    """A setting as JSON; the order of keys does not count, unless they are not sorted."""
+    return json.dumps(value, sort_keys=sort_keys)
+
+
+def in_file(value, sort_keys=True):
+    """Path of a file with a setting, as a command takes it. The file is named by what it says.
+
+    So command lines, Snakemake's records and the report hold a path, and another setting is another path. A dry run
+    writes no file.
+    """
+    text = as_json(value, sort_keys)
+    path = f"results/settings/{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}.json"
+    if not (workflow.dryrun or Path(path).exists()):
+        files.write_text(text, path)
+    return path
 
 
 def value(path):
@@ -203,13 +220,13 @@ def judge_settings(wildcards):
     unused = {*judges.RUN_SETTINGS, *judges.ENDPOINT_SETTINGS, "label", "profiles", "template"}
     if not any("criteria_format" in probes.load(probe).IDENTITY for probe in probes_of(wildcards)):
         unused.add("criteria_format")
-    return as_json(with_profiles({key: value for key, value in judge.items() if key not in unused}, wildcards))
+    return in_file(with_profiles({key: value for key, value in judge.items() if key not in unused}, wildcards))
 
 
 def endpoint_settings(wildcards, output):
     """How a judge is asked over an endpoint. Taking `output`, it is not tracked: no answer depends on it."""
     judge = config["judges"][wildcards.judge]
-    return as_json({key: judge[key] for key in judges.ENDPOINT_SETTINGS} if judge["engine"] == "openai" else {})
+    return in_file({key: judge[key] for key in judges.ENDPOINT_SETTINGS} if judge["engine"] == "openai" else {})
 
 
 def judge_identity(wildcards):
@@ -218,18 +235,18 @@ def judge_identity(wildcards):
     kept = judges.identity(judge, probe_of(wildcards).IDENTITY)
     if judge["greedy_repeats"] == "reuse":
         kept["greedy_repeats"] = "reuse"
-    return as_json(with_profiles(kept, wildcards))
+    return in_file(with_profiles(kept, wildcards))
 
 
 def answer_settings(wildcards):
     """What reading a judge's answers depends on."""
     judge = config["judges"][wildcards.judge]
-    return as_json({"answer_prefix": judge["answer_prefix"], "labels": judges.option_letters(judge)})
+    return in_file({"answer_prefix": judge["answer_prefix"], "labels": judges.option_letters(judge)})
 
 
 def takes_mixed(wildcards):
     """Whether a judge's answers may come from several versions."""
-    return as_json({"accept_mixed": config["judges"][wildcards.judge]["accept_mixed"]})
+    return in_file({"accept_mixed": config["judges"][wildcards.judge]["accept_mixed"]})
 
 
 def study_design(wildcards):
@@ -237,7 +254,7 @@ def study_design(wildcards):
     study = config["studies"][wildcards.study]
     design = {key: study[key] for key in ("scales", "strategies", "budget", "seed", "conditions", "crossed")}
     drawn = {"sample": study["sample"]} if study["sample"] is not None else {}
-    return as_json(design | drawn | {"comparisons": chosen_comparisons(wildcards)})
+    return in_file(design | drawn | {"comparisons": chosen_comparisons(wildcards)})
 
 
 def chosen_comparisons(wildcards):
@@ -252,7 +269,7 @@ def chosen_comparisons(wildcards):
 
 def comparisons(wildcards):
     """Params function: which pairs or lists a study reads, and in which prompt, as JSON."""
-    return as_json(chosen_comparisons(wildcards))
+    return in_file(chosen_comparisons(wildcards))
 
 
 def probe_of(wildcards):
@@ -337,7 +354,7 @@ def scored_items(wildcards):
 
 def named_adapter(wildcards):
     """A dataset's name and adapter, as JSON."""
-    return as_json({"name": wildcards.dataset, "adapter": config["datasets"][wildcards.dataset]["adapter"]})
+    return in_file({"name": wildcards.dataset, "adapter": config["datasets"][wildcards.dataset]["adapter"]})
 
 
 def studies_until(study, judge):
@@ -386,7 +403,9 @@ def described_datasets():
 def used_labels(also=()):
     """The labels of judges and datasets, in the order in which studies use them, and of further datasets, as JSON."""
     names = {"judges": used_judges(), "datasets": list(dict.fromkeys([*used_datasets(), *also]))}
-    return json.dumps({kind: {name: config[kind][name]["label"] for name in names[kind]} for kind in names})
+    return in_file(
+        {kind: {name: config[kind][name]["label"] for name in names[kind]} for kind in names}, sort_keys=False
+    )
 
 
 def published_tables():
@@ -459,7 +478,7 @@ def statistic_settings(wildcards):
         block, slash, key = path.partition("/")
         found = config["statistics"][block]
         chosen |= {key: found[key]} if slash else found
-    return as_json(chosen | {name: DERIVED[name](chosen) for name in entry.derived})
+    return in_file(chosen | {name: DERIVED[name](chosen) for name in entry.derived})
 
 
 class Results:
@@ -505,7 +524,7 @@ class Results:
     def settings(self, wildcards):
         """Params function: the block of config, with what is derived from it."""
         block = self.block(wildcards)
-        return as_json(block | {name: DERIVED[name](block) for name in self.shown[self.name(wildcards)].derived})
+        return in_file(block | {name: DERIVED[name](block) for name in self.shown[self.name(wildcards)].derived})
 
     def known_labels(self, wildcards):
         """Params function: the labels of judges and datasets, in the order in which studies use them."""
@@ -569,7 +588,7 @@ def shown_results(wildcards):
             {"title": results.shown[name].title, "caption": results.caption(of), "path": pattern.format(name)}
             for name, of in names
         ]
-    return as_json(found)
+    return in_file(found)
 
 
 def named_results(wildcards):
@@ -601,12 +620,12 @@ def items_with_raters(wildcards):
 
 def reads_about(wildcards):
     """Which reads are chosen from, as JSON."""
-    return as_json({"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge})
+    return in_file({"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge})
 
 
 def settings_of_reads(wildcards):
     """How many reads are shown."""
-    return as_json(config["reads"])
+    return in_file(config["reads"])
 
 
 def reads_of_study(wildcards):
@@ -626,12 +645,12 @@ def study_of_page(wildcards):
         for dataset, judge in judged(wildcards.study)
     ]
     about = {"permutes": probe_of(wildcards).PERMUTES, "rehearsal": rehearsal.note(config)}
-    return as_json({"study": wildcards.study, "sets": sets} | about)
+    return in_file({"study": wildcards.study, "sets": sets} | about)
 
 
 def reads_pages(wildcards):
     """Params function: the pages of single reads by study, from the summary's folder."""
-    return as_json({study: f"reads/{study}/index.html" for study in config["studies"]})
+    return in_file({study: f"reads/{study}/index.html" for study in config["studies"]})
 
 
 def statistics_made(wildcards):
@@ -665,7 +684,7 @@ def run_blocks():
 
 def run_settings(wildcards):
     """Params function: what results depend on, for the facts of a run."""
-    return as_json(run_blocks())
+    return in_file(run_blocks())
 
 
 def settings_of_methods(wildcards):
@@ -676,7 +695,7 @@ def settings_of_methods(wildcards):
         study |= {"permutes": probe.PERMUTES, "source": probe.SOURCE}
     for name in who_makes_references():
         found["judges"].setdefault(name, reference_judge(name, used[0]) | {"label": config["judges"][name]["label"]})
-    return as_json(found | {"references": {name: config["references"][name] for name in used}})
+    return in_file(found | {"references": {name: config["references"][name] for name in used}})
 
 
 def made_references(wildcards):
@@ -686,7 +705,7 @@ def made_references(wildcards):
 
 def file_source(wildcards):
     """Where one file of a dataset comes from, as JSON."""
-    return as_json(config["datasets"][wildcards.dataset]["files"][wildcards.file])
+    return in_file(config["datasets"][wildcards.dataset]["files"][wildcards.file])
 
 
 def dataset_mirror(wildcards, output):
@@ -728,7 +747,7 @@ def item_source(wildcards):
 
 def item_settings(wildcards):
     """What a dataset's items depend on beside its files."""
-    return as_json(item_source(wildcards))
+    return in_file(item_source(wildcards))
 
 
 def gguf_settings(wildcards):
@@ -737,7 +756,7 @@ def gguf_settings(wildcards):
         judge for judge in config["judges"].values() if judge["gguf"] and judges.folder_name(judge) == wildcards.model
     )
     judge = next(found)
-    return as_json({**judge["gguf"], "dtype": judge["dtype"]})
+    return in_file({**judge["gguf"], "dtype": judge["dtype"]})
 
 
 def of_datasets(pattern):
@@ -796,7 +815,7 @@ def references_to_tell(wildcards):
             if name in of_study["datasets"] and of_study["probe"] in catalogue.SCORE_ORDER
         }
         found[name] = {
-            "settings": json.loads(reference_settings(about)),
+            "settings": how_references_are_made(name),
             "rounds": block["rounds"],
             "items": f"results/items/{name}.parquet",
             "rubrics": f"results/rubrics/{name}.parquet",
@@ -805,7 +824,7 @@ def references_to_tell(wildcards):
             "labels": {judge: config["judges"][judge]["label"] for judge in block["judges"]},
             "studies": studies,
         }
-    return as_json(found)
+    return in_file(found)
 
 
 def reference_levels(block):
@@ -858,16 +877,21 @@ def reference_judge(name, dataset):
 
 def reference_judge_settings(wildcards):
     """Params function: settings of a judge that writes and reviews, as JSON."""
-    return as_json(reference_judge(wildcards.judge, wildcards.dataset))
+    return in_file(reference_judge(wildcards.judge, wildcards.dataset))
 
 
 def reference_settings(wildcards):
     """Params function: how reference answers are made."""
-    block = config["references"][wildcards.dataset]
+    return in_file(how_references_are_made(wildcards.dataset))
+
+
+def how_references_are_made(dataset):
+    """How the reference answers of a dataset are made."""
+    block = config["references"][dataset]
     kept = {key: block[key] for key in ("n", "judges", "sample", "seed", "shows_rejected", "instruction", "file")}
     kept["levels"] = reference_levels(block)
-    kept["settings"] = {name: reference_judge(name, wildcards.dataset) for name in block["judges"]}
-    return as_json(kept)
+    kept["settings"] = {name: reference_judge(name, dataset) for name in block["judges"]}
+    return kept
 
 
 def reference_templates(wildcards):
@@ -912,7 +936,7 @@ def model_source(wildcards):
     """Where a judge's weights are, as JSON; of local ones with their sizes and times, so that they are read once."""
     judge = config["judges"][wildcards.judge]
     found = {"model": judge["model"], "revision": judge["revision"]}
-    return as_json(found | ({"files": weights.state(judge["model"])} if judges.is_local(judge["model"]) else {}))
+    return in_file(found | ({"files": weights.state(judge["model"])} if judges.is_local(judge["model"]) else {}))
 
 
 def judge_environment(wildcards):
@@ -1005,7 +1029,7 @@ def judges_to_plan(wildcards):
         for judge in used_judges()
         if judge in LIVE
     }
-    return json.dumps(blocks)
+    return in_file(blocks, sort_keys=False)
 
 
 def judges_to_ask(wildcards):
@@ -1020,7 +1044,7 @@ def judges_to_ask(wildcards):
         for judge in dict.fromkeys([*used_judges(), *who_makes_references()])
         if judge in LIVE
     }
-    return json.dumps(blocks)
+    return in_file(blocks, sort_keys=False)
 
 
 def who_makes_references():

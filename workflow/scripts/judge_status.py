@@ -4,6 +4,7 @@ from pathlib import Path
 
 from rubric_order import tables
 from rubric_order.base import command_line
+from rubric_order.base.errors import printable
 from rubric_order.base.labels import Labels, with_labels
 from rubric_order.judging import status
 from rubric_order.judging.store import Store
@@ -35,7 +36,7 @@ def main(judges: dict, requests: Path, references: Path, stores: Path, output: P
     labels = Labels({judge: block["label"] for judge, block in judges.items()}, {})
     printed = with_labels(judge_status.for_print(rows), labels)
     tables.write(rows, printed, output.with_suffix(""), judge_status.CAPTION)
-    print(printed.to_markdown(index=False, disable_numparse=True))
+    print(printable(printed.to_markdown(index=False, disable_numparse=True)))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 
 from rubric_order import tables
 from rubric_order.base import command_line
+from rubric_order.base.errors import printable
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels, with_labels
 from rubric_order.judging import costs, number_formats, reference_costs
@@ -51,7 +52,7 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
     )
     printed = with_labels(plan_cost.for_print(rows), labels)
     tables.write(rows, printed, output.with_suffix(""), plan_cost.CAPTION)
-    print(printed.to_markdown(index=False, disable_numparse=True))
+    print(printable(printed.to_markdown(index=False, disable_numparse=True)))
     print("\n" + "\n".join([plan_cost.saved(rows), *plan_cost.unmade(references), plan_cost.CAPTION]))
     for judge, block in judges.items():
         if slow := number_formats.warning(judge, block["settings"]):

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rubric_order.base import signals
-from rubric_order.base.errors import InputError
+from rubric_order.base.errors import InputError, printable
 
 log = logging.getLogger("rubric_order")
 
@@ -25,11 +25,11 @@ OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPER
 def run(main: Callable[..., None]) -> None:
     """Call `main` with the options of the command line.
 
-    Each parameter becomes an option, read by its annotation: ``dict`` from JSON, ``list[Path]`` and ``list[str]`` from
-    several words, ``dict[str, Path]`` from several ``name=path``, ``dict[str, list[Path]]`` from a name and several
-    paths (the option is given once for each name), ``Path | None`` from a path or from nothing, and others, such as
-    ``Path`` and ``int``, from one word. An `InputError` ends the program with one line and status 1, and so does a disk
-    that is full or may not be written to.
+    Each parameter becomes an option, read by its annotation: ``dict`` from a file of JSON, or from JSON itself,
+    ``list[Path]`` and ``list[str]`` from several words, ``dict[str, Path]`` from several ``name=path``,
+    ``dict[str, list[Path]]`` from a name and several paths (the option is given once for each name), ``Path | None``
+    from a path or from nothing, and others, such as ``Path`` and ``int``, from one word. An `InputError` ends the
+    program with one line and status 1, and so does a disk that is full or may not be written to.
     """
     begin()
     parser = argparse.ArgumentParser(description=inspect.getdoc(main))
@@ -49,19 +49,30 @@ def run(main: Callable[..., None]) -> None:
         if error.errno not in OF_THE_DISK:
             raise
         sys.exit(f"error: {told(error)}")
+    except KeyboardInterrupt:
+        sys.exit("ended on request")
 
 
 def begin() -> None:
     """Log to the standard error, and end at the first signal."""
-    logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", level=logging.WARNING, stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Printable("%(asctime)s %(message)s", datefmt="%H:%M:%S"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     signals.end_once()  # SIGTERM comes from a scheduler or at the time limit
     log.setLevel(logging.INFO)  # progress of this program, but only warnings of libraries
+
+
+class _Printable(logging.Formatter):
+    """Lines of a log, which go to a terminal: what they quote of answers and names is escaped."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
 
 
 def told(error: OSError) -> str:
     """What the system says of a file or folder, on one line."""
     path = error.filename2 or error.filename  # of two the output
-    return f"{f'{path}: ' if path else ''}{os.strerror(error.errno)}"
+    return printable(f"{f'{path}: ' if path else ''}{os.strerror(error.errno)}")
 
 
 def _reader(annotation: object) -> dict:
@@ -73,7 +84,18 @@ def _reader(annotation: object) -> dict:
         return {"nargs": "+", "action": _Grouped}
     if annotation == Path | None:
         return {"type": _optional_path, "nargs": "?"}
-    return {"type": {dict: json.loads}.get(annotation, annotation)}
+    return {"type": {dict: _settings}.get(annotation, annotation)}
+
+
+def _settings(text: str) -> dict:
+    """Settings from the path of a file, or from JSON: command lines are seen by all, and their length has a limit."""
+    try:
+        content = json.loads(text if text.startswith("{") else Path(text).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{text:.200}: expected JSON or a file of JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise argparse.ArgumentTypeError(f"{text:.200}: expected a mapping, found {content!r:.60}")
+    return content
 
 
 class _Named(argparse.Action):

@@ -1,9 +1,39 @@
-"""The one kind of error that a user can cause."""
+"""The one kind of error that a user can cause, and text that a terminal may be given."""
+
+import unicodedata
+
+# Characters that move the cursor, colour, hide or turn text around, or that no terminal takes.
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 class InputError(Exception):
     """Something in the user's files or config is wrong.
 
     The message names the place (file, row, field), what was found and what was expected. Entry scripts print it
-    as one line and exit with status 1; a traceback is kept for defects of the program.
+    as one line and exit with status 1; a traceback is kept for defects of the program. What it quotes is escaped.
     """
+
+    def __init__(self, message: object) -> None:
+        super().__init__(printable(str(message)))
+
+
+def printable(text: str) -> str:
+    r"""A text with escapes in place of characters that are not seen, such as those that control a terminal.
+
+    Line ends and tabs stay.
+
+    >>> printable("\x1b[31mred")
+    '\\x1b[31mred'
+    """
+    if text.isprintable():
+        return text
+    return "".join(_escaped(character) if is_unseen(character) else character for character in text)
+
+
+def is_unseen(character: str) -> bool:
+    """True for a character that is not seen, but for line ends and tabs."""
+    return character not in "\n\t" and unicodedata.category(character) in UNSEEN
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -23,6 +23,7 @@ from rubric_order.base.errors import InputError
 
 SCHEMA_VERSION = 1
 MAX_DEPTH = 50
+MAX_REPEATED = 100_000  # values of a YAML file that aliases repeat; each is walked through as often as it stands there
 LEFT_SECONDS = 3600.0  # a temporary file as old as that is no running job's: writing one takes seconds
 GROUP_ROWS = 2048  # rows that are read together of a file of which jobs read a part
 
@@ -285,12 +286,18 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(' '.join(name.split()) for name in names):.200}"
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
+class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """A safe loader that refuses a mapping with one key twice, which YAML forbids and PyYAML overlooks."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:  # the date 2026-02-31, or `!!bool x`
+            raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         seen = set()
-        for key_node, _ in node.value:
+        for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if key_node.tag == "tag:yaml.org,2002:merge":
                 continue
             key = self.construct_object(key_node, deep=True)
@@ -302,14 +309,54 @@ class _UniqueKeyLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+def _check_aliases(text: str) -> None:
+    """Refuse a YAML text whose aliases repeat more than `MAX_REPEATED` values in all, or stand for what they are in.
+
+    A few lines of aliases of aliases stand for billions of values. They are counted here, not made.
+
+    Raises:
+        yaml.MarkedYAMLError: at the alias that goes too far.
+    """
+    sizes: dict[str, int] = {}  # of the values with an anchor
+    count = repeated = 0
+    begun: list[tuple[str | None, int]] = []  # of the mappings and lists that are open: anchor, and values before
+    for event in yaml.parse(text, Loader=_UniqueKeyLoader):
+        if isinstance(event, yaml.AliasEvent):
+            if any(anchor == event.anchor for anchor, _ in begun):
+                problem = f"alias *{event.anchor:.60} stands for the value that it is in"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+            if (size := sizes.get(event.anchor)) is None:
+                problem = f"found undefined alias {event.anchor!r:.60}"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+            count, repeated = count + size, repeated + size
+            if repeated > MAX_REPEATED:
+                problem = f"aliases stand for more than {MAX_REPEATED} values; expected fewer"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+        elif isinstance(event, yaml.NodeEvent):
+            count += 1
+            if not isinstance(event, yaml.ScalarEvent):
+                begun.append((event.anchor, count - 1))
+                if len(begun) > MAX_DEPTH:
+                    problem = f"nested too deeply; expected at most {MAX_DEPTH} levels"
+                    raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+            elif event.anchor is not None:
+                sizes[event.anchor] = 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = begun.pop()
+            if anchor is not None:
+                sizes[anchor] = count - before
+
+
 def read_yaml(path: str | Path) -> object:
     """Content of a YAML file.
 
     Raises:
-        InputError: with line and column, where the file is not YAML, repeats a key, or is nested too deeply.
+        InputError: with line and column, where the file is not YAML, repeats a key, is nested too deeply, or has
+            aliases that stand for too much.
     """
     text = read_text(path)
     try:
+        _check_aliases(text)
         content = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
@@ -321,7 +368,5 @@ def read_yaml(path: str | Path) -> object:
         raise InputError(f"{path}: line {line}: character {chr(error.character)!r} is not allowed in YAML") from None
     except RecursionError:
         raise InputError(f"{path}: nested too deeply; expected at most {MAX_DEPTH} levels") from None
-    except (ValueError, LookupError, TypeError, AttributeError) as error:  # such as the date 2026-02-31, or `!!bool x`
-        raise InputError(f"{path}: malformed YAML: {error}") from None
     _check_depth(content, path)
     return content

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rubric_order import __version__
-from rubric_order.base import command_line
+from rubric_order.base import command_line, signals
 from rubric_order.base.errors import InputError
 from rubric_order.commands import audit, check, compare, probe, prompts, study
 
@@ -46,6 +46,7 @@ def common(
 
 def main() -> None:
     """Run the program. A user's mistake is one line and status 1; a command may say another status."""
+    signals.end_once()
     try:
         app()
     except InputError as error:

@@ -1,10 +1,11 @@
 """``rubric-order audit``: a bias card for each judge, from a file of reads."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from rubric_order import commands
 
 
 def audit(
@@ -39,8 +40,7 @@ def audit(
 
     cards = results.bias_card(file, margin_points=margin_points, margin_log_odds=margin_log_odds)
     if as_json:
-        objects = (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in cards.to_dicts())
-        typer.echo("[\n" + ",\n".join(objects) + "\n]")
+        typer.echo("[\n" + ",\n".join(commands.as_json(each) for each in cards.to_dicts()) + "\n]")
         return
     _print(cards)
 
@@ -49,20 +49,19 @@ def _print(cards) -> None:
     from rich.console import Console
     from rich.panel import Panel
     from rich.table import Table
-    from rich.text import Text
 
     from rubric_order.cards.card import facts
 
     console = Console()
     for card in cards:
-        console.print(Panel(Text(f"{card.judge}: {card.verdict.word}", style="bold"), expand=False))
+        console.print(Panel(commands.text(f"{card.judge}: {card.verdict.word}", style="bold"), expand=False))
         for sentence in card.verdict.reasons:
-            console.print(Text(f"• {sentence}"))
-        console.print(Text(f"→ {card.verdict.advice}"))
+            console.print(commands.text(f"• {sentence}"))
+        console.print(commands.text(f"→ {card.verdict.advice}"))
         for sentence in card.notes:
-            console.print(Text(f"• {sentence}", style="dim"))
+            console.print(commands.text(f"• {sentence}", style="dim"))
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
         for name, value in facts(card.evidence):
-            table.add_row(Text(name), Text(value))
+            table.add_row(commands.text(name), commands.text(value))
         console.print(table)
         console.print()

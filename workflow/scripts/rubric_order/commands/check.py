@@ -1,11 +1,11 @@
 """``rubric-order check``: whether a run keeps within limits, as a status for a pipeline."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rubric_order import commands
 from rubric_order.base.errors import InputError
 
 NO_SUMMARY = 2  # what cannot be read cannot be told either
@@ -60,7 +60,7 @@ def check(
     findings = rules.check(_chosen(summary, judge), limits)
     status = rules.status(findings)
     if as_json:
-        typer.echo(json.dumps([finding._asdict() for finding in findings], indent=1, ensure_ascii=False))
+        typer.echo(commands.as_json([finding._asdict() for finding in findings], indent=1))
     else:
         _print(findings, {value: word for word, value in rules.STATUS.items()}[status])
     raise typer.Exit(status)
@@ -85,11 +85,12 @@ def _chosen(summary: Path, judge: str | None) -> list[dict]:
 def _print(findings: list, outcome: str) -> None:
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     table = Table("card", "limit", "found", "outcome", box=None, padding=(0, 2, 0, 0))
     for finding in findings:
-        table.add_row(*(Text(value) for value in (finding.card, finding.limit, finding.found, finding.outcome)))
+        table.add_row(
+            *(commands.text(value) for value in (finding.card, finding.limit, finding.found, finding.outcome))
+        )
     console = Console()
     console.print(table)
-    console.print(Text(outcome, style="bold"))
+    console.print(commands.text(outcome, style="bold"))

@@ -1,10 +1,12 @@
 """``rubric-order compare``: two judges, prompts or settings, on the items that both have read."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from rubric_order import commands
+from rubric_order.base.errors import printable
 
 
 def compare(
@@ -35,20 +37,25 @@ def compare(
         cards = [card for side in (one, other) if side for card in results.bias_card(side)]
         files.write_text(comparison.page(found, cards), page)
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=1, allow_nan=False))
+        typer.echo(commands.as_json(found.to_dict(), indent=1))
         return
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
-    from rich.text import Text
 
     console = Console()
-    console.print(Text(f"{found.one} and {found.other}: {found.verdict}", style="bold"))
+    console.print(commands.text(f"{found.one} and {found.other}: {found.verdict}", style="bold"))
     for sentence in found.reasons:
-        console.print(Text(f"• {sentence}"))
-    heads = ("quantity", "read from", *map(escape, (found.one, found.other)), "difference", "p (Holm)")
+        console.print(commands.text(f"• {sentence}"))
+    heads = (
+        "quantity",
+        "read from",
+        *(escape(printable(name)) for name in (found.one, found.other)),
+        "difference",
+        "p (Holm)",
+    )
     table = Table(*heads, box=None, padding=(0, 2, 0, 0))
     for each in found.differences:
-        table.add_row(*map(Text, each.words))
+        table.add_row(*map(commands.text, each.words))
     console.print(table)
-    console.print(Text(f"{found.n_items:,} items in {found.n_groups:,} groups that both have read."))
+    console.print(commands.text(f"{found.n_items:,} items in {found.n_groups:,} groups that both have read."))

@@ -1,10 +1,11 @@
 """``rubric-order probe``: one text, one rubric, one endpoint, in several orderings."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from rubric_order import commands
 
 
 def probe(
@@ -66,9 +67,7 @@ def probe(
 
 def _json(reads) -> list:
     found = sorted(reads, key=lambda read: read.ordering)
-    typer.echo(
-        json.dumps([read._asdict() | {"position": read.position} for read in found], ensure_ascii=False, indent=1)
-    )
+    typer.echo(commands.as_json([read._asdict() | {"position": read.position} for read in found], indent=1))
     return found
 
 
@@ -76,7 +75,6 @@ def _live(reads) -> list:
     """A table that grows with each answer, and what the order does to this text."""
     from rich.console import Console
     from rich.live import Live
-    from rich.text import Text
 
     console = Console()
     found = []
@@ -85,7 +83,7 @@ def _live(reads) -> list:
             found.append(read)
             live.update(_table(found))
     for sentence in sentences(found):
-        console.print(Text(sentence))
+        console.print(commands.text(sentence))
     return found
 
 
@@ -99,7 +97,9 @@ def _table(reads):
         for score in read.ordering:
             line.append(f"{score} ", style="reverse bold" if score == read.score else "")
         said = "" if read.score is not None else f"no score: {read.reason}"
-        table.add_row(line, Text(str(read.score or "")), Text(str(read.position or "")), Text(said, style="dim"))
+        table.add_row(
+            line, Text(str(read.score or "")), Text(str(read.position or "")), commands.text(said, style="dim")
+        )
     return table
 
 

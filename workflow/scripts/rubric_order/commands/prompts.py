@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from rubric_order import commands
+
 
 def orderings(
     strategy: Annotated[str, typer.Argument(help="balanced, random, all, ...")] = "balanced",
@@ -48,16 +50,15 @@ def render(
     shown = permutation(ordering) if ordering else list(range(1, len(level) + 1))
     if shown is None:
         raise ro.InputError(f"--ordering: expected each score from 1 to {len(level)} once, found {ordering!r:.60}")
-    typer.echo(
-        ro.render(
-            files.read_text(response),
-            levels=level,
-            ordering=shown,
-            instruction=files.read_text(instruction) if instruction else "",
-            question=question,
-            template=template,
-        )
+    prompt = ro.render(
+        files.read_text(response),
+        levels=level,
+        ordering=shown,
+        instruction=files.read_text(instruction) if instruction else "",
+        question=question,
+        template=template,
     )
+    typer.echo(commands.for_output(prompt), color=True)  # as it is
 
 
 def parse(
@@ -74,7 +75,12 @@ def parse(
     import rubric_order as ro
     from rubric_order.base import files
 
-    found = ro.parse(sys.stdin.read() if str(answer) == "-" else files.read_text(answer), n)
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8") if str(answer) == "-" else files.read_text(answer)
+    except UnicodeDecodeError as error:
+        found = error.object[error.start]
+        raise ro.InputError(f"standard input: expected UTF-8, found byte 0x{found:02x}") from None
+    found = ro.parse(text, n)
     if as_json:
         score = None if found.label is None else int(found.label)
         typer.echo(json.dumps({"score": score, "reason": found.reason, "pattern": found.pattern}))

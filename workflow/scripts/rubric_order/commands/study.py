@@ -1,7 +1,6 @@
 """``rubric-order plan`` and ``status``: what a study will take, and how far it is."""
 
 import csv
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from rubric_order.base.errors import InputError
+from rubric_order import commands
+from rubric_order.base.errors import InputError, printable
 
 Config = Annotated[list[Path], typer.Argument(help="Config of the study; later files go over earlier ones.")]
 Project = Annotated[Path, typer.Option(help="Folder of the project, with its Snakefile; results are there too.")]
@@ -54,11 +54,11 @@ def _report(rule: str, config: list[Path], project: Path, as_json: bool) -> None
         _, _, said = f"\n{done.stderr}".partition("\nerror: ")
         raise InputError(said.strip() or done.stderr.strip() or done.stdout.strip())
     if not as_json:
-        typer.echo(done.stdout.rstrip("\n"))
+        typer.echo(printable(done.stdout.rstrip("\n")))
         return
     with (project / f"results/status/{rule}.csv").open(encoding="utf-8", newline="") as file:
         rows = [{name: _value(value) for name, value in row.items()} for row in csv.DictReader(file)]
-    typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+    typer.echo(commands.as_json(rows, indent=1))
 
 
 def _value(text: str) -> object:

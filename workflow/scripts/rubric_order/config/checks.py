@@ -1,7 +1,9 @@
 """Checking a config: its shape against the schema, and then what a schema cannot say."""
 
+import difflib
 import functools
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping
 
 from jsonschema import Draft202012Validator, validators
@@ -10,7 +12,7 @@ from jsonschema.exceptions import ValidationError, best_match
 from rubric_order import catalogue, probes
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY
-from rubric_order.config import judges
+from rubric_order.config import judges, secrets
 from rubric_order.datasets import ADAPTERS
 from rubric_order.probes import Probe
 from rubric_order.prompts import conditions
@@ -42,24 +44,57 @@ GONE = {
     ),
 }
 
+LARGEST = 2**63 - 1  # no file of ours, and no engine, holds a greater number
 
-def check_shape(config: Mapping, schema: Mapping) -> None:
-    """Check a config against its schema.
+HEADER_NAME = re.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+# Headers that the client sets itself: they say how the body is sent.
+OF_THE_CLIENT = {
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+}
+OF_THE_CLIENT |= {"keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+
+
+def check_values(config: Mapping) -> None:
+    """Check that each value of a config, whatever its shape, can be handed on: rules take their settings as JSON.
 
     Raises:
-        InputError: with the path of the offending key, what was found and what was expected. So is a value that JSON
-            cannot hold, such as a date: rules take their settings as JSON.
+        InputError: with the path, what was found and what was expected. A key that is written out is not shown.
     """
+    if problems := list(secrets.problems(config)):
+        raise InputError("config: " + "\nconfig: ".join(problems))
     for path, value in _values(config):
         if isinstance(value, Mapping):
             if wrong := [key for key in value if not isinstance(key, str)]:
                 found = f"found {wrong[0]!r}; put it in quotes"
                 raise InputError(f"config: {path or 'top level'}: expected a name as key, {found}")
+            for key in value:
+                if unfit := _unfit(key):
+                    raise InputError(f"config: {path or 'top level'}: key {key!r:.60}: {unfit}")
+        elif isinstance(value, str):
+            if unfit := _unfit(value):
+                raise InputError(f"config: {path}: {unfit}, found {value!r:.80}")
         elif isinstance(value, float) and not math.isfinite(value):
             raise InputError(f"config: {path}: expected a finite number, found {value}")
+        elif isinstance(value, int | float) and abs(value) > LARGEST:
+            raise InputError(f"config: {path}: expected a number of at most {LARGEST} in size, found {value!r:.40}")
         elif not isinstance(value, list | str | int | float | None):
             expected = "expected text, a number, true, false, null, a list or a mapping"
             raise InputError(f"config: {path}: {expected}, found {value!r:.80}; put it in quotes")
+
+
+def check_shape(config: Mapping, schema: Mapping) -> None:
+    """Check a config's values, and its shape against its schema.
+
+    Raises:
+        InputError: with the path of the offending key, what was found and what was expected.
+    """
+    check_values(config)
     error = best_match(_Validator(schema).iter_errors(config))
     if error is not None:
         raise InputError(f"config: {_explain(error)}")
@@ -85,6 +120,21 @@ def _values(value: object, path: str = "") -> Iterator[tuple[str, object]]:
         yield from _values(part, f"{path}/{key}".lstrip("/"))
 
 
+def _unfit(text: str) -> str | None:
+    """What is expected of a text that no file, page or terminal takes as it is; None where it is fit."""
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        return "expected text without lone surrogates"
+    if any((character < " " and character not in "\t\n\r") or "\x7f" <= character <= "\x9f" for character in text):
+        return "expected text without control characters"
+    return None
+
+
+def nearest(name: object, names: Collection[str]) -> str:
+    """The end of a message about a name that is unknown: the known one that is most like it, if one is."""
+    close = difflib.get_close_matches(str(name), list(names), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
 def _explain(error: ValidationError) -> str:
     path = "/".join(map(str, error.absolute_path)) or "top level"
     match error.validator:
@@ -93,14 +143,18 @@ def _explain(error: ValidationError) -> str:
             unknown = next(key for key in error.instance if key not in known)
             if (gone := GONE.get(f"{path}/{unknown}")) is not None:
                 return f"{path}: key {unknown!r} is no longer there; leave it out: {gone}"
-            return f"{path}: unknown key {unknown!r}; expected {', '.join(known)}"
+            return f"{path}: unknown key {unknown!r:.60}; expected {', '.join(known)}{nearest(unknown, known)}"
         case "pattern" if "propertyNames" in error.absolute_schema_path:
-            return f"{path}: unknown key {error.instance!r}; expected an id like {error.validator_value}"
+            return f"{path}: unknown key {error.instance!r:.60}; expected an id like {error.validator_value}"
         case "required":
             missing = [key for key in error.validator_value if key not in error.instance]
             return f"{path}: key {missing[0]!r} is missing"
         case "enum":
-            return f"{path}: {error.instance!r} is not one of {', '.join(map(repr, error.validator_value))}"
+            allowed = ", ".join(map(repr, error.validator_value))
+            close = nearest(error.instance, [value for value in error.validator_value if isinstance(value, str)])
+            return f"{path}: {error.instance!r:.80} is not one of {allowed}{close}"
+        case "pattern":
+            return f"{path}: {error.instance!r:.80} does not match {error.validator_value!r}"
         case "type":
             return f"{path}: expected {error.validator_value}, found {error.instance!r:.80}"
     return f"{path}: {error.message:.300}"
@@ -136,7 +190,8 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
 def _problems_of_datasets(datasets: Mapping) -> Iterator[str]:
     for name, dataset in datasets.items():
         if dataset["adapter"] not in ADAPTERS:
-            yield f"datasets/{name}/adapter: {dataset['adapter']!r} is not one of {', '.join(ADAPTERS)}"
+            close = nearest(dataset["adapter"], ADAPTERS)
+            yield f"datasets/{name}/adapter: {dataset['adapter']!r:.80} is not one of {', '.join(ADAPTERS)}{close}"
         for file, source in dataset["files"].items():
             if "path" not in source and not ("url" in source and {"sha256", "git_blob"} & set(source)):
                 yield f"datasets/{name}/files/{file}: expected either 'path', or 'url' and 'sha256'"
@@ -254,7 +309,8 @@ def _problems_of_studies(config: Mapping, ready: Collection[str]) -> Iterator[st
                     known = ", ".join(config[kind]) or "none"
                     others = [judge for judge in ready if judge not in config[kind]] if kind == "judges" else []
                     known += f"; ready-made in config/judges: {', '.join(others)}" if others else ""
-                    yield f"studies/{name}/{kind}: {entry!r} is not defined under {kind}; defined: {known}"
+                    close = nearest(entry, [*config[kind], *others])
+                    yield f"studies/{name}/{kind}: {entry!r:.80} is not defined under {kind}; defined: {known}{close}"
         known_judges = {judge: config["judges"][judge] for judge in study["judges"] if judge in config["judges"]}
         yield from (f"studies/{name}{problem}" for problem in _problems_of_study(study, known_judges))
 
@@ -269,7 +325,8 @@ def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
     if study["probe"] in probes.names():
         yield from _problems_of_probe(study, probes.load(study["probe"]))
     else:
-        yield f"/probe: {study['probe']!r} is not one of {', '.join(map(repr, probes.names()))}"
+        close = nearest(study["probe"], probes.names())
+        yield f"/probe: {study['probe']!r:.80} is not one of {', '.join(map(repr, probes.names()))}{close}"
         return
     wanted = dict(probes.load(study["probe"]).PROMPTS).get(study["prompt"])
     for judge, settings in known.items():
@@ -290,7 +347,8 @@ def _problems_of_probe(study: Mapping, probe: Probe) -> Iterator[str]:
     for key, offered in (("strategies", probe.STRATEGIES), ("conditions", probe.CONDITIONS)):
         for value in study[key]:
             if value not in offered:
-                yield f"/{key}: probe {name!r} offers {', '.join(map(repr, offered))}, found {value!r}"
+                shown = ", ".join(map(repr, offered))
+                yield f"/{key}: probe {name!r} offers {shown}, found {value!r:.80}{nearest(value, offered)}"
     if study["prompt"] is not None and study["prompt"] not in probe.PROMPTS:
         offered = ", ".join(map(repr, probe.PROMPTS)) or "none to choose from"
         yield f"/prompt: probe {name!r} offers {offered}, found {study['prompt']!r}"
@@ -418,6 +476,7 @@ def _problems_of_engine(judge: Mapping) -> Iterator[str]:
         return
     if judge["reasoning_end"] is not None:
         yield "reasoning_end: over an endpoint the server parts reasoning from answer; expected null"
+    yield from _problems_of_headers(judge["extra_headers"])
     yield from (f"extra_body/{key}: set {own} instead" for key, own in IN_BODY.items() if key in judge["extra_body"])
     for key in NOT_IN_BODY & judge["extra_body"].keys():
         yield f"extra_body/{key}: leave it out; an answer is read whole"
@@ -449,3 +508,15 @@ def _problems_of_engine(judge: Mapping) -> Iterator[str]:
         yield "sampling/max_tokens: limits of tokens or cost need a value, to know the most that a call can use"
     if "cost" in limits and judge["prices"] is None:
         yield "budget/cost: it needs prices"
+
+
+def _problems_of_headers(headers: Mapping) -> Iterator[str]:
+    """Headers that cannot be sent, or that the client sets itself."""
+    for name, value in headers.items():
+        if not HEADER_NAME.fullmatch(name):
+            yield f"extra_headers/{name!r:.60}: no header has such a name"
+        elif name.lower() in OF_THE_CLIENT:
+            yield f"extra_headers/{name}: the client sets this header; leave it out"
+        if not (value.isascii() and value.isprintable()):
+            holds = "the value holds a character that a header cannot; expected printable ASCII"
+            yield f"extra_headers/{name!r:.60}: {holds}"

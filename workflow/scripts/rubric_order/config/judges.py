@@ -30,7 +30,7 @@ IDENTITY = (
     "simulation",
 )
 
-ADDRESS = re.compile("^https?://[^/@?#]+(/[^@?#]*)?$")  # of an endpoint, as the schema has it
+ADDRESS = re.compile(r"^https?://[^\s/@?#\\]+(/[^\s@?#]*)?$")  # of an endpoint, as the schema has it
 
 # What an endpoint is sent beside the prompt; how likely labels are is asked for where it is read.
 WIRE = ("dialect", "max_tokens_name", "top_logprobs")
@@ -158,8 +158,8 @@ def shown_name(judge: Mapping) -> str:
 
 def wrong_address(url: str) -> str | None:
     """What is wrong with the address of an endpoint; None where nothing is."""
-    if not ADDRESS.search(url):
-        return "expected http:// or https:// and a host, without a user, a query or a fragment"
+    if not ADDRESS.fullmatch(url) or not url.isprintable():
+        return "expected http:// or https:// and a host, without spaces, line breaks, a user, a query or a fragment"
     try:
         return "no server has port 0" if urlsplit(url).port == 0 else None
     except ValueError as error:

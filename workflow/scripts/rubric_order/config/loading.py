@@ -37,13 +37,17 @@ def complete(config: dict, *, folder: Path) -> None:
     """
     shape = schema.load(folder / SCHEMA)
     read_texts(config, shape)
+    checks.check_values(config)
     for block in OPTIONAL:
         if isinstance(named := config.get(block), Mapping):
             config[block] = {name: value for name, value in named.items() if value is not None}
     _add_ready_made(config, folder / READY)
     if _names_a_folder(config):
         config["recorded_dir"] = locate(config["recorded_dir"], folder)
-        discovery.add_judges(config)
+        try:
+            discovery.add_judges(config)
+        except InputError as error:
+            raise InputError(f"config: recorded_dir: {' '.join(str(error).split())}") from None
     elif config.get("rehearse"):
         rehearsal.add_recorded_judges(config)
     _check_recorded(config)
@@ -179,14 +183,16 @@ def locate(path: str, folder: Path) -> str:
         The path, unchanged where nothing is found, for what reads it to name.
 
     Raises:
-        InputError: it begins with ``~`` and a name that no user here has.
+        InputError: it begins with ``~`` and a name that no user here has, or the system takes no such path.
     """
     try:
         there = Path(path).expanduser()
+        in_project = folder / there
+        return str(in_project) if not there.exists() and in_project.exists() else str(there)
     except RuntimeError:
-        raise InputError(f"config: {path!r}: no home folder is known of that user") from None
-    in_project = folder / there
-    return str(in_project) if not there.exists() and in_project.exists() else str(there)
+        raise InputError(f"config: {path!r:.80}: no home folder is known of that user") from None
+    except OSError as error:
+        raise InputError(f"config: {path!r:.80}: {error.strerror}; expected the path of a file or a folder") from None
 
 
 def _locate_files(config: dict, folder: Path) -> None:

@@ -21,6 +21,7 @@ REQUIRED = ("item", "ordering", "score")
 OPTIONAL = ("judge", "group", "human_score")
 PROBABILITY = re.compile(r"p_[0-9]+")
 SURROGATE = re.compile("[\ud800-\udfff]")
+GZIP = b"\x1f\x8b"  # how such a file begins
 MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # in place of a value; case does not count
 FEWEST_LEVELS, MOST_LEVELS = 2, 10
 SUM_WITHIN = 0.02  # of 1: probabilities are often written with two decimals
@@ -53,6 +54,9 @@ def read_file(path: str | Path) -> pd.DataFrame:
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
+    with path.open("rb") as file:
+        if file.read(2) == GZIP:
+            raise InputError(f"{path}: found a gzip file; expected CSV, so unpack it first")
     parse = pa_csv.ParseOptions(newlines_in_values=True)
     try:
         with pa_csv.open_csv(path, parse_options=parse) as reader:
@@ -62,6 +66,9 @@ def _read_csv(path: Path) -> pd.DataFrame:
         return pa_csv.read_csv(path, parse_options=parse, convert_options=convert).to_pandas()
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         raise InputError(f"{path}: malformed CSV: {_first_line(error)}") from None
+    except UnicodeDecodeError as error:
+        found = error.object[error.start]
+        raise InputError(f"{path}: line 1: expected column names in UTF-8, found byte 0x{found:02x}") from None
 
 
 def _read_json_lines(path: Path) -> pd.DataFrame:
@@ -69,6 +76,7 @@ def _read_json_lines(path: Path) -> pd.DataFrame:
     for number, record in records:
         if not isinstance(record, dict):
             raise InputError(f"{path}: line {number}: expected a mapping, found {record!r:.60}")
+    _check_names(list(dict.fromkeys(name for _, record in records for name in record)), path)
     return pd.DataFrame([record for _, record in records], dtype=object)
 
 
@@ -82,7 +90,13 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         table = _of_workflow(table, path)
     lists = [name for name in table.column_names if pa.types.is_list(table[name].type)]
     for name in lists:
-        joined = pc.binary_join(table[name].cast(pa.list_(pa.string())), " ")
+        try:
+            joined = pc.binary_join(table[name].cast(pa.list_(pa.string())), " ")
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            found = str(table[name].type)
+            raise InputError(
+                f"{path}: column {name!r:.60}: expected texts, numbers or lists of them, found {found:.60}"
+            ) from None
         table = table.set_column(table.column_names.index(name), name, joined)
     return table.to_pandas()
 
@@ -139,6 +153,8 @@ def _check_names(names: list[str], where: str | Path) -> None:
     for place, name in enumerate(names):
         if name in names[:place]:
             raise InputError(f"{where}: column {name!r:.60} stands twice; expected once")
+        if SURROGATE.search(str(name)):
+            raise InputError(f"{where}: column {name!r:.60}: expected a name that UTF-8 can write")
 
 
 def as_scores(reads: pd.DataFrame, where: str | Path = "reads") -> pd.DataFrame:

@@ -10,13 +10,12 @@ from functools import cache
 from pathlib import Path
 
 from jinja2 import StrictUndefined, Template, nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from rubric_order.base.keys import BASELINE
-from rubric_order.prompts import conditions
+from rubric_order.prompts import conditions, sandbox
 from rubric_order.prompts.conditions import Condition
 
-_ENVIRONMENT = ImmutableSandboxedEnvironment(
+_ENVIRONMENT = sandbox.Sandbox(
     undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False, trim_blocks=True, lstrip_blocks=True
 )
 

@@ -15,6 +15,9 @@ LOOKS = (nodes.Filter, nodes.Test, nodes.Compare)  # what would look at an optio
 PARTS = ("label", "description")
 
 
+MAX_BYTES = 1_000_000  # of a template's file
+
+
 def check(path: str | Path, fields: Collection[str], trials: Iterable[Callable]) -> None:
     """Check a template of a user.
 
@@ -27,13 +30,20 @@ def check(path: str | Path, fields: Collection[str], trials: Iterable[Callable])
         InputError: with the file, the line where it is known, what was found and what was expected.
     """
     source = files.read_text(Path(path))
+    if len(source) > MAX_BYTES:
+        raise InputError(f"{path}: expected at most {MAX_BYTES:,} characters, found {len(source):,}")
     try:
         tree = frames.parsed(source)
+        for node in tree.find_all(OTHER_FILES):
+            raise InputError(f"{path}:{node.lineno}: found {type(node).__name__.lower()}; a template is one file")
+        unknown = find_undeclared_variables(tree) - {*fields}
+        template = frames.compile_template(source.removesuffix("\n"))
     except TemplateSyntaxError as error:
         raise InputError(f"{path}:{error.lineno}: {error.message}; expected a Jinja template") from None
-    for node in tree.find_all(OTHER_FILES):
-        raise InputError(f"{path}:{node.lineno}: found {type(node).__name__.lower()}; a template is one file")
-    unknown = find_undeclared_variables(tree) - {*fields}
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(f"{path}: {error}") from None
+    except (RecursionError, SyntaxError, MemoryError):  # the last two of the Python that Jinja makes of it
+        raise InputError(f"{path}: nested too deeply; expected a Jinja template") from None
     for node in tree.find_all(nodes.Name):
         if node.name in unknown:
             raise InputError(f"{path}:{node.lineno}: no field is called {node.name!r}; expected {', '.join(fields)}")
@@ -44,9 +54,10 @@ def check(path: str | Path, fields: Collection[str], trials: Iterable[Callable])
                     f"{path}:{part.lineno}: found a filter or comparison of an option's {part.attr}; options are"
                     " written as they are, since their order changes from read to read"
                 )
-    template = frames.compile_template(source.removesuffix("\n"))
     for trial in trials:
         try:
             trial(template)
-        except (TemplateError, ValueError, TypeError, ArithmeticError, LookupError) as error:
-            raise InputError(f"{path}: {error}") from None
+        except RecursionError:
+            raise InputError(f"{path}: a macro or block calls itself without end; expected one that ends") from None
+        except (TemplateError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
+            raise InputError(f"{path}: {' '.join(str(error).split())}") from None

@@ -1,5 +1,6 @@
 """The judges whose answers are recorded in a folder: finding them, and adding them to a config."""
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from rubric_order.recorded import formats
 STRATEGY = "recorded"
 COMPARES = "pair_order"  # the probe of answers that compare two texts
 SCALE = 5  # where the records do not say how many scores there were
+MAX_FILES = 100_000  # that a folder with recorded answers has, with all below it
 
 
 def discover(folder: str | Path) -> dict[str, dict]:
@@ -73,8 +75,12 @@ def _files_of(folder: Path) -> list[Path]:
     """The files with recorded answers in a folder and below it, sorted."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
-    named = (path for path in folder.rglob("*") if path.name.endswith(formats.SUFFIXES) and path.name[0] != ".")
-    paths = sorted(path for path in named if path.is_file())
+    seen, paths = 0, []
+    for place, _, names in os.walk(folder):
+        paths += [Path(place, name) for name in names if name.endswith(formats.SUFFIXES) and name[0] != "."]
+        if (seen := seen + len(names)) > MAX_FILES:
+            raise InputError(f"{folder}: more than {MAX_FILES:,} files; expected a folder with recorded answers alone")
+    paths = sorted(path for path in paths if path.is_file())
     if not paths:
         raise InputError(f"{folder}: no recorded answers; expected files named *{', *'.join(formats.SUFFIXES)}")
     return paths
