@@ -44,7 +44,9 @@ def test_a_text_is_not_found_where_a_reference_is_shown():
 
 
 def test_rows_are_printed_with_all_that_was_asked():
-    (cell,) = (cell for name, cell in CELLS.items() if "one text under all numbers, text does not attract, 20" in name)
+    (cell,) = (
+        cell for name, cell in CELLS.items() if "one text under all numbers, text does not attract, 20 groups" in name
+    )
     table = comparison_recovery.run(cell, 2, 1)
     assert table.columns.tolist() == [
         *("point", "setting", "n_groups", "quantity", "studies", "before", "now", "target")
