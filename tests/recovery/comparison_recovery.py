@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.methods import cluster_robust, prompt_effects, random_effects, resampling, uniformity
-from rubric_order.statistics import judge_comparison, rank_reversal
+from rubric_order.statistics import judge_comparison, preference_summary, rank_reversal
 
 CONFIDENCE, LEVEL = 0.95, 0.05
 HALVINGS = 10
@@ -160,7 +160,7 @@ def summary(
     correlations = np.eye(len(judge))
     for place in range(datasets):
         rows = np.flatnonzero(dataset == place)
-        correlations[np.ix_(rows, rows)] = np.corrcoef(of_groups[place].T)
+        correlations[np.ix_(rows, rows)] = preference_summary.equal_correlations(np.corrcoef(of_groups[place].T))
     factors = {"judge": judge, "dataset": dataset}
     held = []
     for known in (None, correlations):

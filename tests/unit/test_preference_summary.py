@@ -51,7 +51,13 @@ def test_the_summary_is_that_of_the_estimates_of_single_datasets(reads, preferen
     by_name = {(part["judge"].iloc[0], part["dataset"].iloc[0]): influence(part) for part in reads}
     moved = [by_name[pair] for pair in zip(rows["judge"], rows["dataset"], strict=True)]
     cosines = np.array([[a @ b / np.sqrt((a @ a) * (b @ b)) for b in moved] for a in moved])
-    correlations = np.where(rows["dataset"].to_numpy()[:, None] == rows["dataset"].to_numpy(), cosines, 0.0)
+    same = rows["dataset"].to_numpy()[:, None] == rows["dataset"].to_numpy()
+    correlations = np.eye(6)
+    for dataset in ("d0", "d1"):
+        at = np.flatnonzero(rows["dataset"] == dataset)
+        mean = cosines[np.ix_(at, at)][np.triu_indices(3, 1)].mean()
+        correlations[np.ix_(at, at)] = np.where(np.eye(3) > 0, 1, max(mean, 0))
+    assert (correlations[~same] == 0).all()
     factors = {name: pd.factorize(rows[name])[0] for name in ("judge", "dataset")}
     expected = random_effects.summary(
         rows["estimate"].to_numpy(), rows["se"].to_numpy(), factors, 0.95, correlations=correlations
@@ -65,8 +71,7 @@ def test_the_summary_is_that_of_the_estimates_of_single_datasets(reads, preferen
     assert ours.loc["judge", "judge"].tolist() == ["j0", "j1", "j2"]
     assert ours.loc["sd_judge", "estimate"] > ours.loc["sd_dataset", "estimate"]
     assert len(ours.loc["both"]) == 6
-    pairs = correlations[np.triu_indices(6, 1)]
-    assert ours.loc["error_correlation", "estimate"] == pytest.approx(pairs[pairs != 0].mean())
+    assert ours.loc["error_correlation", "estimate"] == pytest.approx(correlations[np.triu(same, 1)].mean())
 
 
 def test_judges_that_err_alike_on_the_same_groups_say_less_of_their_mean():

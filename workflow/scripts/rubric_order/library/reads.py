@@ -72,7 +72,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
 
 
 def _read_json_lines(path: Path) -> pd.DataFrame:
-    records = files.read_json_lines(path)
+    records: list[tuple[int, dict[str, object]]] = files.read_json_lines(path)
     for number, record in records:
         if not isinstance(record, dict):
             raise InputError(f"{path}: line {number}: expected a mapping, found {record!r:.60}")

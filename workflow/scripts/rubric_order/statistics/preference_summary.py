@@ -98,7 +98,9 @@ def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Influence:
 
 
 def _correlations(setting: dict, block: pd.DataFrame, influence: Influence) -> np.ndarray:
-    """Correlations of the sampling errors of the estimates of one setting, shape (m, m): 0 between datasets."""
+    """Correlations of the sampling errors of the estimates of one setting, shape (m, m): 0 between datasets, and the
+    same for all judges on one dataset.
+    """
     position = setting["position"]
     quantity = (setting["quantity"], 0 if pd.isna(position) else int(position))
     found = np.eye(len(block))
@@ -112,9 +114,19 @@ def _correlations(setting: dict, block: pd.DataFrame, influence: Influence) -> n
         size = np.sqrt((moved**2).sum(axis=0))
         with np.errstate(invalid="ignore", divide="ignore"):
             of_two = np.nan_to_num(moved.T @ moved / np.outer(size, size))
-        np.fill_diagonal(of_two, 1.0)
-        found[np.ix_(rows.index, rows.index)] = of_two
+        found[np.ix_(rows.index, rows.index)] = equal_correlations(of_two)
     return found
+
+
+def equal_correlations(correlations: np.ndarray) -> np.ndarray:
+    """The mean correlation for all pairs, 0 at least, shape (m, m).
+
+    A mean over judges is as sure as their mean correlation says. Single correlations from a few tens of groups are
+    rough: weights that made use of them would follow their errors.
+    """
+    m = len(correlations)
+    mean = max((correlations.sum() - np.trace(correlations)) / max(m * (m - 1), 1), 0.0)
+    return np.where(np.eye(m, dtype=bool), 1.0, mean)
 
 
 def _mean_correlation(block: pd.DataFrame, correlations: np.ndarray) -> float:
