@@ -199,7 +199,7 @@ def _order_spread(cell: Cell, studies: int, seed: int) -> Iterator[dict]:
     target = LEVEL if true >= MARGIN else np.nan
     yield {"quantity": "equivalent", "before": equivalent["before"], "now": equivalent["now"], "target": target}
     yield {"quantity": "spread", "now": table["estimate"].mean(), "target": true}
-    if true > 0 and table["estimate"].notna().any():
+    if true > 1e-6 and table["estimate"].notna().any():
         covered = (table["ci_low"] <= true) & (table["ci_high"] >= true)
         yield {"quantity": "spread, coverage", "now": covered.mean(), "target": CONFIDENCE}
         yield {"quantity": "spread above its upper end", "now": (table["high"] < true).mean(), "target": LEVEL}
