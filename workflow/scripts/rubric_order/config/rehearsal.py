@@ -157,6 +157,7 @@ def note(config: Mapping) -> str:
 
 
 def stand_ins(config: Mapping) -> list[str]:
-    """Labels of the datasets of studies that are simulated, since their files are not at hand."""
-    used = dict.fromkeys(name for study in config["studies"].values() for name in study["datasets"])
+    """Labels of the datasets that are read or described and simulated, since their files are not at hand."""
+    studies = [study["datasets"] for study in config["studies"].values()]
+    used = dict.fromkeys(itertools.chain(*studies, config["statistics"]["datasets"]["datasets"] or ()))
     return [config["datasets"][name]["label"] for name in used if config["datasets"][name]["stand_in"] is not None]

@@ -23,11 +23,12 @@ def estimate(
         seed: of the halves of questions.
 
     Returns:
-        Of lists without a baseline, a comparison is one of each of its candidates. One row a point of a group of `KEYS`, `benchmark`, `candidate`, `task` and `kind`: `win_rate`,
+        One row a point of a group of `KEYS`, `benchmark`, `candidate`, `task` and `kind`: `win_rate`,
         `position_consistency`, `preference_fairness`, `n_values`. `kind` is ``own``, all from the same comparisons;
         ``others``, win rate from the other judges; ``crossed``, consistency and fairness from a half of the questions
         and win rate from the other half, so two rows a cell; or ``implied``, points of the curve of a judge of pairs
-        with the judge's own beta, see `quality_gap.implied`, of no candidate.
+        with the judge's own beta, see `quality_gap.implied`, of no candidate. Where
+        lists have no baseline, each is a comparison of each of its candidates.
 
     Source: Shi et al., Judging the Judges, Figures 2 and 5; cross-fitting and the curve are ours.
     """
