@@ -55,7 +55,7 @@ class Result:
             words += self.words[self.place[1] :]
             option, suffix = ("--output", ".csv") if "--output" in words else ("--outputs", ".svg")
             output = Path(folder, f"result{suffix}")
-            words = words[: words.index(option)] + [option, str(output)]
+            words = [*words[: words.index(option)], option, str(output)]
             sys.argv = words
             try:
                 with contextlib.redirect_stderr(io.StringIO()):
