@@ -61,7 +61,7 @@ def add_recorded_judges(config: dict) -> None:
             continue
         compares = study.get("probe") == discovery.COMPARES
         for number, style in enumerate(SCALED, start=1):
-            name = f"stand_in_{number}"
+            name = f"stand_in_{number}" if compares else f"stand_in_scores_{style}"
             config.setdefault("judges", {})[name] = {
                 "engine": discovery.STRATEGY,
                 "model": name if compares else "stand_in",
