@@ -77,7 +77,7 @@ rule-graph: env ## draw docs/images/rule_graph.svg, the picture of the rules; ne
 
 clean: ## remove all results; keeps .venv and the response store
 	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name store -exec rm -rf {} +
-	rm -rf report.html .snakemake
+	rm -rf report.html rehearsal .snakemake
 
 $(VENV)/.docs: $(INSTALLED) requirements/docs.txt requirements/docs.lock
 	requirements/install.sh $(PYTHON) $(VENV) requirements/docs.txt

@@ -5,6 +5,7 @@ imported the library forks one for each job. It runs the job's own command: the 
 folder, with the log that the rule names. All else is Snakemake's, and what is no such command is run by the shell.
 """
 
+import json
 import multiprocessing
 import os
 import re
@@ -13,8 +14,10 @@ import shlex
 import subprocess
 import sys
 import types
+from multiprocessing.connection import Connection
 from pathlib import Path
 
+WORDS = "TEST_WORDS"  # names a file for the words of each job, one line of JSON each
 SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
 COMMAND = re.compile(r"set -euo pipefail; +python (?P<words>.+) 2> >\(tee (?P<log>.+) >&2\)", re.DOTALL)
 # What entry scripts import, and what the modules of results import: the library, without those that load engines.
@@ -30,13 +33,16 @@ def modules() -> list[str]:
     return [*IMPORTED, *(name.removesuffix(".__init__") for name in ours)]
 
 
-def run(words: list[str], log: str, folder: str) -> None:
-    """Run an entry script in this process, which ends with it."""
+def run(words: list[str], log: str, folder: str, asked: Connection) -> None:
+    """Run an entry script in this process, which ends when it is asked how it went: until then it can be measured."""
     os.chdir(folder)
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     os.dup2(descriptor, 2)
     sys.argv = words
-    runpy.run_path(words[0], run_name="__main__")
+    try:
+        runpy.run_path(words[0], run_name="__main__")
+    finally:
+        asked.poll(None)
 
 
 class Job:
@@ -45,12 +51,17 @@ class Job:
     stdout = None
 
     def __init__(self, words: list[str], log: str) -> None:
+        if WORDS in os.environ:
+            with Path(os.environ[WORDS]).open("a") as file:
+                file.write(json.dumps(words) + "\n")
         self.log = log
-        self.process = CONTEXT.Process(target=run, args=(words, log, os.getcwd()))
+        asked, self.asks = CONTEXT.Pipe(duplex=False)
+        self.process = CONTEXT.Process(target=run, args=(words, log, os.getcwd(), asked))
         self.process.start()
         self.pid = self.process.pid
 
     def wait(self, timeout: float | None = None) -> int:
+        self.asks.send(None)
         self.process.join(timeout)
         if self.process.exitcode:
             sys.stderr.write(Path(self.log).read_text())

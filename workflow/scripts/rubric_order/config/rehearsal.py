@@ -61,7 +61,7 @@ def add_recorded_judges(config: dict) -> None:
             continue
         compares = study.get("probe") == discovery.COMPARES
         for number, style in enumerate(SCALED, start=1):
-            name = f"stand_in_{number}"
+            name = f"stand_in_{number}" if compares else f"stand_in_scores_{style}"
             config.setdefault("judges", {})[name] = {
                 "engine": discovery.STRATEGY,
                 "model": name if compares else "stand_in",
@@ -157,6 +157,7 @@ def note(config: Mapping) -> str:
 
 
 def stand_ins(config: Mapping) -> list[str]:
-    """Labels of the datasets of studies that are simulated, since their files are not at hand."""
-    used = dict.fromkeys(name for study in config["studies"].values() for name in study["datasets"])
+    """Labels of the datasets that are read or described and simulated, since their files are not at hand."""
+    studies = [study["datasets"] for study in config["studies"].values()]
+    used = dict.fromkeys(itertools.chain(*studies, config["statistics"]["datasets"]["datasets"] or ()))
     return [config["datasets"][name]["label"] for name in used if config["datasets"][name]["stand_in"] is not None]

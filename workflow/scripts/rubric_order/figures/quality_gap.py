@@ -17,8 +17,9 @@ CAPTION = (
     "from even; the other two have no such bound. Then fairness by the win rate in the same judgments. Lines: a judge "
     "whose verdicts are drawn from quality and its own preference for a position alone. Last: beta in about quarters "
     "of the comparisons by the gap from other questions (nothing with fewer than 20 cells), with "
-    "{bootstrap[confidence]:.0%} intervals; an arrow at the frame: the interval goes on. After Shi et al. (Judging "
-    "the Judges), Figures 2 (c) to (f) and 5; what is not from the same judgments, bounds and lines are ours."
+    "{bootstrap[confidence]:.0%} intervals; an arrow at the frame: the interval goes on. Of "
+    "lists without a baseline each candidate of a list counts for its cell, and there is no beta. After Shi et al. "
+    "(Judging the Judges), Figures 2 (c) to (f) and 5; what is not from the same judgments, bounds and lines are ours."
 )
 GREY = {"color": "0.88", "linewidth": 0, "zorder": 0}
 PANELS = (

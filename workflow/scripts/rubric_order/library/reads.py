@@ -72,12 +72,13 @@ def _read_csv(path: Path) -> pd.DataFrame:
 
 
 def _read_json_lines(path: Path) -> pd.DataFrame:
-    records: list[tuple[int, dict[str, object]]] = files.read_json_lines(path)
-    for number, record in records:
+    records = []
+    for number, record in files.read_json_lines(path):
         if not isinstance(record, dict):
             raise InputError(f"{path}: line {number}: expected a mapping, found {record!r:.60}")
-    _check_names(list(dict.fromkeys(name for _, record in records for name in record)), path)
-    return pd.DataFrame([record for _, record in records], dtype=object)
+        records.append(record)
+    _check_names(list(dict.fromkeys(name for record in records for name in record)), path)
+    return pd.DataFrame(records, dtype=object)
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

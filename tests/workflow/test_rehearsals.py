@@ -1,0 +1,92 @@
+"""Rehearsals of every config that comes with the project: they run to their end, and every read is shown.
+
+They need no data, no model and no network. Jobs are forked from one process (`warm.py`); all else is as for a user.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rubric_order import catalogue
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+GROUPS = 3
+CONFIGS = sorted(
+    str(path.relative_to(ROOT))
+    for folder in ("papers", "examples")
+    for path in (ROOT / "config" / folder).glob("*.yaml")
+)
+FAST = {
+    "rehearse": GROUPS,
+    "statistics": {"bootstrap": {"resamples": 100}},
+    "reads": {"moved": 1, "failed": 1, "drawn": 1},
+}
+SENTENCE = "Rehearsal with simulated judges"
+
+pytestmark = pytest.mark.slow
+
+
+def run(command: list[str], folder: Path, **environment: str) -> str:
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("RUBRIC_ORDER")}
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=kept | environment)
+    assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-3000:]
+    return ran.stdout
+
+
+@pytest.fixture(scope="module", params=CONFIGS)
+def rehearsed(request, tmp_path_factory):
+    """A config as its file has it, the folder in which it was rehearsed, and the words of the jobs."""
+    folder = tmp_path_factory.mktemp("rehearsed")
+    (folder / "fast.yaml").write_text(yaml.safe_dump(FAST))
+    config = ROOT / request.param
+    targets = ["all", "results/summary.html", "results/methods.md"]
+    command = [
+        sys.executable,
+        str(HERE / "warm.py"),
+        "--snakefile",
+        str(ROOT / "Snakefile"),
+        "--cores",
+        "2",
+        "--nocolor",
+    ]
+    run([*command, "--configfile", str(config), "fast.yaml", "--", *targets], folder, TEST_WORDS=str(folder / "words"))
+    return yaml.safe_load(config.read_text(encoding="utf-8")), folder
+
+
+def test_a_config_runs_to_its_end_and_says_on_every_page_that_it_was_rehearsed(rehearsed):
+    config, folder = rehearsed
+    assert {path.name for path in folder.iterdir()} == {"fast.yaml", "words", "rehearsal", ".snakemake"}
+    results = folder / "rehearsal/results"
+    for name in config.get("tables", {}):
+        for suffix in ("md", "tex", "html"):
+            assert SENTENCE in (results / f"tables/{name}.{suffix}").read_text(encoding="utf-8")
+    for name in config.get("figures", {}):
+        assert (results / f"figures/{name}.svg").stat().st_size > 1000
+    pages = [results / "summary.html", results / "methods.md", *results.glob("reads/*/index.html")]
+    assert len(pages) == 2 + len(config.get("studies", {}))
+    assert all(SENTENCE in page.read_text(encoding="utf-8") for page in pages)
+    summary = json.loads((results / "summary.json").read_text(encoding="utf-8"))
+    assert all(SENTENCE in card["notes"][0] for card in summary["cards"])
+
+
+def test_every_read_of_a_config_is_shown_by_a_table_or_a_figure(rehearsed):
+    config, folder = rehearsed
+    if not config.get("studies"):
+        pytest.skip("no study: it describes datasets")
+    named = {name: config.get("statistics", {}).get(name, {}).get("studies", []) for name in ("scales", "replication")}
+    golden = config.get("statistics", {}).get("golden_scores", {}).get("studies", [])
+    named |= {name: golden for name, one in catalogue.STATISTICS.items() if "golden_scores" in one.reads}
+    command = [sys.executable, str(HERE / "unread.py"), str(folder / "words"), str(folder / "rehearsal")]
+    assert json.loads(run([*command, json.dumps(named)], folder)) == []
+    if "mtbench_lists" in config["studies"]:  # the same without what shows lists: the check finds that
+        jobs = (folder / "words").read_text().splitlines(keepends=True)
+        lists = ("results/tables/list_position_bias.csv", "results/figures/quality_gap_of_lists.svg")
+        (folder / "fewer").write_text("".join(job for job in jobs if not {*lists} & {*json.loads(job)}))
+        command[2] = str(folder / "fewer")
+        assert {cell["study"] for cell in json.loads(run([*command, json.dumps(named)], folder))} == {"mtbench_lists"}
