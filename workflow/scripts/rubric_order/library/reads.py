@@ -72,10 +72,12 @@ def _read_csv(path: Path) -> pd.DataFrame:
 
 def _read_json_lines(path: Path) -> pd.DataFrame:
     records = files.read_json_lines(path)
+    names: dict[str, None] = {}
     for number, record in records:
         if not isinstance(record, dict):
             raise InputError(f"{path}: line {number}: expected a mapping, found {record!r:.60}")
-    _check_names(list(dict.fromkeys(name for _, record in records for name in record)), path)
+        names |= dict.fromkeys(record)
+    _check_names([*names], path)
     return pd.DataFrame([record for _, record in records], dtype=object)
 
 
