@@ -159,7 +159,7 @@ def shown_name(judge: Mapping) -> str:
 def wrong_address(url: str) -> str | None:
     """What is wrong with the address of an endpoint; None where nothing is."""
     if not ADDRESS.fullmatch(url) or not url.isprintable():
-        return "expected http:// or https:// and a host, without spaces, line breaks, a user, a query or a fragment"
+        return "expected http:// or https:// and a host, without a user, a query, a fragment, spaces or line breaks"
     try:
         return "no server has port 0" if urlsplit(url).port == 0 else None
     except ValueError as error:

@@ -24,6 +24,7 @@ IDS = {
 }
 INHERITED = ("x-reruns", "x-default")
 COLUMNS = ("key", "type", "default", "meaning", "what runs again when it changes")
+NONSENSE = 10**7  # a bound as wide keeps out nonsense alone, and is not told
 HEAD = """# All keys of a config
 
 This page is made from [the schema](../workflow/schemas/config.schema.yaml) by `make config-reference`; change it there.
@@ -107,7 +108,7 @@ def _values_of(kind: str, part: Mapping) -> str:
 
 def _range(part: Mapping) -> str:
     words = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exclusiveMaximum": "below"}
-    bounds = [f"{word} {part[key]}" for key, word in words.items() if key in part]
+    bounds = [f"{word} {part[key]}" for key, word in words.items() if key in part and abs(part[key]) < NONSENSE]
     return f" {' '.join(bounds)}" if bounds else ""
 
 

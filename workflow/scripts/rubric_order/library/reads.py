@@ -72,13 +72,14 @@ def _read_csv(path: Path) -> pd.DataFrame:
 
 
 def _read_json_lines(path: Path) -> pd.DataFrame:
-    records = []
-    for number, record in files.read_json_lines(path):
+    records = files.read_json_lines(path)
+    names: dict[str, None] = {}
+    for number, record in records:
         if not isinstance(record, dict):
             raise InputError(f"{path}: line {number}: expected a mapping, found {record!r:.60}")
-        records.append(record)
-    _check_names(list(dict.fromkeys(name for record in records for name in record)), path)
-    return pd.DataFrame(records, dtype=object)
+        names |= dict.fromkeys(record)
+    _check_names([*names], path)
+    return pd.DataFrame([record for _, record in records], dtype=object)
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

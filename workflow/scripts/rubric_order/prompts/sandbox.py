@@ -38,7 +38,7 @@ class Limited(Template):
     """A template whose steps are counted anew each time that it is rendered."""
 
     def render(self, *values: Any, **named: Any) -> str:
-        """The text; see `jinja2.Template.render`."""
+        """Render the text, as Jinja does."""
         token = _steps.set(0)
         try:
             return super().render(*values, **named)
