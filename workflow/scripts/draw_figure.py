@@ -13,7 +13,13 @@ from rubric_order.figures import output
 
 
 def main(
-    figure: str, statistics: dict[str, Path], settings: dict, labels: dict, style: Path, note: str, outputs: list[Path]
+    figure: str,
+    statistics: dict[str, Path],
+    settings: dict,
+    labels: dict,
+    style: Path,
+    outputs: list[Path],
+    note: str = "",
 ) -> None:
     """Write the figure in the format of each output's name.
 

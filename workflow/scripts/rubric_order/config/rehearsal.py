@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rubric_order.recorded import discovery
-from rubric_order.simulation.judge import HIGH, LOW
 
 FOLDER = "rehearsal"  # where it runs, below the folder in which the workflow was started
 FETCHED = "results/data"  # files that the workflow has fetched and checked
@@ -81,6 +80,8 @@ def apply(config: dict) -> None:
     ``simulated``) where one of its files is neither the user's own, nor in `dataset_mirror`, nor fetched already;
     elsewhere `stand_in` becomes None.
     """
+    from rubric_order.simulation.judge import HIGH, LOW  # imports scipy
+
     groups = config["rehearse"]
     if config["dataset_mirror"]:
         config["dataset_mirror"] = os.path.abspath(config["dataset_mirror"])
