@@ -64,7 +64,7 @@ CELLS = (
     Planned(_judge("wavering", **WAVERING), BIASED, log_odds=0.3),
     Planned(_judge("decisive, groups of 3 with opinions", per_group=3, own=0.5, **DECISIVE), BIASED, points=0.1),
     Planned(
-        _judge("pass or fail, groups of 3 that prefer positions", per_group=3, places=0.3, **PASS_FAIL), BIASED, 0.12
+        _judge("pass or fail, groups of 3 that prefer positions", per_group=3, places=0.2, **PASS_FAIL), BIASED, 0.12
     ),
     Planned(_judge("decisive, each ordering read twice", repeats=2, **DECISIVE), EQUIVALENT),
     Planned(_judge("pass or fail, each ordering read four times", repeats=4, **PASS_FAIL), EQUIVALENT),

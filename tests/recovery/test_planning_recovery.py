@@ -31,9 +31,13 @@ def test_errors_are_those_of_reads_of_another_simulator(settings, soft):
         cell.n, differ, orderings=orderings, repeats=cell.repeats, soft=soft, groups=400, prompt_noise=0.2
     )
     (card,) = planning_recovery.made(cell, 1, 3)
-    log_odds, points = card.evidence.log_odds, card.evidence.points
+    log_odds, points = card.evidence.log_odds, card.evidence.soft or card.evidence.hard
     assert np.mean(log_odds.preference_errors) == pytest.approx(expected.log_odds.mean(), rel=0.12)
     assert np.mean(points.shift_errors) == pytest.approx(expected.points.mean(), rel=0.12)
+    assert np.mean(card.evidence.hard.shift_errors) == pytest.approx(expected.written.mean(), rel=0.12)
+    if soft:
+        low, high = card.evidence.exponent
+        assert (high - low) / 2 / 2.576 == pytest.approx(expected.exponent, rel=0.2)
     if cell.n > 2:
         assert log_odds.interaction_error == pytest.approx(expected.interaction, rel=0.15)
 

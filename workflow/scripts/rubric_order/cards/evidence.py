@@ -181,6 +181,7 @@ class Evidence:
         others: columns of `decisiveness.estimate`; `effective_groups` and `heaviest_group` say how unequal groups are.
         hard, soft: readouts; None where there is none.
         drawn: whether answers are drawn from the option probabilities, see `order_tests.drawn_as_they_are`.
+        exponent: interval of the power that says so.
         detectable_v: the smallest V that four of five such studies would find, by the main readout.
         agreement, rankings: by the main readout; None where there are no human scores, or no candidates that compete.
         spread: what orderings do to single items.
@@ -204,6 +205,7 @@ class Evidence:
     hard: Readout | None
     soft: Readout | None
     drawn: bool = False
+    exponent: tuple[float, float] = (math.nan, math.nan)
     detectable_v: float = math.nan
     agreement: Agreement | None = None
     rankings: Rankings | None = None
@@ -289,6 +291,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             hard=_readout("hard", own) if row["n_reads"] else None,
             soft=_readout("soft", own) if not pd.isna(row["top_probability"]) else None,
             drawn=order_tests.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature),
+            exponent=(float(row["exponent_low"]), float(row["exponent_high"])),
             detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rubric_order.cards.evidence import Evidence, Readout
-from rubric_order.methods import distributions, order_tests, planning_groups
+from rubric_order.methods import distributions, order_tests, planning_groups, sampling
 from rubric_order.methods.planning_groups import Errors, Needed, Spread
 
 TWICE = "with one read in each ordering, what the order does to single items looks like chance"
@@ -108,10 +108,16 @@ def of_reads(
 
 def _errors(evidence: Evidence) -> Errors | None:
     """Standard errors of what decides, at the effective number of groups."""
-    log_odds, points = evidence.log_odds, evidence.points
+    log_odds, points, exponent = evidence.log_odds, evidence.points, 0.0
+    low, high = evidence.exponent
+    if evidence.soft and evidence.hard and low <= 1 <= high:  # more groups show that expected scores decide points
+        points, width = evidence.soft, 2 * distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2)
+        exponent = (high - low) / width
     if not (evidence.crossed and log_odds and points and evidence.independent_groups > 2):
         return None
     preference, shifts = np.array(log_odds.preference_errors), np.array(points.shift_errors)
+    written = np.array((evidence.hard or points).shift_errors)
+    written = written if len(written) == len(shifts) and np.isfinite(written).all() else shifts
     known = len(preference) and len(shifts) and np.isfinite(preference).all() and np.isfinite(shifts).all()
     if not known or not (preference > 0).all() or not (shifts > 0).all():
         return None
@@ -124,9 +130,11 @@ def _errors(evidence: Evidence) -> Errors | None:
         log_odds=preference,
         one_place=_size(preference) * model.one_place / _size(model.log_odds),
         points=shifts,
+        written=written,
+        exponent=exponent,
         interaction=log_odds.interaction_error,
         spread=_spread(evidence),
-        by=evidence.deciding,
+        by=evidence.deciding if not exponent else order_tests.deciding(hard=True, soft=True, drawn=True),
     )
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import special
 
 from rubric_order.base import randomness
-from rubric_order.methods import distributions, equivalence, order_tests, uniformity
+from rubric_order.methods import distributions, equivalence, order_tests, sampling, uniformity
 
 QUALITIES = 41  # of items that stand for all
 STUDIES, SEED = 4000, 20261124  # simulated vectors of estimates
@@ -54,6 +54,9 @@ class Errors(NamedTuple):
         n: number of score levels. groups: the number.
         log_odds: of each position, shape (n,). one_place: the effect of one position on which the test of all positions
             has noncentrality 1: not more than the former. points: of the shift by each ordering, shape (D,).
+        written: the same of written scores. They decide points until it is sure that answers are drawn from the option
+            probabilities as they are.
+        exponent: of the power that says so, see `sampling.exponent`; 0 where nothing has to be shown.
         interaction: NaN on two levels. spread: of single items.
         by: the readouts that decide.
     """
@@ -63,6 +66,8 @@ class Errors(NamedTuple):
     log_odds: np.ndarray
     one_place: float
     points: np.ndarray
+    written: np.ndarray
+    exponent: float
     interaction: float
     spread: Spread
     by: order_tests.Deciding
@@ -102,17 +107,23 @@ def expected(
     away = np.arange(n) - (shares @ np.arange(n))[:, None]
     design = (1 + (items - 1) * within) / items / groups  # variance of a mean over items, of what one item adds
     moved = prompt_noise**2 * (np.square(shares) * np.square(away)).sum(axis=1)  # variance of an expected score
+    variance, exponent = (shares * np.square(away)).sum(axis=1), 0.0
     if soft:
+        logs = np.log(np.maximum(shares, 1e-300))
+        told = (shares * np.square(logs)).sum(axis=1) - np.square((shares * logs).sum(axis=1))
+        exponent = math.sqrt(design / (told.mean() * orderings * repeats))
         information, points = _information_of_logs(shown) / prompt_noise**2, moved.mean()
         own = moved * (orderings - 1) / orderings
         spread = Spread(own.mean(), math.sqrt((own.var() + (2 * own**2).mean() / (orderings - 1)) * design), True)
     else:
-        variance, fourth = (shares * np.square(away)).sum(axis=1), (shares * away**4).sum(axis=1)
+        fourth = (shares * away**4).sum(axis=1)
         moved = np.minimum(moved, variance)
         spread = _spread_of_draws(variance - moved, fourth, moved, orderings, repeats, design)
         prompts = moved.mean() / variance.mean()  # repeats of an ordering have its prompt in common
         averaged = prompts + (1 - prompts) / repeats
         information, points = orderings * _information(shares, shown) / averaged, variance.mean() * averaged
+    prompts = min(moved.mean() / variance.mean(), 1.0)
+    written = variance.mean() * (prompts + (1 - prompts) / repeats)
     centred = np.eye(n) - 1 / n
     apart = centred[0] * n / (n - 1)  # one position, whose effect is 1 less the mean of all, and the others alike
     positions = centred @ np.linalg.pinv(information[:n, :n], hermitian=True) @ centred
@@ -123,6 +134,8 @@ def expected(
         log_odds=np.sqrt(np.diag(positions) * design),
         one_place=math.sqrt(design / (apart @ information[:n, :n] @ apart)),
         points=np.full(orderings, math.sqrt(points * (1 - 1 / orderings) * design)),
+        written=np.full(orderings, math.sqrt(written * (1 - 1 / orderings) * design)),
+        exponent=exponent,
         interaction=math.sqrt(interaction * design),
         spread=spread,
         by=order_tests.deciding(hard=not soft, soft=soft, drawn=soft),
@@ -132,7 +145,7 @@ def expected(
 @functools.lru_cache(maxsize=64)
 def _shares(n: int, differ: float) -> np.ndarray:
     """Probability of each score of items of all qualities, whose pairs of reads differ so often. Shape (items, n)."""
-    quality = (np.arange(QUALITIES) + 0.5) / QUALITIES * (n - 1)
+    quality = (0.5 + special.ndtri((np.arange(QUALITIES) + 0.5) / QUALITIES) / 4) * (n - 1)
 
     def at(scatter: float) -> np.ndarray:
         return special.softmax(-np.square(np.arange(n) - quality[:, None]) / (2 * scatter**2), axis=1)
@@ -207,17 +220,23 @@ def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, po
     Args:
         log_odds: what one position adds, less the mean of all. points: or the shift by the usual ordering.
     """
-    effect, error = (log_odds, errors.one_place) if log_odds else (points, math.sqrt(np.square(errors.points).mean()))
-    tests = order_tests.family(errors.n, errors.by)
+    n_tests = len(order_tests.family(errors.n, errors.by))
     q = errors.n - 1 if log_odds else 1
-    size = (effect / error) ** 2 if error > 0 else math.nan
-    if math.isnan(size):
+    if log_odds:
+        sizes = [(log_odds / errors.one_place) ** 2 if errors.one_place > 0 else math.nan]
+    else:
+        sizes = [points**2 / float(np.square(each).mean()) for each in (errors.points, errors.written) if each.all()]
+    if not sizes or math.isnan(sizes[0]):
         return Needed(math.inf, "the reads do not vary, so that errors are not known")
 
     def found(groups: float) -> bool:
         rest = groups - q
-        critical = special.fdtri(q, rest, 1 - order_tests.LEVEL / len(tests))
-        return rest >= 1 and float(special.ncfdtr(q, rest, size * groups / errors.groups, critical)) <= 1 - power
+        if rest < 1:
+            return False
+        critical = special.fdtri(q, rest, 1 - order_tests.LEVEL / n_tests)
+        powers = [1 - float(special.ncfdtr(q, rest, size * groups / errors.groups, critical)) for size in sizes]
+        sure = 1.0 if log_odds else float(_drawn(errors, groups).mean())
+        return sure * powers[0] + (1 - sure) * powers[-1] >= power
 
     return _least(found, FEWEST_FOR_BIASED)
 
@@ -239,7 +258,7 @@ def for_equivalent(
     used = [errors.log_odds, errors.points, [errors.interaction] if errors.n > 2 else []]
     if any(np.isnan(each).any() for each in used):
         return Needed(math.inf, "the reads do not vary, so that errors are not known")
-    places, orderings, one, other = _estimates(errors.n, len(errors.points))
+    places, orderings, one, other, _ = _estimates(errors.n, len(errors.points))
     quiet = _quiet(errors, places, orderings)
     far = [np.abs(places), np.abs(orderings)]
 
@@ -247,7 +266,8 @@ def for_equivalent(
         scale = math.sqrt(errors.groups / groups)
         t = float(distributions.t_quantile(1 - LEVEL, groups - 1))
         fits = quiet & ((far[0] + t) * errors.log_odds * scale < margin_log_odds).all(axis=1)
-        fits &= ((far[1] + t) * errors.points * scale < margin_points).all(axis=1)
+        of_points = np.where(_drawn(errors, groups)[:, None], errors.points, errors.written) * scale
+        fits &= ((far[1] + t) * of_points < margin_points).all(axis=1)
         if errors.n > 2:
             fits &= (np.abs(one) + t) * errors.interaction * scale < margin_log_odds
         reach = (other + t) * spread.error * scale
@@ -257,17 +277,19 @@ def for_equivalent(
             fits &= spread.variance + reach < margin_spread**2
         if fits.mean() < power:
             return False
-        own = float(np.sqrt(np.square(errors.points).mean())) * scale
         largest = (errors.n - 1) * (1 - 1 / len(errors.points))
-        most = _unseen(groups, own * math.sqrt(groups), margin_points, largest)
-        return bool((fits & (far[1] * own <= most).all(axis=1)).mean() >= power)
+        own = np.sqrt(np.square(of_points).mean(axis=1))
+        for size in np.unique(own[fits]):
+            most = _unseen(groups, float(size) * math.sqrt(groups), margin_points, largest)
+            fits &= (own != size) | (far[1] * size <= most).all(axis=1)
+        return bool(fits.mean() >= power)
 
     return _least(shown, uniformity.FEW_CLUSTERS)
 
 
 @functools.lru_cache(maxsize=8)
-def _estimates(n: int, orderings: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Estimates of `STUDIES` studies in standard errors: of positions, orderings, the interaction, and the spread."""
+def _estimates(n: int, orderings: int) -> tuple[np.ndarray, ...]:
+    """Estimates of `STUDIES` studies in standard errors: positions, orderings, interaction, spread, and exponent."""
     rng = randomness.generator(SEED, "planned groups", n, orderings)
 
     def centred(k: int) -> np.ndarray:
@@ -275,7 +297,16 @@ def _estimates(n: int, orderings: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
         return (drawn - drawn.mean(axis=1, keepdims=True)) * math.sqrt(k / (k - 1))
 
     places = centred(n)
-    return places, places if n == orderings == 2 else centred(orderings), *rng.standard_normal((2, STUDIES))
+    return places, places if n == orderings == 2 else centred(orderings), *rng.standard_normal((3, STUDIES))
+
+
+def _drawn(errors: Errors, groups: float) -> np.ndarray:
+    """Studies in which answers count as drawn from the probabilities as they are, of answers that are."""
+    error = errors.exponent * math.sqrt(errors.groups / groups)
+    reach = float(distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2)) * error
+    power = 1 + error * _estimates(errors.n, len(errors.points))[-1]
+    near = (power - reach > 1 / order_tests.NEAR) & (power + reach < order_tests.NEAR)
+    return near & (np.abs(power - 1) <= reach)
 
 
 def _quiet(errors: Errors, places: np.ndarray, orderings: np.ndarray) -> np.ndarray:
