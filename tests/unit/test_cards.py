@@ -392,6 +392,17 @@ def test_the_number_of_groups_does_not_depend_on_estimates_as_they_happen_to_be(
     assert len(numbers) == 1
 
 
+def test_a_spread_that_reads_do_not_tell_from_none_moves_the_number_little():
+    """Of an estimate and none with the same error; the difference of the ends is that of the variance's error."""
+    found = []
+    for variance in (0.0, 0.006):
+        ends = (math.sqrt(variance), 0.0, math.sqrt(variance + 0.0080))
+        spread = Spread("hard", ends, math.sqrt(variance + 0.0067), 0.1, "undecided", confidence=0.95, level=0.05)
+        hard = dataclasses.replace(QUIET, small_points=WIDE, **ERRORS)
+        found.append(verdict.judge(dataclasses.replace(PLAIN, hard=hard, spread=spread, n_reads=1200)).planned)
+    assert found[0].equivalent == found[1].equivalent
+
+
 def test_a_shape_beyond_two_positions_is_named():
     ends = [Interval(0.4, 0.3, 0.5), Interval(-0.5, -0.6, -0.4), Interval(-0.3, -0.4, -0.2), Interval(0.4, 0.2, 0.6)]
     _, reasons = said({"preference": tuple(ends), "p_preference": 0.0001})

@@ -155,7 +155,11 @@ def _model(evidence: Evidence, readout: Readout, times: float) -> Errors:
 
 
 def _spread(evidence: Evidence) -> Spread:
-    """The spread between single items, and its error from two ends of its intervals."""
+    """The spread between single items, and its error from two ends of its intervals.
+
+    Where reads with chance do not tell it from none, its estimate says next to nothing, and it is taken to be as small
+    as without reads: that of `planning_groups.PROMPT_NOISE`.
+    """
     of = evidence.spread
     if math.isnan(of.sd[0]):
         return Spread(0.0, 0.0, False) if of.shown else Spread(0.0, math.nan, False)
@@ -164,6 +168,8 @@ def _spread(evidence: Evidence) -> Spread:
     variance, outer, inner = (value**2 for value in (of.sd[0], of.sd[2], of.reach))
     if of.logarithm and variance > 0:
         return Spread(variance, variance * math.log(outer / inner) / apart, True)
+    if not of.sd[1] > 0:
+        variance = _model(evidence, evidence.hard or evidence.log_odds, 2).spread.variance
     return Spread(variance, (outer - inner) / apart, False)
 
 
