@@ -189,7 +189,8 @@ def _at_power(shares: dict[int, float], studies: int) -> float:
         p = np.clip(special.ndtr(line[0] + math.exp(line[1]) * (at - at.mean())), 1e-9, 1 - 1e-9)
         return -float(studies * (share * np.log(p) + (1 - share) * np.log(1 - p)).sum())
 
-    level, slope = optimize.minimize(loss, [0.84, 0.7], method="Nelder-Mead").x
+    fits = [optimize.minimize(loss, [0.84, start], method="Nelder-Mead") for start in (0.5, 1.5, 2.5)]
+    level, slope = min(fits, key=lambda fit: fit.fun).x
     return math.exp(at.mean() + (special.ndtri(POWER) - level) / math.exp(slope))
 
 
