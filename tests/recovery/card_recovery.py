@@ -16,7 +16,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from concurrent import futures
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -45,6 +45,8 @@ class Cell:
         asks: the verdict that is counted. most: the greatest share of it that is right; least: the smallest.
         n, groups, per_group: levels, groups and items in each.
         design: ``rotations`` (n), ``balanced`` (2n); the usual ordering, which is the first, is read `usual` times.
+        repeats: how often each ordering is read, with one prompt. places: spread of what a group adds to each position,
+            in log-odds. Both are no part of the seed.
         lost: share of the usual ordering's reads without a score.
         centre, spread, tolerance: of what items are worth, on a scale from 0 to 1, and how far a judge wavers.
         own: spread of the opinion that a group adds to each score.
@@ -73,6 +75,8 @@ class Cell:
     prompts: float = 0.3
     soft: bool = False
     greedy: bool = False
+    repeats: int = field(default=1, repr=False)
+    places: float = field(default=0.0, repr=False)
 
 
 LENIENT = {"centre": 0.85, "spread": 0.15}
@@ -190,7 +194,7 @@ def shown(cell: Cell) -> np.ndarray:
     """The score at each position of each read of an item, shape (K, n)."""
     turns = (np.arange(cell.n)[:, None] + np.arange(cell.n)) % cell.n
     rows = turns if cell.design == "rotations" else np.vstack([turns, cell.n - 1 - turns])
-    return np.vstack([*[rows[:1]] * (cell.usual - 1), rows])
+    return np.repeat(np.vstack([*[rows[:1]] * (cell.usual - 1), rows]), cell.repeats, axis=0)
 
 
 def reads(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
@@ -206,7 +210,9 @@ def reads(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
     weight = worth[:, rows] + cell.first * (np.arange(cell.n) == 0)  # (items, K, n), by position
     rising = (rows == np.arange(cell.n)).all(axis=1)
     weight = weight + cell.shift * rising[:, None] * np.arange(cell.n)
-    prompt = np.maximum(np.arange(len(rows)) - (cell.usual - 1), 0)  # repeated reads have one prompt
+    if cell.places:
+        weight = weight + cell.places * rng.normal(size=(cell.groups, 1, cell.n))[group]
+    prompt = np.maximum(np.arange(len(rows)) // cell.repeats - (cell.usual - 1), 0)  # repeated reads have one prompt
     weight = weight + cell.prompts * rng.normal(size=(items, prompt[-1] + 1, cell.n))[:, prompt]
     shares = np.exp(weight - weight.max(axis=-1, keepdims=True))
     shares /= shares.sum(axis=-1, keepdims=True)

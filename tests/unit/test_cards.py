@@ -51,7 +51,7 @@ PLAIN = Evidence(
     top_probability=math.nan,
     hard=QUIET,
     soft=None,
-    spread=Spread("hard", (0.02, 0.0, 0.05), 0.05, 0.1, "shown", (0.01, 0.0, 0.03)),
+    spread=Spread("hard", (0.02, 0.0, 0.05), 0.045, 0.1, "shown", (0.01, 0.0, 0.03), confidence=0.95, level=0.05),
     known_share=1.0,
 )
 
@@ -353,11 +353,55 @@ def test_a_card_says_what_to_do():
     assert "items that differ more" in advice(commonest_share=0.96)
     assert "single reads" in advice(n_failed=120)
     assert "strategy balanced" in advice(crossed=False)
-    # Half the interval is .15 and may be .05: nine times as many groups.
-    wide = Small("not shown", 0.1, Interval(0.05, -0.1, 0.2))
-    assert "Some 450 groups of items in place of 50" in advice({"small_points": wide})
-    outside = Small("not shown", 0.1, Interval(0.15, -0.1, 0.4))
-    assert advice({"small_points": outside}).endswith("More groups of items would make the intervals narrower.")
+
+
+ERRORS = {"preference_errors": (0.1,) * 3, "interaction_error": 0.1, "shift_errors": (0.06,) * 6}
+WIDE = Small("undecided", 0.1, Interval(0.0, -0.2, 0.2))
+ONCE = Spread("hard", reach=0.7, margin=0.1, verdict="undecided", confidence=0.95, level=0.05)
+
+
+def test_a_card_that_cannot_tell_says_how_many_groups_would():
+    found = verdict.judge(dataclasses.replace(PLAIN, hard=dataclasses.replace(QUIET, small_points=WIDE, **ERRORS)))
+    assert found.word == "cannot tell"
+    numbers = found.planned.content()
+    # The spread is small; of 50 groups the error is .06 points, and two one-sided tests of six need about .03.
+    assert 180 < numbers["groups_for_equivalent"] < 400
+    assert numbers["groups_for_biased"]["points"] > 50
+    assert "show a judge without bias to be equivalent with" in found.advice
+    assert "More groups" in advice({"small_points": WIDE})  # without errors there is no number
+
+
+def test_a_card_with_one_read_an_ordering_says_that_no_number_of_groups_is_enough():
+    hard = dataclasses.replace(QUIET, small_points=WIDE, **ERRORS)
+    found = verdict.judge(dataclasses.replace(PLAIN, hard=hard, spread=ONCE, n_reads=600))
+    assert found.planned.content()["groups_for_equivalent"] is None
+    assert found.planned.content()["groups_for_equivalent_with_repeats"] > 50
+    assert "No number of them shows equivalence: with one read in each ordering" in found.advice
+    assert "With each ordering read twice" in found.advice
+    moved = Spread("soft", (0.15, 0.14, 0.16), 0.155, 0.1, "not shown", confidence=0.95, level=0.05, logarithm=True)
+    assert "single items differ by as much as the margin" in advice(ERRORS | {"small_points": WIDE}, spread=moved)
+
+
+def test_the_number_of_groups_does_not_depend_on_estimates_as_they_happen_to_be():
+    near = dataclasses.replace(WIDE, worst=Interval(0.098, -0.1, 0.3))
+    numbers = {
+        verdict.judge(
+            dataclasses.replace(PLAIN, hard=dataclasses.replace(QUIET, small_points=small, **ERRORS))
+        ).planned.content()["groups_for_equivalent"]
+        for small in (WIDE, near)
+    }
+    assert len(numbers) == 1
+
+
+def test_a_spread_that_reads_do_not_tell_from_none_moves_the_number_little():
+    """Of an estimate and none with the same error; the difference of the ends is that of the variance's error."""
+    found = []
+    for variance in (0.0, 0.006):
+        ends = (math.sqrt(variance), 0.0, math.sqrt(variance + 0.0080))
+        spread = Spread("hard", ends, math.sqrt(variance + 0.0067), 0.1, "undecided", confidence=0.95, level=0.05)
+        hard = dataclasses.replace(QUIET, small_points=WIDE, **ERRORS)
+        found.append(verdict.judge(dataclasses.replace(PLAIN, hard=hard, spread=spread, n_reads=1200)).planned)
+    assert found[0].equivalent == found[1].equivalent
 
 
 def test_a_shape_beyond_two_positions_is_named():

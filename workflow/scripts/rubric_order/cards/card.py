@@ -10,7 +10,7 @@ import pandas as pd
 
 from rubric_order.base.keys import KEYS
 from rubric_order.cards import evidence as gathering
-from rubric_order.cards import spread
+from rubric_order.cards import groups, spread
 from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Interval, Rankings, Readout
 from rubric_order.methods import order_tests
@@ -39,10 +39,11 @@ class Card:
         """The card as JSON has it: numbers that are not known are None.
 
         Keys: ``judge``, ``verdict``, ``reasons``, ``notes``, ``advice``, ``v``, ``v_low``, ``v_high``, ``preference``
-        (by position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``), counts, what the order
-        does to ``single_items``, ``agreement`` and ``rankings``, and what else was found of each readout under
-        ``readouts``. V is that of the options that were written, where any were; preference and points are those of the
-        readout that decides (``decided_by``).
+        (by position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``), counts, of a card that
+        cannot tell how many groups would (``groups_for_biased``, ``groups_for_equivalent``), what the order does to
+        ``single_items``, ``agreement`` and ``rankings``, and what else was found of each readout under ``readouts``. V
+        is that of the options that were written, where any were; preference and points are those of the readout that
+        decides (``decided_by``).
         """
         found, main = self.evidence, self.evidence.main or Readout("hard")
         log_odds, points = found.log_odds or main, found.points or main
@@ -74,6 +75,7 @@ class Card:
             "margin_points": number(points.small_points.margin),
             "margin_log_odds": number(log_odds.small_log_odds.margin),
             "detectable_v": number(found.detectable_v),
+            **(self.verdict.planned.content() if self.verdict.planned else groups.NOTHING),
             "single_items": spread.content(found.spread),
             "agreement": _agreement(found.agreement),
             "rankings": _rankings(found.rankings),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, KEYS
@@ -30,7 +31,19 @@ USED = (
     "ci_high",
 )
 USED += ("low", "high", "margin", "verdict", "p", "p_cluster", "p_rotation", "p_order", "chance", "flag", "saturated")
-USED += ("n_items", "n_clusters", "n_prompts", "k", "k_other", "temperature")
+USED += (
+    "n_items",
+    "n_clusters",
+    "n_prompts",
+    "k",
+    "k_other",
+    "temperature",
+    "se",
+    "df",
+    "confidence",
+    "level",
+    "method",
+)
 Rows = list[dict[str, Any]]
 CLUSTER = "group"
 MUCH_LESS = 0.9  # share of the groups; fewer effective ones are worth a word
@@ -82,6 +95,8 @@ class Readout:
         usual: the usual ordering's mean score less the mean over orderings. p_usual: of its being 0. largest_gap:
             between two orderings, and what chance makes of it. p_points: of no mean effect of the order.
         small_points, small_log_odds, small_interaction: whether these are shown to be small.
+        preference_errors, interaction_error, shift_errors: standard errors, the last ones of each ordering's mean score
+            less the mean of all; NaN where they are not known.
         saturated: whether the scores leave an order nothing to change.
     """
 
@@ -101,6 +116,9 @@ class Readout:
     small_points: Small = Small()
     small_log_odds: Small = Small()
     small_interaction: Small = Small()
+    preference_errors: tuple[float, ...] = ()
+    interaction_error: float = math.nan
+    shift_errors: tuple[float, ...] = ()
     saturated: bool = False
 
     @property
@@ -164,6 +182,7 @@ class Evidence:
         hard, soft: readouts; None where there is none.
         known_share: of the reads whose option probabilities are known.
         drawn: whether answers are drawn from the option probabilities, see `order_tests.drawn_as_they_are`.
+        exponent: interval of the power that says so.
         detectable_v: the smallest V that four of five such studies would find, by the main readout.
         agreement, rankings: by the main readout; None where there are no human scores, or no candidates that compete.
         spread: what orderings do to single items.
@@ -188,6 +207,7 @@ class Evidence:
     soft: Readout | None
     known_share: float = 0.0
     drawn: bool = False
+    exponent: tuple[float, float] = (math.nan, math.nan)
     detectable_v: float = math.nan
     agreement: Agreement | None = None
     rankings: Rankings | None = None
@@ -277,6 +297,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             soft=_readout("soft", own) if not pd.isna(row["top_probability"]) else None,
             known_share=float(row["known_share"]),
             drawn=order_tests.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature),
+            exponent=(float(row["exponent_low"]), float(row["exponent_high"])),
             detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),
@@ -364,6 +385,8 @@ def _readout(name: str, own: Mapping[str, Rows | None]) -> Readout:
         found["p_preference"] = _first(_rows(part, quantity="no_preference"), "p_cluster")
         found["interaction"] = _one(part, quantity="interaction")
         found["p_interaction"] = _first(_rows(part, quantity="interaction"), "p")
+        found["preference_errors"] = tuple(float(row["se"]) for row in _by_position(part, "preference"))
+        found["interaction_error"] = float(_first(_rows(part, quantity="interaction"), "se"))
         found["saturated"] = found.get("saturated", False) or "saturated" in str(part[0]["flag"])
     if part := rows.get("score_effects"):
         gap, test = (_rows(part, quantity=quantity) for quantity in ("largest_gap", "order_test"))
@@ -371,6 +394,7 @@ def _readout(name: str, own: Mapping[str, Rows | None]) -> Readout:
         found["p_usual"] = float(_first(_rows(part, quantity="usual_minus_balanced"), "p_order"))
         found |= {"largest_gap": _first(gap, "estimate"), "gap_by_chance": _first(gap, "chance")}
         found["p_points"] = _first(test, "p_order")
+        found["shift_errors"] = _errors(_rows(part, quantity="ordering"))
         flag = str(_first(test, "flag", ""))
         found["saturated"] = found.get("saturated", False) or "saturated" in flag or "no variation" in flag
     if part := rows.get("equivalence"):
@@ -393,6 +417,14 @@ def _selection(part: Rows) -> dict:
         "p_selection": max([value for value in p if not math.isnan(value)], default=math.nan),
         "saturated": bool(part[0]["saturated"]),
     }
+
+
+def _errors(rows: Rows) -> tuple[float, ...]:
+    """Standard errors behind intervals of Student's t; NaN where there is no interval."""
+    if not rows:
+        return ()
+    low, high, df = (np.array([row[name] for row in rows], dtype=float) for name in ("ci_low", "ci_high", "df"))
+    return tuple(equivalence.error_of_interval(low, high, df, float(rows[0]["confidence"])).tolist())
 
 
 def _by_position(part: Rows, quantity: str) -> Rows:

@@ -25,6 +25,8 @@ class Spread:
         verdict: see `equivalence.verdict`.
         scores, best: shares of the items whose score, and of the prompts whose best candidate, another ordering than
             the usual one changes beyond chance.
+        confidence: of `sd`. level: 1 - 2 of it is the confidence of `reach`. logarithm: whether these intervals are of
+            the logarithm.
     """
 
     readout: str = ""
@@ -34,6 +36,9 @@ class Spread:
     verdict: str = ""
     scores: Numbers = UNKNOWN
     best: Numbers = UNKNOWN
+    confidence: float = math.nan
+    level: float = math.nan
+    logarithm: bool = False
 
     @property
     def shown(self) -> bool:
@@ -61,6 +66,9 @@ def gather(rows: list[dict[str, Any]] | None) -> Spread:
         verdict=str(bound["verdict"]),
         scores=_numbers(by.get((readout, "changed"))),
         best=_numbers(by.get((readout, "best_changed"))),
+        confidence=float(own["confidence"]),
+        level=float(own["level"]),
+        logarithm="logarithm" in own["method"],
     )
 
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rubric_order.cards import spread
+from rubric_order.cards import groups, spread
 from rubric_order.cards.evidence import Evidence, Interval, Readout, Small
 from rubric_order.methods import equivalence, order_tests, uniformity
 
@@ -61,13 +61,15 @@ class Verdict(NamedTuple):
         word: one of `VERDICTS`.
         reasons: sentences, the most important first.
         tests: p-values after Holm's adjustment, by readout and test; also where the verdict does not rest on them.
-        advice: what a user of the judge can do about it, in a sentence or two.
+        advice: what a user of the judge can do about it, in a few sentences.
+        planned: how many groups would tell more, of `cannot tell`; None where the reads do not say.
     """
 
     word: str
     reasons: tuple[str, ...]
     tests: dict[tuple[str, str], float]
     advice: str = ""
+    planned: groups.Groups | None = None
 
 
 def judge(evidence: Evidence) -> Verdict:
@@ -90,12 +92,16 @@ def _judged(evidence: Evidence) -> Verdict:
         problems.insert(0, f"The judge is saturated: {saturation}. So these scores cannot show what it prefers.")
     if problems:
         reasons = (*problems, *_seen_anyway(evidence, tests))
-        return Verdict(CANNOT_TELL, reasons, tests, _remedy(evidence))
+        planned = groups.of_reads(evidence)
+        advice = _remedy(evidence) + (f" {groups.sentence(planned)}" if planned else "")
+        return Verdict(CANNOT_TELL, reasons, tests, advice, planned)
     if findings:
         return Verdict(BIASED, tuple(_of_bias(evidence, findings)), tests, AVERAGE)
     if evidence.spread.shown and all(small.shown for small in _criteria(evidence)):
         return Verdict(EQUIVALENT, tuple(_of_equivalence(evidence, tests)), tests, ONE_ORDER)
-    return Verdict(CANNOT_TELL, (no_finding(tests), *_too_wide(evidence)), tests, _until_more_is_known(evidence))
+    planned = groups.of_reads(evidence)
+    reasons = (no_finding(tests), *_too_wide(evidence))
+    return Verdict(CANNOT_TELL, reasons, tests, _until_more_is_known(evidence, planned), planned)
 
 
 def no_finding(tests: dict[tuple[str, str], float]) -> str:
@@ -183,27 +189,12 @@ def _remedy(evidence: Evidence) -> str:
     return f"Read more groups of items: at least {FEWEST_GROUPS}; a hundred tell much more."
 
 
-def _until_more_is_known(evidence: Evidence) -> str:
+def _until_more_is_known(evidence: Evidence, planned: groups.Groups | None) -> str:
     """What to do where the intervals are too wide, and how many groups would make them narrow enough."""
     if evidence.spread.verdict == equivalence.NOT_SHOWN:
-        return SINGLE
-    wanted = [evidence.n_groups]
-    for small in _criteria(evidence):
-        if not small.shown and not math.isnan(_reach(small.worst)):
-            room = small.margin - abs(small.worst.estimate)
-            half = _reach(small.worst) - abs(small.worst.estimate)
-            # Intervals narrow with the root of the number of groups.
-            wanted.append(evidence.n_groups * (half / room) ** 2 if room > 0 else math.inf)
-    average = "Until more is known, average over all these orderings."
-    most = max(wanted)
-    if not evidence.n_groups < most < 100 * evidence.n_groups:
-        return f"{average} More groups of items would make the intervals narrower."
-    digits = 10 ** max(math.floor(math.log10(most)) - 1, 0)
-    groups = math.ceil(most / digits - 1e-9) * digits  # two digits are told; the rest is rounding
-    return (
-        f"{average} Some {groups:,} groups of items in place of {evidence.n_groups:,} would make the intervals narrow "
-        "enough, if the estimates stay as they are."
-    )
+        return f"{SINGLE} {groups.sentence(planned)}" if planned else SINGLE
+    more = groups.sentence(planned) if planned else "More groups of items would make the intervals narrower."
+    return f"Until more is known, average over all these orderings. {more}"
 
 
 def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Iterator[str]:

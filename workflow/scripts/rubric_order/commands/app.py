@@ -9,7 +9,7 @@ import typer
 from rubric_order import __version__
 from rubric_order.base import command_line, signals
 from rubric_order.base.errors import InputError
-from rubric_order.commands import audit, check, compare, probe, prompts, study
+from rubric_order.commands import audit, check, compare, plan_groups, probe, prompts, study
 
 app = typer.Typer(
     help="Measure how the order of things in a prompt moves the scores of an LLM judge.",
@@ -21,6 +21,7 @@ app = typer.Typer(
 app.command("audit")(audit.audit)
 app.command("check")(check.check)
 app.command("compare")(compare.compare)
+app.command("plan-groups")(plan_groups.plan_groups)
 app.command("orderings")(prompts.orderings)
 app.command("render")(prompts.render)
 app.command("parse")(prompts.parse)

@@ -68,16 +68,23 @@ def adjusted(p: Mapping[tuple[str, str], float], n: int, by: Deciding) -> dict[t
         p: by readout and test; NaN, or not there, where a test could not be made.
         n: number of score levels.
     """
-    used = [key for key in _family(p, n, by) if not math.isnan(p.get(key, math.nan))]
+    used = [key for key in family(n, by, p) if not math.isnan(p.get(key, math.nan))]
     return dict(zip(used, map(float, multiplicity.holm(np.array([p[key] for key in used]))), strict=True))
 
 
-def _family(p: Mapping[tuple[str, str], float], n: int, by: Deciding) -> list[tuple[str, str]]:
+def family(n: int, by: Deciding, p: Mapping[tuple[str, str], float] | None = None) -> list[tuple[str, str]]:
+    """The readouts and tests that decide.
+
+    Args:
+        n: number of score levels.
+        p: p-values that are known; of two levels a test that could not be made gives way to the next one.
+    """
     if n > 2:
         both = [(by.log_odds, PREFERENCE), (by.log_odds, INTERACTION), (by.points, POINTS), (by.points, USUAL)]
         return both if by.log_odds == SOFT else [(HARD, SELECTION), *both]
     of_soft, of_hard = [(SOFT, PREFERENCE), (SOFT, POINTS)], [(HARD, POINTS), (HARD, SELECTION), (HARD, PREFERENCE)]
     kinds = [*([of_soft] if by.log_odds == SOFT else []), *([of_hard] if by.points == HARD else [])]
+    p = p or {}
     return [next((key for key in kind if not math.isnan(p.get(key, math.nan))), kind[0]) for kind in kinds]
 
 
