@@ -134,7 +134,7 @@ def _errors(evidence: Evidence) -> Errors | None:
         exponent=exponent,
         interaction=log_odds.interaction_error,
         spread=_spread(evidence),
-        by=evidence.deciding if not exponent else order_tests.deciding(hard=True, soft=True, drawn=True),
+        by=evidence.deciding if not exponent else order_tests.deciding(hard=True, known=1.0, drawn=True),
     )
 
 

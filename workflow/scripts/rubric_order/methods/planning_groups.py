@@ -138,7 +138,7 @@ def expected(
         exponent=exponent,
         interaction=math.sqrt(interaction * design),
         spread=spread,
-        by=order_tests.deciding(hard=not soft, soft=soft, drawn=soft),
+        by=order_tests.deciding(hard=not soft, known=1.0 if soft else 0.0, drawn=soft),
     )
 
 
