@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 import point_recovery
 import preference_recovery
+import unfavourable
 from scipy import stats
 
 from rubric_order.base import randomness
@@ -391,6 +392,7 @@ def page(options: argparse.Namespace) -> Iterator[str]:
         "others": _other_lines(results),
         "nulls": _null_lines(results),
         "power": _power_lines(results),
+        "unfavourable": unfavourable.lines(results),
     }  # nothing is read before its place on the page
     tables |= {f"preference {part}": _preference_lines(results, part) for part in preference_recovery.PARTS}
     tables |= {f"defects {name}": _defect_lines(results, name) for name in defect_recovery.TABLES}
@@ -536,7 +538,7 @@ def pieces(options: argparse.Namespace) -> dict[str, Callable[[], pd.DataFrame]]
     for name, make in defect_recovery.TABLES.items():
         studies = options.points if name in point_recovery.TABLES else options.defects
         found[f"defects_{name}"] = partial(make, studies)
-    return found
+    return found | unfavourable.pieces(options.cells)
 
 
 def _others(options: argparse.Namespace, setting: Setting) -> pd.DataFrame:
@@ -575,6 +577,7 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=1000, help="simulated studies a setting")
     parser.add_argument("--more", type=int, default=1000, help="studies of what takes little time: see the page")
     parser.add_argument("--defects", type=int, default=200, help="studies of what other formulas give")
+    parser.add_argument("--cells", type=int, default=200, help="studies of a cell of unfavourable designs")
     parser.add_argument("--points", type=int, default=200, help="studies of ten points in which a number misled")
     parser.add_argument(
         "--resamples", type=int, default=1000, help="of the bootstrap; paired differences take twice as many"

@@ -20,6 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import card_recovery
 import comparison_recovery
 import pandas as pd
+import planning_recovery
 import spread_recovery
 import unequal_recovery
 
@@ -28,6 +29,7 @@ MODULES: dict[str, ModuleType] = {
     "unequal": unequal_recovery,
     "comparison": comparison_recovery,
     "spread": spread_recovery,
+    "planning": planning_recovery,
 }
 SEED = 20_261_124
 COLUMNS = ["setting", "n_groups", "quantity", "studies", "before", "now", "target"]
