@@ -57,8 +57,8 @@ BUGS = (
     Bug(  # off by one: a tie is taken for the place after the last
         "probes",
         "probes/_comparisons.py",
-        "TIE if row[0] >= len(order)",
-        "TIE if row[0] > len(order)",
+        "TIE if index >= candidates",
+        "TIE if index > candidates",
         ("test_comparisons.py", "test_pair_order.py"),
     ),
     Bug(  # missing sort: what is drawn depends on the order of rows
@@ -106,8 +106,8 @@ BUGS = (
     Bug(  # <= for <: as many groups as are needed count as too few
         "cards",
         "cards/verdict.py",
-        "evidence.n_groups < FEWEST_GROUPS",
-        "evidence.n_groups <= FEWEST_GROUPS",
+        "evidence.independent_groups < FEWEST_GROUPS",
+        "evidence.independent_groups <= FEWEST_GROUPS",
         ("test_cards.py",),
     ),
     Bug(  # off by one: one group more than the limit

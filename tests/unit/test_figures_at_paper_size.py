@@ -219,7 +219,6 @@ DRAWN = {
             **ABOUT,
             n=5,
             quantity="pearson",
-            interval="percentile",
             cluster="group",
             readouts=["hard"],
             **sizes,

@@ -264,7 +264,7 @@ def test_the_same_data_give_the_same_bytes(shares, agreement, swept):
 def test_the_forest_can_have_intervals_over_items_within_those_over_groups():
     table = estimates("pearson", ["a"], ["hanna"], strategies=("balanced", "fixed"))
     table.loc[table["cluster"] == "item", ["ci_low", "ci_high"]] += [0.01, -0.01]
-    how = {"study": "s", "n": 5, "profile": "default", "quantity": "pearson", "interval": "percentile"}
+    how = {"study": "s", "n": 5, "profile": "default", "quantity": "pearson"}
     how |= {"readouts": ["hard"], "width_in": 5.0, "row_height_in": 0.4, "columns": 2, "labels": LABELS}
     figure = strategy_forest.draw(table, cluster="both", **how)
     (axis,) = panels(figure)

@@ -289,7 +289,8 @@ def test_p_of_the_excess_is_that_of_a_jackknife_that_estimates_without_each_grou
     for group in table["group_id"].unique():  # the halvings do not depend on the groups
         rows = rank_reversal.estimate(table[table["group_id"] != group], **OPTIONS)
         without.append(rows.query("comparison == 'excess'").set_index("quantity")["estimate"])
-    error = pd.concat(without, axis=1).std(axis=1, ddof=0) * np.sqrt(11)
+    away = pd.concat(without, axis=1).sub(found["estimate"], axis=0)
+    error = np.sqrt(11 / 12 * (away**2).sum(axis=1))
     upper = {name: stats.t.sf(found.loc[name, "estimate"] / error[name], 11) for name in (*TESTED, "tied_pairs")}
     for quantity in ("top1_flip", "reversed_pairs"):
         assert found.loc[quantity, "p"] == pytest.approx(upper[quantity])

@@ -234,8 +234,8 @@ def test_the_interval_of_a_difference_comes_from_leaving_out_groups():
         return other - one
 
     left_out = np.array([difference(np.arange(24) // 2 != group) for group in range(12)])
-    error = np.sqrt(11 / 12 * ((left_out - left_out.mean()) ** 2).sum())
-    value, reach = difference(np.full(24, True)), stats.t.ppf(0.975, 11) * error
+    value = difference(np.full(24, True))
+    reach = stats.t.ppf(0.975, 11) * np.sqrt(11 / 12 * ((left_out - value) ** 2).sum())
     assert found[["difference", "difference_low", "difference_high"]].tolist() == pytest.approx(
         [value, value - reach, value + reach]
     )

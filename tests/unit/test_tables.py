@@ -256,7 +256,8 @@ def test_the_strategy_comparison_has_r_of_each_strategy_and_differences_from_one
 )
 def test_stars_mark_differences_whose_interval_does_not_hold_0(values, text):
     ends = ("", "_low", "_high", "_p_holm")
-    row = {"judge": "j", "dataset": "d", "readout": "hard", "delta_fixed_items": 9, "n_clusters": 40}
+    row = {"judge": "j", "dataset": "d", "readout": "hard", "cluster": "group"}
+    row |= {"delta_fixed_items": 9, "n_clusters": 40}
     row |= {f"delta_fixed{end}": value for end, value in zip(ends, values, strict=True)}
     printed = strategy_comparison.for_print(pd.DataFrame([row]))
     assert printed[["less fixed r", "flag"]].to_numpy().tolist() == [[text, ""]]
@@ -426,8 +427,8 @@ def test_the_same_table_gives_the_same_bytes(whole, tmp_path):
 
 def test_the_strategy_comparison_can_have_items_as_the_paper_draws_them_beside_groups():
     table = simulated_reads(groups=12, candidates=4, study="s")
-    correlations = agreement.estimate(table, **BOOTSTRAP)
-    differences = comparison.estimate(table, **BOOTSTRAP)
+    correlations = agreement.estimate(table, confidence=0.95)
+    differences = comparison.estimate(table, confidence=0.95)
     rows = strategy_comparison.table(correlations, differences, study="s", n=5, cluster="both")
     assert rows["cluster"].tolist() == ["group", "item"]
     for cluster, n in (("group", 12), ("item", 48)):

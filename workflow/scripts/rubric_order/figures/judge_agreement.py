@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import ticker
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from scipy.cluster import hierarchy
 from scipy.spatial import distance
 
@@ -68,7 +69,8 @@ def draw(
                     axis.text(x, y, shown, ha="center", va="center", fontsize=letters, color=colour)
             if not written:
                 figure.colorbar(image, ax=axis, orientation="horizontal", pad=0.02, aspect=12)
-            size = min(plt.rcParams["xtick.labelsize"], cell / LINE)
+            usual = FontProperties(size=plt.rcParams["xtick.labelsize"]).get_size_in_points()
+            size = min(usual, cell / LINE)
             axis.set_xticks(range(len(names)), names, rotation=90, fontsize=size)
             axis.set_yticks(range(len(names)), names if place % columns == 0 else [], fontsize=size)
             axis.set_title(f"{labels.dataset(benchmark)}\n{title}" if axis is row[0] else title)
@@ -90,7 +92,7 @@ def _layout(chosen: pd.DataFrame, labels: Labels, *, width_in: float, columns: i
     judges = {*chosen["judge"], *chosen["other"]} - {EVERY, ""}
     longest = max((labels.judge(name) for name in judges), key=len)
     while True:
-        size, before = plt.rcParams["xtick.labelsize"], 0.0
+        size, before = FontProperties(size=plt.rcParams["xtick.labelsize"]).get_size_in_points(), 0.0
         while abs(size - before) > 0.01:  # smaller letters make shorter names, and those a larger map
             names_in = style.text_width(longest, size)
             side = (width_in - names_in) / columns - style.scaled(0.25)

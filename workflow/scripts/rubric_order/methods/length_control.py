@@ -198,7 +198,9 @@ def _without_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Diff
     space[:k, :k] = own.space
     padded = np.column_stack([own.influence, np.zeros(len(own.influence))])
     coefficients = np.append(own.coefficients, 0.0)
-    return Difficult(own._replace(coefficients=coefficients, influence=padded, space=space, least=None), 0.0)
+    weights = own.weights and own.weights._replace(root=np.pad(own.weights.root, ((0, 1), (0, 0))))
+    padded_fit = own._replace(coefficients=coefficients, influence=padded, space=space, least=None, weights=weights)
+    return Difficult(padded_fit, 0.0)
 
 
 def _likelihood(

@@ -24,16 +24,14 @@ KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
 QUANTITIES = ["spread", "within", "changed", "best_changed"]
 
 
-def table(
-    order_spread: pd.DataFrame, *, study: str, condition: str = "baseline", cluster: str = "group"
-) -> pd.DataFrame:
+def table(order_spread: pd.DataFrame, *, study: str, cluster: str = "group") -> pd.DataFrame:
     """One row a judge, profile, dataset, strategy, scale and readout.
 
     Args:
         order_spread: see `order_spread.estimate`.
         cluster: ``item`` or ``group``: what counts as the sample.
     """
-    chosen = order_spread.query("study == @study and condition == @condition and cluster == @cluster")
+    chosen = order_spread.query("study == @study and cluster == @cluster")
     found = widen(chosen, KEYS, QUANTITIES).set_index(KEYS)
     whole = chosen[chosen["quantity"] == "within"].set_index(KEYS)
     own = chosen[chosen["quantity"] == "spread"].set_index(KEYS)
