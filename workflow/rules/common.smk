@@ -47,7 +47,7 @@ if not any(config[block] for block in ("studies", "figures", "tables")) and "--l
 if config["rehearse"]:
     os.makedirs(rehearsal.FOLDER, exist_ok=True)
     os.chdir(rehearsal.FOLDER)
-    print(rehearsal.note(config), file=sys.stderr)
+    print(f"{rehearsal.note(config)} Its results: {rehearsal.FOLDER}/results/", file=sys.stderr)
 
 ID = "[a-z0-9]+(_[a-z0-9]+)*"
 
