@@ -33,4 +33,4 @@ rule draw_figure:
         note=rehearsal_note,
     shell:
         "python {params.entry:q} --figure {params.module} --statistics {params.statistics:q}"
-        " --settings {params.settings:q} --labels {params.labels:q} --style {input.style:q} --note {params.note:q} --outputs {output:q} 2> >(tee {log:q} >&2)"
+        " --settings {params.settings:q} --labels {params.labels:q} --style {input.style:q} --note={params.note:q} --outputs {output:q} 2> >(tee {log:q} >&2)"
