@@ -156,10 +156,11 @@ CELLS = (
         **CEILING,
     ),
     right("usual ordering shifted .1 points", 7, BIASED, math.nan, groups=400, shift=0.142),
-    right("no bias", 7, EQUIVALENT, POWER, groups=200, soft=True),
-    *(right("no bias", 7, EQUIVALENT, math.nan, groups=groups) for groups in (400, 1000)),
+    # Prompts that do more to single items than .2 move these by the margin: such a judge is no equivalent one.
+    right("no bias", 7, EQUIVALENT, POWER, groups=200, soft=True, prompts=0.2),
+    *(right("no bias", 7, EQUIVALENT, math.nan, groups=groups, prompts=0.2) for groups in (400, 1000)),
     *(
-        right("pass or fail, no bias", 3, EQUIVALENT, math.nan, groups=groups, **PASS_FAIL)
+        right("pass or fail, no bias", 3, EQUIVALENT, math.nan, groups=groups, prompts=0.2, **PASS_FAIL)
         for groups in (100, 200, 400)
     ),
     right(
@@ -170,6 +171,7 @@ CELLS = (
         groups=200,
         design="rotations",
         soft=True,
+        prompts=0.2,
     ),
 )
 

@@ -14,7 +14,7 @@ import yaml
 
 from rubric_order import catalogue
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "workflow"
 ROOT = HERE.parents[1]
 GROUPS = 3
 CONFIGS = sorted(
@@ -28,8 +28,6 @@ FAST = {
     "reads": {"moved": 1, "failed": 1, "drawn": 1},
 }
 SENTENCE = "Rehearsal with simulated judges"
-
-pytestmark = pytest.mark.slow
 
 
 def run(command: list[str], folder: Path, **environment: str) -> str:
