@@ -28,6 +28,8 @@ WHO = ("study", "dataset", "judge")
 SIDES = {"strategy": ("strategy", "baseline", "other"), "condition": ("condition", "varied", "other", "one")}
 SIDES |= {"judge": ("judge", "source", "other", "one"), "dataset": ("dataset", "one", "other")}
 SIDES |= {"profile": ("profile", "one", "other")}
+# Conditions that statistics show together, under another name.
+TOGETHER = {"padded_1": "padding", "padded_2": "padding"}
 SCRIPTS = ("render_table.py", "draw_figure.py")
 
 
@@ -87,7 +89,8 @@ class Result:
 
 def _is(column: pd.Series, value: object) -> pd.Series:
     """Whether each entry is a value, or names it among others."""
-    return column.astype(str).map(lambda text: text == str(value) or str(value) in text.split())
+    names = {str(value), TOGETHER.get(str(value), str(value))}
+    return pd.Series([not names.isdisjoint([str(entry), *str(entry).split()]) for entry in column], column.index)
 
 
 def cells(folder: Path) -> Iterator[dict]:

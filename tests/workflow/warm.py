@@ -13,10 +13,12 @@ import runpy
 import shlex
 import subprocess
 import sys
+import threading
 import types
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+STARTS = threading.Lock()
 WORDS = "TEST_WORDS"  # names a file for the words of each job, one line of JSON each
 SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
 COMMAND = re.compile(r"set -euo pipefail; +python (?P<words>.+) 2> >\(tee (?P<log>.+) >&2\)", re.DOTALL)
@@ -57,7 +59,10 @@ class Job:
         self.log = log
         asked, self.asks = CONTEXT.Pipe(duplex=False)
         self.process = CONTEXT.Process(target=run, args=(words, log, os.getcwd(), asked))
-        self.process.start()
+        with STARTS:
+            self.process.start()
+            # Starting a process asks all others for their exit status, which another thread may be reading.
+            multiprocessing.process._children.discard(self.process)
         self.pid = self.process.pid
 
     def wait(self, timeout: float | None = None) -> int:
