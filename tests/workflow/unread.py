@@ -62,7 +62,9 @@ class Result:
             try:
                 with contextlib.redirect_stderr(io.StringIO()):
                     runpy.run_path(words[0], run_name="__main__")
-            except Exception as error:
+            except (Exception, SystemExit) as error:
+                if "ended on request" in str(error):  # this program itself is told to end
+                    raise
                 return repr(error).encode()
             return output.read_bytes()
 

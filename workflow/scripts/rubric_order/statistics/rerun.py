@@ -359,7 +359,7 @@ def _of_block(block: Block, seed: int) -> Iterator[dict]:
         about = {"readout": "hard", "n_items": len(block.items), "n_reads": counts.sum()}
         covariance = share_covariance(counts)
         for place, share in enumerate(counts.sum(axis=0) / counts.sum()):
-            error = np.sqrt(covariance[place, place])
+            error = np.sqrt(max(covariance[place, place], 0))
             yield about | {"quantity": "share", "position": place + 1, "estimate": share, "error": error}
         yield about | {"quantity": "cramers_v"} | _named(v_error(counts))
     human = block.items["human_score"].to_numpy(dtype=float)
