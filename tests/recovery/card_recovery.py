@@ -1,4 +1,4 @@
-"""How often bias cards are right and wrong, where the truth is known, by simulators that share nothing with the rest.
+"""Shares of right and wrong bias cards, where the truth is known, by simulators that share nothing with the rest.
 
     python tests/recovery/card_recovery.py --studies 200 [--only NAME ...] [--processes 2]
 

@@ -80,7 +80,7 @@ def reversal(
     quality: str = "normal",
     unequal: bool = False,
 ) -> dict[str, tuple[float, float]]:
-    """Whether an excess was found.
+    """True where an excess was found.
 
     Args:
         moved: standard deviation of what the usual order adds to a candidate, in points: a real reversal.
@@ -114,7 +114,7 @@ def reversal(
 def selection(
     rng: np.random.Generator, *, groups: int, n: int, more: float, other: float | None = None, unequal: bool = False
 ) -> dict[str, tuple[float, float]]:
-    """Whether V differs.
+    """True where V is found to differ.
 
     Args:
         more: by how much of 1 / n the first position is selected more often, `other` by the second judge.
@@ -149,7 +149,7 @@ def old_v(counts: np.ndarray) -> tuple[float, np.ndarray]:
 def summary(
     rng: np.random.Generator, *, groups: int, judges: int, datasets: int, correlated: float, differ: float
 ) -> dict[str, tuple[float, float]]:
-    """Whether the interval of the mean over judges holds the truth; judges `differ` by this standard deviation."""
+    """True where the interval of the mean over judges holds the truth; judges `differ` by this standard deviation."""
     true, error = 0.3, 0.15
     shared = rng.normal(size=(datasets, groups, 1))
     of_groups = np.sqrt(correlated) * shared + np.sqrt(1 - correlated) * rng.normal(size=(datasets, groups, judges))
@@ -173,7 +173,7 @@ def summary(
 def causes(
     rng: np.random.Generator, *, groups: int, harsher: float, text: float = 0.0, several: bool = False, unequal: bool
 ) -> dict[str, tuple[float, float]]:
-    """Whether an effect of the text was found, from the scores that were drawn.
+    """True where an effect of the text was found, from the scores that were drawn.
 
     Args:
         several: whether texts of all levels are shown, beside that of the highest under other numbers.

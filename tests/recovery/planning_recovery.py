@@ -1,4 +1,4 @@
-"""Whether `rubric-order plan-groups` names the number of groups that four of five studies need, by simulated cards.
+"""The number of groups that `rubric-order plan-groups` names, beside the one that four of five simulated studies need.
 
     python tests/recovery/planning_recovery.py --studies 200 [--only WORD ...]
 
@@ -182,7 +182,7 @@ def needed(cell: Planned, studies: int, seed: int) -> float:
 
 
 def _at_power(shares: dict[int, float], studies: int) -> float:
-    """Where a probit line through shares has `POWER`."""
+    """The number of groups at which a probit line through shares has `POWER`."""
     at, share = np.log([*shares]), np.array([*shares.values()])
 
     def loss(line: np.ndarray) -> float:

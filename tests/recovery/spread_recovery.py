@@ -109,7 +109,7 @@ def cells() -> dict[str, Cell]:
 
 
 def run(cell: Cell, studies: int, seed: int) -> pd.DataFrame:
-    """What was reported before and what is reported now, over so many studies.
+    """The numbers reported before and now, over so many studies.
 
     Returns:
         One row a quantity: `COLUMNS`; `target` is the truth, or what a test or an interval promises.
@@ -125,7 +125,7 @@ def groups_of(cell: Cell) -> np.ndarray:
 
 
 def probabilities(cell: Cell, group: np.ndarray, shown: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Of each position, by item and ordering, shape (m, D, n); opinions and lengths are in part those of the group."""
+    """Probabilities of the positions, by item and ordering, shape (m, D, n); groups share opinions and lengths in part."""
     m, n = len(group), cell.n
     opinion, length = (
         np.sqrt(0.25) * rng.normal(size=group.max() + 1)[group] + np.sqrt(0.75) * rng.normal(size=m) for _ in range(2)

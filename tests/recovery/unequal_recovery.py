@@ -137,7 +137,7 @@ def r_of_mean(k: int) -> float:
 
 
 def infinitesimal(estimate: float, influence: np.ndarray) -> tuple[float, float, float]:
-    """What was done before: the infinitesimal jackknife with Student's t. Ends of the interval, and p of 0.
+    """The earlier method: the infinitesimal jackknife with Student's t. Ends of the interval, and p of 0.
 
     Args:
         influence: what each cluster adds, as a derivative, shape (n_clusters,).

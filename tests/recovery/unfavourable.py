@@ -36,7 +36,7 @@ COLUMNS = ["setting", "n_groups", "quantity", "studies", "before", "now", "targe
 
 
 def pieces(studies: int) -> dict[str, Callable[[], pd.DataFrame]]:
-    """What makes the rows of each cell, by the name of its file."""
+    """Functions that make the rows of each cell, by the name of its file."""
     made: dict[str, Callable[[], pd.DataFrame]] = {}
     for name, module in MODULES.items():
         cells = module.cells()

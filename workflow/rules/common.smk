@@ -886,7 +886,7 @@ def reference_settings(wildcards):
 
 
 def how_references_are_made(dataset):
-    """How the reference answers of a dataset are made."""
+    """Settings by which the reference answers of a dataset are made."""
     block = config["references"][dataset]
     kept = {key: block[key] for key in ("n", "judges", "sample", "seed", "shows_rejected", "instruction", "file")}
     kept["levels"] = reference_levels(block)

@@ -259,7 +259,7 @@ class Evidence:
 
     @property
     def unequal(self) -> bool:
-        """Whether groups are so unequal that they say clearly less than as many equal ones."""
+        """True where groups are so unequal that they say clearly less than as many equal ones."""
         return self.effective_groups < MUCH_LESS * self.n_groups
 
     @property

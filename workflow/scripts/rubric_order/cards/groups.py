@@ -1,4 +1,4 @@
-"""How many groups of items would tell what a card cannot tell, from the standard errors that its reads have."""
+"""Number of groups of items that would tell what a card cannot tell, from the standard errors that its reads have."""
 
 import math
 from typing import Any, NamedTuple
@@ -139,7 +139,7 @@ def _errors(evidence: Evidence) -> Errors | None:
 
 
 def _model(evidence: Evidence, readout: Readout, times: float) -> Errors:
-    """What a judge whose pairs of reads differ as often would have, each ordering read some times more often."""
+    """Expected errors of a judge whose pairs of reads differ as often, each ordering read some times more often."""
     most = 1 - 1 / evidence.n
     differ = evidence.discordant_share if evidence.discordant_share == evidence.discordant_share else most / 2
     often = max(1.0, evidence.n_reads / evidence.n_items / evidence.n_orderings)

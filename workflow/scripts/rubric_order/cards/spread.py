@@ -1,4 +1,4 @@
-"""What the order does to single items, as a card says it: numbers from `order_spread`, sentences, and the bound."""
+"""Effects of the order on single items, as a card says them: numbers from `order_spread`, sentences, and the bound."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ HARD_AT_LEAST = "at least "
 
 @dataclass(frozen=True)
 class Spread:
-    """What orderings do to single items, by one readout.
+    """Effects of orderings on single items, by one readout.
 
     Attributes:
         readout: ``soft`` where option probabilities are known, else ``hard``; empty where nothing is known.
@@ -42,7 +42,7 @@ class Spread:
 
     @property
     def shown(self) -> bool:
-        """Whether single items are shown to move by less than the margin."""
+        """True where single items are shown to move by less than the margin."""
         return self.verdict == equivalence.SHOWN
 
 
@@ -135,7 +135,7 @@ def facts(of: Spread) -> list[tuple[str, str]]:
 
 
 def content(of: Spread) -> dict[str, Any]:
-    """What JSON says of it: null is what is not known."""
+    """The spread as JSON has it: null is what is not known."""
     found: dict[str, Any] = {"readout": of.readout or None, "smaller_than_margin": of.verdict or None}
     for name, values in (("sd", of.sd), ("scores_changed", of.scores), ("best_changed", of.best)):
         for end, value in zip(("", "_low", "_high"), values, strict=True):

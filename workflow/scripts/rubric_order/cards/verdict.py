@@ -118,7 +118,7 @@ def no_finding(tests: dict[tuple[str, str], float]) -> str:
 
 
 def _criteria(evidence: Evidence) -> tuple[Small, ...]:
-    """What must be shown to be small. Of two levels there is no interaction."""
+    """Effects that must be shown to be small. Of two levels there is no interaction."""
     criteria = (evidence.points.small_points, evidence.log_odds.small_log_odds)
     return (*criteria, evidence.log_odds.small_interaction) if evidence.n > 2 else criteria
 
@@ -163,7 +163,7 @@ def _few_groups(evidence: Evidence) -> bool:
 
 
 def _worth(evidence: Evidence) -> str:
-    """How many equal groups would say as much, where groups are unequal."""
+    """Words for the number of equal groups that would say as much, where groups are unequal."""
     if not evidence.unequal:
         return ""
     return (

@@ -121,7 +121,7 @@ def _values(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _unfit(text: str) -> str | None:
-    """What is expected of a text that no file, page or terminal takes as it is; None where it is fit."""
+    """Expected form of a text that no file, page or terminal takes as it is; None where it is fit."""
     if any("\ud800" <= character <= "\udfff" for character in text):
         return "expected text without lone surrogates"
     if any((character < " " and character not in "\t\n\r") or "\x7f" <= character <= "\x9f" for character in text):

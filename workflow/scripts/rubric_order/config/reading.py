@@ -35,7 +35,7 @@ def read(path: str | Path) -> dict:
 
 
 def _content(path: Path) -> object:
-    """What Snakemake would read: a file that is JSON as JSON, any other as YAML."""
+    """The content that Snakemake would read: a file that is JSON as JSON, any other as YAML."""
     if not files.read_text(path).lstrip().startswith(("{", "[")):
         return files.read_yaml(path)
     try:

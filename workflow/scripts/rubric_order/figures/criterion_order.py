@@ -88,7 +88,7 @@ def draw(
 
 
 def _legend(figure: Figure) -> list[str]:
-    """What marks in a figure say, of those that it has, in lines that fit its width."""
+    """Meaning of the marks that a figure has, in lines that fit its width."""
     written = [text.get_text() for axis in figure.axes for text in [*axis.texts, *axis.get_yticklabels()]]
     marks = {"*": "* interval without 0, position test significant", "†": "† position test not significant"}
     said = [text for mark, text in marks.items() if any(mark in each for each in written)]

@@ -81,7 +81,7 @@ def draw(
 
 
 def _layout(chosen: pd.DataFrame, labels: Labels, *, width_in: float, columns: int) -> tuple[int, float, float]:
-    """How many panels stand side by side, so that the names of all judges can be read beside each map.
+    """Number of panels side by side, such that the names of all judges can be read beside each map.
 
     Args:
         columns: at most so many.

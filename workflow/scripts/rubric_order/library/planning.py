@@ -33,7 +33,7 @@ class Plan(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What the numbers are about."""
+        """Titles of the numbers."""
         of = f"{self.judge}: groups" if self.judge else "Groups"
         return f"{of} that a card needs to be right in {self.found.power:.0%} of studies"
 

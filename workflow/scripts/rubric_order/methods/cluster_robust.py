@@ -28,7 +28,7 @@ LARGER = (
 
 
 class Weights(NamedTuple):
-    """What each cluster holds of the information, on a scale on which all information is the identity.
+    """Share of the information in each cluster, on a scale on which all information is the identity.
 
     The number of degrees of freedom of an error is that of a scaled chi-square distribution (of several estimates, of a
     Wishart distribution) with the same mean and variance as the sandwich would have if clusters were as they are here,
@@ -297,7 +297,7 @@ def nothing(shape: tuple[int, int], problem: str) -> Fit:
 
 
 def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, np.ndarray, Weights]:
-    """How much the estimate moves when a cluster is left out, the projection onto what the design tells, and weights.
+    """Move of the estimate when a cluster is left out, the projection onto what the design tells, and weights.
 
     A cluster's score is divided by the information of all others, not of all: this is the jackknife's estimate after
     one step, and its covariance the sandwich named CR3, or that of Mancl and DeRouen. With few clusters it is not too

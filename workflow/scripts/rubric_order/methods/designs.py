@@ -57,7 +57,7 @@ class Design:
 
     @property
     def shared(self) -> bool:
-        """Whether each ordering was read of at least half of the items: else items have orderings of their own."""
+        """True if each ordering was read of at least half of the items: else items have orderings of their own."""
         return bool(2 * np.bincount(self.ordering, minlength=len(self.orderings)).min() >= self.n_items)
 
     @cached_property
@@ -74,12 +74,12 @@ class Design:
 
     @property
     def balanced(self) -> bool:
-        """Whether every score stands equally often in every position, for each item."""
+        """True if every score stands equally often in every position, for each item."""
         return bool(np.abs(self.exposure - 1 / self.n).max(initial=0) < EVEN)
 
     @property
     def crossed(self) -> bool:
-        """Whether every score stands in every position, over all items at least half as often as on average."""
+        """True if every score stands in every position, over all items at least half as often as on average."""
         over_items = np.einsum("i,isp->sp", self.several, self.exposure) / max(len(self.times), 1)
         return bool(2 * self.n * over_items.min(initial=1) >= 1 - EVEN)
 

@@ -39,7 +39,7 @@ class Deciding(NamedTuple):
 
 
 def drawn_as_they_are(low: float, high: float, temperature: float) -> bool:
-    """Whether a judge's answers are drawn from its option probabilities as they are.
+    """True if a judge's answers are drawn from its option probabilities as they are.
 
     Args:
         low, high: interval of the exponent, see `sampling.exponent`.

@@ -1,4 +1,4 @@
-"""How many groups a bias card needs: to find a bias of a stated size, and to show a judge without one to be equivalent.
+"""Number of groups that a bias card needs to find a bias of a stated size, or to show a judge without one equivalent.
 
 Both follow from the standard errors of what a card's tests and criteria are about. Errors shrink with the root of the
 number of groups. They come from reads, or, before there are any, from the share of pairs of reads of an item that
@@ -35,7 +35,7 @@ LEVEL = 0.05  # of the one-sided tests of equivalence
 
 
 class Spread(NamedTuple):
-    """What a judge without bias shows of the spread between single items, in squared points.
+    """Spread that a judge without bias shows between single items, in squared points.
 
     Attributes:
         variance: what is expected. error: its standard error; NaN where the spread is not known.
@@ -165,7 +165,7 @@ def _orderings(n: int, orderings: int) -> np.ndarray:
 
 
 def _columns(shown: np.ndarray) -> np.ndarray:
-    """Of each score in each ordering the indicators of its place, and the product of score and place: (D, n, n + 1)."""
+    """Indicators of the place of each score in each ordering, and the product of score and place: (D, n, n + 1)."""
     n = shown.shape[1]
     places, scale = np.argsort(shown, axis=1), np.linspace(-1, 1, n)
     line = scale * scale[places]

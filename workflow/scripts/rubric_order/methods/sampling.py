@@ -1,4 +1,4 @@
-"""How answers are drawn from option probabilities."""
+"""The power of the option probabilities from which answers are drawn."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""How far the order moves single items, in directions that may differ from item to item.
+"""Spread of the order's effects between single items, in directions that may differ from item to item.
 
 A read of item i under ordering o is taken as
 

@@ -106,7 +106,7 @@ def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Mapping, *, ada
 
 
 def _about(benchmark: str, one: Mapping, other: Mapping, order: tuple[int, int], repeat: int) -> dict:
-    """What a record says of the two items that it compares, in the format of its benchmark."""
+    """Fields of a record about the two items that it compares, in the format of its benchmark."""
     names = [one["candidate"], other["candidate"]]
     if benchmark == SUMMEVAL:
         human = {f"human_score_{k}": item["human_score"] for k, item in enumerate((one, other), start=1)}
@@ -131,7 +131,7 @@ def _head(judge: Mapping) -> str:
 def _opinions(
     items: pd.DataFrame, simulated: simulation.Simulation, head: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What the judge thinks of each item, and the keys of the items and of their groups."""
+    """Opinion of the judge about each item, and the keys of the items and of their groups."""
     dataset, ids = str(items["dataset"].iloc[0]), items["item_id"].tolist()
     item = simulation.keys(f"{head}\x1f{dataset}\x1f{name}" for name in ids)
     group = simulation.keys(f"{head}\x1fgroup\x1f{dataset}\x1f{name.partition('-')[0]}" for name in ids)

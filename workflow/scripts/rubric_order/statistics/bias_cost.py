@@ -223,7 +223,7 @@ def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple
 
 
 def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray) -> dict[str, tuple[float, float]]:
-    """What the cheapest ordering of half of the groups costs in the other half, without noise.
+    """Cost of the cheapest ordering of half of the groups in the other half, without noise.
 
     The error is that of costs in the half that is looked at, with that of the choice: how much the costs of what
     halves choose differ, measured in all units.
@@ -298,7 +298,7 @@ def _cross_fit(
 
 
 def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) -> dict[str, np.ndarray]:
-    """How the ordering that one half chose agrees with humans in the other half."""
+    """Agreement with humans, in the other half, of the ordering that one half chose."""
     if pearson is None:
         return {}
     found = _of_choice("heldout_pearson", chosen, pearson, canonical)

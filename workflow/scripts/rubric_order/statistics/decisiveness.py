@@ -83,7 +83,7 @@ def _of_block(block: blocks.Block) -> dict:
 
 
 def _drawn(block: blocks.Block, both: np.ndarray) -> sampling.Exponent:
-    """How answers are drawn from probabilities, of the reads that have both."""
+    """The power of the probabilities from which answers are drawn, of the reads that have both."""
     if not both.any() or "position" not in block.table:
         return sampling.Exponent()
     shares = np.stack(block.table.loc[both, selections.READOUTS["soft"]].to_numpy())

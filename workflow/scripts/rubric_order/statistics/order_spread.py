@@ -1,4 +1,4 @@
-"""How far the order moves single items, and how many: what a mean over items can hide."""
+"""Spread of the order's effects between single items, and the share of items that move: a mean can hide both."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -115,7 +115,7 @@ class _Cells:
             return np.where(count > 1, squares / (count - 1) / count, np.nan)
 
     def times(self, scores: np.ndarray, n: int) -> np.ndarray:
-        """How often each score was given in each cell, shape (m, D, n)."""
+        """Number of times that each score was given in each cell, shape (m, D, n)."""
         scored = ~np.isnan(scores)
         code = self.cell[scored] * n + scores[scored].astype(int) - 1
         return np.bincount(code, minlength=self.shape[0] * self.shape[1] * n).reshape(*self.shape, n).astype(float)
@@ -179,7 +179,7 @@ def _of_readout(
 
 
 def _in_every_ordering(repeated: np.ndarray) -> bool:
-    """Whether repetition is known under every ordering, of at least half of the items."""
+    """True if repetition is known under every ordering, of at least half of the items."""
     return bool(((~np.isnan(repeated)).mean(axis=0) >= 0.5).all())
 
 
@@ -198,7 +198,7 @@ def _by_temperature(
 def _changes(
     block: blocks.Block, readout: str, read: np.ndarray, cells: _Cells, repeats: bool, cluster: str
 ) -> Iterator[tuple[str, np.ndarray, float, np.ndarray]]:
-    """What orderings change: quantity, of each item or prompt its share, the part of chance, and its cluster."""
+    """Changes by orderings: quantity, of each item or prompt its share, the part of chance, and its cluster."""
     reference = cells.reference
     if readout == "soft":
         moved, chance = spread.moved_by_probabilities(cells.shares(), reference), 0.0

@@ -1,4 +1,4 @@
-"""Which tests of the order of the score levels decide a bias card, and which of them are findings."""
+"""Tests of the order of the score levels that decide a bias card, and their findings."""
 
 import math
 from collections.abc import Iterator

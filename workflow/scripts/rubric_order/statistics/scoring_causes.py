@@ -1,4 +1,4 @@
-"""What moves scores: position, ID, or the presence, number and text of a reference answer. One model for all."""
+"""Causes that move scores: position, ID, or the presence, number and text of a reference answer. One model for all."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple

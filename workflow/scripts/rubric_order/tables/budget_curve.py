@@ -1,4 +1,4 @@
-"""How much of what averaging reads gains is there with a few."""
+"""Share of the gain from averaging all reads that a few reads have."""
 
 import pandas as pd
 

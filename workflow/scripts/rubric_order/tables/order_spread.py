@@ -1,4 +1,4 @@
-"""How far the order moves single items, and how many."""
+"""Spread of the order's effects between single items, and the share of items that move."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What moves scores: position, ID, or the presence, the number and the text of a reference answer."""
+"""Causes that move scores: position, ID, or the presence, the number and the text of a reference answer."""
 
 import pandas as pd
 

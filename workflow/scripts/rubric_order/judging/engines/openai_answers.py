@@ -67,7 +67,7 @@ def texts_of(message: Mapping) -> dict[str, object]:
 
 
 def _text_of(part: Mapping) -> str | None:
-    """What a part says; None where it is no text."""
+    """Text of a part; None where it is no text."""
     written = next((part[name] for name in ("text", "refusal", "thinking", "reasoning") if name in part), None)
     if isinstance(written, list):  # thoughts can be parts themselves
         pieces = [_text_of(piece) if isinstance(piece, Mapping) else None for piece in written]
