@@ -125,7 +125,7 @@ def groups_of(cell: Cell) -> np.ndarray:
 
 
 def probabilities(cell: Cell, group: np.ndarray, shown: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Probabilities of the positions, by item and ordering, shape (m, D, n); groups share opinions and lengths in part."""
+    """Probabilities of the positions, by item and ordering, shape (m, D, n). Groups share opinions in part."""
     m, n = len(group), cell.n
     opinion, length = (
         np.sqrt(0.25) * rng.normal(size=group.max() + 1)[group] + np.sqrt(0.75) * rng.normal(size=m) for _ in range(2)
