@@ -71,7 +71,8 @@ def test_a_preferred_place_is_found_in_pairs_and_lists(fresh: Project):
     strengths = pd.read_csv(fresh.file("results/tables/strengths.csv")).set_index("candidate")
     assert len(strengths) == 6 + 1
     assert 0.5 < strengths.loc["all", "first_last"] < 1.2
-    assert len(pd.read_csv(fresh.file("results/tables/length_controlled_win_rates.csv"))) == 6
+    rates = pd.read_csv(fresh.file("results/tables/length_controlled_win_rates.csv"))
+    assert rates["readout"].value_counts().to_dict() == {"hard": 6, "soft": 6}
 
     lists = pd.read_parquet(fresh.file("results/scores/lists/sim/planted.parquet"))
     assert len(lists) == 30 * 2 * 3 * 2
