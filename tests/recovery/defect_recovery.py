@@ -1,13 +1,12 @@
 """What formulas that look right give where the truth is known, beside ours.
 
-Most were ours once; those of the ten points that a review found are here (1 and part of 6) and in `point_recovery`.
+Most were ours once; more of them are in `point_recovery`.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-import point_recovery
 import preference_recovery
 
 from rubric_order.methods import preference, rankings, repetition
@@ -163,18 +162,11 @@ def _by_formula(won: np.ndarray, lost: np.ndarray) -> dict[str, float]:
     return {name: value if np.isfinite(value) else np.nan for name, value in found.items()}
 
 
-def split_table(studies: int) -> pd.DataFrame:
-    """Mean and standard deviation of `shares_of_the_order` for each judge of `SPLIT`, see `_summary`."""
-    return _summary({title: shares_of_the_order(judge, studies) for title, judge in SPLIT.items()})
-
-
-def noise_table(studies: int) -> pd.DataFrame:
-    """The same of `flips_between_halves`."""
-    return _summary({title: flips_between_halves(judge, studies) for title, judge in NOISE.items()})
-
-
 def likelihood_table(studies: int) -> pd.DataFrame:
-    """The same of `of_two_levels`, for the judges of `preference_recovery.planted`; `truth` is what was planted."""
+    """Means and deviations of `of_two_levels`, see `_summary`; `truth` is what was planted.
+
+    The judges are those of `preference_recovery.planted`.
+    """
     found = {}
     for setting in preference_recovery.planted().values():
         if setting.n == 2 and setting.readout == "hard" and setting.groups < 320:
@@ -194,46 +186,22 @@ def _summary(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-TABLES = {"likelihood": likelihood_table, "split": split_table, "noise": noise_table} | point_recovery.TABLES
-POINTS = {  # the point of each table, in the order of the page; a preference between two positions was none of them
-    "split": "1", "averaging": "2", "selection": "3", "groups": "4", "crossed": "5", "ties": "6", "noise": "6",
-    "rerun": "7", "families": "8", "intervals": "9", "equal": "10",
-}  # fmt: skip
+TABLES = {"likelihood": likelihood_table}
 COLUMNS = {
-    "split": {
-        "truth": "truth",
-        "of_fixed": "by repeats of the usual ordering",
-        "of_probabilities": "by option probabilities",
-        "truth_of_rotations": "truth of the rotations",
-        "of_repeats": "by repeats of all rotations",
-    },
-    "noise": {"truth": "two new runs", "complementary": "halves of single reads", "independent": "independent halves"},
-    "likelihood": {
-        "likelihood": "maximum likelihood",
-        "jackknife": "jackknife over groups",
-        "scaled": "Firth, larger penalty",
-        "firth": "Firth",
-    },
+    "likelihood": "maximum likelihood",
+    "jackknife": "jackknife over groups",
+    "scaled": "Firth, larger penalty",
+    "firth": "Firth",
 }
 
 
-def lines(name: str, table: pd.DataFrame) -> Iterator[str]:
-    """The lines of one of `TABLES`; of `likelihood` the biases and the share of studies that have a number."""
-    if name in point_recovery.TABLES:
-        yield from point_recovery.lines(table)
-        return
-    columns = COLUMNS[name]
-    yield f"| judge | {' | '.join(columns.values())} |"
-    yield f"|:--{'|--:' * len(columns)}|"
+def lines(table: pd.DataFrame) -> Iterator[str]:
+    """The lines of the table `likelihood`: biases, and the share of studies that have a number."""
+    yield f"| judge | {' | '.join(COLUMNS.values())} |"
+    yield f"|:--{'|--:' * len(COLUMNS)}|"
     for title, rows in table.groupby("title", sort=False):
         of = rows.set_index("quantity")
-        if name == "likelihood":
-            cells = [
-                f"{of.loc[each, 'mean'] - of.loc['truth', 'mean']:+.3f} ({of.loc[each, 'known']:.0%})"
-                for each in columns
-            ]
-        elif name == "split":
-            cells = [f"{of.loc[each, 'mean']:.1%} ± {of.loc[each, 'sd']:.1%}" for each in columns]
-        else:
-            cells = [f"{of.loc[each, 'mean']:.3f} ± {of.loc[each, 'sd']:.3f}" for each in columns]
+        cells = [
+            f"{of.loc[each, 'mean'] - of.loc['truth', 'mean']:+.3f} ({of.loc[each, 'known']:.0%})" for each in COLUMNS
+        ]
         yield f"| {title} | {' | '.join(cells)} |"

@@ -1,9 +1,9 @@
 """What was reported before and what is reported now, where the truth is known: ten points in which a number misled.
 
-Points 1 and 6 have more in `defect_recovery`. Formulas that were replaced are written out here.
+More is in `defect_recovery`. Formulas that were replaced are written out here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -40,8 +40,7 @@ FIRST_STUDY, FIRST_TRUTH = 7_000_000, 1  # seeds: studies and truths share no it
 LEVEL, CONFIDENCE = 0.05, 0.95
 RESAMPLES = 400
 LEVELS, GROUPS, CANDIDATES = 5, 160, 2
-TRUE_GROUPS = 20_000
-SHARE, NUMBER, LOG_ODDS, POINTS = "{:.1%}", "{:.3f}", "{:+.2f}", "{:.2f}"
+SHARE, NUMBER = "{:.1%}", "{:.3f}"
 
 
 def row(
@@ -49,17 +48,6 @@ def row(
 ) -> dict:
     """One row of a table: what was reported, what is true or what a test or interval promises, and what is reported."""
     return {"judge": judge, "quantity": quantity, "old": old, "truth": truth, "now": now, "form": form}
-
-
-def lines(table: pd.DataFrame) -> Iterator[str]:
-    """The lines of a table of `row`s."""
-    yield "| judge | quantity | before | truth, or what is promised | now |"
-    yield "|:--|:--|--:|--:|--:|"
-    last = None
-    for each in table.itertuples():
-        cells = ("" if np.isnan(value) else each.form.format(value + 0.0) for value in (each.old, each.truth, each.now))
-        yield f"| {'' if each.judge == last else each.judge} | {each.quantity} | {' | '.join(cells)} |"
-        last = each.judge
 
 
 def _groups(count: int, size: int) -> np.ndarray:
@@ -76,9 +64,6 @@ def weighted_r(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     sums = weights @ np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
     n, a, b, aa, bb, ab = sums.T
     return (n * ab - a * b) / np.sqrt((n * aa - a * a) * (n * bb - b * b))
-
-
-# Point 1: see `defect_recovery.split_table`.
 
 
 # Point 2. Before: r of the mean of balanced reads less that of the mean of fixed reads is what balancing removes.
@@ -118,31 +103,6 @@ def averaged(judge: Simulation, temperature: float, *, groups: int, seed: int, r
         away = weighted_r(drawn, balanced.mean(axis=1), human) - weighted_r(drawn, fixed.mean(axis=1), human)
         found["difference_p"] = 2 * min((away <= 0).mean(), (away >= 0).mean())
     return found
-
-
-def averaging_table(studies: int) -> pd.DataFrame:
-    """Point 2: what balancing does to r is told apart into the order and averaging."""
-    rows = []
-    for place, (title, (judge, temperature)) in enumerate(AVERAGED.items()):
-        first = FIRST_STUDY + 10_000 * place
-        studied = (averaged(judge, temperature, groups=GROUPS, seed=first + each) for each in range(studies))
-        found = pd.DataFrame(studied)
-        true = averaged(judge, temperature, groups=TRUE_GROUPS, seed=FIRST_TRUTH, resamples=0)
-        none = judge.preference == "none"
-        order = {"old": found["difference"].mean(), "truth": 0.0 if none else true["order"]}
-        said = {"old": _rejected(found["difference_p"]), "truth": LEVEL if none else np.nan}
-        rows += [
-            row(title, "r that is put down to the order", now=found["order"].mean(), **order),
-            row(title, "studies in which p is below 5%", now=_rejected(found["order_p"]), form=SHARE, **said),
-            row(title, "r gained by averaging ten orderings", truth=true["averaging"], now=found["averaging"].mean()),
-            row(
-                title,
-                "r gained by averaging ten reads of the usual ordering",
-                truth=true["averaging_baseline"],
-                now=found["averaging_baseline"].mean(),
-            ),
-        ]
-    return pd.DataFrame(rows)
 
 
 # Point 3. Before: V of the selected positions, its interval and its direction are the preference.
@@ -203,63 +163,8 @@ def selected(judge: Simulation, n: int, *, seed: int) -> dict[str, float]:
     }
 
 
-def _selected(judge: Simulation, n: int, studies: int, first: int) -> pd.DataFrame:
-    return pd.DataFrame([selected(judge, n, seed=FIRST_STUDY + first + study) for study in range(studies)])
-
-
-def selection_table(studies: int) -> pd.DataFrame:
-    """Point 3: V follows decisiveness and the scale, misses an interaction, and of a judge that repeats itself is 0."""
-    rows = []
-    settings = [(LEVELS, decisive) for decisive in (0.25, 0.5, 1.0, 2.0, 4.0)] + [(n, 1.0) for n in (2, 3, 9)]
-    for place, (n, decisive) in enumerate(settings):
-        judge = Simulation(tolerance=1.0, decisiveness=decisive, preference=PREFERRED)
-        title = f"one preference, {n} levels, decisiveness {decisive:g}"
-        found = _selected(judge, n, studies, 100_000 + 10_000 * place)
-        rows.append(row(title, "V before, in its place the preference: first less last", old=found["v"].mean()))
-        rows[-1] |= {"truth": PREFERRED[0] - PREFERRED[-1], "now": found["first_last"].mean()}
-    rows += _of_interaction(studies)
-    judge = Simulation(leniency=20.0, preference="first")
-    found = _selected(judge, LEVELS, studies, 300_000)
-    named, title = found["saturated"].astype(bool), "prefers the first positions, says 5 in every read"
-    uniform = {"old": found["near_uniform"].mean(), "now": (found["near_uniform"] & ~named).mean()}
-    widths = {"old": found["no_width"].mean(), "now": found["no_width_now"].mean()}
-    rows += [
-        row(title, "studies that are called near uniform", truth=0.0, form=SHARE, **uniform),
-        row(title, "studies with an interval of V of no width", truth=0.0, form=SHARE, **widths),
-        row(title, "studies that are called saturated", truth=1.0, now=named.mean(), form=SHARE),
-    ]
-    return pd.DataFrame(rows)
-
-
-def _of_interaction(studies: int) -> Iterator[dict]:
-    """Rows of judges without a preference for positions, who prefer some scores at some positions."""
-    judge = Simulation(tolerance=1.0, interaction=INTERACTION)
-    title = "score and position interact, no preference"
-    found = _selected(judge, LEVELS, studies, 200_000)
-    large = _balanced(judge, LEVELS, groups=TRUE_GROUPS, seed=FIRST_TRUTH).scores
-    gap, called = found["gap"].mean(), 1 - found["near_uniform"].mean()
-    yield row(title, "V before; now the largest gap between orderings, in points", old=found["v"].mean(), now=gap)
-    yield row(title, "the gap that is there, in points", truth=_largest_gap(large), form=POINTS)
-    said = {"old": called, "truth": 1.0, "now": _rejected(found["p_order"]), "form": SHARE}
-    yield row(title, "studies in which the order is said to matter (before: not near uniform)", **said)
-    judge = Simulation(tolerance=1.0, interaction=INTERACTION, leniency=LENIENCY)
-    title = f"the same, {LENIENCY:g} points more lenient"
-    found = _selected(judge, LEVELS, studies, 250_000)
-    power = np.log10(found["p"].median())
-    yield row(title, "studies that are called first-biased", old=found["first_biased"].mean(), truth=0.0, form=SHARE)
-    yield row(title, "median p of uniform selection, as a power of ten", old=power, form="{:.1f}")
-    own = {"now": found["first_last"].mean(), "form": LOG_ODDS}
-    yield row(title, "preference, first less last, averaged over the scores", **own)
-    own |= {"truth": 0.0, "now": found["given_term"].mean()}
-    yield row(title, "the same beside a term of score and position", **own)
-    yield row(title, "that term", **own | {"truth": -INTERACTION, "now": found["term"].mean()})
-    told = {"truth": 1.0, "now": _rejected(found["p_term"]), "form": SHARE}
-    yield row(title, "studies in which p of such terms is below 5%", **told)
-
-
 # Point 4. Before: texts, or items, are the sample.
 TEXTS, CRITERIA = 5, 4  # texts of a group; criteria of a text
-ORDER_GROUPS = 40
 GROUPED = {
     "item_scores": 0.5,
     "item_positions": 0.5,
@@ -336,37 +241,6 @@ def held(groups: int, *, seed: int) -> dict[str, np.ndarray]:
         found[f"v_{cluster}"] = np.array(uniformity.v_interval(of_unit, drawn @ of_unit, CONFIDENCE))
     found["r_jackknife"] = np.array(resampling.correlation(mean, block.human, group, CONFIDENCE)[1:])
     return found
-
-
-def groups_table(studies: int) -> pd.DataFrame:
-    """Point 4: levels of tests of the order of criteria, and coverage, where groups have effects in common."""
-    rows = []
-    for place, effect in enumerate((0.0, 0.3)):
-        rng = np.random.default_rng([FIRST_STUDY, place])
-        found = [order_p_values(read_criteria(ORDER_GROUPS, effect, rng=rng), rng=rng) for _ in range(studies)]
-        p = {name: np.concatenate([each[name] for each in found]) for name in found[0]}
-        title = f"order acts on groups, sd {effect:g} points, mean 0" if effect else "order does nothing"
-        for name, label in (("gap", "gap between positions"), ("ranks", "ranks of positions (Friedman)")):
-            share = {"old": _rejected(p[f"{name}_texts"]), "truth": LEVEL, "now": _rejected(p[f"{name}_groups"])}
-            rows.append(row(title, f"{label}: rejected at 5%", form=SHARE, **share))
-    judge = Simulation(preference="first", **GROUPED)
-    true_r = simulated_studies.true_agreement(judge, LEVELS, temperature=0.5, items=100_000, seed=FIRST_TRUTH).value[0]
-    true_v = simulated_studies.true_v(judge, LEVELS, temperature=0.5, items=100_000, seed=FIRST_TRUTH).value
-    for groups in (18, 40):
-        found = [held(groups, seed=FIRST_STUDY + 400_000 + 10_000 * groups + study) for study in range(2 * studies)]
-        title = f"{groups} groups of 8, effects of groups"
-        share = {}
-        for name in found[0]:
-            true, ends = true_r if name.startswith("r_") else true_v, np.array([each[name] for each in found])
-            share[name] = ((ends[:, 0] <= true) & (true <= ends[:, 1])).mean()
-        for label, old, now in (
-            ("r: percentiles by items; jackknife-t by groups", "r_items", "r_jackknife"),
-            ("r: percentiles by groups; jackknife-t by groups", "r_groups", "r_jackknife"),
-            ("V: by items; by groups", "v_items", "v_groups"),
-        ):
-            shares = {"old": share[old], "truth": CONFIDENCE, "now": share[now]}
-            rows.append(row(title, f"intervals that hold {label}", form=SHARE, **shares))
-    return pd.DataFrame(rows)
 
 
 # Point 5. Before: the interaction of the two orders is a product of their columns on the score.
@@ -538,7 +412,6 @@ def rerun_table(studies: int) -> pd.DataFrame:
 # Point 8. Before: each p-value of a table was looked at by itself.
 JUDGES, FAMILY_TEXTS, FAMILY_CRITERIA, FAMILY_RESAMPLES = 6, 24, 3, 100
 FAMILY_MANY = 96  # texts of larger families: a test has to keep its level with few texts and with many
-FAMILY_TIMES = 5  # times as many families as studies of other points, for `LOOKED_AT`
 NAMES = np.array([f"c{place}" for place in range(FAMILY_CRITERIA)])
 
 
@@ -670,7 +543,6 @@ FAMILIES: dict[str, Callable[[np.random.Generator], pd.DataFrame]] = {
     "halo: inside less alone, 96 groups": partial(_family_of_halo, texts=FAMILY_MANY),
     "rank_reversal: excess of reversed pairs, 96 groups": partial(_family_of_rankings, texts=FAMILY_MANY),
 }
-LOOKED_AT = ("halo", "rank_reversal")  # statistics that get more families, so that their level is known more exactly
 # The same where there is something to find.
 PLANTED: dict[str, Callable[[np.random.Generator], pd.DataFrame]] = {
     "halo: an impression of a point": partial(_family_of_halo, shared=1.0),
@@ -678,27 +550,8 @@ PLANTED: dict[str, Callable[[np.random.Generator], pd.DataFrame]] = {
 }
 
 
-def families_table(studies: int) -> pd.DataFrame:
-    """Point 8: families of tests, of `JUDGES` judges each: share in which one is significant by chance, and power."""
-    return pd.DataFrame([family_row(title, studies) for title in FAMILIES | PLANTED])
-
-
-def family_row(title: str, studies: int) -> dict:
-    """One row of `families_table`; statistics in `LOOKED_AT` get `FAMILY_TIMES` times as many families."""
-    rng = np.random.default_rng([FIRST_STUDY, 8, list(FAMILIES | PLANTED).index(title)])
-    planted = title in PLANTED
-    times = FAMILY_TIMES if title.startswith(LOOKED_AT) and not planted else 1
-    found = [(FAMILIES | PLANTED)[title](rng) for _ in range(times * studies)]
-    rejected = {name: np.array([table[name].to_numpy() < LEVEL for table in found]) for name in ("p", "p_holm")}
-    old, now = (each.mean() if planted else each.any(axis=1).mean() for each in rejected.values())
-    tests = rejected["p"].shape[1]
-    what = f"share of {tests} tests that find it" if planted else f"a false finding among {tests} tests"
-    return row(title, what, old=old, truth=np.nan if planted else LEVEL, now=now, form=SHARE)
-
-
 # Point 9. Before: percentiles of the bootstrap over groups.
-INTERVAL_GROUPS, INTERVAL_CANDIDATES, HALVINGS = 18, 8, 10
-TRUE_STUDIES, TRUE_STUDY_GROUPS = 4, 3000
+INTERVAL_CANDIDATES, HALVINGS = 8, 10
 
 
 class Statistic:
@@ -804,24 +657,6 @@ def statistics_of(groups: int, *, seed: int) -> dict[str, Statistic]:
     }
 
 
-def intervals_table(studies: int) -> pd.DataFrame:
-    """Point 9: how often 95% intervals of 18 groups hold the truth, by percentiles and by the jackknife."""
-    large = [statistics_of(TRUE_STUDY_GROUPS, seed=FIRST_TRUTH + study) for study in range(TRUE_STUDIES)]
-    truth = {name: np.mean([study[name].estimate() for study in large]) for name in large[0]}
-    rng = np.random.default_rng([FIRST_STUDY, 9])
-    held_by: dict[str, list] = {name: [] for name in truth}
-    for study in range(2 * studies):
-        for name, statistic in statistics_of(INTERVAL_GROUPS, seed=FIRST_STUDY + 900_000 + study).items():
-            held_by[name].append([low <= truth[name] <= high for low, high in statistic.intervals(rng=rng)])
-    title = f"{INTERVAL_GROUPS} groups of {INTERVAL_CANDIDATES}, effects of groups"
-    return pd.DataFrame(
-        [
-            row(title, name, old=old, truth=CONFIDENCE, now=now, form=SHARE)
-            for name, (old, now) in ((name, np.mean(each, axis=0)) for name, each in held_by.items())
-        ]
-    )
-
-
 # Point 10. Before: the raw V, and all reads that there are.
 DATASETS, V_ITEMS = 4, 160
 INSIDE, ALONE = 4, 16  # reads of a text in one prompt, and of each criterion alone
@@ -847,38 +682,3 @@ def halo_of_unequal(rng: np.random.Generator) -> tuple[float, float]:
     tables = [criteria_scores(each, opinion, judge=0, strategy="fixed") for each in reads]
     found = halo.estimate(*tables, confidence=CONFIDENCE).set_index(["basis", "quantity"])["estimate"]
     return inside - alone, found["mean", "inside_minus_alone"]
-
-
-def equal_table(studies: int) -> pd.DataFrame:
-    """Point 10: what chance adds to a mean V, and what more reads add to a halo."""
-    rows = []
-    for place, (title, strength) in enumerate(
-        (("no preference", 0.0), ("a weak preference for the first positions", 0.15))
-    ):
-        judge = Simulation(tolerance=1.0, preference="first", preference_strength=strength)
-        first = FIRST_STUDY + 1_000_000 + 100_000 * place
-        old, now = np.mean([mean_vs(judge, seed=first + study) for study in range(studies)], axis=0)
-        true = simulated_studies.true_v(judge, LEVELS, items=100_000, seed=FIRST_TRUTH).value if strength else 0.0
-        rows.append(
-            row(title, f"mean V of {DATASETS} datasets of {V_ITEMS} items", old=old, truth=true, now=now, form="{:.4f}")
-        )
-    rng = np.random.default_rng([FIRST_STUDY, 10])
-    old, now = np.mean([halo_of_unequal(rng) for _ in range(studies)], axis=0)
-    title = f"one prompt changes nothing; {INSIDE} reads inside, {ALONE} alone"
-    rows.append(
-        row(title, "mean correlation of criteria inside less alone", old=old, truth=0.0, now=now, form="{:+.3f}")
-    )
-    return pd.DataFrame(rows)
-
-
-TABLES: dict[str, Callable[[int], pd.DataFrame]] = {
-    "averaging": averaging_table,
-    "selection": selection_table,
-    "groups": groups_table,
-    "crossed": crossed_table,
-    "ties": ties_table,
-    "rerun": rerun_table,
-    "families": families_table,
-    "intervals": intervals_table,
-    "equal": equal_table,
-}

@@ -20,7 +20,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tables are small: threads only 
 import defect_recovery
 import numpy as np
 import pandas as pd
-import point_recovery
 import preference_recovery
 import unfavourable
 from scipy import stats
@@ -427,11 +426,10 @@ def write_page(options: argparse.Namespace) -> None:
 
 def numbers(options: argparse.Namespace) -> dict[str, object]:
     """What the page's text says of how many there are, by its names there."""
-    found = {name: getattr(options, name) for name in ("studies", "more", "defects", "points", "resamples", "items")}
+    found = {name: getattr(options, name) for name in ("studies", "more", "defects", "resamples", "items")}
     found |= {"four": 4 * options.more, "twice": 2 * options.more, "truths": TRUTHS, "large": LARGE}
     found |= {"nulls": NULL_TIMES * options.studies, "paired": 2 * options.resamples, "largest": LARGEST}
-    found |= {"judges": point_recovery.JUDGES, "families": point_recovery.FAMILY_TIMES * options.points}
-    for name in ("studies", "nulls", "more", "twice", "four", "points", "families"):
+    for name in ("studies", "nulls", "more", "twice", "four"):
         found[f"{name}_chance"] = f"{200 * np.sqrt(0.95 * 0.05 / found[name]):.1f}%"
     return found
 
@@ -493,7 +491,7 @@ def _preference_lines(results: Path, part: str) -> Iterator[str]:
 
 
 def _defect_lines(results: Path, name: str) -> Iterator[str]:
-    yield from defect_recovery.lines(name, pd.read_parquet(results / f"defects_{name}.parquet"))
+    yield from defect_recovery.lines(pd.read_parquet(results / f"defects_{name}.parquet"))
 
 
 def _null_lines(results: Path) -> Iterator[str]:
@@ -536,8 +534,7 @@ def pieces(options: argparse.Namespace) -> dict[str, Callable[[], pd.DataFrame]]
         for name, setting in settings().items():
             found[f"preference_{part}_{name}"] = partial(_preference_row, part, setting, options.more)
     for name, make in defect_recovery.TABLES.items():
-        studies = options.points if name in point_recovery.TABLES else options.defects
-        found[f"defects_{name}"] = partial(make, studies)
+        found[f"defects_{name}"] = partial(make, options.defects)
     return found | unfavourable.pieces(options.cells)
 
 
@@ -578,7 +575,6 @@ def main() -> None:
     parser.add_argument("--more", type=int, default=1000, help="studies of what takes little time: see the page")
     parser.add_argument("--defects", type=int, default=200, help="studies of what other formulas give")
     parser.add_argument("--cells", type=int, default=200, help="studies of a cell of unfavourable designs")
-    parser.add_argument("--points", type=int, default=200, help="studies of ten points in which a number misled")
     parser.add_argument(
         "--resamples", type=int, default=1000, help="of the bootstrap; paired differences take twice as many"
     )
@@ -595,9 +591,6 @@ def main() -> None:
             found.to_parquet(partial_path := path.with_suffix(".partial"))
             partial_path.rename(path)
             print(f"{name}\n{found.round(4).to_string()}", flush=True)
-    for name, point in defect_recovery.POINTS.items():
-        if f"defects_{name}".startswith(tuple(options.only)) and (options.results / f"defects_{name}.parquet").exists():
-            print(f"\nPoint {point}, {name}", *_defect_lines(options.results, name), sep="\n")
     if options.page:
         write_page(options)
 
