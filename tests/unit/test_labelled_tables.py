@@ -177,11 +177,29 @@ def test_a_printed_table_has_labels_and_no_id(name, tmp_path):
     }
     study = next((found["study"].iloc[0] for found in read.values() if "study" in found), "s")
     given |= {key: study if key == "study" else [study] for key in ("study", "studies") if key in given}
-    rows = module.table(**read, **given)
-    tables.write(rows, with_labels(module.for_print(rows), LABELS), tmp_path / name, "caption")
+    rows, printed = tables.of_studies(module, read, given)
+    tables.write(rows, with_labels(printed, LABELS), tmp_path / name, "caption")
     text = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
     assert text.count("\n") > 2, "no row"
     assert not any(each in text for each in ("zz_", *PUBLISHED)), text
     assert any(label in text for label in [*LABELS.judges.values(), *LABELS.datasets.values()]) != (
         name in WITHOUT_NAMES
     ), text
+
+
+@pytest.mark.parametrize("name", [name for name in catalogue.TABLES if "also" in settings()["tables"][name]])
+def test_rows_of_further_studies_follow_and_say_whose_they_are(name):
+    module, given = importlib.import_module(f"rubric_order.tables.{name}"), dict(settings()["tables"][name])
+    condition = given.pop("condition", BASELINE)
+    alone = {each: of_condition(statistic(each), condition) for each in catalogue.TABLES[name].statistics}
+    study = next(found["study"].iloc[0] for found in alone.values() if "study" in found)
+    both = {
+        each: pd.concat([found, found.assign(study="further")]) if "study" in found else found
+        for each, found in alone.items()
+    }
+    rows, printed = tables.of_studies(module, alone, given | {"study": study})
+    twice, printed_twice = tables.of_studies(module, both, given | {"study": study, "also": ["further", study]})
+    assert twice["study"].tolist() == [study] * len(rows) + ["further"] * len(rows)
+    assert printed_twice["study"].tolist() == [study] * len(printed) + ["further"] * len(printed)
+    same = [column for column in rows if column != "study"]
+    pd.testing.assert_frame_equal(twice[same].tail(len(rows)).reset_index(drop=True), rows[same].reset_index(drop=True))

@@ -15,7 +15,7 @@ from rubric_order.methods import series
 from rubric_order.recorded import discovery, reads
 from rubric_order.scoring import scores
 from rubric_order.statistics import position_consistency
-from rubric_order.tables import list_position_bias, pairwise_position_bias
+from rubric_order.tables import list_position_bias, of_studies, pairwise_position_bias
 
 A, B, TIE, NONE = 1, 2, 0, None
 # Of ten pairs six are consistent, one of them a tie; two count for primacy, two for recency.
@@ -234,13 +234,18 @@ def test_lists_of_several_lengths_have_a_row_each_and_no_place_that_they_do_not_
 def test_a_table_of_several_studies_and_strategies_has_a_row_each():
     pairs = comparison_table(TEN)
     tables = [pairs, pairs.assign(strategy="random"), pairs.assign(study="mine"), pairs.assign(study="other")]
-    rows = printed(*tables, also=["mine"])
+    found = position_consistency.estimate(pd.concat(tables), confidence=0.95, forms={})
+    settings = {"study": "judging_the_judges", "also": ["mine"], "least_stability": 0.85, "most_errors": 0.1}
+    rows, printed_rows = of_studies(
+        pairwise_position_bias, {"position_consistency": found}, settings | {"judge_names": {}}
+    )
     assert rows[["study", "strategy"]].values.tolist() == [
         ["judging_the_judges", "random"],
         ["judging_the_judges", "recorded"],
         ["mine", "recorded"],
     ]
     assert rows["position_consistency"].tolist() == pytest.approx([0.6] * 3)
+    assert printed_rows["study"].tolist() == rows["study"].tolist()
     assert "candidates" not in pairwise_position_bias.for_print(rows)
 
 

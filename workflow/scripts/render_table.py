@@ -28,8 +28,8 @@ def main(table: str, statistics: dict[str, Path], settings: dict, labels: dict, 
     if settings.get("profile") == EVERY:
         read, known = every_profile(read, known)
     read = {name: in_order(table, known) for name, table in read.items()}
-    rows = module.table(**read, **settings)
-    tables.write(rows, with_labels(module.for_print(rows), known), output.with_suffix(""), caption)
+    rows, printed = tables.of_studies(module, read, settings)
+    tables.write(rows, with_labels(printed, known), output.with_suffix(""), caption)
 
 
 if __name__ == "__main__":

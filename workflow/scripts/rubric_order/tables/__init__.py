@@ -5,8 +5,9 @@ One module a table: `table` chooses and lays out its rows, `for_print` rounds th
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -113,6 +114,31 @@ def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], nam
         said = [part for part in flag.split(", ") if part]
         found.append(", ".join([*said, *(f"{name} {part}" for part in other.split(", ") if part and part not in said)]))
     return found
+
+
+def of_studies(
+    module: ModuleType, statistics: Mapping[str, pd.DataFrame], settings: Mapping
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of a table, and the same as they are printed.
+
+    Args:
+        module: has `table` and `for_print`.
+        statistics, settings: arguments of `table`. Where `also` of the settings names further studies, their rows
+            follow those of `study`, and a column `study` says whose each row is.
+    """
+    settings = dict(settings)
+    further = settings.pop("also", [])
+    if not further:
+        rows = module.table(**statistics, **settings)
+        return rows, module.for_print(rows)
+    rows, printed = [], []
+    for study in dict.fromkeys([settings["study"], *further]):
+        rows.append(module.table(**statistics, **settings | {"study": study}))
+        printed.append(module.for_print(rows[-1]))
+        for table in (rows[-1], printed[-1]):
+            if "study" not in table:
+                table.insert(0, "study", study)
+    return pd.concat(rows, ignore_index=True), pd.concat(printed, ignore_index=True)
 
 
 def widen(estimates: pd.DataFrame, keys: list[str], quantities: list[str]) -> pd.DataFrame:

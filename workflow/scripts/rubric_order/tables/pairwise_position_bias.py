@@ -1,7 +1,5 @@
 """Stability, consistency and fairness of judges that compare candidates, as Shi et al. print them."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
@@ -38,13 +36,11 @@ def table(
     least_stability: float,
     most_errors: float,
     judge_names: dict[str, str],
-    also: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """One row a study, judge, profile, benchmark and strategy, over all tasks.
+    """One row a judge, profile, benchmark and strategy, over all tasks.
 
     Args:
         position_consistency: see `position_consistency.estimate`.
-        study: whose reads. also: those of which further studies.
         least_stability, most_errors: what is marked in column `flag`.
         judge_names: what judges are called; the id stands in `judge_id`.
 
@@ -54,8 +50,7 @@ def table(
         a verdict in each order, of `n_questions` questions. `beta` is the preference for the first position over the
         last.
     """
-    chosen = position_consistency[position_consistency["task"] == EVERY]
-    chosen = pd.concat([chosen[chosen["study"] == name] for name in dict.fromkeys((study, *also))])
+    chosen = position_consistency.query(f"study == @study and task == '{EVERY}'")
     groups, sources = (chosen[chosen["cluster"] == name] for name in ("group", "source"))
     rows = groups[KEYS].drop_duplicates().set_index(KEYS)
     for quantity in [*QUANTITIES, *FURTHER]:
@@ -94,9 +89,8 @@ def table(
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """The measures with their intervals, and what Shi et al. print beside."""
     printed = rows[["judge", "profile", "benchmark"]].copy()
-    for name in ("study", "strategy"):
-        if rows[name].nunique() > 1:
-            printed[name] = rows[name]
+    if rows["strategy"].nunique() > 1:
+        printed["strategy"] = rows["strategy"]
     if (rows["n"] != 2).any():
         printed["candidates"] = rows["n"]
     printed["RS"] = intervals(rows, "repetition_stability", form=".2f")
