@@ -103,6 +103,14 @@ def test_recorded_studies_without_records_get_two_judges_of_the_kind_that_they_w
         completed(root, {"studies": {"scored": study}})
 
 
+def test_recorded_judges_that_statistics_name_keep_their_names(root):
+    study = {"datasets": ["summeval"], "judges": [], "strategies": ["recorded"], "probe": "pair_order"}
+    families = {"judges_compared": {"families": {"b": ["b-"], "a": ["a-"]}}}
+    replication = {"replication": {"paper": "shi2025", "studies": ["mine"], "judges": {"a": "gpt_4"}}}
+    made = completed(root, {"studies": {"mine": study}, "statistics": families | replication}, rehearse=6)
+    assert made["studies"]["mine"]["judges"] == ["a", "b"]
+
+
 JUDGE = {"model": "stand_in", "prompt_style": None, "n": 5, "simulation": {"seed": 3, "failure_rate": 0.2}}
 
 

@@ -49,28 +49,42 @@ _DEFAULTS = {"temperature": 1, "top_p": 1, "max_tokens": 1024, "seed": 0, "stop"
 def add_recorded_judges(config: dict) -> None:
     """Name judges in the studies of recorded answers that have none, in place.
 
-    They are two, of one model under the prompt styles of `SCALED` where they score texts.
+    They are two, of one model under the prompt styles of `SCALED` where they score texts. Where they compare, they are
+    those that `statistics` name, if it names some.
 
     Args:
         config: as the user wrote it, unchecked, without a `recorded_dir`.
     """
     studies = config.get("studies")
+    comparing = _recorded_names(config) or [f"stand_in_{number}" for number, _ in enumerate(SCALED, start=1)]
     for study in studies.values() if isinstance(studies, Mapping) else ():
         if not isinstance(study, dict) or study.get("strategies") != [discovery.STRATEGY] or study.get("judges") != []:
             continue
         compares = study.get("probe") == discovery.COMPARES
-        for number, style in enumerate(SCALED, start=1):
-            name = f"stand_in_{number}" if compares else f"stand_in_scores_{style}"
+        styles = dict.fromkeys(comparing) if compares else {f"stand_in_scores_{style}": style for style in SCALED}
+        for name, style in styles.items():
             config.setdefault("judges", {})[name] = {
                 "engine": discovery.STRATEGY,
                 "model": name if compares else "stand_in",
-                "label": f"Stand-in {number}" if compares else f"Stand-in ({style})",
-                "prompt_style": None if compares else style,
+                "label": f"Stand-in ({style or name})",
+                "prompt_style": style,
                 "compares": compares,
                 "adapters": None,
                 "files": [name],
             }
             study["judges"] = [*study["judges"], name]
+
+
+def _recorded_names(config: Mapping) -> list[str]:
+    """Names that statistics of comparisons give recorded judges, which are not among the judges of the config."""
+    statistics = config.get("statistics")
+    statistics = statistics if isinstance(statistics, Mapping) else {}
+    names = []
+    for block, key in (("replication", "judges"), ("judges_compared", "families")):
+        settings = statistics.get(block)
+        of_block = settings.get(key) if isinstance(settings, Mapping) else None
+        names += [str(name).partition("/")[0] for name in of_block] if isinstance(of_block, Mapping) else []
+    return [name for name in dict.fromkeys(names) if name not in config.get("judges", {})]
 
 
 def apply(config: dict) -> None:
