@@ -16,7 +16,7 @@ DEMO := config/demo.yaml
 NAMED = $(if $(CONFIG),$(CONFIG),$(error CONFIG=FILE is missing))
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo run report plan-cost judge-status test test-slow test-all test-cluster test-rehearsals lint docs docs-links config-reference rule-graph clean
+.PHONY: help env demo run report plan-cost judge-status test test-slow test-all test-cluster lint docs docs-links config-reference rule-graph clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-16s %s\n", $$1, $$2}'
@@ -52,9 +52,6 @@ test-all: env ## run both in one go: all tests but those on a cluster
 
 test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes
 	$(BIN)/pytest tests/cluster
-
-test-rehearsals: env ## rehearse every config that comes with the project, and check that every read is shown; takes half an hour
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/rehearsals
 
 lint: env ## check layout, style, and types of what import rubric_order offers
 	$(BIN)/ruff check .
