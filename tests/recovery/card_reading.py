@@ -9,31 +9,33 @@ asks, not for the reader. `summary.html` is the page.
 
 import argparse
 import html.parser
+import os
+from dataclasses import replace
 from pathlib import Path
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import card_recovery
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.labels import Labels
 from rubric_order.cards import summary
 from rubric_order.library import estimates
-from rubric_order.simulation import studies
-from rubric_order.simulation.judge import Simulation
 
-NOISE = {"item_scores": 0.5, "group_scores": 0.3, "prompts": 0.3}
-GROUPS, FEW, CANDIDATES = 1000, 8, 2
-# What is planted, and the groups that the judge reads.
+NONE = card_recovery.Cell("five cards", 0, groups=1000, prompts=0.2)
+# What is planted. Of the usual ordering, 1 to 5, the shift is .1 points.
 JUDGES = {
-    "no bias": (Simulation(**NOISE), GROUPS),
-    "prefers the first position": (Simulation(preference="first", preference_strength=0.8, **NOISE), GROUPS),
-    "prefers the first and the last position": (
-        Simulation(preference="u_shaped", preference_strength=0.8, **NOISE),
-        GROUPS,
+    "no bias": replace(NONE, soft=True),
+    "the usual ordering is scored .1 points higher": replace(NONE, shift=0.142),
+    "prefers the first position in long texts and the last in short ones; none on average": replace(
+        NONE, by_length=0.7, soft=True
     ),
-    "gives the highest score nearly always, and prefers no position": (Simulation(leniency=6, tolerance=0.4), GROUPS),
-    "prefers the first position, and read few groups": (
-        Simulation(preference="first", preference_strength=0.8, **NOISE),
-        FEW,
+    "writes 5 nearly always; its probabilities prefer the first position": replace(
+        NONE, soft=True, greedy=True, first=1.0, centre=1.2, spread=0.05, tolerance=0.2
+    ),
+    "no bias; the usual ordering was read four times as often": replace(
+        NONE, groups=60, usual=4, design="rotations", **card_recovery.LENIENT
     ),
 }
 BREAKS = ("p", "h2", "h3", "dt", "article", "section", "ul", "dl", "div")
@@ -76,7 +78,7 @@ def tidy(text: str) -> str:
     return "\n".join(line for line in lines if line not in ("", "-"))
 
 
-def page(planted: list[str], seed: int, *, groups: int = GROUPS) -> str:
+def page(planted: list[str], seed: int, *, groups: int = NONE.groups) -> str:
     """The summary page of these judges, which are called Judge 1 and so on.
 
     Args:
@@ -84,15 +86,12 @@ def page(planted: list[str], seed: int, *, groups: int = GROUPS) -> str:
     """
     parts: dict[str, list[pd.DataFrame]] = {}
     for place, name in enumerate(planted, start=1):
-        judge, own = JUDGES[name]
-        reads = studies.read_items(
-            judge, n=5, strategies=["balanced"], groups=min(own, groups), candidates=CANDIDATES, seed=seed + place
-        )
-        scores = studies.as_scores(reads, candidates=CANDIDATES, study="study", dataset="texts", judge=f"j{place}")
-        for statistic, table in estimates.of_card(scores).items():
+        cell = replace(JUDGES[name], groups=min(JUDGES[name].groups, groups))
+        reads = card_recovery.reads(cell, np.random.default_rng([seed, place])).assign(judge=f"Judge {place}")
+        for statistic, table in estimates.of_card(estimates.scores_of(reads)).items():
             parts.setdefault(statistic, []).append(table)
     cards = summary.made({name: pd.concat(tables, ignore_index=True) for name, tables in parts.items()})
-    labels = Labels(judges={f"j{k}": f"Judge {k}" for k in range(1, len(planted) + 1)}, datasets={"texts": "texts"})
+    labels = Labels(judges={f"Judge {k}": f"Judge {k}" for k in range(1, len(planted) + 1)}, datasets={})
     return summary.page(cards, summary.content(cards, {}), tables=[], figures=[], labels=labels, reads={})
 
 

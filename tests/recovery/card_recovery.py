@@ -46,7 +46,8 @@ class Cell:
         n, groups, per_group: levels, groups and items in each.
         design: ``rotations`` (n), ``balanced`` (2n); the usual ordering, which is the first, is read `usual` times.
         repeats: how often each ordering is read, with one prompt. places: spread of what a group adds to each position,
-            in log-odds. Both are no part of the seed.
+            in log-odds. by_length: log-odds that the first position adds, and the last one takes away, in groups whose
+            texts are one deviation longer than the others. These three are no part of the seed.
         lost: share of the usual ordering's reads without a score.
         centre, spread, tolerance: of what items are worth, on a scale from 0 to 1, and how far a judge wavers.
         own: spread of the opinion that a group adds to each score.
@@ -77,6 +78,7 @@ class Cell:
     greedy: bool = False
     repeats: int = field(default=1, repr=False)
     places: float = field(default=0.0, repr=False)
+    by_length: float = field(default=0.0, repr=False)
 
 
 LENIENT = {"centre": 0.85, "spread": 0.15}
@@ -214,6 +216,9 @@ def reads(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
     weight = weight + cell.shift * rising[:, None] * np.arange(cell.n)
     if cell.places:
         weight = weight + cell.places * rng.normal(size=(cell.groups, 1, cell.n))[group]
+    if cell.by_length:
+        longer = rng.normal(size=cell.groups)[group, None, None]
+        weight = weight + cell.by_length * longer * np.linspace(1, -1, cell.n)
     prompt = np.maximum(np.arange(len(rows)) // cell.repeats - (cell.usual - 1), 0)  # repeated reads have one prompt
     weight = weight + cell.prompts * rng.normal(size=(items, prompt[-1] + 1, cell.n))[:, prompt]
     shares = np.exp(weight - weight.max(axis=-1, keepdims=True))

@@ -70,13 +70,20 @@ def test_what_is_shown_to_be_small_is_equivalent():
 
 
 def test_a_judge_is_equivalent_only_where_single_items_are_shown_not_to_move():
-    assert "an ordering move single items by 0.1 points or more" in said()[1]
+    assert "has a standard deviation of less than 0.1 points between items" in said()[1]
     moved = Spread("soft", (0.15, 0.14, 0.16), 0.16, 0.1, "not shown", (0.2, 0.18, 0.22), (0.06, 0.03, 0.09))
     word, reasons = said(spread=moved)
     assert word == "cannot tell"
     assert "Single items are moved, in directions that differ" in reasons
     second = verdict.judge(dataclasses.replace(PLAIN, spread=moved)).reasons[1]
-    assert "score of 20% [18%, 22%] of the items and the best candidate of 6% [3%, 9%] of the groups" in second
+    assert (
+        "changes 20% [18%, 22%] of the scores, as its option probabilities have them, and the best candidate" in second
+    )
+    assert "6.0% [3.0%, 9.0%] of the groups" in second
+    # A bias that hardly moves the mean moves single items all the same.
+    biased = said({"p_selection": 1e-9}, spread=moved)
+    assert biased[0] == "biased"
+    assert "Single items are moved" in biased[1]
     assert "One ordering will not do" in advice(spread=moved)
     assert said(spread=Spread())[0] == "cannot tell"
     word, reasons = said(spread=Spread("hard", reach=0.7, margin=0.1, verdict="undecided"))
@@ -136,8 +143,14 @@ def test_a_card_without_a_finding_names_the_smallest_p_and_the_level():
     ("design", "words"),
     [
         ({}, "6, each read 1 time an item"),
-        ({"most": 3}, "6, each read 1 to 3 times an item; each counted once an item, every score stands equally often"),
-        ({"fewest": 0, "balanced": False}, "each read 0 to 1 times an item; each counted once an item, every score"),
+        (
+            {"most": 3},
+            "6, each read 1 to 3 times an item; each ordering counts once an item, every score stands equally often",
+        ),
+        (
+            {"fewest": 0, "balanced": False},
+            "each read 0 to 1 times an item; each ordering counts once an item, every score",
+        ),
     ],
 )
 def test_a_card_says_how_often_each_ordering_was_read(design, words):
@@ -185,7 +198,7 @@ def test_limits_count_the_groups_that_equal_ones_would_be_and_the_card_names_the
     assert "no more than 24 equal ones (the largest has 10% of the items) are too few" in reasons
     unequal = dataclasses.replace(PLAIN, effective_groups=33.2, heaviest_group=0.08)
     shown = dict(card.facts(unequal))
-    assert shown["Equal groups that would say as much"] == "33; the largest group has 8% of the items"
+    assert shown["Effective number of groups"] == "33; the largest group has 8% of the items"
 
 
 def test_effective_groups_are_known_of_reads_and_those_of_equal_groups_are_all():
@@ -226,7 +239,7 @@ def test_a_preference_that_changes_with_the_score_is_a_bias():
 def test_a_bias_that_is_small_is_called_a_bias_and_small():
     word, reasons = said({"p_selection": 1e-9})
     assert word == "biased"
-    assert "It is small in points" in reasons
+    assert "The mean score is hardly moved" in reasons
     assert "It is not small" in said({"p_points": 1e-9, "small_points": Small("not shown", 0.1)})[1]
     open_ = Small("undecided", 0.1, Interval(-0.09, -0.12, -0.06))
     assert (
@@ -237,7 +250,7 @@ def test_a_bias_that_is_small_is_called_a_bias_and_small():
 
 def test_what_is_left_open_is_rounded_up():
     small = Small("shown", 0.2, Interval(0.001, -0.001, 0.003))
-    assert "leave open at most 0.01" in said({"small_log_odds": small})[1]
+    assert "at most 0.01" in said({"small_log_odds": small})[1]
 
 
 def test_what_rounds_to_nothing_has_one_sign_in_reasons_as_in_facts():
@@ -256,6 +269,10 @@ def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
     assert word == "biased by its option probabilities"
     assert "The written scores hardly show it: it gives score 1 in 99% of its reads." in reasons
     assert "Some positions are preferred by the option probabilities" in reasons
+    # Written scores that do not vary say nothing about the size: expected scores do.
+    large = dataclasses.replace(soft, small_points=Small("not shown", 0.1))
+    reasons = said({"saturated": True}, commonest_share=0.99, soft=large, top_probability=0.9)[1]
+    assert "It is not small: one ordering moves the mean score by more than 0.1 points (expected scores)." in reasons
     word, reasons = said({"saturated": True}, commonest_share=0.99, soft=SOFT, top_probability=0.9)
     assert word == "cannot tell"
     assert "The option probabilities do not show it either." in reasons
@@ -367,7 +384,7 @@ def test_a_card_that_cannot_tell_says_how_many_groups_would():
     # The spread is small; of 50 groups the error is .06 points, and two one-sided tests of six need about .03.
     assert 180 < numbers["groups_for_equivalent"] < 400
     assert numbers["groups_for_biased"]["points"] > 50
-    assert "show a judge without bias to be equivalent with" in found.advice
+    assert "show a judge without bias to be equivalent" in found.advice
     assert "More groups" in advice({"small_points": WIDE})  # without errors there is no number
 
 
@@ -376,7 +393,7 @@ def test_a_card_with_one_read_an_ordering_says_that_no_number_of_groups_is_enoug
     found = verdict.judge(dataclasses.replace(PLAIN, hard=hard, spread=ONCE, n_reads=600))
     assert found.planned.content()["groups_for_equivalent"] is None
     assert found.planned.content()["groups_for_equivalent_with_repeats"] > 50
-    assert "No number of them shows equivalence: with one read in each ordering" in found.advice
+    assert "No number of groups shows equivalence: where orderings are read once" in found.advice
     assert "With each ordering read twice" in found.advice
     moved = Spread("soft", (0.15, 0.14, 0.16), 0.155, 0.1, "not shown", confidence=0.95, level=0.05, logarithm=True)
     assert "single items differ by as much as the margin" in advice(ERRORS | {"small_points": WIDE}, spread=moved)
@@ -407,7 +424,10 @@ def test_a_spread_that_reads_do_not_tell_from_none_moves_the_number_little():
 def test_a_shape_beyond_two_positions_is_named():
     ends = [Interval(0.4, 0.3, 0.5), Interval(-0.5, -0.6, -0.4), Interval(-0.3, -0.4, -0.2), Interval(0.4, 0.2, 0.6)]
     _, reasons = said({"preference": tuple(ends), "p_preference": 0.0001})
-    assert "by intervals that leave out 0, positions 1 and 4 gain and positions 2 and 3 lose" in reasons
+    assert (
+        "by intervals that leave out 0, above that mean lie positions 1 and 4 and below it lie positions 2 and 3"
+        in reasons
+    )
 
 
 def agreement_row(quantity, estimate, **about):

@@ -68,7 +68,10 @@ def test_a_table_or_figure_takes_the_statistics_and_settings_that_the_catalogue_
     module = importlib.import_module(f"rubric_order.{kind}.{shown.module or name}")
     known, needed = arguments(module.table if kind == "tables" else module.draw)
     # The rules choose the rows of the condition; modules do not see it.
-    given = {*shown.statistics, *defaults[kind][name]} - {"condition"} | ({"labels"} if kind == "figures" else set())
+    given = {*shown.statistics, *defaults[kind][name]} - {"condition"}
+    given = (
+        given | {"labels"} if kind == "figures" else given - {"also"}
+    )  # nor further studies, see `tables.of_studies`
     assert {*shown.statistics} <= {*catalogue.STATISTICS}
     assert {*shown.derived} <= given
     assert needed <= given <= known

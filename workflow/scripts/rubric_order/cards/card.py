@@ -136,12 +136,12 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
         (f"Usual ordering less mean of all orderings, points{_of(points, 'expected scores')}", _usual(points)),
         (f"Smallest p, adjusted ({order_tests.LEVEL:g} or less is a finding)", _smallest(evidence.tests)),
         ("Commonest score", "no score" if evidence.commonest_score is None else commonest),
-        ("Pairs of reads of an item that differ", _share(evidence.discordant_share)),
+        ("Pairs of reads of an item, in any orderings, whose scores differ", _share(evidence.discordant_share)),
         ("Mean probability of the most probable score", _share(evidence.top_probability)),
         *_of_people(evidence),
-        ("Smallest V that four of five studies of this size find", _plain(evidence.detectable_v, ".3f")),
+        ("Smallest V that a study of this size finds with 80% power", _plain(evidence.detectable_v, ".3f")),
         ("Items", f"{evidence.n_items:,} in {_count(evidence.n_groups, 'group')}"),
-        ("Equal groups that would say as much", _effective(evidence)),
+        ("Effective number of groups", _effective(evidence)),
         *_of_copies(evidence),
         ("Reads", f"{evidence.n_reads:,} with a score, {evidence.n_failed:,} without"),
         ("Orderings", _design(evidence)),
@@ -172,14 +172,18 @@ def _design(evidence: Evidence) -> str:
     if evidence.most == 1 and evidence.balanced:
         return often
     even = "equally often" if evidence.balanced else "often enough" if evidence.crossed else "not often enough"
-    return f"{often}; each counted once an item, every score stands {even} in every position"
+    return f"{often}; each ordering counts once an item, every score stands {even} in every position"
 
 
 def _effective(evidence: Evidence) -> str:
     """Effective number of groups, and the influence of the heaviest."""
     if math.isnan(evidence.effective_groups):
         return "not known"
-    return f"{evidence.effective_groups:.0f}; the largest group has {evidence.heaviest_group:.0%} of the items"
+    return f"{evidence.effective_groups:.0f}; the largest group has {_part(evidence.heaviest_group)} of the items"
+
+
+def _part(share: float) -> str:
+    return f"{share:.1%}" if share < 0.01 else f"{share:.0%}"
 
 
 def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:

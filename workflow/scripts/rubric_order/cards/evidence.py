@@ -183,7 +183,7 @@ class Evidence:
         known_share: of the reads whose option probabilities are known.
         drawn: whether answers are drawn from the option probabilities, see `order_tests.drawn_as_they_are`.
         exponent: interval of the power that says so.
-        detectable_v: the smallest V that four of five such studies would find, by the main readout.
+        detectable_v: the smallest V that such a study finds with 80% power, by the main readout.
         agreement, rankings: by the main readout; None where there are no human scores, or no candidates that compete.
         spread: what orderings do to single items.
     """

@@ -9,7 +9,7 @@ from rubric_order.cards.evidence import Evidence, Readout
 from rubric_order.methods import distributions, order_tests, planning_groups, sampling
 from rubric_order.methods.planning_groups import Errors, Needed, Spread
 
-TWICE = "with one read in each ordering, what the order does to single items looks like chance"
+TWICE = "where orderings are read once, what the order does to single items cannot be told from chance"
 SATURATED = "the written scores are saturated"
 BOUNDS = 0.02  # a share of pairs that differ is taken to be so far from 0 and from the most that there can be
 
@@ -197,21 +197,18 @@ def _size(values: np.ndarray) -> float:
 def sentence(found: Groups) -> str:
     """The line of a card."""
     log_odds, points = found.effects
-    share = "four of five studies" if found.power == planning_groups.POWER else f"{found.power:.0%} of studies"
-    parts = [
-        f"find a preference of {log_odds:g} log-odds for one position with {_number(found.log_odds)}",
-        f"a shift of {points:g} points by the usual ordering with {_number(found.points)}",
-    ]
+    needed = (
+        f"With {found.power:.0%} power, {_number(found.log_odds)} groups like these find a preference of {log_odds:g} "
+        f"log-odds for one position, and {_number(found.points)} a shift of {points:g} points by the usual ordering"
+    )
     if not math.isinf(found.equivalent.groups):
-        shown = f"and show a judge without bias to be equivalent with {_number(found.equivalent)}"
-        return f"Of such groups, {share} would {', '.join([*parts, shown])}."
-    said = f"Of such groups, {share} would {' and '.join(parts)}. No number of them shows equivalence: "
-    said += f"{found.equivalent.why}."
+        return f"{needed}; {_number(found.equivalent)} show a judge without bias to be equivalent."
+    said = f"{needed}. No number of groups shows equivalence: {found.equivalent.why}."
     if found.repeated is None:
         return said
     if math.isinf(found.repeated.groups):
-        return f"{said} Nor would they with each ordering read twice: {found.repeated.why}."
-    return f"{said} With each ordering read twice {_number(found.repeated)} would."
+        return f"{said} Nor does it with each ordering read twice: {found.repeated.why}."
+    return f"{said} With each ordering read twice, {_number(found.repeated)} groups do."
 
 
 def _number(needed: Needed) -> str:

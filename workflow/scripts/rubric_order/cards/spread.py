@@ -11,6 +11,7 @@ NAME = "order_spread"  # the statistic
 Numbers = tuple[float, float, float]  # an estimate and the ends of its interval
 UNKNOWN: Numbers = (math.nan, math.nan, math.nan)
 HARD_AT_LEAST = "at least "
+SMALL_SHARE = 0.1  # shares below it are written with a decimal
 
 
 @dataclass(frozen=True)
@@ -79,21 +80,31 @@ def _numbers(row: Mapping[str, Any] | None) -> Numbers:
 def said_first(of: Spread) -> Iterator[str]:
     """The sentence on single items that stands behind the first one of every card; none where nothing is known."""
     parts = []
-    least = HARD_AT_LEAST if of.readout == "hard" else ""
-    if not math.isnan(of.scores[0]):
-        parts.append(f"the score of {least}{_share(of.scores)} of the items")
+    if not math.isnan(of.scores[0]) and of.readout == "hard":
+        parts.append(f"the score of {HARD_AT_LEAST}{_share(of.scores)} of the items")
+    elif not math.isnan(of.scores[0]):
+        parts.append(f"{_share(of.scores)} of the scores, as its option probabilities have them,")
     if not math.isnan(of.best[0]):
         parts.append(f"the best candidate of {_share(of.best)} of the groups")
     if parts:
-        yield f"Beyond chance, another ordering than the usual one changes {' and '.join(parts)}."
+        yield f"Beyond chance, another ordering than the usual one changes {' and '.join(parts).rstrip(',')}."
 
 
 def of_equivalence(of: Spread) -> Iterator[str]:
     """The sentence of a card that is `equivalent`."""
     yield (
-        f"Nor does an ordering move single items by {of.margin:g} points or more (standard deviation between items): "
-        f"the interval leaves open at most {math.ceil(of.reach * 100 - 1e-9) / 100:.2f}."
+        f"What an ordering does to single items has a standard deviation of less than {of.margin:g} points between "
+        f"items: at most {math.ceil(of.reach * 100 - 1e-9) / 100:.2f}."
     )
+
+
+def of_bias(of: Spread) -> Iterator[str]:
+    """The sentence of a card that is `biased`, where the mean score does not say what happens to single items."""
+    if of.verdict == equivalence.NOT_SHOWN:
+        yield (
+            f"Single items are moved, in directions that differ: what one ordering does to an item's score has a "
+            f"standard deviation of {_points(of.sd)} points between items, and {of.margin:g} would matter."
+        )
 
 
 def open_bound(of: Spread) -> Iterator[str]:
@@ -101,16 +112,11 @@ def open_bound(of: Spread) -> Iterator[str]:
     if of.shown:
         return
     if of.verdict == equivalence.NOT_SHOWN:
-        yield (
-            f"Single items are moved, in directions that differ: what one ordering does to an item's score has a "
-            f"standard deviation of {_points(of.sd)} points between items, and {of.margin:g} would matter. The mean "
-            "over items does not show it."
-        )
+        yield from (f"{sentence} The mean over items does not show it." for sentence in of_bias(of))
     elif math.isnan(of.sd[0]):
         yield (
-            "How far an ordering moves single items is not known: without option probabilities, and with one read in "
-            "each ordering, what the order does to an item looks like chance. Read each ordering twice, or ask for "
-            "option probabilities."
+            "How far an ordering moves single items is not known: without option probabilities, and where orderings "
+            "are read once, that cannot be told from chance. Read each ordering twice, or ask for option probabilities."
         )
     elif of.reach < of.margin:
         yield f"With so few groups an ordering could move single items by {of.margin:g} points or more."
@@ -127,8 +133,9 @@ def facts(of: Spread) -> list[tuple[str, str]]:
     """Lines of a card's table."""
     least = HARD_AT_LEAST if of.readout == "hard" else ""
     by = ", by option probabilities" if of.readout == "soft" else ""
+    scores = "Scores that" if of.readout == "soft" else "Items whose score"
     return [
-        (f"Items whose score another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least)),
+        (f"{scores} another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least)),
         (f"Groups whose best candidate it changes, beyond chance{by}", _of(of.best, "")),
         (f"What an ordering does to single items, SD between items, points{by}", _points(of.sd)),
     ]
@@ -152,8 +159,9 @@ def _of(values: Numbers, least: str) -> str:
 
 
 def _share(values: Numbers) -> str:
-    ends = "" if math.isnan(values[1]) else f" [{max(values[1], 0):.0%}, {max(values[2], 0):.0%}]"
-    return f"{max(values[0], 0):.0%}{ends}"
+    value, low, high = (max(value, 0) for value in values)
+    form = ".1%" if value < SMALL_SHARE else ".0%"
+    return f"{value:{form}}" + ("" if math.isnan(values[1]) else f" [{low:{form}}, {high:{form}}]")
 
 
 def _points(values: Numbers) -> str:

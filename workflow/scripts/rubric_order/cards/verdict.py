@@ -86,7 +86,7 @@ def _judged(evidence: Evidence) -> Verdict:
     of_probabilities = {key: p for key, p in findings.items() if key[0] == order_tests.SOFT}
     if saturation and of_probabilities and not problems:
         hidden = f"The written scores hardly show it: {saturation}."
-        reasons = (hidden, *_of_bias(evidence, of_probabilities))
+        reasons = (hidden, *_of_bias(evidence, of_probabilities, evidence.soft))
         return Verdict(BIASED_IN_PROBABILITIES, reasons, tests, AVERAGE_PROBABILITIES)
     if saturation:
         problems.insert(0, f"The judge is saturated: {saturation}. So these scores cannot show what it prefers.")
@@ -96,7 +96,7 @@ def _judged(evidence: Evidence) -> Verdict:
         advice = _remedy(evidence) + (f" {groups.sentence(planned)}" if planned else "")
         return Verdict(CANNOT_TELL, reasons, tests, advice, planned)
     if findings:
-        return Verdict(BIASED, tuple(_of_bias(evidence, findings)), tests, AVERAGE)
+        return Verdict(BIASED, tuple(_of_bias(evidence, findings, evidence.points)), tests, AVERAGE)
     if evidence.spread.shown and all(small.shown for small in _criteria(evidence)):
         return Verdict(EQUIVALENT, tuple(_of_equivalence(evidence, tests)), tests, ONE_ORDER)
     planned = groups.of_reads(evidence)
@@ -213,8 +213,8 @@ def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Ite
         )
 
 
-def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float]) -> Iterator[str]:
-    """The findings in words, and how large the effect on scores is."""
+def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float], points: Readout) -> Iterator[str]:
+    """The findings in words, and how large the effect on scores is, by one readout."""
     for readout in evidence.readouts:
         how = READ_AS[readout.name]
         own = {name: p for (of, name), p in found.items() if of == readout.name}
@@ -235,21 +235,22 @@ def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float]) -> Iterato
         elif "usual" in own:
             where = f"it lies {_interval(readout.usual, '+z.2f')} points from the mean of all orderings"
             yield f"The usual ordering moves the mean score{POINTS_AS[readout.name]}: {where} ({_p(own['usual'])})."
-    yield from _size(evidence)
+    yield from _size(points)
+    yield from spread.of_bias(evidence.spread)
     yield f"p is adjusted for {len(evidence.tests)} tests, and {order_tests.LEVEL:g} or less is a finding."
 
 
-def _size(evidence: Evidence) -> Iterator[str]:
+def _size(points: Readout) -> Iterator[str]:
     """How large the effect on scores is, against the margin."""
-    small = evidence.points.small_points
+    small, how = points.small_points, POINTS_AS[points.name]
     if small.shown:
-        yield f"It is small in points: no ordering moves the mean score by {small.margin:g} points or more."
+        yield f"The mean score is hardly moved: no ordering moves it by {small.margin:g} points or more{how}."
     elif small.verdict == equivalence.NOT_SHOWN:
-        yield f"It is not small: one ordering moves the mean score by more than {small.margin:g} points."
+        yield f"It is not small: one ordering moves the mean score by more than {small.margin:g} points{how}."
     elif small.verdict and not math.isnan(_reach(small.worst)):
         yield (
-            f"Whether it is small in points cannot be told: one ordering could move the mean score by up to "
-            f"{_reach(small.worst):.2f} points, and {small.margin:g} would matter."
+            f"Whether it is small cannot be told: one ordering could move the mean score by up to "
+            f"{_reach(small.worst):.2f} points{how}, and {small.margin:g} would matter."
         )
 
 
@@ -258,11 +259,11 @@ def _of_equivalence(evidence: Evidence, tests: dict[tuple[str, str], float]) -> 
     points, log_odds = evidence.points.small_points, readout.small_log_odds
     yield no_finding(tests)
     yield (
-        f"No order moves the mean score by {points.margin:g} points or more: the intervals leave open at most "
+        f"No order moves the mean score by {points.margin:g} points or more: at most by "
         f"{_at_most(_reach(points.worst))}{POINTS_AS[evidence.points.name]}."
     )
     yield (
-        f"No position is worth {log_odds.margin:g} log-odds or more: the intervals leave open at most "
+        f"No position is worth {log_odds.margin:g} log-odds or more: at most "
         f"{_at_most(_reach(log_odds.worst))}{READ_AS[readout.name]}."
     )
     yield from spread.of_equivalence(evidence.spread)
@@ -319,8 +320,9 @@ def _preference(readout: Readout) -> str:
         return "by how much cannot be told, since one position is always chosen or the orderings do not tell"
     most, least = int(np.argmax(values)), int(np.argmin(values))
     return (
-        f"position {most + 1} adds {_interval(readout.preference[most], '+z.2f')} to the log-odds of the score that "
-        f"stands there, position {least + 1} {_interval(readout.preference[least], '+z.2f')}{_others(readout)}"
+        f"against the mean of the positions, position {most + 1} adds {_interval(readout.preference[most], '+z.2f')} "
+        f"to the log-odds of the score that stands there, and position {least + 1} "
+        f"{_interval(readout.preference[least], '+z.2f')}{_others(readout)}"
     )
 
 
@@ -330,13 +332,12 @@ def _others(readout: Readout) -> str:
     below = [place for place, each in enumerate(readout.preference, start=1) if each.high < 0]
     if len(above) + len(below) <= 2:
         return ""
-    sides = [(above, "gain"), (below, "lose")]
-    said = [
-        f"position{'s' if len(at) > 1 else ''} {_and(at)} {word}{'' if len(at) > 1 else 's'}"
-        for at, word in sides
-        if at
-    ]
+    said = [f"above that mean {_lie(at)}" if at is above else f"below it {_lie(at)}" for at in (above, below) if at]
     return f"; by intervals that leave out 0, {' and '.join(said)}"
+
+
+def _lie(places: list[int]) -> str:
+    return f"lie positions {_and(places)}" if len(places) > 1 else f"lies position {places[0]}"
 
 
 def _and(places: list[int]) -> str:
@@ -357,7 +358,7 @@ def _points(readout: Readout) -> str:
         return "where each score stands changes the mean score"
     gap = f"the two orderings that differ most are {readout.largest_gap:.2f} points apart"
     chance = f"{gap}, where chance alone makes {readout.gap_by_chance:.2f}"
-    return f"the usual ordering lies {_interval(readout.usual, '+z.2f')} points from the mean of all; {chance}"
+    return f"{chance}; the usual ordering lies {_interval(readout.usual, '+z.2f')} points from the mean of all"
 
 
 def _interval(value: Interval, form: str) -> str:

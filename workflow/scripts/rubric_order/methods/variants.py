@@ -12,7 +12,7 @@ import pandas as pd
 
 from rubric_order.base.conditions import parts
 from rubric_order.base.keys import EVERY, KEYS, VALUES
-from rubric_order.methods import distributions
+from rubric_order.methods import distributions, resampling
 
 SHARED = [key for key in KEYS if key not in ("condition", "strategy")]
 COLUMNS = [*KEYS, "item_id", "group_id", "human_score", "read_index", "ordering", "pattern", *VALUES.values()]
@@ -162,7 +162,7 @@ def ratio(top: np.ndarray, bottom: np.ndarray, unit: np.ndarray, confidence: flo
 
     Returns:
         `estimate`, `se`, `ci_low`, `ci_high`, `p` (of a ratio of 0) and `n_clusters`. The error is that of leaving out
-        each cluster, with Student's t; NaN for one cluster, or where clusters do not vary.
+        each cluster, with Student's t (`resampling.degrees`); NaN for one cluster, or where clusters do not vary.
     """
     above, below = (np.bincount(unit, values, int(unit.max(initial=-1)) + 1) for values in (top, bottom))
     used = below > 0
@@ -176,6 +176,7 @@ def ratio(top: np.ndarray, bottom: np.ndarray, unit: np.ndarray, confidence: flo
     se = float(np.sqrt((moved**2).sum() * (n - 1) / n))
     if not se > 1e-12:
         return found | nothing
-    reach = distributions.t_quantile((1 + confidence) / 2, n - 1) * se
+    df = resampling.degrees(below)
+    reach = distributions.t_quantile((1 + confidence) / 2, df) * se
     ends = {"se": se, "ci_low": found["estimate"] - reach, "ci_high": found["estimate"] + reach}
-    return found | ends | {"p": float(2 * distributions.t_tail(abs(found["estimate"]) / se, n - 1))}
+    return found | ends | {"p": float(2 * distributions.t_tail(abs(found["estimate"]) / se, df))}

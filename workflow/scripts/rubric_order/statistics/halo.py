@@ -130,11 +130,11 @@ def estimate(
         common |= {"n_texts": len(panel.texts), "n_criteria": len(panel.criteria)}
         for basis in BASES:
             common["n_reads"] = 1 if basis == "read" else _equal_reads(panel, separate)
-            for quantity, (values, n_groups) in _correlations(panel, separate, basis).items():
+            for quantity, (values, unit) in _correlations(panel, separate, basis).items():
                 tested = "_minus_" in quantity
                 scale = {} if tested else {"scale": np.arctanh, "back": np.tanh}
-                found = resampling.jackknife_t(values, confidence, **scale)
-                row = {"basis": basis, "quantity": quantity, "estimate": values[0], "n_groups": n_groups}
+                found = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(unit), **scale)
+                row = {"basis": basis, "quantity": quantity, "estimate": values[0], "n_groups": len(np.unique(unit))}
                 row |= {"ci_low": float(found.low), "ci_high": float(found.high)}
                 rows.append(common | row | {"p": float(found.p) if tested else np.nan})
     columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "p", "n_texts", "n_groups"]
@@ -178,7 +178,9 @@ def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
     )
 
 
-def _correlations(panel: panels.Panel, separate: np.ndarray | None, basis: str) -> dict[str, tuple[np.ndarray, int]]:
+def _correlations(
+    panel: panels.Panel, separate: np.ndarray | None, basis: str
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Each quantity as it is and without each part of its groups, see `_left_out`."""
     inside, apart = panel.values, separate
     if basis == "mean":
@@ -193,7 +195,7 @@ def _correlations(panel: panels.Panel, separate: np.ndarray | None, basis: str) 
     return found
 
 
-def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None = None) -> tuple[np.ndarray, int]:
+def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """A mean correlation, or how much more it is than another, as it is and without each part of the groups.
 
     Args:
@@ -202,7 +204,7 @@ def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None =
             that both have.
 
     Returns:
-        Shape (1 + n_parts,), see `resampling.left_out_weights`; and the number of groups with a text that has two
+        Shape (1 + n_parts,), see `resampling.left_out_weights`; and the number of the group of each text that has two
         scores, which are the sample.
     """
     sides = [values] if other is None else [values, other]
@@ -210,7 +212,7 @@ def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None =
     both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in sides])
     told = both.sum(axis=1) > 1
     if not told.any():
-        return np.full(1, np.nan), 0
+        return np.full(1, np.nan), np.zeros(0, dtype=int)
     unit = np.unique(groups[told], return_inverse=True)[1]
     weights = resampling.left_out_weights(unit)
     of_reads = []  # of pairs in each read of each side, shape (1 + n_parts, R, pairs)
@@ -219,4 +221,4 @@ def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None =
         of_reads.append(pair_correlations(np.moveaxis(kept, 1, 0), weights))
     common = np.logical_and.reduce([(~np.isnan(r)).any(axis=1) for r in of_reads])
     means = [_mean(_mean(np.where(common[:, None], r, np.nan))) for r in of_reads]
-    return (means[0] if other is None else means[0] - means[1]), int(unit.max()) + 1
+    return (means[0] if other is None else means[0] - means[1]), unit
