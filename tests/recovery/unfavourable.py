@@ -54,19 +54,70 @@ def _target(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) and pd.notna(value) else "" if pd.isna(value) else str(value)
 
 
-def lines(results: Path) -> Iterator[str]:
-    """The table of all cells that are there, in Markdown. Settings that follow each other are named once."""
+# Quantities of the modules whose cells are many, in words.
+QUANTITIES = {
+    ("unequal", "no preference"): "positions preferred (`position_preference`)",
+    ("unequal", "shift in points"): "shift of the mean score (`score_effects`)",
+    ("unequal", "shown to be small in points"): "a shift shown to be small (`equivalence`)",
+    ("unequal", "order"): "r lost by the order (`strategy_comparison`)",
+    ("unequal", "averaging"): "r gained by averaging (`strategy_comparison`)",
+    ("unequal", "strategy Spearman"): "difference of rho (`strategy_comparison`)",
+    ("unequal", "condition points"): "difference in points (`condition_comparison`)",
+    ("unequal", "condition r"): "difference of r (`condition_comparison`)",
+    ("unequal", "budget gain, Spearman"): "rho gained by reads (`budget_curve`)",
+    ("unequal", "slope (carry-over)"): "slope on the score before (`carry_over`)",
+    ("comparison", "V"): "difference of V (`judge_comparison`)",
+    ("comparison", "tau"): "tau of two orders, beyond chance (`rank_reversal`)",
+    ("comparison", "flips"): "best candidates that change, beyond chance (`rank_reversal`)",
+    ("comparison", "pairs"): "reversed pairs, beyond chance (`rank_reversal`)",
+    ("comparison", "mean"): "mean preference of all judges (`preference_summary`)",
+    ("comparison", "text"): "attraction by the reference's text (`scoring_causes`)",
+}
+
+
+def rows(results: Path) -> pd.DataFrame:
+    """The rows of all cells that are there, in the order of `pieces`, with the `module` of each."""
+    paths = {name: results / f"{name}.parquet" for name in pieces(1)}
+    tables = [pd.read_parquet(path).assign(module=name.split("_")[1]) for name, path in paths.items() if path.exists()]
+    return pd.concat([pd.DataFrame(columns=[*COLUMNS, "module"]), *tables], ignore_index=True)
+
+
+def lines(results: Path, *, whole: bool = False) -> Iterator[str]:
+    """Tables of the cells that are there, in Markdown.
+
+    Args:
+        whole: each cell has its rows. Else those of a quantity of `QUANTITIES` are one row, with the worst of them.
+    """
+    table = rows(results)
+    many = pd.Series([not whole and key in QUANTITIES for key in zip(table["module"], table["quantity"], strict=True)])
+    few = table[~many.to_numpy(bool)]
     yield "| setting | groups | quantity | studies | before | now | target |"
     yield "|:--|--:|:--|--:|--:|--:|:--|"
     shown = None
-    for name in pieces(1):
-        if not (path := results / f"{name}.parquet").exists():
-            continue
-        for row in pd.read_parquet(path).itertuples():
-            setting = "" if row.setting == shown else row.setting
-            shown = row.setting
-            numbers = " | ".join(_number(value, row.target) for value in (row.before, row.now))
-            yield f"| {setting} | {row.n_groups} | {row.quantity} | {row.studies} | {numbers} | {row.target} |"
+    for row in few.itertuples():
+        setting = "" if row.setting == shown else row.setting
+        shown = row.setting
+        numbers = " | ".join(_number(value, row.target) for value in (row.before, row.now))
+        yield f"| {setting} | {row.n_groups} | {row.quantity} | {row.studies} | {numbers} | {row.target} |"
+    if many.any():
+        yield ""
+        yield from _worst(table[many.to_numpy(bool)])
+
+
+def _worst(table: pd.DataFrame) -> Iterator[str]:
+    """One row a quantity and target: means over cells, and the worst cell of before and of now."""
+    yield "| quantity | target | cells | groups | before: mean, worst | now: mean, worst | the worst now |"
+    yield "|:--|:--|--:|--:|--:|--:|:--|"
+    for (module, quantity, target), cells in table.groupby(["module", "quantity", "target"], sort=False):
+        most = target.startswith("at most")
+        worst = cells.loc[cells["now"].idxmax() if most else cells["now"].idxmin()]
+        before, now = (
+            f"{cells[name].mean():.1%}, {cells[name].max() if most else cells[name].min():.1%}"
+            for name in ("before", "now")
+        )
+        groups = " to ".join(dict.fromkeys([f"{cells['n_groups'].min()}", f"{cells['n_groups'].max()}"]))
+        where = f"{worst['setting']}; {worst['n_groups']} groups"
+        yield (f"| {QUANTITIES[module, quantity]} | {target} | {len(cells)} | {groups} | {before} | {now} | {where} |")
 
 
 def _number(value: float, target: str) -> str:
@@ -92,7 +143,7 @@ def main() -> None:
             make().to_parquet(partial_path := path.with_suffix(".partial"))
             partial_path.rename(path)
             print(name, flush=True)
-    print("\n".join(lines(options.results)))
+    print("\n".join(lines(options.results, whole=True)))
 
 
 if __name__ == "__main__":
