@@ -270,11 +270,11 @@ FIGURES = {
 
 def probes(statistics: tuple[str, ...]) -> set[str]:
     """The probes whose studies' scores are behind some statistics, directly or through other statistics."""
-    found = set()
+    used = set()
     for name in statistics:
         reads = tuple(other for other in STATISTICS[name].reads if other in STATISTICS)
-        found |= {*STATISTICS[name].probes} | probes(reads)
-    return found
+        used |= {*STATISTICS[name].probes} | probes(reads)
+    return used
 
 
 def fits(probe: str, among: Collection[str]) -> bool:
