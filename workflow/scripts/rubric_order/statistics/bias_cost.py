@@ -16,14 +16,14 @@ COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 
 
 def cheapest(costs: np.ndarray) -> np.ndarray:
-    """Which orderings cost least, in equal parts where several do: shape (..., D), rows sum to 1 (NaN: undefined)."""
+    """Weights of the cheapest orderings, equal where several are: shape (..., D), rows sum to 1 (NaN: undefined)."""
     least = costs <= costs.min(axis=-1, keepdims=True) + 1e-9  # equal costs can differ by rounding
     with np.errstate(invalid="ignore"):
         return least / least.sum(axis=-1, keepdims=True)
 
 
 class Source(NamedTuple):
-    """What one dataset says about the orderings.
+    """Selections of one dataset, and moments of its complete items, by unit of resampling.
 
     Attributes:
         table: of each unit of resampling, its selections by score and position, then
@@ -40,7 +40,7 @@ class Source(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What the sums over some units of a source give, in the data and in each resample.
+    """Selections and correlations by the sums over some units of a source, in the data and in each resample.
 
     Attributes:
         selected: by score and position, shape (1 + resamples, n, n).
@@ -153,7 +153,7 @@ def _source(block: blocks.Block, readout: str, cluster: str) -> Source:
 
 
 def _weights(source: Source, dataset: str, resamples: int, seed: int) -> np.ndarray:
-    """How often each unit is in each resample, after a row of ones, shape (1 + resamples, n_units)."""
+    """Number of times each unit is in each resample, after a row of ones, shape (1 + resamples, n_units)."""
     n_units = len(source.table)
     drawn = np.full((resamples, 1), np.nan)  # one unit alone says nothing
     if n_units > 1:

@@ -1,4 +1,4 @@
-"""What consistency and fairness depend on: the stepwise regression of Shi et al."""
+"""Factors that consistency and fairness depend on: the stepwise regression of Shi et al."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Where the canonical ordering stands among all orderings by agreement with human scores, one read an item."""
+"""Rank of the canonical ordering among all orderings by agreement with human scores, one read an item."""
 
 from collections.abc import Iterable, Iterator
 

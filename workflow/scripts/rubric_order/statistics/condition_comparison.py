@@ -1,4 +1,4 @@
-"""What a condition does to scores and to their agreement with people: two conditions on the items that both have."""
+"""Effect of a condition on scores and on their agreement with people: two conditions on the items that both have."""
 
 import itertools
 from collections.abc import Iterable, Iterator

@@ -153,7 +153,7 @@ def _size(items: pd.DataFrame) -> dict:
 
 
 def _scores(matrix: np.ndarray) -> dict:
-    """How many scores a block has, their mean, and the share of each."""
+    """Number of scores of a block, their mean, and the share of each."""
     given = ~np.isnan(matrix)
     scores = matrix[given]
     row = {"n_raters": matrix.shape[1], "n_rated": int(given.any(axis=1).sum()), "n_scores": len(scores)}

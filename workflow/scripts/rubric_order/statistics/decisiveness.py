@@ -1,4 +1,4 @@
-"""How decisive a judge is, and what its reads are: how many, in how many orders, and how much its scores vary."""
+"""Decisiveness of a judge, and its reads: how many, in how many orders, and how much its scores vary."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Whether a bias, or what one strategy or condition has above another, is shown to be too small to be worth mention."""
+"""Tests that a bias, or what one strategy or condition has above another, is too small to be worth mention."""
 
 from collections.abc import Iterator
 

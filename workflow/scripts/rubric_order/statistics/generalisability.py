@@ -1,4 +1,4 @@
-"""How well scores tell items apart, and how many orderings and repeats are needed for it; without human scores.
+"""Reliability of scores in telling items apart, and the orderings and repeats that it needs; without human scores.
 
 A read of item i under ordering o is taken as
 
@@ -41,7 +41,7 @@ class Components(NamedTuple):
 
 
 def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """What the components depend on, unit by unit; sums of rows over units give the components.
+    """Moments that the components depend on, unit by unit; sums of rows over units give the components.
 
     Args:
         values: mean score of each item under each ordering, shape (m, D), without gaps.

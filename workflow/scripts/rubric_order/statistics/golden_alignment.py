@@ -1,4 +1,4 @@
-"""How well each source of golden scores agrees with people, and how often the reads of a judge differ."""
+"""Agreement of each source of golden scores with people, and how often the reads of a judge differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -145,7 +145,7 @@ def estimate(
 
 
 def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
-    """How many reads means are over: as many as there are inside one prompt and alone."""
+    """Number of reads that means are over: the smaller of the numbers inside one prompt and alone."""
     return panel.values.shape[1] if separate is None else min(panel.values.shape[1], separate.shape[1])
 
 

@@ -13,7 +13,7 @@ LEAST_JUDGES = 3
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """How hard each comparison is to judge, by the judges of a study and dataset together.
+    """Difficulty of judging each comparison, by the judges of a study and dataset together.
 
     Args:
         scores, forms: see `judge_agreement.estimate`.

@@ -1,4 +1,4 @@
-"""How far judges that compare candidates agree with each other, and what their majority says."""
+"""Agreement among judges that compare candidates, and the results of their majority."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""How judges, profiles, scales and datasets differ in position bias, and how it changes over a sweep.
+"""Differences in position bias between judges, profiles, scales and datasets, and its change over a sweep.
 
 Judges, profiles and scales read the same items: what a group of items adds to one estimate is set against what it adds
 to another, so that their difference is known better than either.
@@ -61,7 +61,7 @@ class Selection(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What is estimated of one block by one readout, and what each cluster adds to it.
+    """Estimates of one block by one readout, and what each cluster adds to them.
 
     Attributes:
         estimates: by quantity.

@@ -30,7 +30,7 @@ SQUARES = "least squares of log-probabilities; sandwich CR3 over groups, Student
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """How verdicts depend on the lengths of the texts that are compared.
+    """Dependence of verdicts on the lengths of the texts that are compared.
 
     Args:
         scores: of the probes that compare candidates, see `_comparisons`; one table a judge and dataset. Pairs without

@@ -1,4 +1,4 @@
-"""What mitigations of position bias do to verdicts that can be compared with human scores."""
+"""Effect of mitigations of position bias on verdicts that can be compared with human scores."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -211,7 +211,7 @@ def _anchored(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[d
 
 
 def _most(mean: np.ndarray) -> np.ndarray:
-    """What most of several verdicts say, by their mean: 1, 0, or a half where as many say either."""
+    """Majority of several verdicts, by their mean: 1, 0, or a half where as many say either."""
     return (np.sign(np.round(mean - 0.5, 9)) + 1) / 2
 
 
@@ -287,7 +287,7 @@ def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndar
 
 
 def _turned(first: list[np.ndarray], second: list[np.ndarray], policy: str) -> list[np.ndarray] | None:
-    """What the other order would have given, of each verdict of each judge."""
+    """Verdicts that the other order would have given, for each verdict of each judge."""
     if POLICIES[policy] > 1:
         return None
     both = zip(first, second, strict=True)

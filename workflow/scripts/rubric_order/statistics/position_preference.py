@@ -93,7 +93,7 @@ def _joined(units: list[np.ndarray]) -> np.ndarray:
 
 
 def _unit(readout: str, temperature: float | None) -> str:
-    """What a log-odds of 1 means."""
+    """Meaning of a log-odds of 1."""
     if readout == "soft":
         return "log-odds of the model's probabilities"
     if temperature is None:

@@ -68,7 +68,7 @@ def estimate(
 def _pairs(
     scores: pd.DataFrame | Iterable[pd.DataFrame], prompt_styles: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[dict, pd.DataFrame, pd.DataFrame]]:
-    """What two prompts have in common, and the reads of both."""
+    """Key columns of every two prompts of one model, and the reads of both."""
     laid: dict[tuple, dict[str, pd.DataFrame]] = {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby(KEYS, sort=True):
@@ -149,7 +149,7 @@ def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, c
 
 
 def _floors(items: pd.DataFrame, about: Mapping) -> dict:
-    """What two reads of one prompt differ by, and the two prompts on the same items; see `estimate`."""
+    """Differences of two reads of one prompt, and of the two prompts on the same items; see `estimate`."""
     by_style = {}
     for style, first, second, other in (
         ("style", "first", "second", "first_other"),

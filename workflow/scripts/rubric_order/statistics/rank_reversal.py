@@ -81,7 +81,7 @@ def halves_of_two(
 
 
 def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Which reads of two strategies share an answer: those of the same ordering and with the same repeat index.
+    """True where reads of two strategies share an answer: those of the same ordering and with the same repeat index.
 
     Args:
         ordering, other: ordering of each read as a number, shapes (..., k) and (..., k_other).
@@ -114,12 +114,12 @@ def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.n
 
 
 def largest_half(k: int, ordering: np.ndarray | None) -> int:
-    """How many of k reads can be in each of two subsets, see `halves`."""
+    """Largest number of k reads that can be in each of two subsets, see `halves`."""
     return int((np.unique(ordering, return_counts=True)[1] // 2).sum()) if repeated(ordering) else k // 2
 
 
 def repeated(ordering: np.ndarray | None) -> bool:
-    """Whether several orderings are there, each of them more than once; see `halves`."""
+    """Tell whether several orderings are there, each of them more than once; see `halves`."""
     if ordering is None:
         return False
     counts = np.unique(ordering, return_counts=True)[1]
@@ -143,7 +143,7 @@ def shared_ordering(orderings: np.ndarray) -> np.ndarray | None:
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int, halvings: int = 50
 ) -> pd.DataFrame:
-    """How much the ranking of candidates changes from one strategy to another, beside how much it changes by itself.
+    """Change of the ranking of candidates from one strategy to another, beside its change within a strategy.
 
     Two rankings from few reads differ also where the order of the options means nothing. So each strategy's reads are
     halved at random and the halves compared, within a strategy and between two, always with the same number of reads.

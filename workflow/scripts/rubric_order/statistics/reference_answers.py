@@ -1,4 +1,4 @@
-"""How reference answers were made: how many were accepted, and whether the reviewer's blind scores agree."""
+"""Review of reference answers: how many were accepted, and whether the reviewer's blind scores agree."""
 
 from collections.abc import Iterator
 

@@ -381,7 +381,7 @@ def _check_judges(judges: Mapping[str, str], cells: pd.DataFrame) -> None:
 
 
 def _ranges(rerun: pd.DataFrame | None, criterion_order: pd.DataFrame | None) -> pd.DataFrame:
-    """What other runs would show, under the names of our estimates: `study`, `KEYS`, `rerun_low` and `rerun_high`."""
+    """Ranges of other runs, under the names of our estimates: `study`, `KEYS`, `rerun_low` and `rerun_high`."""
     columns = ["study", *KEYS, "rerun_low", "rerun_high"]
     parts = [pd.DataFrame(columns=columns)]
     if rerun is not None:
@@ -413,7 +413,7 @@ def _ours(
 
 
 def _reaches(table: pd.DataFrame, low: str, high: str) -> pd.Series:
-    """Whether a range of ours reaches the published number, up to its rounding; null where there is none."""
+    """True where a range of ours reaches the published number, up to its rounding; null where there is none."""
     rounding = 0.5 * 10.0 ** -table["digits"] + 1e-12
     above = table[low] <= table["published"] + rounding
     below = table["published"] - rounding <= table[high]

@@ -1,4 +1,4 @@
-"""How far an estimate would move if the same judge read the same items once more: the chance of reads alone."""
+"""Change of an estimate if the same judge read the same items once more: the chance of reads alone."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -153,7 +153,7 @@ def spearman_error(values: np.ndarray, human: np.ndarray, *, rng: np.random.Gene
 def reversal_errors(
     left: np.ndarray, right: np.ndarray, places: np.ndarray, *, rng: np.random.Generator
 ) -> dict[str, tuple[float, float]]:
-    """How far two strategies rank candidates alike, and its standard error over new reads of the same items.
+    """Agreement of two strategies' rankings of candidates, and its standard error over new reads of the same items.
 
     Args:
         left, right: scores under the two strategies, items by reads, shape (m, K) and (m, K').
@@ -195,7 +195,7 @@ def _mean_reversals(left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int) -> pd.DataFrame:
-    """Where the estimates of another run of the same judge on the same items would lie.
+    """Range in which the estimates of another run of the same judge on the same items would lie.
 
     Reads are taken as drawn anew within each item; items stay. Two runs differ by the chance of both, so that the range
     is the estimate plus and minus sqrt(2) times its standard error over reads, times a normal quantile. Reads of one
@@ -256,7 +256,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
 
 class _Shared(NamedTuple):
-    """What one dataset, whose items are all read in the same orderings, says by one readout.
+    """Sums and correlations by one readout of one dataset whose items are all read in the same orderings.
 
     Attributes:
         dataset: its name. orderings: shape (D, n).
@@ -349,7 +349,7 @@ def _differences(strategies: list[dict]) -> Iterator[dict]:
 
 
 def _reversals(one: Block, two: Block, seed: int) -> Iterator[dict]:
-    """How two strategies rank the candidates that both have read."""
+    """The rows of the agreement between two strategies' rankings of the candidates that both have read."""
     other_values = dict(two.readouts())
     for readout, values in one.readouts():
         if readout in other_values:

@@ -1,4 +1,4 @@
-"""How strong position bias is with more or fewer score levels: the mean over datasets."""
+"""Strength of position bias with more or fewer score levels: the mean over datasets."""
 
 from collections.abc import Sequence
 

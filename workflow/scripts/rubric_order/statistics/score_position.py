@@ -1,4 +1,4 @@
-"""Which scores are selected at which positions."""
+"""Scores that are selected, by the positions at which they stand."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,7 +14,7 @@ COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
 ) -> pd.DataFrame:
-    """Where each score is selected, of each dataset and of all of a study's datasets together.
+    """Positions at which each score is selected, of each dataset and of all of a study's datasets together.
 
     Args:
         scores: see `blocks.blocks`.

@@ -94,7 +94,7 @@ def _method(cluster: str) -> dict:
 
 
 def _equivalence(mean: Mapping, level: float, points: float) -> dict:
-    """Whether a mean shift is shown to be within the margin."""
+    """Verdict on whether a mean shift is shown to be within the margin, with its interval."""
     ends = (np.array([mean[name]]) for name in ("estimate", "se", "n_clusters"))
     value, error, clusters = ends
     low, high = equivalence.interval(value, error, clusters - 1.0, level)

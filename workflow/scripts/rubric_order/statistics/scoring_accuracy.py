@@ -1,4 +1,4 @@
-"""How well scores agree with golden scores in each variant of a prompt, and how much less or more than in the base."""
+"""Agreement of scores with golden scores in each variant of a prompt, and its difference from the base."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -17,7 +17,7 @@ DESCENDING, FULL_MARK = "descending", "reference_full_mark"
 
 
 def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """How much each piece of advice changes agreement with golden scores, by judge, and over judges and datasets.
+    """Effect of each piece of advice on agreement with golden scores, by judge, and over judges and datasets.
 
     Args:
         scoring_accuracy: see `scoring_accuracy.estimate`.
@@ -59,7 +59,7 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
 
 
 def advice(varied: str, order: str, kind: str) -> str:
-    """Which piece of advice a variant follows and changes nothing else; nothing for all other variants."""
+    """Piece of advice that a variant follows while it changes nothing else; empty for all other variants."""
     if kind == "order":
         return DESCENDING if order == DESCENDING else ""
     said = parts(varied)

@@ -1,4 +1,4 @@
-"""What datasets hold that a study of scoring bias needs: items, people's scores, labels and reference answers."""
+"""Contents of datasets that a study of scoring bias needs: items, people's scores, labels and reference answers."""
 
 from collections.abc import Mapping
 

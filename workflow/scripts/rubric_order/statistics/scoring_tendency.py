@@ -1,4 +1,4 @@
-"""How often a judge gives each score in each variant of a prompt, beside those whose scores are compared with."""
+"""Frequency of each score from a judge in each variant of a prompt, beside that in each source of golden scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Whether one strategy agrees better with people than another: paired differences of correlations.
+"""Comparison of strategies by their agreement with people: paired differences of correlations.
 
 The mean of K reads agrees better with people than one read does, whatever is varied between them. Repeats of one prompt
 at temperature 0 are one read. A strategy of several orderings so gains on `fixed` also where no order matters; the
@@ -27,7 +27,7 @@ QUANTITIES = ("pearson", "spearman", "order", "averaging", "averaging_baseline")
 def paired_rank_difference(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
 ) -> dict:
-    """How much better the first of two scores correlates with a third by Spearman's rho, over the same items.
+    """Difference of Spearman's rho with a third score, the first of two scores less the second, over the same items.
 
     Args:
         first, second, human: scores of each item, shape (n_items,).
@@ -152,7 +152,7 @@ def _compared(
 
 
 def _repeats(baseline: str, repeated: np.ndarray) -> dict:
-    """How alike the reads of a baseline of one ordering are; nothing of another one."""
+    """Share of items with the same reads under a baseline of one ordering, and its flag; nothing of another one."""
     if baseline not in ONE_ORDERING:
         return {"same_repeats": np.nan, "flag": ""}
     if repeated.shape[1] == 1:

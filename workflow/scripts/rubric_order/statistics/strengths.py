@@ -113,7 +113,7 @@ def _of_block(
 
 
 def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> dict:
-    """What the first place adds by the other model of ties."""
+    """Effect of the first place by the other model of ties."""
     fit = method.rao_kupper(choices, count)
     row = fit.interval(np.eye(count + 2)[count], confidence)
     clusters = 0 if fit.problem else cluster_robust.counted(fit.influence)

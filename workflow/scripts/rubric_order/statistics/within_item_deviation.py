@@ -1,4 +1,4 @@
-"""How much the scores of one item vary from read to read, and what of it is due to the order of the options.
+"""Variation of the scores of one item from read to read, and what of it is due to the order of the options.
 
 A read of item i under ordering o is taken as
 
@@ -39,7 +39,7 @@ def item_moments(values: np.ndarray) -> np.ndarray:
 
 
 def parts(reads: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """What the split of the variance within items depends on, item by item.
+    """Moments that the split of the variance within items depends on, item by item.
 
     Args:
         reads: scores under different orderings, shape (m, D): each ordering's mean over its repeats where it has some.
@@ -193,7 +193,7 @@ def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
 def _split_of_block(
     block: blocks.Block, readout: str, values: np.ndarray, temperature: float | None
 ) -> tuple[Callable[[np.ndarray], dict[str, np.ndarray]], np.ndarray, np.ndarray, str]:
-    """How to split the variance of a block's reads, the usable items, their `parts`, and what repetition is from."""
+    """Way to split the variance of a block's reads, the usable items, their `parts`, and what repetition is from."""
     repeats = repetition.repeats_of(block)
     crossed = repeats is not None
     read = block.by_ordering(values) if crossed else values
