@@ -1,4 +1,4 @@
-"""What can be made: each statistic, table and figure, with what it reads and how it is headed. Data only.
+"""Catalogue of results: each statistic, table and figure, with what it reads and how it is headed. Data only.
 
 The name of a result is that of its module, of its file and of its block of config, where it has one.
 """
@@ -270,13 +270,13 @@ FIGURES = {
 
 def probes(statistics: tuple[str, ...]) -> set[str]:
     """The probes whose studies' scores are behind some statistics, directly or through other statistics."""
-    found = set()
+    used = set()
     for name in statistics:
         reads = tuple(other for other in STATISTICS[name].reads if other in STATISTICS)
-        found |= {*STATISTICS[name].probes} | probes(reads)
-    return found
+        used |= {*STATISTICS[name].probes} | probes(reads)
+    return used
 
 
 def fits(probe: str, among: Collection[str]) -> bool:
-    """Whether a probe is one of some, as `Statistic.probes` and `probes` have them."""
+    """Tell whether a probe is one of some, as `Statistic.probes` and `probes` have them."""
     return ANY in among or probe in among

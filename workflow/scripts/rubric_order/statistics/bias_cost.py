@@ -16,14 +16,14 @@ COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 
 
 def cheapest(costs: np.ndarray) -> np.ndarray:
-    """Which orderings cost least, in equal parts where several do: shape (..., D), rows sum to 1 (NaN: undefined)."""
+    """Weights of the cheapest orderings, equal where several are: shape (..., D), rows sum to 1 (NaN: undefined)."""
     least = costs <= costs.min(axis=-1, keepdims=True) + 1e-9  # equal costs can differ by rounding
     with np.errstate(invalid="ignore"):
         return least / least.sum(axis=-1, keepdims=True)
 
 
 class Source(NamedTuple):
-    """What one dataset says about the orderings.
+    """Selections of one dataset, and moments of its complete items, by unit of resampling.
 
     Attributes:
         table: of each unit of resampling, its selections by score and position, then
@@ -40,7 +40,7 @@ class Source(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What the sums over some units of a source give, in the data and in each resample.
+    """Selections and correlations by the sums over some units of a source, in the data and in each resample.
 
     Attributes:
         selected: by score and position, shape (1 + resamples, n, n).
@@ -81,7 +81,7 @@ def estimate(
 
     Source: the earlier version of Xu et al., Section 5.3, Table 6; all but cost, correlation and its rank are ours.
     """
-    found: dict[tuple, dict[str, Source]] = {}
+    sources_by_key: dict[tuple, dict[str, Source]] = {}
     shown: dict[tuple, np.ndarray] = {}
     for block in blocks.blocks(scores):
         if block.keys["strategy"] not in shared_orderings.SHARED:
@@ -89,16 +89,18 @@ def estimate(
         for readout in selections.readouts(block):
             for cluster in CLUSTERS:
                 key = (*(block.keys | {"dataset": EVERY}).values(), readout, cluster)
-                found.setdefault(key, {})[block.keys["dataset"]] = _source(block, readout, cluster)
+                sources_by_key.setdefault(key, {})[block.keys["dataset"]] = _source(block, readout, cluster)
                 shown[key] = block.orderings[0]
     options = {"resamples": resamples, "confidence": confidence, "seed": seed, "splits": splits}
     parts = [
-        part for key, sources in sorted(found.items()) for part in _of_sources(key, sources, shown[key], **options)
+        part
+        for key, sources in sorted(sources_by_key.items())
+        for part in _of_sources(key, sources, shown[key], **options)
     ]
-    names = [*KEYS, "readout", "cluster"]
-    columns = [*names, "quantity", "ordering", "estimate", "ci_low", "ci_high", "noise"]
+    key_columns = [*KEYS, "readout", "cluster"]
+    columns = [*key_columns, "quantity", "ordering", "estimate", "ci_low", "ci_high", "noise"]
     table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
-    table = table.sort_values(names, kind="stable", ignore_index=True)
+    table = table.sort_values(key_columns, kind="stable", ignore_index=True)
     return table.assign(confidence=confidence, seed=seed)
 
 
@@ -122,18 +124,18 @@ def _of_sources(
     whole = {name: _read_sums(totals[name], source.rated, everything["n"]) for name, source in sources.items()}
     for dataset in [*sources, EVERY]:
         used = [dataset] if dataset != EVERY else list(sources)
-        about = everything | {"dataset": dataset, "n_items": sum(sources[name].n_items for name in used)}
-        about["n_clusters"] = sum(len(sources[name].table) for name in used)
+        common = everything | {"dataset": dataset, "n_items": sum(sources[name].n_items for name in used)}
+        common["n_clusters"] = sum(len(sources[name].table) for name in used)
         rows = [*_of_each_ordering([whole[name] for name in used], orderings, confidence)]
         rows += _with_interval(held_out[dataset], confidence)
-        yield from ((about | {"quantity": quantity}, row) for quantity, row in rows)
+        yield from ((common | {"quantity": quantity}, row) for quantity, row in rows)
         table = np.concatenate([sources[name].table[:, : everything["n"] ** 2] for name in used])
         costs = _held_out_costs(table, np.concatenate([firsts[name] for name in used], axis=1), orderings)
         how = f"noise of absolute values subtracted; Student's t over {key[-1]}s; {splits} splits"
         width = distributions.t_quantile((1 + confidence) / 2, max(len(table) - 1, 1))
         for quantity, (value, error) in costs.items():
             row = {"estimate": np.array([value]), "ci_low": value - width * error, "ci_high": value + width * error}
-            yield about | {"quantity": quantity, "method": how}, row
+            yield common | {"quantity": quantity, "method": how}, row
 
 
 def _source(block: blocks.Block, readout: str, cluster: str) -> Source:
@@ -151,7 +153,7 @@ def _source(block: blocks.Block, readout: str, cluster: str) -> Source:
 
 
 def _weights(source: Source, dataset: str, resamples: int, seed: int) -> np.ndarray:
-    """How often each unit is in each resample, after a row of ones, shape (1 + resamples, n_units)."""
+    """Number of times each unit is in each resample, after a row of ones, shape (1 + resamples, n_units)."""
     n_units = len(source.table)
     drawn = np.full((resamples, 1), np.nan)  # one unit alone says nothing
     if n_units > 1:
@@ -247,22 +249,22 @@ def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray
             for name, weight in (weights | {"saved": canonical - chosen}).items():
                 row = np.concatenate([[weight @ costs, weight @ whole], influence @ weight])
                 values.setdefault(f"heldout_cost_{name}", []).append(row)
-    found = {}
+    estimates = {}
     for name, rows in values.items():
-        each = np.array(rows)
-        squares = np.square(each[:, 2:].mean(axis=0)).sum() * len(table) / max(len(table) - 1, 1)
-        found[name] = float(each[:, 0].mean()), float(np.sqrt(squares + each[:, 1].var()))
-    return found
+        stacked = np.array(rows)
+        squares = np.square(stacked[:, 2:].mean(axis=0)).sum() * len(table) / max(len(table) - 1, 1)
+        estimates[name] = float(stacked[:, 0].mean()), float(np.sqrt(squares + stacked[:, 1].var()))
+    return estimates
 
 
 def _split(source: Source, name: str, splits: int, seed: int) -> np.ndarray:
     """Units in the first half of the groups, for each random halving, shape (splits, n_units)."""
-    found = []
+    first_halves = []
     for split in range(splits):
         rng = randomness.generator(seed, "bias cost split", name, split)
         groups = rng.permutation(int(source.group.max()) + 1)
-        found.append(np.isin(source.group, groups[: len(groups) // 2]))
-    return np.array(found)
+        first_halves.append(np.isin(source.group, groups[: len(groups) // 2]))
+    return np.array(first_halves)
 
 
 def _cross_fit(
@@ -278,7 +280,7 @@ def _cross_fit(
         By dataset (and ``all``) and quantity, of shape (1 + resamples,).
     """
     n, canonical = orderings.shape[1], shared_orderings.canonical_place(orderings)
-    found: dict[str, dict[str, list]] = {name: {} for name in [*sources, EVERY]}
+    estimates: dict[str, dict[str, list]] = {name: {} for name in [*sources, EVERY]}
     for split in range(len(next(iter(firsts.values())))):
         halves: list[dict[str, Sums]] = [{}, {}]
         for name, source in sources.items():
@@ -286,26 +288,26 @@ def _cross_fit(
             sums = weights[name][:, first] @ source.table[first]
             halves[0][name] = _read_sums(sums, source.rated, n)
             halves[1][name] = _read_sums(totals[name] - sums, source.rated, n)
-        for name in found:
+        for name in estimates:
             used = list(sources) if name == EVERY else [name]
             pooled = [_pooled([half[dataset] for dataset in used]) for half in halves]
             for train, test in ((0, 1), (1, 0)):
                 costs = bias_cost(selections.position_shares(pooled[train].selected), orderings)
                 of_test = _held_out(cheapest(costs), pooled[test].pearson, canonical)
                 for quantity, values in of_test.items():
-                    found[name].setdefault(quantity, []).append(values)
-    return {name: {key: np.mean(values, axis=0) for key, values in of.items()} for name, of in found.items()}
+                    estimates[name].setdefault(quantity, []).append(values)
+    return {name: {key: np.mean(values, axis=0) for key, values in of.items()} for name, of in estimates.items()}
 
 
 def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) -> dict[str, np.ndarray]:
     """Agreement with humans, in the other half, of the ordering that one half chose."""
     if pearson is None:
         return {}
-    found = _of_choice("heldout_pearson", chosen, pearson, canonical)
-    own = found["heldout_pearson_chosen"]
-    found["heldout_pearson_gained"] = own - found["heldout_pearson_canonical"]
-    found["heldout_pearson_over_mean"] = own - found["heldout_pearson_mean"]
-    return found
+    correlations = _of_choice("heldout_pearson", chosen, pearson, canonical)
+    own = correlations["heldout_pearson_chosen"]
+    correlations["heldout_pearson_gained"] = own - correlations["heldout_pearson_canonical"]
+    correlations["heldout_pearson_over_mean"] = own - correlations["heldout_pearson_mean"]
+    return correlations
 
 
 def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int) -> dict[str, np.ndarray]:
@@ -319,17 +321,17 @@ def _of_each_ordering(sums: list[Sums], orderings: np.ndarray, confidence: float
     whole = _pooled(sums)
     shares = selections.position_shares(whole.selected)
     costs = bias_cost(shares, orderings)
-    names = {"ordering": np.array([" ".join(map(str, ordering)) for ordering in orderings], dtype=object)}
+    ordering_column = {"ordering": np.array([" ".join(map(str, ordering)) for ordering in orderings], dtype=object)}
     # The mean of the absolute value of an error that is normal about 0; a rare score is missing from some resamples.
     error = np.sqrt(2 / np.pi) * np.ma.masked_invalid(shares[1:]).std(axis=0).filled(0)
     noise = error[orderings - 1, np.arange(orderings.shape[1])].sum(axis=1)
     for quantity, row in _with_interval({"cost": costs}, confidence):
-        yield quantity, names | row | {"noise": noise}
-    yield "chosen_share", names | {"estimate": cheapest(costs[1:]).mean(axis=0)}
+        yield quantity, ordering_column | row | {"noise": noise}
+    yield "chosen_share", ordering_column | {"estimate": cheapest(costs[1:]).mean(axis=0)}
     if whole.pearson is not None:
         ranks = np.stack([shared_orderings.rank_of(whole.pearson, place) for place in range(len(orderings))], axis=1)
         for quantity, row in _with_interval({"pearson": whole.pearson, "pearson_rank": ranks}, confidence):
-            yield quantity, names | row
+            yield quantity, ordering_column | row
 
 
 def _with_interval(values: dict[str, np.ndarray], confidence: float) -> Iterator[tuple[str, dict]]:

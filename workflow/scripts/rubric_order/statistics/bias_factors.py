@@ -1,4 +1,4 @@
-"""What consistency and fairness depend on: the stepwise regression of Shi et al."""
+"""Factors that consistency and fairness depend on: the stepwise regression of Shi et al."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -55,11 +55,11 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
     cells = pd.concat([part for part in parts if len(part)], ignore_index=True) if any(map(len, parts)) else None
     rows: list[dict] = []
     for key, block in cells.groupby(SHARED, sort=True) if cells is not None else ():
-        about = dict(zip(SHARED, key, strict=True)) | {"judge": EVERY}
+        common = dict(zip(SHARED, key, strict=True)) | {"judge": EVERY}
         datasets = sorted(block["dataset"].unique())
         for dataset in [EVERY, *datasets] if len(datasets) > 1 else datasets:
             chosen = _with_gaps(block if dataset == EVERY else block[block["dataset"] == dataset])
-            rows += (about | {"dataset": dataset} | row for row in _searched(chosen))
+            rows += (common | {"dataset": dataset} | row for row in _searched(chosen))
     columns = [*KEYS, "outcome", "gap", "removed", "df", "sum_of_squares", "rss", "aic", "n_cells", "offered"]
     return tidy.from_rows_with_gaps(rows, columns, ["outcome", "gap", "removed", "offered"])
 
@@ -76,7 +76,10 @@ def _cells(about: dict, block: pd.DataFrame, forms: Mapping[str, Sequence[str]])
         return run
     winners, places = (run[name].to_numpy().reshape(-1, int(size.max())) for name in ("winner", "place"))
     units = run.drop_duplicates("unit_id")
-    number = [list(names).index(name) + 1 for names, name in zip(units["candidates"], units["candidate"], strict=True)]
+    number = [
+        list(candidates).index(name) + 1
+        for candidates, name in zip(units["candidates"], units["candidate"], strict=True)
+    ]
     lengths = [[np.nan, np.nan] if row is None else row for row in units["lengths"]]
     asked = units["input_length"].to_numpy(dtype=float, na_value=np.nan) / 1000
     values = units[CELL].assign(
@@ -103,20 +106,20 @@ def _with_gaps(cells: pd.DataFrame) -> pd.DataFrame:
 def _searched(cells: pd.DataFrame) -> Iterator[dict]:
     for gap in GAPS:
         rows = cells.dropna(subset=gap)
-        names = {"judge": rows["judge"], "candidate": rows["dataset"] + " " + rows["candidate"].astype(str)}
-        names |= {"task": rows["dataset"] + " " + rows["task"].astype(str), "quality_gap": rows[gap]}
-        names |= {name: rows[name] for name in LENGTHS if rows[name].notna().all()}
-        terms = {name: stepwise.columns(values) for name, values in names.items() if values.nunique() > 1}
+        factors = {"judge": rows["judge"], "candidate": rows["dataset"] + " " + rows["candidate"].astype(str)}
+        factors |= {"task": rows["dataset"] + " " + rows["task"].astype(str), "quality_gap": rows[gap]}
+        factors |= {name: rows[name] for name in LENGTHS if rows[name].notna().all()}
+        terms = {name: stepwise.columns(values) for name, values in factors.items() if values.nunique() > 1}
         for outcome in OUTCOMES if len(rows) else ():
             y = rows[outcome].to_numpy(dtype=float)
             if sum(columns.shape[1] for columns in terms.values()) + 1 >= len(y) or y.std() == 0:
                 continue  # the model would fit everything, or there is nothing to explain
             chosen = stepwise.search(y, terms)
             for removal in stepwise.removals(y, {name: terms[name] for name in chosen}):
-                found = removal._asdict()
-                name = found.pop("term")
+                row = removal._asdict()
+                name = row.pop("term")
                 yield (
-                    found
+                    row
                     | {"outcome": outcome, "gap": gap, "removed": name or "none"}
                     | {
                         "n_cells": len(y),

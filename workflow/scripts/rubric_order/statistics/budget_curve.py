@@ -1,4 +1,4 @@
-"""How agreement with human scores grows with the number of reads that are averaged."""
+"""Growth of agreement with human scores with the number of reads that are averaged."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -73,15 +73,15 @@ def _of_block(
         spearman = subsets.spearman_of_subsets(values, human, chosen)
         for cluster in CLUSTERS:
             unit = block.units(cluster, complete)
-            about = block.keys | {"readout": readout, "n_items": len(human), "n_rated": int(rated.sum())}
-            about |= {"cluster": cluster, "n_clusters": int(unit.max()) + 1}
+            common = block.keys | {"readout": readout, "n_items": len(human), "n_rated": int(rated.sum())}
+            common |= {"cluster": cluster, "n_clusters": int(unit.max()) + 1}
             method = f"jackknife over {cluster}s, Student's t"
             curves = subsets.curve(resampling.left_out_sums(moments, unit), chosen)
             ends = _ends(curves, resampling.part_sizes(unit), confidence)
-            yield from _rows(about | {"statistic": "pearson", "method": method}, pearson, chosen.sizes, ends)
+            yield from _rows(common | {"statistic": "pearson", "method": method}, pearson, chosen.sizes, ends)
             ends = _ends(_left_out(spearman, unit, chosen.sizes), np.bincount(unit), confidence)
             method += ", first order"
-            yield from _rows(about | {"statistic": "spearman", "method": method}, spearman.rho, chosen.sizes, ends)
+            yield from _rows(common | {"statistic": "spearman", "method": method}, spearman.rho, chosen.sizes, ends)
 
 
 def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -96,7 +96,7 @@ def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tupl
     gain = resampling.jackknife_t(gained, confidence, sizes=sizes)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = resampling.jackknife_t(gained / gained[:, -1:], confidence, sizes=sizes)
-    return [(found.low, found.high) for found in (r, gain, share)]
+    return [(interval.low, interval.high) for interval in (r, gain, share)]
 
 
 def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -113,10 +113,10 @@ def _rows(
     """The mean of each budget, with the range of its subsets, and what it has above one read; see `tidy.from_parts`."""
     budgets = np.arange(1, sizes[-1] + 1)
     mean = subsets.mean_over_subsets(found, sizes)
-    known = [of_size[~np.isnan(of_size)] for of_size in (found[sizes == k] for k in budgets)]
-    ranges = np.array([np.quantile(of_size, RANGE) if len(of_size) else (np.nan, np.nan) for of_size in known])
+    defined = [of_size[~np.isnan(of_size)] for of_size in (found[sizes == k] for k in budgets)]
+    ranges = np.array([np.quantile(of_size, RANGE) if len(of_size) else (np.nan, np.nan) for of_size in defined])
     n_subsets = np.bincount(sizes)[1:]
-    counts = {"k": budgets, "n_subsets": n_subsets, "n_undefined": n_subsets - list(map(len, known))}
+    counts = {"k": budgets, "n_subsets": n_subsets, "n_undefined": n_subsets - list(map(len, defined))}
     gain = mean - mean[0]
     shown = [("r", mean, ends[0]), ("gain", gain, ends[1])]
     if ends[1][0][-1] > 0:  # else nothing says that there is a gain to have a share of

@@ -1,4 +1,4 @@
-"""Where the canonical ordering stands among all orderings by agreement with human scores, one read an item."""
+"""Rank of the canonical ordering among all orderings by agreement with human scores, one read an item."""
 
 from collections.abc import Iterable, Iterator
 
@@ -45,15 +45,15 @@ def _ranked(
     block: blocks.Block, readout: str, values: np.ndarray, *, resamples: int, confidence: float, seed: int
 ) -> Iterator[tuple[dict, dict]]:
     """All quantities of one block and readout; see `tidy.from_parts`."""
-    found = shared_orderings.complete_items(block, values)
-    if len(found.human) < 2:
+    complete = shared_orderings.complete_items(block, values)
+    if len(complete.human) < 2:
         return
-    place, d = shared_orderings.canonical_place(found.orderings), len(found.orderings)
+    place, d = shared_orderings.canonical_place(complete.orderings), len(complete.orderings)
     rated = int(block.items["human_score"].notna().sum())
-    about = block.keys | {"readout": readout, "n_orderings": d, "n_items": len(found.human), "n_rated": rated}
-    moments = shared_orderings.column_moments(found.values, found.human)
+    common = block.keys | {"readout": readout, "n_orderings": d, "n_items": len(complete.human), "n_rated": rated}
+    moments = shared_orderings.column_moments(complete.values, complete.human)
     for cluster in CLUSTERS:
-        unit = block.units(cluster, found.rows)
+        unit = block.units(cluster, complete.rows)
         sums = resampling.resampled_sums(moments, unit, resamples=resamples, seed=seed, name="canonical rank")
         r = shared_orderings.column_correlations(sums)
         with np.errstate(invalid="ignore"):
@@ -62,7 +62,7 @@ def _ranked(
         estimates = np.column_stack([own, mean, own - mean, rank])
         low, high = resampling.percentile_interval(estimates[1:], confidence)
         method = f"percentile bootstrap over {cluster}s, {resamples} resamples"
-        of_cluster = about | {"cluster": cluster, "n_clusters": unit.max() + 1, "method": method}
+        of_cluster = common | {"cluster": cluster, "n_clusters": unit.max() + 1, "method": method}
         rows = {"quantity": np.array(QUANTITIES, dtype=object), "estimate": estimates[0]}
         yield of_cluster, rows | {"ci_low": low, "ci_high": high}
         shares = {"rank": np.arange(1, d + 1), "estimate": _rank_shares(rank[1:], d)}

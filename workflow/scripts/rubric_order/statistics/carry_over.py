@@ -61,14 +61,14 @@ def observations(panel: Panel) -> Observations:
     levels = panels.text_means(panel.values)
     n_criteria = len(panel.criteria)
     others = ~np.eye(n_criteria, dtype=bool)
-    known = ~np.isnan(levels)
-    of_others = np.where(known, levels, 0) @ others
-    centre = of_others / np.maximum(known.astype(int) @ others, 1)  # of those that can come before, shape (U, C)
+    has_level = ~np.isnan(levels)
+    of_others = np.where(has_level, levels, 0) @ others
+    centre = of_others / np.maximum(has_level.astype(int) @ others, 1)  # of those that can come before, shape (U, C)
     text, read, criterion = np.nonzero(~np.isnan(panel.values) & (panel.positions > 0))
     before = panel.before[text, read, criterion]
     level = np.where(before > 0, levels[text, before - 1] - centre[text, criterion], 0.0)
     usable = ~np.isnan(level)
-    text, read, criterion, before, level = (each[usable] for each in (text, read, criterion, before, level))
+    text, read, criterion, before, level = (array[usable] for array in (text, read, criterion, before, level))
     position = panel.positions[text, read, criterion]
     leads = np.where((panel.positions == 1).any(axis=2), (panel.positions == 1).argmax(axis=2) + 1, 0)[text, read]
     led_by = np.where(position > 1, leads, 0)
@@ -102,15 +102,15 @@ def effects(panel: Panel, *, confidence: float) -> list[dict]:
         fitted = fixed_effects.fit(seen.score, seen.terms(model), seen.block, seen.cluster)
         size = len(fitted.coefficients)
         for place in range(n_positions):
-            found = fitted.interval(_against_mean(size, 0, n_positions, place), confidence)
-            rows.append({"model": model, "quantity": "position", "position": place + 1} | found)
+            interval = fitted.interval(_against_mean(size, 0, n_positions, place), confidence)
+            rows.append({"model": model, "quantity": "position", "position": place + 1} | interval)
         if model.endswith("level"):
-            found = fitted.interval(np.eye(size)[-1], confidence)
-            rows.append({"model": model, "quantity": "carry_over"} | found)
+            interval = fitted.interval(np.eye(size)[-1], confidence)
+            rows.append({"model": model, "quantity": "carry_over"} | interval)
         if (quantity := model.rpartition(" + ")[2]) in ("predecessor", "leader"):
             for place, name in enumerate(panel.criteria):
-                found = fitted.interval(_against_mean(size, n_positions, len(panel.criteria), place), confidence)
-                rows.append({"model": model, "quantity": quantity, "criterion": name} | found)
+                interval = fitted.interval(_against_mean(size, n_positions, len(panel.criteria), place), confidence)
+                rows.append({"model": model, "quantity": quantity, "criterion": name} | interval)
     for quantity, model in (
         ("position", "position"),
         ("position", "position + level"),

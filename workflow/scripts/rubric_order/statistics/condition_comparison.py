@@ -1,4 +1,4 @@
-"""What a condition does to scores and to their agreement with people: two conditions on the items that both have."""
+"""Effect of a condition on scores and on their agreement with people: two conditions on the items that both have."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -49,10 +49,10 @@ def estimate(
                 key = (*(block.keys[name] for name in by), readout)
                 settings.setdefault(key, {})[block.keys["condition"]] = _means(block, values)
         for key, conditions in settings.items():
-            about = dict(zip([*by, "readout"], key, strict=True))
+            setting = dict(zip([*by, "readout"], key, strict=True))
             for one, other in itertools.combinations(sorted(conditions, key=_last_baseline), 2):
                 rows += _compared(
-                    about | {"condition": one, "other": other}, conditions[one], conditions[other], confidence, points
+                    setting | {"condition": one, "other": other}, conditions[one], conditions[other], confidence, points
                 )
     columns = [*KEYS, "other", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["df", "p_bounded", "of_one", "of_other", "n_items", "n_clusters", "effective_clusters", "method"]
@@ -66,9 +66,9 @@ def _last_baseline(condition: str) -> tuple[bool, str]:
 
 def _means(block: blocks.Block, values: np.ndarray) -> pd.DataFrame:
     """Mean score of each item that has one, with its `group_id` and `human` score, by `item_id`."""
-    known = ~np.isnan(values)
-    scored = known.any(axis=1)
-    means = np.where(known, values, 0)[scored].sum(axis=1) / known[scored].sum(axis=1)
+    is_scored = ~np.isnan(values)
+    scored = is_scored.any(axis=1)
+    means = np.where(is_scored, values, 0)[scored].sum(axis=1) / is_scored[scored].sum(axis=1)
     items = block.items[scored].set_index("item_id")
     return pd.DataFrame({"group_id": items["group_id"], "human": items["human_score"], "mean": means})
 
@@ -98,11 +98,9 @@ def _points(items: pd.DataFrame, unit: np.ndarray, *, confidence: float, margin:
     sizes, total = np.bincount(unit).astype(float), np.bincount(unit, change)
     mean = change.mean()
     values = resampling.left_out_of_mean(mean[None], ((total - sizes * mean) / len(change))[:, None], sizes)[:, 0]
-    found = _with_interval(values, sizes, confidence)
-    found["p_bounded"] = float(
-        equivalence.p_bounded((total / sizes)[:, None], sizes, margin=margin, largest=largest)[0]
-    )
-    return found | {"of_one": items["mean"].mean(), "of_other": items["other"].mean()}
+    row = _with_interval(values, sizes, confidence)
+    row["p_bounded"] = float(equivalence.p_bounded((total / sizes)[:, None], sizes, margin=margin, largest=largest)[0])
+    return row | {"of_one": items["mean"].mean(), "of_other": items["other"].mean()}
 
 
 def _agreement(items: pd.DataFrame, unit: np.ndarray, *, confidence: float) -> dict | None:
@@ -111,15 +109,15 @@ def _agreement(items: pd.DataFrame, unit: np.ndarray, *, confidence: float) -> d
     one, other = (averaging.agreement(items[[name]].to_numpy(), human, unit).mean for name in ("mean", "other"))
     if np.isnan(one[0]) or np.isnan(other[0]):
         return None
-    found = _with_interval(one - other, resampling.part_sizes(unit), confidence)
-    return found | {"of_one": float(one[0]), "of_other": float(other[0])}
+    row = _with_interval(one - other, resampling.part_sizes(unit), confidence)
+    return row | {"of_one": float(one[0]), "of_other": float(other[0])}
 
 
 def _with_interval(values: np.ndarray, sizes: np.ndarray, confidence: float) -> dict:
     """A difference with its interval, from what it is without each part, see `resampling.jackknife_t`."""
     difference = float(values[0])
-    found = resampling.jackknife_t(values, confidence, sizes=sizes)
-    if not found.error > ROUNDING:
+    interval = resampling.jackknife_t(values, confidence, sizes=sizes)
+    if not interval.error > ROUNDING:
         return {"estimate": difference if abs(difference) > ROUNDING else 0.0}
-    ends = {"ci_low": float(found.low), "ci_high": float(found.high)}
-    return {"estimate": difference, **ends, "p": float(found.p), "df": resampling.degrees(sizes)}
+    ends = {"ci_low": float(interval.low), "ci_high": float(interval.high)}
+    return {"estimate": difference, **ends, "p": float(interval.p), "df": resampling.degrees(sizes)}

@@ -26,16 +26,16 @@ def by_criterion(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> n
     """
     columns = []
     for place in range(judge.shape[1]):
-        known = ~np.isnan(judge[:, place]) & ~np.isnan(human[:, place])
-        if known.sum() < 2:
+        has_both = ~np.isnan(judge[:, place]) & ~np.isnan(human[:, place])
+        if has_both.sum() < 2:
             columns.append(np.full(len(weights), np.nan))
         else:
-            pair = (judge[known, place], human[known, place])
-            columns.append(correlations.weighted_pearson(*pair, weights[:, known]))
-    found = np.column_stack(columns)
-    some = ~np.isnan(found)
-    macro = np.where(some, found, 0).sum(axis=1) / np.where(some.any(axis=1), some.sum(axis=1), np.nan)
-    return np.column_stack([found, macro])
+            pair = (judge[has_both, place], human[has_both, place])
+            columns.append(correlations.weighted_pearson(*pair, weights[:, has_both]))
+    pearson = np.column_stack(columns)
+    some = ~np.isnan(pearson)
+    macro = np.where(some, pearson, 0).sum(axis=1) / np.where(some.any(axis=1), some.sum(axis=1), np.nan)
+    return np.column_stack([pearson, macro])
 
 
 def estimate(
@@ -60,12 +60,12 @@ def estimate(
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for _, setting in table.groupby(SETTING):
             for readout in VALUES:
-                found = [
+                strategies = [
                     (name, panel) for name, kind, panel, _ in panels.blocks(setting, crossed=False) if kind == readout
                 ]
-                found.sort(key=lambda pair: STRATEGIES.index(pair[0]["strategy"]))
-                if found:
-                    rows += _setting(found, readout, resamples=resamples, confidence=confidence, seed=seed)
+                strategies.sort(key=lambda pair: STRATEGIES.index(pair[0]["strategy"]))
+                if strategies:
+                    rows += _setting(strategies, readout, resamples=resamples, confidence=confidence, seed=seed)
     columns = [*KEYS, "other", "readout", "cluster", "criterion", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["n_texts", "n_clusters", "n_criteria", "method", "confidence", "seed"]
     words = ["other", "readout", "cluster", "criterion", "quantity", "method"]
@@ -123,8 +123,8 @@ def _setting(found: list, readout: str, *, resamples: int, confidence: float, se
             add(name | quantity, by_criterion(judge, human, weights), ~np.isnan(judge) & rated)
         for (name, _), (other, _) in itertools.combinations(found, 2):
             both = [means[one["strategy"]] for one in (name, other)]
-            known = ~np.isnan(both[0]) & ~np.isnan(both[1])
-            one, two = (by_criterion(np.where(known, judge, np.nan), human, weights) for judge in both)
+            in_both = ~np.isnan(both[0]) & ~np.isnan(both[1])
+            one, two = (by_criterion(np.where(in_both, judge, np.nan), human, weights) for judge in both)
             quantity = {"quantity": "pearson_difference", "other": other["strategy"]}
-            add(name | quantity, one - two, known & rated)
+            add(name | quantity, one - two, in_both & rated)
     return rows

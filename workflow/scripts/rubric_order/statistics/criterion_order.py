@@ -23,9 +23,9 @@ ACROSS = {"mean_gap": np.mean, "max_gap": np.max}
 
 def gaps(shifts: np.ndarray) -> np.ndarray:
     """Best less worst position, shape (..., C, P) -> (..., C); NaN where fewer than two positions are known."""
-    known = (~np.isnan(shifts)).sum(axis=-1) > 1
-    filled = np.where(known[..., None], shifts, 0.0)
-    return np.where(known, np.nanmax(filled, axis=-1) - np.nanmin(filled, axis=-1), np.nan)
+    has_gap = (~np.isnan(shifts)).sum(axis=-1) > 1
+    filled = np.where(has_gap[..., None], shifts, 0.0)
+    return np.where(has_gap, np.nanmax(filled, axis=-1) - np.nanmin(filled, axis=-1), np.nan)
 
 
 def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[dict]:
@@ -67,10 +67,10 @@ def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
     values, at = panel.values, panel.positions - 1
     scored = ~np.isnan(values) & (at >= 0)
     observed = gaps(shift)
-    known = np.flatnonzero(~np.isnan(observed))
+    with_gap = np.flatnonzero(~np.isnan(observed))
     left = panels.equations(panels.cells(values, panel.positions)).left.sum(axis=0)
     moved, n_reads = np.zeros(values.shape), scored.sum(axis=1, keepdims=True)
-    for place in known:
+    for place in with_gap:
         weights = np.zeros(shift.shape[1])
         weights[np.nanargmax(shift[place])], weights[np.nanargmin(shift[place])] = 1, -1
         weights = np.linalg.pinv(left[place], hermitian=True) @ weights
@@ -78,15 +78,18 @@ def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
         own = np.where(here, weights[at[:, :, place]], 0)
         rest = np.where(here, values[:, :, place] - np.nan_to_num(shift[place])[at[:, :, place]], 0)
         own, rest = (
-            np.where(here, each - each.sum(axis=1, keepdims=True) / np.maximum(n_reads[:, :, place], 1), 0)
-            for each in (own, rest)
+            np.where(here, factor - factor.sum(axis=1, keepdims=True) / np.maximum(n_reads[:, :, place], 1), 0)
+            for factor in (own, rest)
         )
         df = here.sum() - (here.any(axis=1)).sum() - (~np.isnan(shift[place])).sum() + 1
         moved[:, :, place] = own * rest * np.sqrt(here.sum() / df) if df > 0 else np.nan
-    if not len(known):
+    if not len(with_gap):
         return dict.fromkeys(ACROSS, np.nan)
-    of_gaps = {"mean_gap": moved[:, :, known].mean(axis=2), "max_gap": moved[:, :, known[observed[known].argmax()]]}
-    return {name: float(np.sqrt((each**2).sum())) for name, each in of_gaps.items()}
+    of_gaps = {
+        "mean_gap": moved[:, :, with_gap].mean(axis=2),
+        "max_gap": moved[:, :, with_gap[observed[with_gap].argmax()]],
+    }
+    return {name: float(np.sqrt((deviations**2).sum())) for name, deviations in of_gaps.items()}
 
 
 def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key: tuple) -> list[dict]:
@@ -118,16 +121,16 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
         ):
             low, high = resampling.percentile_interval(draws, confidence)
             for position in np.flatnonzero(~np.isnan(estimate)):
-                about = {"quantity": quantity, "criterion": name, "position": position + 1}
-                found = {"estimate": estimate[position], "n_scores": int(cells.count[:, place, position].sum())}
-                rows.append(about | found | {"ci_low": low[position], "ci_high": high[position]})
-        found = _gap("gap", observed[place], drawn[:, place], chance[:, place], confidence)
-        rows.append(found | {"criterion": name} | counts)
-    known = ~np.isnan(observed)
+                labels = {"quantity": quantity, "criterion": name, "position": position + 1}
+                columns = {"estimate": estimate[position], "n_scores": int(cells.count[:, place, position].sum())}
+                rows.append(labels | columns | {"ci_low": low[position], "ci_high": high[position]})
+        columns = _gap("gap", observed[place], drawn[:, place], chance[:, place], confidence)
+        rows.append(columns | {"criterion": name} | counts)
+    has_gap = ~np.isnan(observed)
     errors = rerun_errors(panel, shift)
     for quantity, across in ACROSS.items():
-        if known.any():
-            values = (across(each[..., known], axis=-1) for each in (observed, drawn, chance))
+        if has_gap.any():
+            values = (across(criterion_gaps[..., has_gap], axis=-1) for criterion_gaps in (observed, drawn, chance))
             row = _gap(quantity, *values, confidence)
             reach = special.ndtri((1 + confidence) / 2) * np.sqrt(2) * errors[quantity]
             rows.append(row | {"rerun_low": max(row["estimate"] - reach, 0.0), "rerun_high": row["estimate"] + reach})
@@ -139,12 +142,12 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
 def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> dict:
     """A gap beside those that there are without any effect of the order on average over groups."""
     low, high = resampling.percentile_interval(drawn, confidence)
-    known = chance[~np.isnan(chance)]
+    null_gaps = chance[~np.isnan(chance)]
     null, p, least = np.nan, np.nan, np.nan
-    if len(known) and not np.isnan(observed):
-        null = known.mean()
-        least = 1 / (1 + len(known))
-        p = least * (1 + (known >= observed - 1e-9).sum())
+    if len(null_gaps) and not np.isnan(observed):
+        null = null_gaps.mean()
+        least = 1 / (1 + len(null_gaps))
+        p = least * (1 + (null_gaps >= observed - 1e-9).sum())
     ends = {"ci_low": float(low), "ci_high": float(high)}
     return (
         {"quantity": quantity, "estimate": observed}
@@ -201,8 +204,8 @@ def estimate(
             "seed": seed,
         }
         named = (*stream(name.values()), readout)
-        found = estimates(panel, resamples=resamples, confidence=confidence, seed=seed, key=named)
-        rows += [common | row for row in found]
+        panel_rows = estimates(panel, resamples=resamples, confidence=confidence, seed=seed, key=named)
+        rows += [common | row for row in panel_rows]
     words = ["readout", "quantity", "criterion", "test", "method"]
     table = tidy.from_rows_with_gaps(rows, ESTIMATES, words)
     by_text = multiplicity.adjust(table)

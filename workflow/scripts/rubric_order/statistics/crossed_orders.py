@@ -165,8 +165,11 @@ def estimate(
                 "seed": seed,
             }
             rng = randomness.generator(seed, "crossed orders", *stream(key))
-            found = [*_tests(usable, int(name["n"])), *_selections(usable, int(name["n"]), resamples, confidence, rng)]
-            rows += [common | row for row in found]
+            estimates = [
+                *_tests(usable, int(name["n"])),
+                *_selections(usable, int(name["n"]), resamples, confidence, rng),
+            ]
+            rows += [common | row for row in estimates]
     columns = [*KEYS, "quantity", "criterion_position", "position", "estimate", "ci_low", "ci_high", "p", "n_texts"]
     columns += ["n_groups", "n_scores", "n_failed", "n_pairs", "method", "confidence", "seed"]
     return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns, ["quantity", "method"]))
@@ -183,8 +186,8 @@ def _tests(reads: pd.DataFrame, n: int) -> list[dict]:
         p = fixed_effects.no_effect(score, columns[effect], columns[given], block, group)
         rows.append({"quantity": effect, "p": p, "method": "score test, fixed effects of text and criterion"})
     pairs = pairs_of_reads(reads, n)
-    about = {"n_pairs": len(pairs.group), "method": "score test, conditional logit of pairs of reads"}
-    return [*rows, {"quantity": "interaction", "p": act_apart(pairs)} | about]
+    details = {"n_pairs": len(pairs.group), "method": "score test, conditional logit of pairs of reads"}
+    return [*rows, {"quantity": "interaction", "p": act_apart(pairs)} | details]
 
 
 def _selections(reads: pd.DataFrame, n: int, resamples: int, confidence: float, rng: np.random.Generator) -> list[dict]:

@@ -153,7 +153,7 @@ def _size(items: pd.DataFrame) -> dict:
 
 
 def _scores(matrix: np.ndarray) -> dict:
-    """How many scores a block has, their mean, and the share of each."""
+    """Number of scores of a block, their mean, and the share of each."""
     given = ~np.isnan(matrix)
     scores = matrix[given]
     row = {"n_raters": matrix.shape[1], "n_rated": int(given.any(axis=1).sum()), "n_scores": len(scores)}
@@ -173,11 +173,11 @@ def _agreement(
     if not usable.any():
         return row
     matrix = matrix[usable]
-    names, groups = np.unique(group_ids[usable], return_inverse=True)
-    drawn = resampling.bootstrap_weights(len(names), resamples, rng=rng).astype(float)
+    unique_ids, groups = np.unique(group_ids[usable], return_inverse=True)
+    drawn = resampling.bootstrap_weights(len(unique_ids), resamples, rng=rng).astype(float)
     for name, statistic in (("alpha", krippendorff_alpha), ("rater_vs_rest", rater_vs_rest)):
-        row[name] = float(statistic(matrix, groups, np.ones(len(names))))
-        if len(names) > 1:
+        row[name] = float(statistic(matrix, groups, np.ones(len(unique_ids))))
+        if len(unique_ids) > 1:
             ends = resampling.percentile_interval(statistic(matrix, groups, drawn), confidence)
             row |= {f"{name}_{end}": float(value) for end, value in zip(("low", "high"), ends, strict=True)}
     return row

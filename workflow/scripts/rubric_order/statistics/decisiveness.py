@@ -1,4 +1,4 @@
-"""How decisive a judge is, and what its reads are: how many, in how many orders, and how much its scores vary."""
+"""Decisiveness of a judge, and its reads: how many, in how many orders, and how much its scores vary."""
 
 from collections.abc import Iterable
 
@@ -55,7 +55,7 @@ def _of_block(block: blocks.Block) -> dict:
     scored = block.table["score"].notna()
     scores = block.table.loc[scored, "score"].to_numpy(dtype=int)
     sizes = block.items["group_id"].value_counts(sort=False).to_numpy()
-    found = {
+    row = {
         "n_items": len(block.items),
         "n_groups": len(sizes),
         "effective_groups": resampling.effective(sizes),
@@ -68,18 +68,18 @@ def _of_block(block: blocks.Block) -> dict:
         **{name: getattr(block.design, name) for name in ("shared", "balanced", "fewest", "most")},
     }
     alike = copies.copies(block)
-    found |= {"n_copies": alike.count, "copies": "; ".join(alike.names)}
+    row |= {"n_copies": alike.count, "copies": "; ".join(alike.names)}
     if len(scores):
         times = np.bincount(scores, minlength=block.n + 1)
-        found |= {"commonest_score": int(times.argmax()), "commonest_share": times.max() / len(scores)}
-        found["discordant_share"] = selections.variety(block, "hard").discordant_share
+        row |= {"commonest_score": int(times.argmax()), "commonest_share": times.max() / len(scores)}
+        row["discordant_share"] = selections.variety(block, "hard").discordant_share
     column = selections.READOUTS["soft"]
     if "soft" in selections.readouts(block):
-        found["top_probability"] = np.stack(block.table[column].dropna().to_numpy()).max(axis=1).mean()
-        found["known_share"] = float(block.table[column].notna().mean())
+        row["top_probability"] = np.stack(block.table[column].dropna().to_numpy()).max(axis=1).mean()
+        row["known_share"] = float(block.table[column].notna().mean())
         both = scored.to_numpy() & block.table[column].notna().to_numpy()
-        found |= dict(zip(("exponent", "exponent_low", "exponent_high"), _drawn(block, both), strict=True))
-    return block.keys | found
+        row |= dict(zip(("exponent", "exponent_low", "exponent_high"), _drawn(block, both), strict=True))
+    return block.keys | row
 
 
 def _drawn(block: blocks.Block, both: np.ndarray) -> sampling.Exponent:

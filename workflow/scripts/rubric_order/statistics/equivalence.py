@@ -1,4 +1,4 @@
-"""Whether a bias, or what one strategy or condition has above another, is shown to be too small to be worth mention."""
+"""Tests that a bias, or what one strategy or condition has above another, is too small to be worth mention."""
 
 from collections.abc import Iterator
 
@@ -87,13 +87,13 @@ def _effects(
         & strategy_comparison["baseline"].isin(EVERY_POSITION)
     ]
     kinds = {"points": "ordering", "usual_minus_balanced": "usual_minus_balanced"}
-    found = {name: score_effects[score_effects["quantity"] == kind] for name, kind in kinds.items()}
+    effects = {name: score_effects[score_effects["quantity"] == kind] for name, kind in kinds.items()}
     kinds = {"log_odds": "preference", "interaction": "interaction"}
-    found |= {name: position_preference[position_preference["quantity"] == kind] for name, kind in kinds.items()}
-    found["r"] = compared
+    effects |= {name: position_preference[position_preference["quantity"] == kind] for name, kind in kinds.items()}
+    effects["r"] = compared
     for name in ("points", "r"):
-        found[f"condition_{name}"] = condition_comparison[condition_comparison["quantity"] == name]
-    return found
+        effects[f"condition_{name}"] = condition_comparison[condition_comparison["quantity"] == name]
+    return effects
 
 
 def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> Iterator[dict]:
@@ -118,11 +118,11 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
     effects = effects.assign(estimate=estimates, low=low, high=high, p=p, least=np.where(np.isnan(p), np.inf, p))
     effects = effects.assign(small=small & (effects["effective_clusters"] >= uniformity.FEW_CLUSTERS))
     compared = [*_SAME, "baseline", "other"]
-    for key, each in effects.groupby(compared, sort=True):
-        worst = each.loc[each["least"].idxmax()]
+    for key, block in effects.groupby(compared, sort=True):
+        worst = block.loc[block["least"].idxmax()]
         row = dict(zip(compared, key, strict=True)) | {"quantity": name, "margin": margin}
         row |= {column: worst[column] for column in ("estimate", "low", "high", "p", "n_clusters", "flag")}
-        row["verdict"] = equivalence.verdict(each["low"].to_numpy(), each["high"].to_numpy(), margin)
-        if row["verdict"] == equivalence.SHOWN and not each["small"].all():
+        row["verdict"] = equivalence.verdict(block["low"].to_numpy(), block["high"].to_numpy(), margin)
+        if row["verdict"] == equivalence.SHOWN and not block["small"].all():
             row["verdict"] = equivalence.UNDECIDED
-        yield row | {"n_effects": len(each), "method": f"two one-sided tests at {level:.3g} over {row['cluster']}s"}
+        yield row | {"n_effects": len(block), "method": f"two one-sided tests at {level:.3g} over {row['cluster']}s"}

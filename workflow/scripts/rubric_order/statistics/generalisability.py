@@ -1,4 +1,4 @@
-"""How well scores tell items apart, and how many orderings and repeats are needed for it; without human scores.
+"""Reliability of scores in telling items apart, and the orderings and repeats that it needs; without human scores.
 
 A read of item i under ordering o is taken as
 
@@ -41,7 +41,7 @@ class Components(NamedTuple):
 
 
 def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """What the components depend on, unit by unit; sums of rows over units give the components.
+    """Moments that the components depend on, unit by unit; sums of rows over units give the components.
 
     Args:
         values: mean score of each item under each ordering, shape (m, D), without gaps.
@@ -107,8 +107,8 @@ def coefficients(of: Components, orderings: np.ndarray, repeats: np.ndarray) -> 
     Source: Cronbach, Gleser, Nanda and Rajaratnam (1972), The Dependability of Behavioral Measurements; Brennan (2001).
     """
     item, shift, rest = (np.maximum(part, 0)[..., None] for part in (of.item, of.shift, of.rest))
-    known = np.where(repeats > 1, of.repetition[..., None], 0)
-    error = (rest - np.minimum(known, rest) * (1 - 1 / repeats)) / orderings
+    by_repetition = np.where(repeats > 1, of.repetition[..., None], 0)
+    error = (rest - np.minimum(by_repetition, rest) * (1 - 1 / repeats)) / orderings
     with np.errstate(invalid="ignore", divide="ignore"):
         relative = np.where(item + error > _NO_VARIANCE, item / (item + error), np.nan)
         total = item + error + shift / orderings
@@ -131,8 +131,8 @@ def observed(values: np.ndarray, size: int, *, seed: int) -> float:
     first, second = masks[:, 0], masks[:, 1]
     shared = np.einsum("si,ij,sj->s", first, covariance, second)
     spreads = [np.einsum("si,ij,sj->s", mask, covariance, mask) for mask in (first, second)]
-    known = (spreads[0] > _NO_VARIANCE) & (spreads[1] > _NO_VARIANCE)
-    return float((shared[known] / np.sqrt(spreads[0] * spreads[1])[known]).mean()) if known.any() else np.nan
+    varies = (spreads[0] > _NO_VARIANCE) & (spreads[1] > _NO_VARIANCE)
+    return float((shared[varies] / np.sqrt(spreads[0] * spreads[1])[varies]).mean()) if varies.any() else np.nan
 
 
 def estimate(
@@ -194,30 +194,34 @@ def _of_readout(
         often: reads of an item under each ordering.
     """
     cells = block.by_ordering(values)
-    known = repetition.variances(block, readout, values, temperature)
+    variances = repetition.variances(block, readout, values, temperature)
     usable = ~np.isnan(cells).any(axis=1)
     noise = np.full(len(cells), np.nan)
-    if known is not None:
-        usable &= ~np.isnan(known[0]).any(axis=1)
-        noise[usable] = known[0][usable].mean(axis=1)
-    if usable.sum() < 2 or (often > 1 and known is None):
+    if variances is not None:
+        usable &= ~np.isnan(variances[0]).any(axis=1)
+        noise[usable] = variances[0][usable].mean(axis=1)
+    if usable.sum() < 2 or (often > 1 and variances is None):
         return
     cells, d = cells[usable], cells.shape[1]
-    grid = np.array([(k, r) for r in (repeats if known else (1,)) for k in range(1, d + 1)])
-    about = block.keys | {"readout": readout, "n_items": len(cells), "repetition_from": known[1] if known else ""}
+    grid = np.array([(k, r) for r in (repeats if variances else (1,)) for k in range(1, d + 1)])
+    common = block.keys | {
+        "readout": readout,
+        "n_items": len(cells),
+        "repetition_from": variances[1] if variances else "",
+    }
     for cluster in CLUSTERS:
         unit = block.units(cluster, usable)
         moments = unit_moments(cells, noise[usable], unit)
         total, sizes_of = moments.sum(axis=0), np.bincount(unit)
         both = components(np.vstack([total, total - moments]), often)  # of all units, then without each
-        same = about | {"cluster": cluster, "n_clusters": len(moments)}
+        same = common | {"cluster": cluster, "n_clusters": len(moments)}
         yield from _variances(same, both, confidence, sizes_of)
-        for name, found in zip(("generalisability", "dependability"), coefficients(both, *grid.T), strict=True):
+        for name, estimates in zip(("generalisability", "dependability"), coefficients(both, *grid.T), strict=True):
             rows = {"quantity": name, "orderings": grid[:, 0], "repeats": grid[:, 1]}
             with np.errstate(divide="ignore", invalid="ignore"):
-                on_scale = np.arctanh(np.minimum(found, 1 - 1e-12))
+                on_scale = np.arctanh(np.minimum(estimates, 1 - 1e-12))
                 ends = np.tanh(resampling.left_out_interval(on_scale, confidence, sizes=sizes_of))
-            yield same | {"method": _method(cluster) + ", Fisher's z"}, rows | _columns(found[0], ends)
+            yield same | {"method": _method(cluster) + ", Fisher's z"}, rows | _columns(estimates[0], ends)
         sizes = np.arange(1, d // 2 + 1)
         if often == 1 and len(sizes):
             rows = {"quantity": "observed", "orderings": sizes, "repeats": 1}

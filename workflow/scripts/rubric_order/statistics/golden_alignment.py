@@ -1,4 +1,4 @@
-"""How well each source of golden scores agrees with people, and how often the reads of a judge differ."""
+"""Agreement of each source of golden scores with people, and how often the reads of a judge differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -33,9 +33,9 @@ def estimate(
 
     Source: Li et al. (2025), Table 2, for correlations; it has no intervals and no counts of reads that differ.
     """
-    known = golden.by_item(items, human_scales, golden_scores)
+    golden_by_item = golden.by_item(items, human_scales, golden_scores)
     blocks = items.groupby("dataset", sort=True)
-    rows = [row for dataset, block in blocks for row in _rows(dataset, block, known, confidence)]
+    rows = [row for dataset, block in blocks for row in _rows(dataset, block, golden_by_item, confidence)]
     rows += [] if golden_scores is None else list(_differing(golden_scores, confidence))
     columns = ["dataset", "source", "quantity", "estimate", "ci_low", "ci_high", "n_items", "n_clusters"]
     words = dict.fromkeys(("dataset", "source", "quantity"), "str")
@@ -50,15 +50,15 @@ def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: fl
     for source, scores in given.items():
         used = ~np.isnan(human) & ~np.isnan(scores)
         unit = block["group_id"].factorize(sort=True)[0][used]
-        about = {"dataset": dataset, "source": source, "n_items": int(used.sum()), "n_clusters": len(np.unique(unit))}
+        common = {"dataset": dataset, "source": source, "n_items": int(used.sum()), "n_clusters": len(np.unique(unit))}
         for quantity in agreement.STATISTICS:
-            found = agreement.single(quantity, scores[used], human[used], unit, confidence)
-            yield about | {"quantity": quantity} | found
+            interval = agreement.single(quantity, scores[used], human[used], unit, confidence)
+            yield common | {"quantity": quantity} | interval
 
 
 def _differing(votes: pd.DataFrame, confidence: float) -> Iterator[dict]:
     for (dataset, source), block in votes[votes["n_scored"] > 1].groupby(["dataset", "source"], sort=True):
         unit = block["group_id"].factorize(sort=True)[0]
         for quantity, told in (("differ", block["how"] != "same"), ("median", block["how"] == "median")):
-            found = agreement.share(told.to_numpy(dtype=float), unit, confidence)
-            yield {"dataset": dataset, "source": source, "quantity": quantity, "n_items": len(block)} | found
+            interval = agreement.share(told.to_numpy(dtype=float), unit, confidence)
+            yield {"dataset": dataset, "source": source, "quantity": quantity, "n_items": len(block)} | interval

@@ -40,14 +40,14 @@ def _votes(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
     for (judge, profile, dataset, n), block in table.groupby(["judge", "profile", "dataset", "n"], sort=True):
         item, ids = pd.factorize(block["item_id"], sort=True)
         score = block["score"].to_numpy(dtype=float, na_value=np.nan)
-        known = ~np.isnan(score)
-        counts = np.bincount(item[known] * n + score[known].astype(int) - 1, minlength=len(ids) * n).reshape(-1, n)
+        given = ~np.isnan(score)
+        counts = np.bincount(item[given] * n + score[given].astype(int) - 1, minlength=len(ids) * n).reshape(-1, n)
         value, how = vote(counts)
         group = block.assign(item=item).groupby("item")["group_id"].first().to_numpy()
-        found = {"item_id": ids, "group_id": group, "score": value, "how": how}
-        found |= {"n_reads": np.bincount(item, minlength=len(ids)), "n_scored": counts.sum(axis=1)}
+        columns = {"item_id": ids, "group_id": group, "score": value, "how": how}
+        columns |= {"n_reads": np.bincount(item, minlength=len(ids)), "n_scored": counts.sum(axis=1)}
         source = judge if profile == DEFAULT_PROFILE else f"{judge}/{profile}"
-        yield pd.DataFrame(found).assign(source=source, dataset=dataset, n=n)
+        yield pd.DataFrame(columns).assign(source=source, dataset=dataset, n=n)
 
 
 def vote(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

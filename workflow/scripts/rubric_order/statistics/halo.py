@@ -33,9 +33,9 @@ def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def _mean(values: np.ndarray) -> np.ndarray:
     """Mean over the last axis of what is known; NaN where nothing is."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=-1)
-    return np.where(known, values, 0).sum(axis=-1) / np.where(count > 0, count, np.nan)
+    has_value = ~np.isnan(values)
+    count = has_value.sum(axis=-1)
+    return np.where(has_value, values, 0).sum(axis=-1) / np.where(count > 0, count, np.nan)
 
 
 def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -44,16 +44,16 @@ def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     Args:
         values, weights: see `mean_correlation`.
     """
-    known = (~np.isnan(values)).astype(float)
+    has_score = (~np.isnan(values)).astype(float)
     with np.errstate(invalid="ignore"):  # keeps digits; a criterion without any score has no mean
-        total = known.sum(axis=-2, keepdims=True)
+        total = has_score.sum(axis=-2, keepdims=True)
         centre = np.nansum(values, axis=-2, keepdims=True) / np.where(total > 0, total, 1)
-    x = np.where(known > 0, values - centre, 0.0)
+    x = np.where(has_score > 0, values - centre, 0.0)
 
     def sums(one: np.ndarray, other: np.ndarray) -> np.ndarray:
         return np.einsum("ku,...ui,...uj->k...ij", weights, one, other, optimize=True)
 
-    n, sum_x, sum_xx, sum_xy = sums(known, known), sums(x, known), sums(x * x, known), sums(x, x)
+    n, sum_x, sum_xx, sum_xy = sums(has_score, has_score), sums(x, has_score), sums(x * x, has_score), sums(x, x)
     spread = n * sum_xx - sum_x**2
     spread_other = np.swapaxes(spread, -1, -2)
     largest = np.maximum((x * x).max(initial=0), 1e-300)
@@ -76,11 +76,11 @@ def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray,
         [(text, criterion) for text in range(item_ids.shape[0]) for criterion in range(item_ids.shape[1])],
         index=item_ids.ravel(),
     )
-    known = reads[reads["item_id"].isin(places.index.dropna())]
+    matched = reads[reads["item_id"].isin(places.index.dropna())]
     values = np.full((len(panel.texts), int(reads["read_index"].max()) + 1, len(panel.criteria)), np.nan)
-    if len(known):
-        text, criterion = np.array(places[known["item_id"]].tolist()).T
-        values[text, known["read_index"].to_numpy(), criterion] = known[VALUES[readout]].astype(float).to_numpy()
+    if len(matched):
+        text, criterion = np.array(places[matched["item_id"]].tolist()).T
+        values[text, matched["read_index"].to_numpy(), criterion] = matched[VALUES[readout]].astype(float).to_numpy()
     return values
 
 
@@ -133,10 +133,10 @@ def estimate(
             for quantity, (values, unit) in _correlations(panel, separate, basis).items():
                 tested = "_minus_" in quantity
                 scale = {} if tested else {"scale": np.arctanh, "back": np.tanh}
-                found = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(unit), **scale)
+                interval = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(unit), **scale)
                 row = {"basis": basis, "quantity": quantity, "estimate": values[0], "n_groups": len(np.unique(unit))}
-                row |= {"ci_low": float(found.low), "ci_high": float(found.high)}
-                rows.append(common | row | {"p": float(found.p) if tested else np.nan})
+                row |= {"ci_low": float(interval.low), "ci_high": float(interval.high)}
+                rows.append(common | row | {"p": float(interval.p) if tested else np.nan})
     columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "p", "n_texts", "n_groups"]
     columns += ["n_criteria", "n_reads", "method"]
     table = tidy.from_rows_with_gaps(rows, columns, ["readout", "basis", "quantity", "method"])
@@ -145,7 +145,7 @@ def estimate(
 
 
 def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
-    """How many reads means are over: as many as there are inside one prompt and alone."""
+    """Number of reads that means are over: the smaller of the numbers inside one prompt and alone."""
     return panel.values.shape[1] if separate is None else min(panel.values.shape[1], separate.shape[1])
 
 
@@ -187,12 +187,12 @@ def _correlations(
         count = _equal_reads(panel, separate)
         inside = panels.text_means(_evenly(inside, count))
         apart = None if apart is None else panels.text_means(_evenly(apart, count))
-    found = {"inside": _left_out(panel.groups, inside)}
+    quantities = {"inside": _left_out(panel.groups, inside)}
     for name, values in (("human", panel.human), ("alone", apart)):
         if values is not None:
-            found[name] = _left_out(panel.groups, values)
-            found[f"inside_minus_{name}"] = _left_out(panel.groups, inside, values)
-    return found
+            quantities[name] = _left_out(panel.groups, values)
+            quantities[f"inside_minus_{name}"] = _left_out(panel.groups, inside, values)
+    return quantities
 
 
 def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ LEAST_JUDGES = 3
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """How hard each comparison is to judge, by the judges of a study and dataset together.
+    """Difficulty of judging each comparison, by the judges of a study and dataset together.
 
     Args:
         scores, forms: see `judge_agreement.estimate`.
@@ -41,7 +41,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
         first = whole.drop_duplicates("unit_id")
         units = first.drop(columns=["order", "row", "off", "candidates"])
         compared = zip(first["candidates"], first["candidate"], strict=True)
-        candidate = np.array([1 if pd.isna(name) else list(names).index(name) + 1 for names, name in compared])
+        candidate = np.array(
+            [1 if pd.isna(name) else list(candidates).index(name) + 1 for candidates, name in compared]
+        )
         agreed, rates = [], []
         for place in range(judges):
             winners = panel.winners[:, place][rows]
@@ -67,6 +69,6 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
 
 def _mean(values: np.ndarray) -> np.ndarray:
     """Mean over judges without NaN, shape (judges, n) -> (n,)."""
-    known = ~np.isnan(values)
+    has_value = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        return np.where(known, values, 0).sum(axis=0) / known.sum(axis=0)
+        return np.where(has_value, values, 0).sum(axis=0) / has_value.sum(axis=0)

@@ -94,16 +94,16 @@ def _correlations(name: dict, items: pd.DataFrame, scale: Sequence[float], confi
     for cluster in CLUSTERS:
         clusters = item_scores.clusters_of(means, cluster)
         pairs = correlations.Pairs(means["judge"].to_numpy(), means["human"].to_numpy(), clusters)
-        about = name | sizes | {"cluster": cluster, "n_clusters": pairs.n_clusters, "flag": ""}
-        about["method"] = f"jackknife over {cluster}s, Fisher's z and Student's t"
+        common = name | sizes | {"cluster": cluster, "n_clusters": pairs.n_clusters, "flag": ""}
+        common["method"] = f"jackknife over {cluster}s, Fisher's z and Student's t"
         for quantity in STATISTICS:
             statistic = _statistic(quantity, name["n"], scale)
-            found, interval = pairs.interval(statistic, confidence)
-            row = {"quantity": quantity, "estimate": found}
+            value, interval = pairs.interval(statistic, confidence)
+            row = {"quantity": quantity, "estimate": value}
             row |= dict(zip(("ci_low", "ci_high"), interval, strict=True))
             if quantity == "pearson":
-                row |= dict(zip(("bound_low", "bound_high"), extremes or (found, found), strict=True))
-            yield about | row
+                row |= dict(zip(("bound_low", "bound_high"), extremes or (value, value), strict=True))
+            yield common | row
 
 
 def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
@@ -119,7 +119,7 @@ def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
     for (dataset, _), own in given.groupby(["dataset", "criterion"]):
         scores = own["human_scores"]
         if scores.map(len).nunique() == 1:
-            noise, told = attenuation.rater_noise(np.array([list(each) for each in scores], dtype=float))
+            noise, told = attenuation.rater_noise(np.array([list(row) for row in scores], dtype=float))
         else:
             noise, told = scores.map(lambda each: np.var(each, ddof=1) / len(each)).to_numpy(), False
         parts.setdefault(dataset, []).append(pd.DataFrame({"noise": noise, "told": told}, index=own["item_id"]))
@@ -134,14 +134,14 @@ def _corrected(name: dict, items: pd.DataFrame, raters: pd.DataFrame | None, con
         clusters = item_scores.clusters_of(rated, cluster)
         scores = (rated["judge"].to_numpy(dtype=float), rated["human"].to_numpy(dtype=float))
         own = raters.loc[rated.index]
-        found = attenuation.corrected(*scores, own["noise"].to_numpy(), clusters, confidence)
-        about = name | {"cluster": cluster, "n_items": len(rated), "n_clusters": int(clusters.max()) + 1}
-        about["n_reads"] = int(rated["n_scored"].sum())
-        about["n_failed"] = int(rated["n_reads"].sum()) - about["n_reads"]
-        about["flag"] = "" if own["told"].all() else RATERS_UNKNOWN
-        about["method"] = f"analysis of variance of raters; jackknife over {cluster}s, Student's t"
-        for quantity, values in found.items():
-            yield about | {"quantity": quantity} | dict(zip(("estimate", "ci_low", "ci_high"), values, strict=True))
+        estimates = attenuation.corrected(*scores, own["noise"].to_numpy(), clusters, confidence)
+        common = name | {"cluster": cluster, "n_items": len(rated), "n_clusters": int(clusters.max()) + 1}
+        common["n_reads"] = int(rated["n_scored"].sum())
+        common["n_failed"] = int(rated["n_reads"].sum()) - common["n_reads"]
+        common["flag"] = "" if own["told"].all() else RATERS_UNKNOWN
+        common["method"] = f"analysis of variance of raters; jackknife over {cluster}s, Student's t"
+        for quantity, values in estimates.items():
+            yield common | {"quantity": quantity} | dict(zip(("estimate", "ci_low", "ci_high"), values, strict=True))
 
 
 def _statistic(quantity: str, n: int, scale: Sequence[float]) -> correlations.Statistic:

@@ -1,4 +1,4 @@
-"""How far judges that compare candidates agree with each other, and what their majority says."""
+"""Agreement among judges that compare candidates, and the results of their majority."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -69,15 +69,15 @@ def _pairs(panel: Panel, confidence: float) -> Iterator[dict]:
             one, other = panel.winners[:, place], panel.winners[:, further]
             both = (one != series.NONE) & (other != series.NONE)
             decided = both & (one != series.TIE) & (other != series.TIE)
-            about = {"judge": judge, "other": panel.judges[further], "n_judges": 2}
+            common = {"judge": judge, "other": panel.judges[further], "n_judges": 2}
             for quantity, chosen in {"agreement": both, "agreement_decided": decided}.items():
-                found = shares.share((one == other)[chosen].astype(float), cluster[chosen], confidence)
-                yield about | {"quantity": quantity} | _row(found)
+                ratio = shares.share((one == other)[chosen].astype(float), cluster[chosen], confidence)
+                yield common | {"quantity": quantity} | _row(ratio)
             if both.any():
                 unit = np.unique(cluster[both], return_inverse=True)[1]
                 value, low, high = judge_panels.kappa(one[both], other[both], unit, panel.p, confidence)
                 sizes = {"n_values": int(both.sum()), "n_clusters": int(unit.max()) + 1}
-                yield about | {"quantity": "kappa", "estimate": value, "ci_low": low, "ci_high": high} | sizes
+                yield common | {"quantity": "kappa", "estimate": value, "ci_low": low, "ci_high": high} | sizes
 
 
 def _row(found: shares.Ratio) -> dict:
@@ -103,13 +103,13 @@ def _series(panel: Panel) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
 def _disagreement(panel: Panel, confidence: float) -> Iterator[dict]:
     off = judge_panels.off_the_mode(panel.winners, panel.p)
     cluster = pd.factorize(panel.reads["group_id"])[0]
-    about = {"judge": EVERY, "other": "", "n_judges": len(panel.judges)}
+    common = {"judge": EVERY, "other": "", "n_judges": len(panel.judges)}
     options = panel.p + int((panel.winners == series.TIE).any())
     most = len(panel.judges) - -(-len(panel.judges) // options)  # that can be off the commonest choice
     for level in range(int(off.max()) + 1):
         row = _row(shares.share((off <= level).astype(float), cluster, confidence))
         always = {"ci_low": np.nan, "ci_high": np.nan} if level >= most else {}
-        yield about | {"quantity": "at_most", "level": level} | row | always
+        yield common | {"quantity": "at_most", "level": level} | row | always
     units, rows, _ = _series(panel)
     if units.empty:
         return
@@ -118,10 +118,10 @@ def _disagreement(panel: Panel, confidence: float) -> Iterator[dict]:
     for level in np.unique(worst):
         of_level = worst == level
         clusters = np.repeat(group[of_level], agreed.shape[1])
-        found = shares.share(agreed[of_level].ravel(), clusters, confidence)
-        yield about | {"quantity": "consistency", "level": int(level)} | _row(found)
-    found = shares.share(agreed.ravel(), np.repeat(group, agreed.shape[1]), confidence)
-    yield about | {"quantity": "mean_consistency"} | _row(found)
+        ratio = shares.share(agreed[of_level].ravel(), clusters, confidence)
+        yield common | {"quantity": "consistency", "level": int(level)} | _row(ratio)
+    ratio = shares.share(agreed.ravel(), np.repeat(group, agreed.shape[1]), confidence)
+    yield common | {"quantity": "mean_consistency"} | _row(ratio)
 
 
 def _majority(panel: Panel, confidence: float) -> Iterator[dict]:
@@ -132,15 +132,17 @@ def _majority(panel: Panel, confidence: float) -> Iterator[dict]:
     at = np.argmax(shown == winners[..., None], axis=2) + 1
     places = np.where(winners > series.TIE, at, winners)
     group = pd.factorize(units["group_id"])[0]
-    about = {"judge": MAJORITY, "other": "", "n_judges": len(panel.judges)}
-    found = shares.share(series.consistent(winners), group, confidence)
-    yield about | {"quantity": "position_consistency"} | _row(found)
-    found = shares.mean(series.leaning(places, winners, p=panel.p), group, confidence, bounds=(-1, 1))
-    yield about | {"quantity": "preference_fairness"} | _row(found)
+    common = {"judge": MAJORITY, "other": "", "n_judges": len(panel.judges)}
+    ratio = shares.share(series.consistent(winners), group, confidence)
+    yield common | {"quantity": "position_consistency"} | _row(ratio)
+    ratio = shares.mean(series.leaning(places, winners, p=panel.p), group, confidence, bounds=(-1, 1))
+    yield common | {"quantity": "preference_fairness"} | _row(ratio)
     fit, told = series.place_preference(winners, shown, group)
     weights = np.zeros(panel.p + 1)
     weights[[0, panel.p - 1]] = 1, -1
     row = fit.interval(weights, confidence)
     kept = {key: row[key] for key in ("estimate", "ci_low", "ci_high")}
     count = 0 if fit.problem else cluster_robust.counted(fit.influence)
-    yield about | {"quantity": "first_last", "n_values": told, "n_clusters": count, "flag": ", ".join(fit.flags)} | kept
+    yield (
+        common | {"quantity": "first_last", "n_values": told, "n_clusters": count, "flag": ", ".join(fit.flags)} | kept
+    )

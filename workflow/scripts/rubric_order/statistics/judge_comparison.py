@@ -1,4 +1,4 @@
-"""How judges, profiles, scales and datasets differ in position bias, and how it changes over a sweep.
+"""Differences in position bias between judges, profiles, scales and datasets, and its change over a sweep.
 
 Judges, profiles and scales read the same items: what a group of items adds to one estimate is set against what it adds
 to another, so that their difference is known better than either.
@@ -61,7 +61,7 @@ class Selection(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What is estimated of one block by one readout, and what each cluster adds to it.
+    """Estimates of one block by one readout, and what each cluster adds to them.
 
     Attributes:
         estimates: by quantity.
@@ -108,19 +108,19 @@ def estimate(
         the estimates `of_one` and `of_other`. Clusters are the sample (`n_clusters`): those of two datasets are
         different ones, all others the same; one that only one side has counts on that side.
     """
-    found: dict[tuple, dict[tuple, Measured]] = {}
+    units_by_key: dict[tuple, dict[tuple, Measured]] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if block.crossed and preference.identifies(block) else ():
             unit = tuple(block.keys[name] for name in COMPARED)
             for cluster, measured in _measured(block, readout).items():
                 key = (*(block.keys[name] for name in SHARED_KEYS), readout, cluster)
-                found.setdefault(key, {})[unit] = measured
+                units_by_key.setdefault(key, {})[unit] = measured
     rows = []
-    for key, units in sorted(found.items()):
-        about = dict(zip((*SHARED_KEYS, "readout", "cluster"), key, strict=True))
-        rows += [about | row for row in _differences(units, confidence)]
+    for key, units in sorted(units_by_key.items()):
+        base_columns = dict(zip((*SHARED_KEYS, "readout", "cluster"), key, strict=True))
+        rows += [base_columns | row for row in _differences(units, confidence)]
         for name, values in (_temperatures(sampling_temperatures) | dict(sweeps)).items():
-            rows += [about | row for row in _trends(units, name, values, confidence)]
+            rows += [base_columns | row for row in _trends(units, name, values, confidence)]
     columns = [
         *KEYS,
         "readout",
@@ -150,13 +150,15 @@ def _measured(block: blocks.Block, readout: str) -> dict[str, Measured]:
     for cluster in CLUSTERS:
         unit, ids = block.units(cluster), np.unique(block.items[f"{cluster}_id"].to_numpy(dtype=str))
         fit = positions.by_cluster(unit).fit()
-        found = {name: fit.contrast(weights) for name, weights in preference.contrasts(block.n).items()}
+        quantities = {name: fit.contrast(weights) for name, weights in preference.contrasts(block.n).items()}
         chosen = _selection(sum_units(selected, unit))
-        found[SELECTION] = chosen.estimate, chosen.influence
+        quantities[SELECTION] = chosen.estimate, chosen.influence
         if values is not None:
-            found |= _points(values, block.orderings[0], unit)
-        found = {name: pair for name, pair in found.items() if np.isfinite(pair[0]) and np.isfinite(pair[1]).all()}
-        estimates, influence = ({name: pair[place] for name, pair in found.items()} for place in (0, 1))
+            quantities |= _points(values, block.orderings[0], unit)
+        quantities = {
+            name: pair for name, pair in quantities.items() if np.isfinite(pair[0]) and np.isfinite(pair[1]).all()
+        }
+        estimates, influence = ({name: pair[place] for name, pair in quantities.items()} for place in (0, 1))
         measured[cluster] = Measured(
             estimates, influence, chosen if SELECTION in estimates else None, block.keys["dataset"], ids
         )
@@ -195,7 +197,7 @@ def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str
     if not used.any() or not rising.any() or not falling.any():
         return {}
     usual, other = values[:, rising.argmax()], values[:, falling.argmax()]
-    found = {}
+    shifts = {}
     sizes = np.bincount(unit, used)
     for name, shift in (
         ("usual_minus_balanced", usual - values.mean(axis=1)),
@@ -203,8 +205,8 @@ def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str
     ):
         mean = shift[used].mean()
         moved = np.bincount(unit, np.where(used, shift - mean, 0))
-        found[name] = float(mean), moved / (used.sum() - sizes)
-    return found
+        shifts[name] = float(mean), moved / (used.sum() - sizes)
+    return shifts
 
 
 def _differences(units: dict[tuple, Measured], confidence: float) -> Iterator[dict]:
@@ -213,21 +215,21 @@ def _differences(units: dict[tuple, Measured], confidence: float) -> Iterator[di
         differ = [place for place in range(len(COMPARED)) if one[place] != other[place]]
         if len(differ) == 1:
             (place,) = differ
-            about = {name: value for name, value in zip(COMPARED, one, strict=True) if name != COMPARED[place]}
-            about |= {"compared": COMPARED[place], "one": str(one[place]), "other": str(other[place])}
+            common = {name: value for name, value in zip(COMPARED, one, strict=True) if name != COMPARED[place]}
+            common |= {"compared": COMPARED[place], "one": str(one[place]), "other": str(other[place])}
             for row in _combined([(1.0, first), (-1.0, second)], confidence):
                 sides = {"of_one": first.estimates[row["quantity"]], "of_other": second.estimates[row["quantity"]]}
-                yield about | row | sides | {"method": f"difference; {PAIRED}"}
+                yield common | row | sides | {"method": f"difference; {PAIRED}"}
 
 
 def _temperatures(known: Mapping[str, Mapping[str, float | None]]) -> dict[str, dict[str, float]]:
     """A sweep over the temperatures of each judge that has several."""
-    found = {}
+    sweeps = {}
     for judge, profiles in known.items():
         values = {f"{judge}/{profile}": value for profile, value in profiles.items() if value is not None}
         if len(set(values.values())) >= FEWEST:
-            found[f"{TEMPERATURE} of {judge}"] = values
-    return found
+            sweeps[f"{TEMPERATURE} of {judge}"] = values
+    return sweeps
 
 
 def _trends(units: dict[tuple, Measured], name: str, values: Mapping[str, float], confidence: float) -> Iterator[dict]:
@@ -240,10 +242,10 @@ def _trends(units: dict[tuple, Measured], name: str, values: Mapping[str, float]
         if len(set(chosen.values())) >= FEWEST:
             x = np.array(list(chosen.values()), dtype=float)
             weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
-            about = {"n": n, "dataset": dataset, "compared": "trend", "one": name, "other": ""}
+            common = {"n": n, "dataset": dataset, "compared": "trend", "one": name, "other": ""}
             method = f"least-squares slope over {len(x)} estimates; {PAIRED}"
             for row in _combined([*zip(weights.tolist(), map(units.get, chosen), strict=True)], confidence):
-                yield about | row | {"method": method}
+                yield common | row | {"method": method}
 
 
 def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterator[dict]:
@@ -251,8 +253,10 @@ def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterato
     first = parts[0][1]
     aligned = all(of.dataset == first.dataset and np.array_equal(of.ids, first.ids) for _, of in parts)
     # Else each cluster of any part is numbered, the same one of one dataset in the same way.
-    names = [pd.MultiIndex.from_product([[of.dataset], of.ids]) for _, of in parts] if not aligned else []
-    number = names[0].append(names[1:]).factorize()[0] if names else np.tile(np.arange(len(first.ids)), len(parts))
+    indexes = [pd.MultiIndex.from_product([[of.dataset], of.ids]) for _, of in parts] if not aligned else []
+    number = (
+        indexes[0].append(indexes[1:]).factorize()[0] if indexes else np.tile(np.arange(len(first.ids)), len(parts))
+    )
     for name in first.estimates:
         if all(name in of.estimates for _, of in parts):
             total = sum(weight * of.estimates[name] for weight, of in parts)
@@ -289,8 +293,8 @@ def _of_selections(
     def error(values: list[float]) -> float:
         """Standard error where V squared has these values."""
         scales = [np.sqrt(value / max(of.raw, ROUNDING)) for value, (_, of) in zip(values, parts, strict=True)]
-        each = [scale * weight * of.influence for scale, (weight, of) in zip(scales, parts, strict=True)]
-        moved = np.bincount(number, np.concatenate(each))
+        scaled = [scale * weight * of.influence for scale, (weight, of) in zip(scales, parts, strict=True)]
+        moved = np.bincount(number, np.concatenate(scaled))
         return float(np.sqrt((moved**2).sum() * (n_clusters - 1) / n_clusters + products))
 
     df = max(min(of_clusters.sum() ** 2 / (of_clusters**2).sum(), n_clusters) - 1, 1.0)

@@ -1,4 +1,4 @@
-"""What gave a judge's answers: versions of engine, weights and server, and whether they are several."""
+"""Versions of engine, weights and server that gave a judge's answers, and whether they are several."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ COLUMNS: dict[str, list[str]] = {}
 
 
 def estimate(answers: Mapping[str, Mapping]) -> pd.DataFrame:
-    """How many answers each version gave.
+    """Number of answers that each version gave.
 
     Args:
         answers: what the shards of each judge say of their answers, see `judging.answers.joined`.

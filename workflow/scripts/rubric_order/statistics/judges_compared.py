@@ -67,12 +67,12 @@ def _differences(panel: Panel, confidence: float) -> Iterator[dict]:
     rows = reads["row"].to_numpy().reshape(-1, int(size.max()))
     orders = np.array([[int(digit) for digit in order] for order in reads["order"]]).reshape(*rows.shape, panel.p)
     units = reads.drop_duplicates("unit_id")
-    found = []
+    outcomes = []
     for place in range(len(panel.judges)):
         winners = panel.winners[:, place][rows]
         at = np.argmax(orders == winners[..., None], axis=2) + 1
         places = np.where(winners > series.TIE, at, winners)
-        found.append((series.consistent(winners), series.leaning(places, winners, p=panel.p)))
+        outcomes.append((series.consistent(winners), series.leaning(places, winners, p=panel.p)))
     tasks = units["task"].astype(str).to_numpy()
     group = pd.factorize(units["group_id"])[0]
     for one, judge in enumerate(panel.judges):
@@ -81,44 +81,44 @@ def _differences(panel: Panel, confidence: float) -> Iterator[dict]:
                 continue
             for task in [EVERY, *np.unique(tasks)]:
                 chosen = np.ones(len(tasks), dtype=bool) if task == EVERY else tasks == task
-                if np.isnan(found[one][0][chosen] + found[two][0][chosen]).all():
+                if np.isnan(outcomes[one][0][chosen] + outcomes[two][0][chosen]).all():
                     continue  # the two have no comparison of the task in common
-                for (quantity, bound), mine, theirs in zip(OUTCOMES.items(), found[one], found[two], strict=True):
-                    about = {"judge": judge, "other": other, "task": task, "quantity": quantity}
-                    yield about | _paired(mine[chosen], theirs[chosen], group[chosen], confidence, bound=bound)
+                for (quantity, bound), mine, theirs in zip(OUTCOMES.items(), outcomes[one], outcomes[two], strict=True):
+                    keys = {"judge": judge, "other": other, "task": task, "quantity": quantity}
+                    yield keys | _paired(mine[chosen], theirs[chosen], group[chosen], confidence, bound=bound)
 
 
 def _paired(mine: np.ndarray, theirs: np.ndarray, group: np.ndarray, confidence: float, *, bound: float) -> dict:
-    known = ~np.isnan(mine) & ~np.isnan(theirs)
-    found = shares.mean((mine - theirs)[known], group[known], confidence, bounds=(-bound, bound))
-    row = {"estimate": found.estimate, "ci_low": found.low, "ci_high": found.high}
-    row |= {"n_values": found.n, "n_clusters": found.n_clusters}
-    row |= {"flag": "few clusters" if found.n_clusters < FEW_CLUSTERS else ""}
-    if known.any():
-        row |= {"of_judge": float(mine[known].mean()), "of_other": float(theirs[known].mean())}
+    has_both = ~np.isnan(mine) & ~np.isnan(theirs)
+    ratio = shares.mean((mine - theirs)[has_both], group[has_both], confidence, bounds=(-bound, bound))
+    row = {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
+    row |= {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
+    row |= {"flag": "few clusters" if ratio.n_clusters < FEW_CLUSTERS else ""}
+    if has_both.any():
+        row |= {"of_judge": float(mine[has_both].mean()), "of_other": float(theirs[has_both].mean())}
     return row
 
 
 def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confidence: float) -> Iterator[dict]:
-    names = np.array([list(map(str, row)) for row in panel.reads["candidates"]], dtype=object).reshape(-1, panel.p)
+    candidates = np.array([list(map(str, row)) for row in panel.reads["candidates"]], dtype=object).reshape(-1, panel.p)
     group = pd.factorize(panel.reads["group_id"])[0]
     for place, judge in enumerate(panel.judges):
         if not families.get(judge):
             continue
-        own = np.array([[name.startswith(tuple(families[judge])) for name in row] for row in names.tolist()])
+        own = np.array([[name.startswith(tuple(families[judge])) for name in row] for row in candidates.tolist()])
         mixed = own.any(axis=1) & ~own.all(axis=1)  # only these can tell: one family against other candidates
         values = np.stack([_won(panel.winners[:, k], own) for k in range(len(panel.judges))], axis=1)[mixed]
         others = [k for k in range(len(panel.judges)) if k != place]
-        about = {"judge": judge, "task": EVERY, "quantity": "self_preference"}
+        common = {"judge": judge, "task": EVERY, "quantity": "self_preference"}
         for k in others:
             row = _paired(values[:, place], values[:, k], group[mixed], confidence, bound=1.0)
             if row["n_values"]:  # else the two have no prompt with the family in common
-                yield about | {"other": panel.judges[k]} | row
+                yield common | {"other": panel.judges[k]} | row
         if len(others) > 1:
             mean = values[:, others].mean(axis=1)  # of prompts that all others have decided
             row = _paired(values[:, place], mean, group[mixed], confidence, bound=1.0)
             if row["n_values"]:
-                yield about | {"other": EVERY} | row
+                yield common | {"other": EVERY} | row
 
 
 def _won(winners: np.ndarray, own: np.ndarray) -> np.ndarray:

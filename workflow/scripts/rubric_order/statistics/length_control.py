@@ -30,7 +30,7 @@ SQUARES = "least squares of log-probabilities; sandwich CR3 over groups, Student
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """How verdicts depend on the lengths of the texts that are compared.
+    """Dependence of verdicts on the lengths of the texts that are compared.
 
     Args:
         scores: of the probes that compare candidates, see `_comparisons`; one table a judge and dataset. Pairs without
@@ -74,10 +74,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         table = table[(table["n"] == 2) & table["lengths"].notna()]
         for key, block in table.groupby(keys, sort=True):
-            about = dict(zip(keys, key, strict=True))
+            common = dict(zip(keys, key, strict=True))
             for condition, part in block[~block["condition"].isin(PADDED)].groupby("condition", sort=True):
-                rows += (about | {"varied": condition} | row for row in _of_condition(part, confidence))
-            rows += (about | {"varied": PADDING} | row for row in _of_padding(block, confidence))
+                rows += (common | {"varied": condition} | row for row in _of_condition(part, confidence))
+            rows += (common | {"varied": PADDING} | row for row in _of_padding(block, confidence))
     words = ["benchmark", "varied", "readout", "candidate", "quantity", "flag", "method"]
     columns = [*keys, *words[1:5], "estimate", "ci_low", "ci_high", "n_pairs", "n_clusters", "flag", "method"]
     return tidy.from_rows(rows, columns, words).assign(confidence=confidence)
@@ -90,21 +90,21 @@ def _verdicts(block: pd.DataFrame) -> np.ndarray:
 
 def _log_odds(block: pd.DataFrame) -> np.ndarray:
     """Log-odds of the first candidate over the second by the options' probabilities; NaN where they are unknown."""
-    found = np.full(len(block), np.nan)
+    log_odds = np.full(len(block), np.nan)
     for place, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
         if row is not None and min(row[:2]) > 0:
-            found[place] = np.log(row[0] / row[1]) * (1 if order[0] == 1 else -1)
-    return found
+            log_odds[place] = np.log(row[0] / row[1]) * (1 if order[0] == 1 else -1)
+    return log_odds
 
 
 def _shares(block: pd.DataFrame) -> np.ndarray:
     """The first candidate's probability of a win, and half of that of a tie; NaN where they are unknown."""
-    found = np.full(len(block), np.nan)
+    win_shares = np.full(len(block), np.nan)
     for read, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
         if row is not None:
             share = row[0] + (row[2] / 2 if len(row) > 2 else 0.0)
-            found[read] = share if order[0] == 1 else 1 - share
-    return found
+            win_shares[read] = share if order[0] == 1 else 1 - share
+    return win_shares
 
 
 def _left_out(block: pd.DataFrame) -> tuple[str, ...]:
@@ -120,8 +120,8 @@ def _places(block: pd.DataFrame) -> np.ndarray:
 def _pairs(block: pd.DataFrame, verdict: np.ndarray) -> Pairs:
     """The reads with a verdict, laid out for the regression."""
     lengths = np.array([list(row) for row in block["lengths"]], dtype=float).reshape(-1, 2)
-    names = np.array([list(row) for row in block["candidates"]], dtype=object).reshape(-1, 2)
-    known, number = np.unique(names.astype(str), return_inverse=True)
+    candidates = np.array([list(row) for row in block["candidates"]], dtype=object).reshape(-1, 2)
+    unique_names, number = np.unique(candidates.astype(str), return_inverse=True)
     number = number.reshape(-1, 2)
     baseline = block["baseline"].iloc[0]
     first = ~block["unit_id"].duplicated().to_numpy()
@@ -129,7 +129,7 @@ def _pairs(block: pd.DataFrame, verdict: np.ndarray) -> Pairs:
         verdict,
         number[:, 0],
         number[:, 1],
-        int(np.searchsorted(known, baseline)) if isinstance(baseline, str) else -1,
+        int(np.searchsorted(unique_names, baseline)) if isinstance(baseline, str) else -1,
         pd.factorize(block["group_id"])[0],
         lengths[:, 0] - lengths[:, 1],
         float((lengths[:, 0] - lengths[:, 1])[first].std()),
@@ -141,40 +141,40 @@ def _pairs(block: pd.DataFrame, verdict: np.ndarray) -> Pairs:
 def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
     """The rows of one condition."""
     for readout, values in (("hard", _verdicts(block)), ("soft", _log_odds(block))):
-        known = ~np.isnan(values)
-        part, values = block[known], values[known]
+        has_value = ~np.isnan(values)
+        part, values = block[has_value], values[has_value]
         if part.empty:
             continue
         pairs = _pairs(part, _verdicts(part) if readout == "hard" else values)
         clusters = int(pairs.cluster.max()) + 1
-        about = {"readout": readout, "candidate": EVERY, "n_pairs": part["unit_id"].nunique()}
+        common = {"readout": readout, "candidate": EVERY, "n_pairs": part["unit_id"].nunique()}
         columns = _columns(part, pairs)
         for quantity, (length, further) in columns.items():
             if readout == "soft":
                 # All candidates tell something here, whether or not one always wins: strengths without difficulties.
                 x, notes = _linear(pairs, length, further)
                 notes = (*notes, *_left_out(block))
-                found = length_control.fit_log_odds(x, values, pairs.cluster, clusters)
+                fit = length_control.fit_log_odds(x, values, pairs.cluster, clusters)
             else:
-                design, some, found = _fitted(pairs, length, further, clusters)
+                design, some, fit = _fitted(pairs, length, further, clusters)
                 notes, x = design.notes, design.x
-            contrast, last = np.eye(len(found.coefficients)), x.shape[1]
+            contrast, last = np.eye(len(fit.coefficients)), x.shape[1]
             rows = {quantity: contrast[last - 2]} | (
                 {"first_place": contrast[last - 1]} if quantity == "length" else {}
             )
             method = SQUARES if readout == "soft" else LOGIT if design.side is None else DIFFICULT
             for name, weights in rows.items():
-                yield about | {"quantity": name, "method": method} | _interval(found, weights, confidence, notes)
-            if quantity == "length" and readout == "hard" and "no strengths" not in notes and not found.problem:
-                yield from _win_rates(part, some, design, found, clusters, confidence, readout)
+                yield common | {"quantity": name, "method": method} | _interval(fit, weights, confidence, notes)
+            if quantity == "length" and readout == "hard" and "no strengths" not in notes and not fit.problem:
+                yield from _win_rates(part, some, design, fit, clusters, confidence, readout)
                 if design.side is not None:
-                    told = found.tells(contrast[last - 2])
+                    told = fit.tells(contrast[last - 2])
                     value = length_control.two_steps(design, some, clusters) if told else np.nan
                     row = {"quantity": "length_two_steps", "estimate": value, "n_clusters": clusters}
                     row |= {"flag": "no interval" if told else NOT_TOLD, "method": "AlpacaEval's two steps"}
-                    yield about | row
+                    yield common | row
         if readout == "hard":
-            yield from (about | row for row in _plain(part, pairs, confidence))
+            yield from (common | row for row in _plain(part, pairs, confidence))
     yield from _of_shares(block, confidence)
 
 
@@ -192,26 +192,26 @@ def _fitted(
 def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
     """The win rates by probabilities as they are, of which those of a sure read may be 0 and 1."""
     values = _shares(block)
-    known = ~np.isnan(values)
-    if not known.any():
+    has_value = ~np.isnan(values)
+    if not has_value.any():
         return
-    part = block[known]
-    pairs = _pairs(part, values[known])
+    part = block[has_value]
+    pairs = _pairs(part, values[has_value])
     clusters = int(pairs.cluster.max()) + 1
-    design, some, found = _fitted(pairs, length_control.scaled(pairs), None, clusters)
-    if "no strengths" not in design.notes and not found.problem:
-        yield from _win_rates(part, some, design, found, clusters, confidence, "soft")
+    design, some, fit = _fitted(pairs, length_control.scaled(pairs), None, clusters)
+    if "no strengths" not in design.notes and not fit.problem:
+        yield from _win_rates(part, some, design, fit, clusters, confidence, "soft")
 
 
 def _columns(block: pd.DataFrame, pairs: Pairs) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
     """By quantity how lengths count, and what stands beside them."""
     lengths = np.array([list(row) for row in block["lengths"]], dtype=float).reshape(-1, 2).clip(min=1)
     scaled = length_control.scaled(pairs)
-    found = {"length": (scaled, None), "length_doubling": (np.log2(lengths[:, 0] / lengths[:, 1]), None)}
+    columns = {"length": (scaled, None), "length_doubling": (np.log2(lengths[:, 0] / lengths[:, 1]), None)}
     people = _human_differences(block)
     if people is not None and people.std() > 0:
-        found["length_given_people"] = scaled, (people / people.std())[:, None]
-    return found
+        columns["length_given_people"] = scaled, (people / people.std())[:, None]
+    return columns
 
 
 def _human_differences(block: pd.DataFrame) -> np.ndarray | None:
@@ -251,7 +251,7 @@ def _win_rates(
     confidence: float,
     readout: str,
 ) -> Iterator[dict]:
-    names = np.unique(np.array([list(row) for row in block["candidates"]], dtype=object).astype(str))
+    candidates = np.unique(np.array([list(row) for row in block["candidates"]], dtype=object).astype(str))
     for number in np.unique(np.concatenate([pairs.first, pairs.second])):
         rate = length_control.win_rate(pairs, design, found, number, clusters)
         values = {
@@ -260,14 +260,14 @@ def _win_rates(
             "difference": (rate.controlled - rate.raw, rate.of_controlled - rate.of_raw),
         }
         reads = (pairs.first == number) | (pairs.second == number)
-        about = {"readout": readout, "candidate": names[number]}
-        about |= {"n_pairs": int(reads.sum()), "n_clusters": len(np.unique(pairs.cluster[reads]))}
+        common = {"readout": readout, "candidate": candidates[number]}
+        common |= {"n_pairs": int(reads.sum()), "n_clusters": len(np.unique(pairs.cluster[reads]))}
         for quantity, (value, influence) in values.items():
             row = cluster_robust.interval(value, influence, confidence)
             untold = (NOT_TOLD,) if np.isnan(value) else ()
             row = {key: row[key] for key in ("estimate", "ci_low", "ci_high")}
             method = {"win_rate": COUNTED, "win_rate_controlled": EQUAL, "difference": DIFFERENCE}[quantity]
-            yield about | {"quantity": quantity, "method": method, "flag": ", ".join((*untold, *design.notes))} | row
+            yield common | {"quantity": quantity, "method": method, "flag": ", ".join((*untold, *design.notes))} | row
 
 
 def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[dict]:
@@ -285,9 +285,9 @@ def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[dic
         if verdict is None:
             continue
         longer = np.where(pairs.length > 0, verdict, np.where(pairs.length < 0, 1 - verdict, np.nan))
-        found = shares.share(longer.astype(float), pairs.cluster, confidence)
-        row = {"quantity": quantity, "estimate": found.estimate, "ci_low": found.low, "ci_high": found.high}
-        yield row | {"n_clusters": found.n_clusters, "flag": few, "method": "share; Clopper-Pearson, jackknife's error"}
+        ratio = shares.share(longer.astype(float), pairs.cluster, confidence)
+        row = {"quantity": quantity, "estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
+        yield row | {"n_clusters": ratio.n_clusters, "flag": few, "method": "share; Clopper-Pearson, jackknife's error"}
 
 
 def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
@@ -296,25 +296,25 @@ def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
     if block["condition"].nunique() < 2:
         return
     for readout, values in (("hard", _verdicts(block)), ("soft", _log_odds(block))):
-        known = ~np.isnan(values)
-        part, values = block[known], values[known]
+        has_value = ~np.isnan(values)
+        part, values = block[has_value], values[has_value]
         if part["condition"].nunique() < 2:
             continue
         padded = part["condition"].map({BASELINE: 0.0, "padded_1": 1.0, "padded_2": -1.0}).to_numpy(dtype=float)
         unit, group = pd.factorize(part["unit_id"])[0], pd.factorize(part["group_id"])[0]
         clusters = int(group.max()) + 1
-        about = {"readout": readout, "candidate": EVERY, "n_pairs": int(unit.max()) + 1}
+        common = {"readout": readout, "candidate": EVERY, "n_pairs": int(unit.max()) + 1}
         terms = np.column_stack([padded, _places(part)])
         if readout == "hard":
-            found = length_control.within(np.sign(2 * values - 1), terms, unit, group, clusters)
+            fit = length_control.within(np.sign(2 * values - 1), terms, unit, group, clusters)
         else:
             centred = [column - (np.bincount(unit, column) / np.bincount(unit))[unit] for column in (*terms.T, values)]
-            found = length_control.fit_log_odds(np.column_stack(centred[:2]), centred[2], group, clusters)
+            fit = length_control.fit_log_odds(np.column_stack(centred[:2]), centred[2], group, clusters)
         row = {"quantity": "padding", "method": WITHIN if readout == "hard" else SQUARES}
         notes = () if readout == "hard" else _left_out(block)
-        yield about | row | _interval(found, np.array([1.0, 0.0]), confidence, notes)
+        yield common | row | _interval(fit, np.array([1.0, 0.0]), confidence, notes)
         if readout == "hard":
-            yield about | _shares_gained(part, values, padded, confidence)
+            yield common | _shares_gained(part, values, padded, confidence)
 
 
 def _shares_gained(block: pd.DataFrame, verdict: np.ndarray, padded: np.ndarray, confidence: float) -> dict:
@@ -326,7 +326,7 @@ def _shares_gained(block: pd.DataFrame, verdict: np.ndarray, padded: np.ndarray,
     gains = [(means[side] - means[0.0]) * side for side in (1.0, -1.0) if side in means and 0.0 in means]
     values = pd.concat(gains).dropna() if gains else pd.Series(dtype=float)
     group = values.index.get_level_values(1) if len(values) else np.array([], dtype=str)
-    found = shares.mean(values.to_numpy(), pd.factorize(group)[0], confidence, bounds=(-1, 1))
-    few = "few clusters" if found.n_clusters < FEW_CLUSTERS else ""
-    row = {"quantity": "padding_share", "estimate": found.estimate, "ci_low": found.low, "ci_high": found.high}
-    return row | {"n_clusters": found.n_clusters, "flag": few, "method": "mean of differences; jackknife over groups"}
+    gain = shares.mean(values.to_numpy(), pd.factorize(group)[0], confidence, bounds=(-1, 1))
+    few = "few clusters" if gain.n_clusters < FEW_CLUSTERS else ""
+    row = {"quantity": "padding_share", "estimate": gain.estimate, "ci_low": gain.low, "ci_high": gain.high}
+    return row | {"n_clusters": gain.n_clusters, "flag": few, "method": "mean of differences; jackknife over groups"}

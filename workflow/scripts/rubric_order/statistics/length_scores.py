@@ -39,22 +39,22 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
 
 def _rows(block: Block, lengths: pd.Series, confidence: float) -> Iterator[dict]:
-    names = [(block.keys["dataset"], item) for item in block.items["item_id"]]
-    length = lengths.reindex(pd.MultiIndex.from_tuples(names)).to_numpy(dtype=float)
+    keys = [(block.keys["dataset"], item) for item in block.items["item_id"]]
+    length = lengths.reindex(pd.MultiIndex.from_tuples(keys)).to_numpy(dtype=float)
     human = block.items["human_score"].to_numpy(dtype=float)
     for readout, values in block.readouts():
-        known = ~np.isnan(values)
+        is_scored = ~np.isnan(values)
         with np.errstate(invalid="ignore"):
-            mean = np.where(known, values, 0).sum(axis=1) / known.sum(axis=1)
+            mean = np.where(is_scored, values, 0).sum(axis=1) / is_scored.sum(axis=1)
         used = ~np.isnan(mean) & ~np.isnan(length)
         rated = used & ~np.isnan(human)
         for cluster in CLUSTERS:
             unit = block.units(cluster)
-            about = block.keys | {"readout": readout, "cluster": cluster, "n_items": int(used.sum())}
-            about |= {"n_rated": int(rated.sum()), "n_clusters": len(np.unique(unit[used]))}
-            about |= {"method": f"each {cluster} left out, Student's t; Fisher's z for correlations"}
+            common = block.keys | {"readout": readout, "cluster": cluster, "n_items": int(used.sum())}
+            common |= {"n_rated": int(rated.sum()), "n_clusters": len(np.unique(unit[used]))}
+            common |= {"method": f"each {cluster} left out, Student's t; Fisher's z for correlations"}
             for quantity in QUANTITIES:
-                row = about | {"quantity": quantity}
+                row = common | {"quantity": quantity}
                 row |= agreement.single(quantity, mean[used], length[used], unit[used], confidence)
                 if rated.sum() > 1:
                     chosen = human[rated], length[rated], unit[rated]

@@ -1,4 +1,4 @@
-"""What mitigations of position bias do to verdicts that can be compared with human scores."""
+"""Effect of mitigations of position bias on verdicts that can be compared with human scores."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -92,16 +92,16 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     shared: dict[tuple, dict[str, pd.DataFrame]] = {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby([*KEYS, "benchmark"], sort=True):
-            about = dict(zip([*KEYS, "benchmark"], key, strict=True))
-            if about["n"] == 2:
+            keys = dict(zip([*KEYS, "benchmark"], key, strict=True))
+            if keys["n"] == 2:
                 pairs = _pairs(block)
-                rows += _of_judge(about, pairs, confidence)
-                rows += _anchored(about, block, confidence)
-                others = tuple(value for name, value in about.items() if name != "judge")
-                shared.setdefault(others, {})[about["judge"]] = pairs
-    names = [name for name in (*KEYS, "benchmark") if name != "judge"]
+                rows += _of_judge(keys, pairs, confidence)
+                rows += _anchored(keys, block, confidence)
+                others = tuple(value for name, value in keys.items() if name != "judge")
+                shared.setdefault(others, {})[keys["judge"]] = pairs
+    key_columns = [name for name in (*KEYS, "benchmark") if name != "judge"]
     for key, judges in shared.items():
-        rows += _of_judges(dict(zip(names, key, strict=True)), list(judges.values()), confidence)
+        rows += _of_judges(dict(zip(key_columns, key, strict=True)), list(judges.values()), confidence)
     words = ["benchmark", "task", "policy", "gap", "quantity", "flag"]
     columns = [*KEYS, *words[:-1], "estimate", "ci_low", "ci_high", "calls", "n_pairs", "n_clusters", "flag"]
     return tidy.from_rows_with_gaps(rows, columns, words).astype({"calls": "Int64"}).assign(confidence=confidence)
@@ -132,37 +132,37 @@ def _pairs(block: pd.DataFrame) -> pd.DataFrame:
     none of them lacks, else NaN; `reads` how many these are. `gap` is the human score of the first candidate less that
     of the second.
     """
-    known = block[block["human_scores"].notna() & block["score"].notna()]
-    canonical = known["ordering"].map(lambda ordering: int(ordering[0]) == 1).astype(bool)
-    value = known["score"].astype(int).map(VALUES)
-    run = known["repeat"] == known["repeat"].min()
-    found = {}
+    usable = block[block["human_scores"].notna() & block["score"].notna()]
+    canonical = usable["ordering"].map(lambda ordering: int(ordering[0]) == 1).astype(bool)
+    value = usable["score"].astype(int).map(VALUES)
+    run = usable["repeat"] == usable["repeat"].min()
+    columns = {}
     for name, rows in (("first", canonical), ("second", ~canonical)):
-        found[name] = value[rows & run].groupby(known.loc[rows & run, "unit_id"]).first()
-        reads = value[rows].groupby(known.loc[rows, "unit_id"]).agg(["mean", "size"])
-        found[f"{name}_mean"] = reads["mean"].where(reads["size"] == reads["size"].max())
-        found[f"{name}_reads"] = reads["size"]
-    table = pd.DataFrame(found)
+        columns[name] = value[rows & run].groupby(usable.loc[rows & run, "unit_id"]).first()
+        reads = value[rows].groupby(usable.loc[rows, "unit_id"]).agg(["mean", "size"])
+        columns[f"{name}_mean"] = reads["mean"].where(reads["size"] == reads["size"].max())
+        columns[f"{name}_reads"] = reads["size"]
+    table = pd.DataFrame(columns)
     table = table.dropna(subset=["first", "second"] if table["second"].notna().any() else ["first"])
     table["reads"] = table["first_reads"].max() if len(table) else 0
-    about = known.drop_duplicates("unit_id").set_index("unit_id").loc[table.index]
-    human = np.array([list(scores) for scores in about["human_scores"]], dtype=float).reshape(-1, 2)
+    pairs = usable.drop_duplicates("unit_id").set_index("unit_id").loc[table.index]
+    human = np.array([list(scores) for scores in pairs["human_scores"]], dtype=float).reshape(-1, 2)
     kept = table[["first", "second", "first_mean", "second_mean", "reads"]]
-    longer = [float(row[0] - row[1]) if isinstance(row, list | np.ndarray) else np.nan for row in about["lengths"]]
-    about = about[["group_id", "task", "candidates"]].join(kept)
-    return about.assign(gap=human[:, 0] - human[:, 1], longer=np.array(longer, dtype=float))
+    longer = [float(row[0] - row[1]) if isinstance(row, list | np.ndarray) else np.nan for row in pairs["lengths"]]
+    pairs = pairs[["group_id", "task", "candidates"]].join(kept)
+    return pairs.assign(gap=human[:, 0] - human[:, 1], longer=np.array(longer, dtype=float))
 
 
 def _of_judge(about: dict, pairs: pd.DataFrame, confidence: float) -> Iterator[dict]:
     for task, gap, part in _parts(pairs):
         first, second = part["first"].to_numpy(), part["second"].to_numpy()
-        names = list(POLICIES) if not np.isnan(second).any() else ["one_order"]
-        for name in names:
+        policies = list(POLICIES) if not np.isnan(second).any() else ["one_order"]
+        for name in policies:
             policy = Policy(
                 name,
                 POLICIES[name],
                 verdicts(first, second, name),
-                _turned([first], [second], name) if len(names) > 1 else None,
+                _turned([first], [second], name) if len(policies) > 1 else None,
                 None if name == "one_order" else [first],
             )
             yield from _rows(about | {"task": task, "gap": gap}, part, policy, confidence)
@@ -211,7 +211,7 @@ def _anchored(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[d
 
 
 def _most(mean: np.ndarray) -> np.ndarray:
-    """What most of several verdicts say, by their mean: 1, 0, or a half where as many say either."""
+    """Majority of several verdicts, by their mean: 1, 0, or a half where as many say either."""
     return (np.sign(np.round(mean - 0.5, 9)) + 1) / 2
 
 
@@ -220,8 +220,8 @@ def _by_candidates(pairs: pd.DataFrame) -> pd.DataFrame:
 
     Pairs of the same two candidates of a group cannot be told apart, and are left out.
     """
-    names = pairs["group_id"] + "\n" + pairs["candidates"].map(lambda names: "\n".join(map(str, names)))
-    return pairs.set_index([names])[~names.duplicated(keep=False).to_numpy()]
+    keys = pairs["group_id"] + "\n" + pairs["candidates"].map(lambda names: "\n".join(map(str, names)))
+    return pairs.set_index([keys])[~keys.duplicated(keep=False).to_numpy()]
 
 
 def _of_judges(about: dict, judges: list[pd.DataFrame], confidence: float) -> Iterator[dict]:
@@ -237,7 +237,9 @@ def _of_judges(about: dict, judges: list[pd.DataFrame], confidence: float) -> It
         rows = part.index.map(place).to_numpy()
         first, second = (values[rows].T for values in orders)
         for name, calls in POLICIES.items():
-            single = [each for one, other in zip(first, second, strict=True) for each in verdicts(one, other, name)]
+            single = [
+                verdict for one, other in zip(first, second, strict=True) for verdict in verdicts(one, other, name)
+            ]
             one, other = (vote[rows] for vote in votes)
             both = (
                 (EVERY, calls, single, _turned(list(first), list(second), name), None),
@@ -285,11 +287,11 @@ def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndar
 
 
 def _turned(first: list[np.ndarray], second: list[np.ndarray], policy: str) -> list[np.ndarray] | None:
-    """What the other order would have given, of each verdict of each judge."""
+    """Verdicts that the other order would have given, for each verdict of each judge."""
     if POLICIES[policy] > 1:
         return None
     both = zip(first, second, strict=True)
-    return [each for one, other in both for each in ([other, one] if policy == "random_order" else [other])]
+    return [values for one, other in both for values in ([other, one] if policy == "random_order" else [other])]
 
 
 def _rows(about: dict, pairs: pd.DataFrame, policy: Policy, confidence: float) -> Iterator[dict]:
@@ -304,8 +306,8 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
     value = np.concatenate(drawn)
     right = np.where(gap > 0, value, 1 - value)
     decided = np.where(value == 0.5, np.nan, (right > 0.5).astype(float))
-    found = {"coverage": ~np.isnan(decided), "accuracy": decided, "accuracy_ties_half": right}
-    for quantity, values in found.items():
+    columns = {"coverage": ~np.isnan(decided), "accuracy": decided, "accuracy_ties_half": right}
+    for quantity, values in columns.items():
         ratio = shares.share(values.astype(float), group, confidence)
         # Of a drawn order or judge there are several possible verdicts of each pair, of which one is asked for.
         row = {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
@@ -317,8 +319,8 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
     yield {"quantity": "correlation"} | sizes | correlation
     longer = pairs["longer"].to_numpy()
     if not np.isnan(longer).any():
-        found = _correlation(value, np.tile(longer, count), group, confidence)
-        yield {"quantity": "length_correlation"} | sizes | found
+        columns = _correlation(value, np.tile(longer, count), group, confidence)
+        yield {"quantity": "length_correlation"} | sizes | columns
     if policy.name in ANCHORED:
         alike = (drawn[0] == pairs["overall"].to_numpy()).astype(float)
         same = shares.share(alike, pairs["group_id"].to_numpy(), confidence)
@@ -354,8 +356,8 @@ def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, siz
 
 
 def _mean(values: np.ndarray, group: np.ndarray, confidence: float) -> dict:
-    found = shares.mean(values, group, confidence, bounds=(-1, 1))
-    return {"estimate": found.estimate, "ci_low": found.low, "ci_high": found.high}
+    ratio = shares.mean(values, group, confidence, bounds=(-1, 1))
+    return {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
 
 
 def _correlation(value: np.ndarray, gap: np.ndarray, group: np.ndarray, confidence: float) -> dict:
@@ -374,8 +376,8 @@ def _win_rate_error(pairs: pd.DataFrame, value: np.ndarray) -> tuple[float, floa
         one group.
     """
     away = value - np.where(pairs["gap"] > 0, 1.0, 0.0)
-    names = np.array([list(names) for names in pairs["candidates"]])
-    candidate = pd.factorize(np.concatenate([names[:, 0], names[:, 1]]))[0]
+    candidates = np.array([list(candidates) for candidates in pairs["candidates"]])
+    candidate = pd.factorize(np.concatenate([candidates[:, 0], candidates[:, 1]]))[0]
     group, groups = pd.factorize(np.tile(pairs["group_id"].to_numpy(), 2))
     more = np.concatenate([away, -away])
     size = np.bincount(candidate)

@@ -123,21 +123,21 @@ class _Cells:
     def shares(self) -> np.ndarray:
         """Probability of each score in each cell, shape (m, D, n); NaN without a read whose probabilities are known."""
         block = self.block
-        known = block.table["position_probabilities"].notna().to_numpy()
+        has_probabilities = block.table["position_probabilities"].notna().to_numpy()
         places = np.full(block.shown.shape, np.nan)
-        places[known] = np.stack(block.table["position_probabilities"].to_numpy()[known])
+        places[has_probabilities] = np.stack(block.table["position_probabilities"].to_numpy()[has_probabilities])
         by_score = np.take_along_axis(places, np.argsort(block.shown, axis=1), axis=1)
         return np.stack([self.means(column) for column in by_score.T], axis=2)
 
     def first_two(self, values: np.ndarray) -> np.ndarray:
         """The first two scored reads of each cell, shape (2, m, D); NaN where there are fewer."""
-        found = np.full((2, self.shape[0] * self.shape[1]), np.nan)
+        reads = np.full((2, self.shape[0] * self.shape[1]), np.nan)
         scored = np.flatnonzero(~np.isnan(values))
         for place in range(2):
             cells, first = np.unique(self.cell[scored], return_index=True)
-            found[place, cells] = values[scored[first]]
+            reads[place, cells] = values[scored[first]]
             scored = np.delete(scored, first)
-        return found.reshape(2, *self.shape)
+        return reads.reshape(2, *self.shape)
 
 
 def _of_readout(
@@ -164,18 +164,18 @@ def _of_readout(
         return
     for cluster in CLUSTERS:
         unit = block.units(cluster, several)
-        about = {"cluster": cluster, "known_from": source}
+        common = {"cluster": cluster, "known_from": source}
         own, whole, added = spread.item_variances(means[several], noise[several], unit, shared=cells.shared)
         exact = not np.nan_to_num(noise).any()
         for quantity, variance, logarithm in (("spread", own, exact), ("within", whole, True)):
-            found = _mean(variance, unit, confidence, level, added=added, logarithm=logarithm, squared=True)
+            columns = _mean(variance, unit, confidence, level, added=added, logarithm=logarithm, squared=True)
             how = " of its logarithm" if logarithm else ""
             method = f"method of moments; jackknife over {cluster}s{how}, Student's t by sizes of {cluster}s"
-            yield about | {"quantity": quantity, "chance": np.nan, "method": method} | found
+            yield common | {"quantity": quantity, "chance": np.nan, "method": method} | columns
         method = f"jackknife over {cluster}s, Student's t by sizes of {cluster}s"
         for quantity, moved, chance, unit_of in _changes(block, readout, read, cells, enough, cluster):
-            found = _mean(moved, unit_of, confidence, level)
-            yield about | {"quantity": quantity, "chance": chance, "method": method} | found
+            columns = _mean(moved, unit_of, confidence, level)
+            yield common | {"quantity": quantity, "chance": chance, "method": method} | columns
 
 
 def _in_every_ordering(repeated: np.ndarray) -> bool:
@@ -187,12 +187,12 @@ def _by_temperature(
     block: blocks.Block, cells: _Cells, readout: str, values: np.ndarray, temperature: float | None
 ) -> tuple[np.ndarray, str]:
     """Variance of each cell's mean by repetition, and what it is known from: of drawn scores their probabilities."""
-    known = repetition.variances(block, readout, values, temperature)
-    if known is None or known[1] != repetition.PROBABILITIES:
+    variances = repetition.variances(block, readout, values, temperature)
+    if variances is None or variances[1] != repetition.PROBABILITIES:
         return np.full(cells.shape, np.nan), spread.UNKNOWN
-    read = known[0][block.item, block.column]
+    read = variances[0][block.item, block.column]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return cells.means(read) / cells.counts(read), known[1]
+        return cells.means(read) / cells.counts(read), variances[1]
 
 
 def _changes(
@@ -218,7 +218,7 @@ def _changes(
     if readout == "soft":
         moved, chance = _flips(_of_candidates(np.round(cells.means(read), SAME), rows), reference), 0.0
     elif repeats:
-        one, two = (_of_candidates(each, rows) for each in cells.first_two(read))
+        one, two = (_of_candidates(scores, rows) for scores in cells.first_two(read))
         by_chance = rankings.compare_rankings(one, two).top1_flip  # orderings by prompts
         others = np.delete(by_chance, reference, axis=0)
         chances = (others.mean(axis=0) + by_chance[reference]) / 2
@@ -251,13 +251,13 @@ def _mean(
     squared: bool = False,
 ) -> dict:
     """Columns of a mean over items, or of its root where values are squares; of those that are known."""
-    known = ~np.isnan(values)
-    about = {"n_items": int(known.sum()), "n_clusters": len(np.unique(unit[known]))}
-    if not known.any():
-        return about | dict.fromkeys(("estimate", "ci_low", "ci_high", "low", "high"), np.nan)
-    numbers = np.unique(unit[known], return_inverse=True)[1]
-    found = spread.mean_interval(
-        values[known], numbers, confidence=confidence, level=level, added=added, logarithm=logarithm
+    has_value = ~np.isnan(values)
+    counts = {"n_items": int(has_value.sum()), "n_clusters": len(np.unique(unit[has_value]))}
+    if not has_value.any():
+        return counts | dict.fromkeys(("estimate", "ci_low", "ci_high", "low", "high"), np.nan)
+    numbers = np.unique(unit[has_value], return_inverse=True)[1]
+    mean = spread.mean_interval(
+        values[has_value], numbers, confidence=confidence, level=level, added=added, logarithm=logarithm
     )
-    names = ("estimate", "ci_low", "ci_high", "low", "high")
-    return about | dict(zip(names, spread.root(found) if squared else found, strict=True))
+    columns = ("estimate", "ci_low", "ci_high", "low", "high")
+    return counts | dict(zip(columns, spread.root(mean) if squared else mean, strict=True))

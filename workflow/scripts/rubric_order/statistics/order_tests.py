@@ -41,17 +41,19 @@ def estimate(
     for *key, readout, cluster, test, value in pd.concat(tests).itertuples(index=False, name=None):
         p.setdefault((*key, cluster), {})[readout, test] = value
     deciding = _deciding(decisiveness, position_preference)
-    rows = [row for key, found in p.items() if key[:-1] in deciding for row in _of_key(key, found, deciding[key[:-1]])]
+    rows = [
+        row for key, p_values in p.items() if key[:-1] in deciding for row in _of_key(key, p_values, deciding[key[:-1]])
+    ]
     columns = [*KEYS, "cluster", "readout", "test", "p", "p_card", "finding", "level", "n_tests"]
     table = tidy.from_rows(rows, columns, words=["cluster", "readout", "test"])
     return table.astype({"finding": bool})
 
 
 def _of_key(key: tuple, p: dict[tuple[str, str], float], by: method.Deciding) -> Iterator[dict]:
-    about = dict(zip([*KEYS, "cluster"], key, strict=True))
-    adjusted = method.adjusted(p, about["n"], by)
+    keys = dict(zip([*KEYS, "cluster"], key, strict=True))
+    adjusted = method.adjusted(p, keys["n"], by)
     for (readout, test), value in adjusted.items():
-        yield about | {
+        yield keys | {
             "readout": readout,
             "test": test,
             "p": p[readout, test],
@@ -65,19 +67,19 @@ def _of_key(key: tuple, p: dict[tuple[str, str], float], by: method.Deciding) ->
 def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> dict[tuple, method.Deciding]:
     """The readouts that decide, by the values of `KEYS`; of all datasets together, those that decide each."""
     temperatures = position_preference.drop_duplicates(KEYS).set_index(KEYS)["temperature"].astype(float).to_dict()
-    found: dict[tuple, method.Deciding] = {}
+    readouts: dict[tuple, method.Deciding] = {}
     together: dict[tuple, list[tuple[bool, float, bool]]] = {}
     for row in decisiveness.to_dict("records"):
         key = tuple(row[name] for name in KEYS)
         temperature = temperatures.get(key, math.nan)
         drawn = method.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature)
         judged = bool(row["n_reads"]), float(row["known_share"]), drawn
-        found[key] = method.deciding(hard=judged[0], known=judged[1], drawn=drawn)
+        readouts[key] = method.deciding(hard=judged[0], known=judged[1], drawn=drawn)
         together.setdefault(tuple(EVERY if name == "dataset" else row[name] for name in KEYS), []).append(judged)
     for key, parts in together.items():
-        hard, known, drawn = zip(*parts, strict=True)
-        found[key] = method.deciding(hard=any(hard), known=min(known), drawn=all(drawn))
-    return found
+        hard, known_shares, drawn = zip(*parts, strict=True)
+        readouts[key] = method.deciding(hard=any(hard), known=min(known_shares), drawn=all(drawn))
+    return readouts
 
 
 def _selection(position_selection: pd.DataFrame) -> pd.DataFrame:

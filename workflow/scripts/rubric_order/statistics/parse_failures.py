@@ -40,8 +40,8 @@ def _of_scores(table: pd.DataFrame) -> Iterator[dict]:
     """Rows of reads that ask one question: by score and its position."""
     for block in blocks.blocks(table):
         n, shown = block.n, block.shown
-        reason, names = pd.factorize(block.table["failure"], sort=True)  # -1 where nothing failed
-        marks = np.column_stack([np.ones(len(shown)), reason >= 0, reason[:, None] == np.arange(len(names))])
+        reason, reasons = pd.factorize(block.table["failure"], sort=True)  # -1 where nothing failed
+        marks = np.column_stack([np.ones(len(shown)), reason >= 0, reason[:, None] == np.arange(len(reasons))])
         cells = [(EVERY, EVERY, marks.sum(axis=0).astype(int))]
         # What is recorded without its ordering has the canonical one as a stand-in, which says nothing about places.
         if block.keys["strategy"] != "recorded" or (shown != shown[0]).any():
@@ -50,7 +50,7 @@ def _of_scores(table: pd.DataFrame) -> Iterator[dict]:
                 counts = marks[place[:, score] == position + 1].sum(axis=0).astype(int)
                 cells += [(str(score + 1), str(position + 1), counts)] if counts[0] else []
         for option, position, (n_scores, *n_failed) in cells:
-            for label, count in zip([EVERY, *names], n_failed, strict=True):
+            for label, count in zip([EVERY, *reasons], n_failed, strict=True):
                 if count or label == EVERY:
                     cell = dict(zip(CELL, (option, position, label), strict=True))
                     yield block.keys | cell | {"n_scores": n_scores, "n_failed": count}

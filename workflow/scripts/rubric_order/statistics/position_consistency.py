@@ -79,12 +79,12 @@ def estimate(
     rows: list[dict] = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby([*KEYS, "benchmark"], sort=True):
-            about = dict(zip([*KEYS, "benchmark"], key, strict=True))
+            keys = dict(zip([*KEYS, "benchmark"], key, strict=True))
             if rules == SHI2025:
                 prepared = comparison_reads.prepared(comparison_reads.with_first_verdicts(block), None)
             else:
-                prepared = comparison_reads.prepared(block, forms.get(about["benchmark"]))
-            rows += _of_block(about, prepared, confidence, rules)
+                prepared = comparison_reads.prepared(block, forms.get(keys["benchmark"]))
+            rows += _of_block(keys, prepared, confidence, rules)
     columns = [*KEYS, "benchmark", "task", "cluster", "quantity", "estimate", "ci_low", "ci_high", "sd"]
     columns += ["n_values", "n_clusters", "flag", "method"]
     columns.insert(columns.index("quantity") + 1, "position")
@@ -129,9 +129,9 @@ def _stability(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
     """One row a prompt that is read twice or more."""
     reads = _repeated(block, strategy)
     prompt = reads.groupby(["unit_id", "order"], sort=True).ngroup().to_numpy()
-    found, sizes = series.stability(reads["place"].to_numpy(), prompt, options=p)
+    stability, sizes = series.stability(reads["place"].to_numpy(), prompt, options=p)
     prompts = reads.assign(prompt=prompt).drop_duplicates("prompt").sort_values("prompt")
-    prompts = prompts.assign(value=found, n_reads=sizes, cell=prompts["cell"] + "\n" + prompts["order"])
+    prompts = prompts.assign(value=stability, n_reads=sizes, cell=prompts["cell"] + "\n" + prompts["order"])
     return prompts[sizes > 1][[*IDS, "value", "n_reads"]].assign(quantity="repetition_stability")
 
 
@@ -147,9 +147,9 @@ def _noise(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
     cells = np.ravel_multi_index((unit, order, reads["winner"].to_numpy()), shape)
     counts = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
     within, between = series.disagreement(counts)
-    found = reads.assign(unit=unit).drop_duplicates("unit").sort_values("unit")[IDS]
+    comparisons = reads.assign(unit=unit).drop_duplicates("unit").sort_values("unit")[IDS]
     values = {"same_order": within, "other_order": between, "excess": between - within}
-    parts = [found.assign(value=value, quantity=name) for name, value in values.items()]
+    parts = [comparisons.assign(value=value, quantity=name) for name, value in values.items()]
     return pd.concat(parts).dropna(subset="value")
 
 
@@ -164,7 +164,7 @@ def _series(run: pd.DataFrame, p: int, rules: str) -> pd.DataFrame:
     if run.empty:
         return errors
     winners, places = (run[name].to_numpy().reshape(-1, int(size.max())) for name in ("winner", "place"))
-    about = run.drop_duplicates("unit_id")[IDS]
+    ids = run.drop_duplicates("unit_id")[IDS]
     primacy = series.primacy(places, winners, p=p)
     agreed = series.consistent(winners)
     strict, soft = series.flips(winners)
@@ -179,7 +179,7 @@ def _series(run: pd.DataFrame, p: int, rules: str) -> pd.DataFrame:
         "soft_flips": soft,
         "ties": np.where(np.isnan(agreed), np.nan, (winners == series.TIE).mean(axis=1)),
     }
-    return pd.concat([*(about.assign(value=value, quantity=name) for name, value in values.items()), errors])
+    return pd.concat([*(ids.assign(value=value, quantity=name) for name, value in values.items()), errors])
 
 
 def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> list[dict]:
@@ -194,13 +194,13 @@ def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> li
     winners[unit, read] = run["winner"].to_numpy()
     shown[unit, read] = np.concatenate(run["ordering"].to_numpy()).reshape(-1, p)
     cluster = pd.factorize(run.drop_duplicates("unit_id")[column])[0]
-    found, told = series.place_preference(winners, shown, cluster)
-    count = 0 if found.problem else cluster_robust.counted(found.influence)
-    about = {"n_values": told, "n_clusters": count, "problem": ", ".join(found.flags), "method": LOGIT}
+    fit, told = series.place_preference(winners, shown, cluster)
+    count = 0 if fit.problem else cluster_robust.counted(fit.influence)
+    common = {"n_values": told, "n_clusters": count, "problem": ", ".join(fit.flags), "method": LOGIT}
     centred = np.eye(p, p + 1) - np.append(np.full(p, 1 / p), 0)
     rows = [{"quantity": "place_preference", "position": k + 1, "weights": row} for k, row in enumerate(centred)]
     rows.append({"quantity": "first_last", "weights": centred[0] - centred[-1]})
-    return [about | row | found.interval(row.pop("weights"), confidence) for row in rows]
+    return [common | row | fit.interval(row.pop("weights"), confidence) for row in rows]
 
 
 BOUNDED_BY_ONE = ("preference_fairness", "excess")
@@ -220,18 +220,18 @@ def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int, ord
     for quantity, part in values.groupby("quantity", sort=False):
         value, cluster = part["value"].to_numpy(dtype=float), part[column].to_numpy()
         if quantity in BOUNDED_BY_ONE:
-            found = shares.mean(value, cluster, confidence, bounds=(-1, 1))
+            ratio = shares.mean(value, cluster, confidence, bounds=(-1, 1))
         else:
-            found = shares.share(value, cluster, confidence)
-        row = {"estimate": found.estimate, "ci_low": found.low, "ci_high": found.high}
+            ratio = shares.share(value, cluster, confidence)
+        row = {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
         row["sd"] = _sd(part, quantity, rules)
-        row |= {"n_values": found.n, "n_clusters": found.n_clusters}
+        row |= {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
         yield {"quantity": quantity} | row
         derived = {}
         if quantity == "position_consistency":
-            derived["fairness_of_even_places"] = series.even_fairness(found.estimate, p)
+            derived["fairness_of_even_places"] = series.even_fairness(ratio.estimate, p)
         if quantity == "ties":
-            derived["consistency_by_chance"] = series.random_judge(p, found.estimate, orders=orders)[0]
+            derived["consistency_by_chance"] = series.random_judge(p, ratio.estimate, orders=orders)[0]
         for name, value in derived.items():
             gaps = dict.fromkeys(("ci_low", "ci_high", "sd"), np.nan)
             yield row | {"quantity": name, "estimate": value} | gaps

@@ -58,19 +58,22 @@ def estimate(
     rows, parts = [], {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if preference.identifies(block) else ():
-            found = preference.compared(block, readout)
+            compared = preference.compared(block, readout)
             units = {cluster: block.units(cluster) for cluster in CLUSTERS}
-            about = block.keys | {"readout": readout}
-            made = [*_rows(about, found, units, confidence)]
+            base_columns = block.keys | {"readout": readout}
+            made = [*_rows(base_columns, compared, units, confidence)]
             rows += made
-            parts.setdefault((*(about | {"dataset": EVERY}).items(),), []).append((found, units, made))
-    for about, datasets in parts.items():
+            parts.setdefault((*(base_columns | {"dataset": EVERY}).items(),), []).append((compared, units, made))
+    for base_columns, datasets in parts.items():
         if len(datasets) == 1:  # one dataset alone is also all of them
-            rows += [row | dict(about) for row in datasets[0][2]]
+            rows += [row | dict(base_columns) for row in datasets[0][2]]
             continue
-        found = preference.together([found for found, _, _ in datasets])
+        compared = preference.together([compared for compared, _, _ in datasets])
         rows += _rows(
-            dict(about), found, {name: _joined([u[name] for _, u, _ in datasets]) for name in CLUSTERS}, confidence
+            dict(base_columns),
+            compared,
+            {name: _joined([u[name] for _, u, _ in datasets]) for name in CLUSTERS},
+            confidence,
         )
     for row in rows:
         row["temperature"] = sampling_temperatures.get(row["judge"], {}).get(row["profile"])
@@ -90,7 +93,7 @@ def _joined(units: list[np.ndarray]) -> np.ndarray:
 
 
 def _unit(readout: str, temperature: float | None) -> str:
-    """What a log-odds of 1 means."""
+    """Meaning of a log-odds of 1."""
     if readout == "soft":
         return "log-odds of the model's probabilities"
     if temperature is None:
@@ -106,11 +109,11 @@ def _rows(about: dict, of: preference.Hard | preference.Soft, units: dict, confi
     differing = of.discordant / of.pairs if of.pairs else np.nan
     of_items = preference.sums(of)
     for cluster, unit in units.items():
-        found = of_items.by_cluster(unit)
-        count = 0 if found.positions.problem else cluster_robust.counted(found.positions.influence)
-        flags = found.positions.flags
-        effective = _effective(found.positions, about["n"])
-        few = not found.positions.problem and not effective >= uniformity.FEW_CLUSTERS
+        fits = of_items.by_cluster(unit)
+        count = 0 if fits.positions.problem else cluster_robust.counted(fits.positions.influence)
+        flags = fits.positions.flags
+        effective = _effective(fits.positions, about["n"])
+        few = not fits.positions.problem and not effective >= uniformity.FEW_CLUSTERS
         flags += ["few clusters"] if few else []
         flags += ["saturated"] if about["readout"] == "hard" and not differing >= SATURATED else []
         same = (
@@ -118,7 +121,7 @@ def _rows(about: dict, of: preference.Hard | preference.Soft, units: dict, confi
         )
         same["effective_clusters"] = effective
         method = f"{MODELS[about['readout']]}; {ERRORS[about['readout']].format(cluster)}"
-        yield from (same | {"method": method} | row for row in _estimates(found, about["n"], confidence))
+        yield from (same | {"method": method} | row for row in _estimates(fits, about["n"], confidence))
 
 
 def _effective(fit: cluster_robust.Fit, n: int) -> float:

@@ -94,16 +94,16 @@ def _of_block(block: blocks.Block, seed: int, near: float, options: dict) -> Ite
             rng = randomness.generator(seed, "position selection", *stream(name.values()))
             clusters = resampling.sum_units(counts[used], block.units(cluster, used))
             clusters *= answered / clusters.sum()  # p over reads, and bounds, are about as many as were read
-            about = name | sizes | {"n_clusters": len(clusters), "label": "", "flag": ""}
+            common = name | sizes | {"n_clusters": len(clusters), "label": "", "flag": ""}
             together = uniformity.with_width(*uniformity.simultaneous_intervals(clusters, options["confidence"]))
             drawn = resampling.bootstrap_sums(clusters, options["resamples"], rng=rng)
-            found = _shares(clusters, drawn, together, sizes["n_failed"], cluster, options)
-            found.append(_test(clusters, cluster, rng))
-            found += _distance(clusters, drawn, sizes["n_failed"], cluster, options, saturated=saturated)
-            found += _variety(variety)
+            rows = _shares(clusters, drawn, together, sizes["n_failed"], cluster, options)
+            rows.append(_test(clusters, cluster, rng))
+            rows += _distance(clusters, drawn, sizes["n_failed"], cluster, options, saturated=saturated)
+            rows += _variety(variety)
             label = uniformity.direction(*together, near=near, saturated=saturated)
-            found.append({"quantity": "direction", "label": label, "method": "simultaneous intervals"})
-            yield from (about | row for row in found)
+            rows.append({"quantity": "direction", "label": label, "method": "simultaneous intervals"})
+            yield from (common | row for row in rows)
 
 
 def _shares(counts: np.ndarray, drawn: np.ndarray, together: tuple, n_failed: int, cluster: str, options: dict) -> list:
@@ -121,11 +121,11 @@ def _shares(counts: np.ndarray, drawn: np.ndarray, together: tuple, n_failed: in
             shares = drawn / drawn.sum(axis=1, keepdims=True)
         ends = uniformity.with_width(*resampling.percentile_interval(shares, options["confidence"]))
     method = f"percentile bootstrap {_over(cluster, options)}; simultaneous: Goodman, effective number of reads"
-    about = {"quantity": "share", "method": method}
+    common = {"quantity": "share", "method": method}
     both = {"ci": ends, "sim": together, "bound": bounds.share_bounds(total, n_failed)}
     intervals = {f"{kind}_{side}": end for kind, ends in both.items() for side, end in zip(SIDES, ends, strict=True)}
     return [
-        about
+        common
         | {"position": place + 1, "estimate": total[place] / total.sum()}
         | {name: values[place] for name, values in intervals.items()}
         for place in range(len(total))
@@ -135,11 +135,11 @@ def _shares(counts: np.ndarray, drawn: np.ndarray, together: tuple, n_failed: in
 def _test(counts: np.ndarray, cluster: str, rng: np.random.Generator) -> dict:
     """The row of chi-square with its p-values."""
     test = uniformity.count_test(counts.sum(axis=0))
-    found = {"quantity": "chi2", "estimate": test.chi2, "p": test.p, "p_cluster": uniformity.cluster_test(counts)}
+    row = {"quantity": "chi2", "estimate": test.chi2, "p": test.p, "p_cluster": uniformity.cluster_test(counts)}
     if len(counts) < uniformity.ENOUGH_CLUSTERS:
-        found["p_rotation"] = uniformity.rotation_test(counts, rotations=uniformity.ROTATIONS, rng=rng)
+        row["p_rotation"] = uniformity.rotation_test(counts, rotations=uniformity.ROTATIONS, rng=rng)
     how = f"p over reads; p_cluster: second-order Rao-Scott over {cluster}s"
-    return found | {"method": f"{how}; p_rotation: {uniformity.ROTATIONS} rotations"}
+    return row | {"method": f"{how}; p_rotation: {uniformity.ROTATIONS} rotations"}
 
 
 def _variety(found: selections.Variety) -> list[dict]:
@@ -169,7 +169,7 @@ def _distance(
     less = f"less the variance of the shares over {cluster}s"
     inverted = f"bootstrap test inversion {_over(cluster, options)}"
     power = f"noncentral chi-square, level {level:.3g}, power {uniformity.POWER}"
-    found = [
+    quantities = [
         ("cramers_v", uniformity.cramers_v(total), inverted, interval | bound | {"flag": ", ".join(flags)}),
         ("cramers_v_corrected", uniformity.corrected_v(counts), f"{less}; {inverted}", interval),
         ("cramers_v_squared", uniformity.squared_v(counts), less, {}),
@@ -177,7 +177,7 @@ def _distance(
         ("design_effect", deff, f"first-order Rao-Scott over {cluster}s", {}),
         ("detectable_v", smallest, power, {}),
     ]
-    return [{"quantity": name, "estimate": value, "method": method} | more for name, value, method, more in found]
+    return [{"quantity": name, "estimate": value, "method": method} | more for name, value, method, more in quantities]
 
 
 def _over(cluster: str, options: dict) -> str:

@@ -1,4 +1,4 @@
-"""How small a position bias a study can find: the smallest detectable V by items, reads and their dependence."""
+"""Smallest position bias that a study can find: the detectable V by items, reads and their dependence."""
 
 from collections.abc import Sequence
 

@@ -47,27 +47,27 @@ def estimate(
         less well than that of as many judges on other items. Errors on two datasets are independent. A few judges say
         little of how judges differ: see `df`.
     """
-    known = position_preference[(position_preference["dataset"] != EVERY) & (position_preference["se"] > 0)]
+    with_errors = position_preference[(position_preference["dataset"] != EVERY) & (position_preference["se"] > 0)]
     influence = _influence(scores)
     rows = []
-    for key, block in known.groupby(SETTING, dropna=False, sort=True):
+    for key, block in with_errors.groupby(SETTING, dropna=False, sort=True):
         codes = {name: pd.factorize(block[name], sort=True) for name in FACTORS}
         correlations = _correlations(dict(zip(SETTING, key, strict=True)), block, influence)
-        found = random_effects.summary(
+        summary = random_effects.summary(
             block["estimate"].to_numpy(dtype=float),
             block["se"].to_numpy(dtype=float),
             {name: code for name, (code, _) in codes.items()},
             confidence,
             correlations=correlations,
         )
-        if found is not None:
-            about = dict(zip(SETTING, key, strict=True)) | {"n_estimates": len(block), "method": METHOD}
-            about |= {f"n_{name}s": len(levels) for name, (_, levels) in codes.items()}
+        if summary is not None:
+            base_columns = dict(zip(SETTING, key, strict=True)) | {"n_estimates": len(block), "method": METHOD}
+            base_columns |= {f"n_{name}s": len(levels) for name, (_, levels) in codes.items()}
             levels = {name: list(levels) for name, (_, levels) in codes.items()}
-            rows += [about | row for row in _terms(found, block, levels)]
+            rows += [base_columns | row for row in _terms(summary, block, levels)]
             if np.isfinite(mean := _mean_correlation(block, correlations)):
                 everywhere = {"judge": EVERY, "dataset": EVERY}
-                rows.append(about | everywhere | {"term": "error_correlation", "estimate": mean})
+                rows.append(base_columns | everywhere | {"term": "error_correlation", "estimate": mean})
     columns = [*KEYS, "readout", "cluster", "quantity", "position", "term", "estimate", "ci_low", "ci_high", "p", "df"]
     columns += ["n_judges", "n_datasets", "n_estimates", "method"]
     table = tidy.from_rows_with_gaps(rows, columns, ["readout", "cluster", "quantity", "term", "method"])
@@ -83,17 +83,19 @@ def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Influence:
                 fits = sums.by_cluster(block.units(cluster))
                 if fits.positions.problem:
                     continue
-                names = [("preference", place + 1) for place in range(block.n)]
+                quantities = [("preference", place + 1) for place in range(block.n)]
                 weights = [*(np.eye(block.n) - 1 / block.n)]
                 for name, of_positions in preference.contrasts(block.n).items():
-                    names.append((name, 0))
+                    quantities.append((name, 0))
                     weights.append(of_positions)
                 columns = [fits.positions.influence @ weight for weight in weights]
                 if not fits.interaction.problem:
-                    names.append(("interaction", 0))
+                    quantities.append(("interaction", 0))
                     columns.append(fits.interaction.influence[:, -1])
                 ids = np.unique(block.items[f"{cluster}_id"].to_numpy(dtype=str))
-                influence[(*block.key, readout, cluster)] = pd.DataFrame(dict(zip(names, columns, strict=True)), ids)
+                influence[(*block.key, readout, cluster)] = pd.DataFrame(
+                    dict(zip(quantities, columns, strict=True)), ids
+                )
     return influence
 
 
@@ -103,19 +105,19 @@ def _correlations(setting: dict, block: pd.DataFrame, influence: Influence) -> n
     """
     position = setting["position"]
     quantity = (setting["quantity"], 0 if pd.isna(position) else int(position))
-    found = np.eye(len(block))
+    matrix = np.eye(len(block))
     for _, rows in block.reset_index(drop=True).groupby("dataset"):
         columns = []
         for judge, dataset in zip(rows["judge"], rows["dataset"], strict=True):
-            about = setting | {"judge": judge, "dataset": dataset}
-            table = influence.get((*(about[name] for name in KEYS), setting["readout"], setting["cluster"]))
+            keys = setting | {"judge": judge, "dataset": dataset}
+            table = influence.get((*(keys[name] for name in KEYS), setting["readout"], setting["cluster"]))
             columns.append(table[quantity] if table is not None and quantity in table else pd.Series(dtype=float))
         moved = pd.concat(columns, axis=1).fillna(0.0).to_numpy(dtype=float)
         size = np.sqrt((moved**2).sum(axis=0))
         with np.errstate(invalid="ignore", divide="ignore"):
             of_two = np.nan_to_num(moved.T @ moved / np.outer(size, size))
-        found[np.ix_(rows.index, rows.index)] = equal_correlations(of_two)
-    return found
+        matrix[np.ix_(rows.index, rows.index)] = equal_correlations(of_two)
+    return matrix
 
 
 def equal_correlations(correlations: np.ndarray) -> np.ndarray:

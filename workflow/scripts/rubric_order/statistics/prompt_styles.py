@@ -50,11 +50,11 @@ def estimate(
 
         Prompts of recorded answers can differ in anything: no difference here is the effect of one part of them.
     """
-    known = golden.by_item(items, human_scales)
+    golden_by_item = golden.by_item(items, human_scales)
     rows = [
-        row | about
-        for about, one, other in _pairs(scores, prompt_styles)
-        for row in _rows(one, other, known, about, confidence)
+        row | common
+        for common, one, other in _pairs(scores, prompt_styles)
+        for row in _rows(one, other, golden_by_item, common, confidence)
     ]
     columns = [*KEYS, "other", "model", "style", "other_style", "criterion", "cluster", "quantity", "score", "estimate"]
     columns += ["ci_low", "ci_high", "p", "of_one", "of_other", "of_human", "bound_low", "bound_high", "floor"]
@@ -68,7 +68,7 @@ def estimate(
 def _pairs(
     scores: pd.DataFrame | Iterable[pd.DataFrame], prompt_styles: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[dict, pd.DataFrame, pd.DataFrame]]:
-    """What two prompts have in common, and the reads of both."""
+    """Key columns of every two prompts of one model, and the reads of both."""
     laid: dict[tuple, dict[str, pd.DataFrame]] = {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby(KEYS, sort=True):
@@ -111,54 +111,54 @@ def _first_two(reads: pd.DataFrame) -> pd.DataFrame:
     reads = reads.sort_values(["item_id", "read_index"])
     place = reads.groupby("item_id").cumcount().to_numpy()
     first, second = (reads[place == k].set_index("item_id") for k in (0, 1))
-    found = first[["group_id", "criterion", "human_score"]].assign(first=first["score"].astype(float))
+    table = first[["group_id", "criterion", "human_score"]].assign(first=first["score"].astype(float))
     same = second["ordering"].map(tuple) == first["ordering"].map(tuple).reindex(second.index)
-    return found.assign(second=second.loc[same, "score"].astype(float).reindex(found.index))
+    return table.assign(second=second.loc[same, "score"].astype(float).reindex(table.index))
 
 
 def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, confidence: float) -> Iterator[dict]:
     """The rows of some items: all, and those with a score from both prompts."""
     one, other, human = (scored[name].to_numpy(dtype=float) for name in ("first", "first_other", "human"))
     unit, rated = item_scores.clusters_of(scored, cluster), ~np.isnan(human)
-    about = {"cluster": cluster, "n_items": len(scored), "n_clusters": len(np.unique(unit))}
-    about["method"] = f"each {cluster} left out, Student's t"
+    common = {"cluster": cluster, "n_items": len(scored), "n_clusters": len(np.unique(unit))}
+    common["method"] = f"each {cluster} left out, Student's t"
     sizes, people = _sizes(one, other, human, n), human[rated]
     ones = np.ones(len(one))
     for quantity, values in (("mean_shift", one - other), ("mean_change", np.abs(one - other))):
-        row = about | {"quantity": quantity} | variants.ratio(values, ones, unit, confidence)
+        row = common | {"quantity": quantity} | variants.ratio(values, ones, unit, confidence)
         if quantity == "mean_shift":
             row |= {"of_one": one.mean(), "of_other": other.mean()}
             row |= {"of_human": people.mean() if len(people) else np.nan}
             row |= dict(zip(("bound_low", "bound_high"), _bounds(items, n), strict=True))
         yield row if quantity == "mean_shift" else row | {"p": np.nan}
-    yield about | {"quantity": "share_changed"} | agreement.share((one != other).astype(float), unit, confidence)
+    yield common | {"quantity": "share_changed"} | agreement.share((one != other).astype(float), unit, confidence)
     method = {"method": "no interval: distances are above 0 by chance alone"}
-    yield about | {"quantity": "total_variation", "estimate": sizes["total_variation", None]} | method
+    yield common | {"quantity": "total_variation", "estimate": sizes["total_variation", None]} | method
     shares = zip(*(_shares(scores, n) for scores in (one, other, np.floor(people + 0.5 + 1e-9))), strict=True)
     for score, (of_one, of_other, of_human) in enumerate(shares, start=1):
         row = {"quantity": "share", "score": score, "of_one": of_one, "of_other": of_other, "of_human": of_human}
         row |= variants.ratio((one == score) * 1.0 - (other == score) * 1.0, ones, unit, confidence)
-        yield about | row
-    about |= {"n_items": int(rated.sum()), "n_clusters": len(np.unique(unit[rated]))}
+        yield common | row
+    common |= {"n_items": int(rated.sum()), "n_clusters": len(np.unique(unit[rated]))}
     for quantity in agreement.STATISTICS if rated.sum() > 2 else ():
-        sides = (agreement.parts(quantity, each[rated], people, unit[rated])[0] for each in (one, other))
-        found = agreement.difference(quantity, one[rated], other[rated], people, unit[rated], confidence)
-        names = {"difference": "estimate", "difference_low": "ci_low", "difference_high": "ci_high", "p": "p"}
+        sides = (agreement.parts(quantity, side[rated], people, unit[rated])[0] for side in (one, other))
+        difference = agreement.difference(quantity, one[rated], other[rated], people, unit[rated], confidence)
+        new_names = {"difference": "estimate", "difference_low": "ci_low", "difference_high": "ci_high", "p": "p"}
         row = {"quantity": quantity} | dict(zip(("of_one", "of_other"), map(float, sides), strict=True))
-        yield about | row | {new: found[old] for old, new in names.items()}
+        yield common | row | {new: difference[old] for old, new in new_names.items()}
 
 
 def _floors(items: pd.DataFrame, about: Mapping) -> dict:
-    """What two reads of one prompt differ by, and the two prompts on the same items; see `estimate`."""
-    found = {}
+    """Differences of two reads of one prompt, and of the two prompts on the same items; see `estimate`."""
+    by_style = {}
     for style, first, second, other in (
         ("style", "first", "second", "first_other"),
         ("other_style", "first_other", "second_other", "first"),
     ):
         both = items[items[[first, second, other]].notna().all(axis=1)]
-        found[style] = both, [both[name].to_numpy(dtype=float) for name in (first, second, other, "human")]
-    style = max(found, key=lambda name: len(found[name][0]))
-    both, (first, second, other, human) = found[style]
+        by_style[style] = both, [both[name].to_numpy(dtype=float) for name in (first, second, other, "human")]
+    style = max(by_style, key=lambda name: len(by_style[name][0]))
+    both, (first, second, other, human) = by_style[style]
     if not len(both):
         return {"about": {"repeats_of": "", "repeated": "", "n_repeats": 0}, "sizes": {}}
     told = {"repeats_of": about[style], "repeated": ", ".join(sorted(both["criterion"].unique()))}
@@ -171,17 +171,17 @@ def _floors(items: pd.DataFrame, about: Mapping) -> dict:
 def _sizes(one: np.ndarray, other: np.ndarray, human: np.ndarray, n: int) -> dict[tuple, float]:
     """Each quantity of two sets of scores of the same items, by its name and score."""
     shares = [_shares(scores, n) for scores in (one, other)]
-    found = {("mean_shift", None): (one - other).mean(), ("mean_change", None): np.abs(one - other).mean()}
-    found |= {("share_changed", None): (one != other).mean()}
-    found |= {("total_variation", None): np.abs(shares[0] - shares[1]).sum() / 2}
-    found |= {("share", score): shares[0][score - 1] - shares[1][score - 1] for score in range(1, n + 1)}
+    sizes = {("mean_shift", None): (one - other).mean(), ("mean_change", None): np.abs(one - other).mean()}
+    sizes |= {("share_changed", None): (one != other).mean()}
+    sizes |= {("total_variation", None): np.abs(shares[0] - shares[1]).sum() / 2}
+    sizes |= {("share", score): shares[0][score - 1] - shares[1][score - 1] for score in range(1, n + 1)}
     rated = ~np.isnan(human)
     if rated.sum() > 2:
         everyone = np.zeros(int(rated.sum()), dtype=int)
         for quantity in agreement.STATISTICS:
-            sides = [agreement.parts(quantity, each[rated], human[rated], everyone)[0] for each in (one, other)]
-            found[quantity, None] = sides[0] - sides[1]
-    return {name: float(value) for name, value in found.items()}
+            sides = [agreement.parts(quantity, side[rated], human[rated], everyone)[0] for side in (one, other)]
+            sizes[quantity, None] = sides[0] - sides[1]
+    return {name: float(value) for name, value in sizes.items()}
 
 
 def _shares(scores: np.ndarray, n: int) -> np.ndarray:

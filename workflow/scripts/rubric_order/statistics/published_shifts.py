@@ -1,4 +1,4 @@
-"""What a published table of correlations under perturbations bears: how far those of each judge move, and where to."""
+"""Shifts of correlations under perturbations in a published table: how far those of each judge move, and where to."""
 
 from collections.abc import Mapping
 

@@ -33,23 +33,23 @@ def estimate(
     Source: Shi et al., Judging the Judges, Figures 2 and 5; cross-fitting and the curve are ours.
     """
     parts = []
-    for about, table in quality_gap.settings(
+    for setting, table in quality_gap.settings(
         [scores] if isinstance(scores, pd.DataFrame) else scores, forms, lists=True
     ):
         groups = np.sort(table["group_id"].unique())
-        drawn = randomness.generator(seed, "halves", *map(str, about.values())).permutation(len(groups)) % 2
+        drawn = randomness.generator(seed, "halves", *map(str, setting.values())).permutation(len(groups)) % 2
         half = table["group_id"].map(dict(zip(groups, drawn, strict=True)))
         whole = _cells(table)
-        parts.append(whole.assign(kind="own", **about))
-        known = whole[whole["rate_others"].notna()]
-        parts.append(known.assign(kind="others", win_rate=known["rate_others"], **about))
+        parts.append(whole.assign(kind="own", **setting))
+        with_others = whole[whole["rate_others"].notna()]
+        parts.append(with_others.assign(kind="others", win_rate=with_others["rate_others"], **setting))
         for number in (0, 1):
             seen, other = _cells(table[half == number]), _cells(table[half != number])
             both = seen.merge(other[[*quality_gap.CELL, "win_rate"]], on=quality_gap.CELL, suffixes=("_own", ""))
-            parts.append(both.assign(kind="crossed", **about))
-        if about["n"] == 2:
+            parts.append(both.assign(kind="crossed", **setting))
+        if setting["n"] == 2:
             parts += [
-                _curve(block).assign(judge=judge, kind="implied", **about) for judge, block in table.groupby("judge")
+                _curve(block).assign(judge=judge, kind="implied", **setting) for judge, block in table.groupby("judge")
             ]
     words = ["benchmark", "candidate", "task", "kind"]
     columns = [*KEYS, *words, "win_rate", "position_consistency", "preference_fairness", "n_values"]
@@ -69,8 +69,8 @@ def _cells(table: pd.DataFrame) -> pd.DataFrame:
 
 def _curve(block: pd.DataFrame) -> pd.DataFrame:
     cluster = pd.factorize(block["group_id"])[0]
-    found, _ = series.place_preference(np.stack(block["winners"]), np.stack(block["shown"]), cluster)
-    beta, _ = found.contrast(np.array([1.0, -1.0, 0.0]))
+    fit, _ = series.place_preference(np.stack(block["winners"]), np.stack(block["shown"]), cluster)
+    beta, _ = fit.contrast(np.array([1.0, -1.0, 0.0]))
     if np.isnan(beta):
         return pd.DataFrame(columns=["win_rate", "position_consistency", "preference_fairness"])
     rate, consistency, fairness = quality_gap.implied(beta, CURVE)

@@ -44,15 +44,15 @@ def estimate(
     Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.
     """
     rows: list[dict] = []
-    for about, table in quality_gap.settings([scores] if isinstance(scores, pd.DataFrame) else scores, forms):
+    for setting, table in quality_gap.settings([scores] if isinstance(scores, pd.DataFrame) else scores, forms):
         for judge, block in table.groupby("judge", sort=True):
             for kind in quality_gap.KINDS:
                 part = block[block[kind].notna()]
                 if len(part) > BINS:
-                    same = about | {"judge": judge, "kind": kind}
+                    same = setting | {"judge": judge, "kind": kind}
                     rows += (same | row for row in _slopes(part, kind, confidence))
                     if not quality_gap.few_cells(part, kind):
-                        rows += (same | row for row in _by_bin(part, kind, int(about["n"]), confidence))
+                        rows += (same | row for row in _by_bin(part, kind, int(setting["n"]), confidence))
     words = ["benchmark", "kind", "quantity", "flag"]
     columns = [*KEYS, "benchmark", "kind", "quantity", "bin", "gap", "estimate", "ci_low", "ci_high", "p"]
     columns += ["n_values", "n_clusters", "flag"]
@@ -67,8 +67,8 @@ def _slopes(block: pd.DataFrame, kind: str, confidence: float) -> Iterator[dict]
     for quantity, column in zip(("slope_consistency", "slope_fairness"), OUTCOMES.values(), strict=True):
         y = block[column].to_numpy(dtype=float)
         right = cluster_robust.sums_by(cluster, np.arange(len(x)), None, count, x * y[:, None])
-        found = cluster_robust.least_squares(right, products).fit()
-        row = found.interval(np.array([0.0, 1.0]), confidence)
+        fit = cluster_robust.least_squares(right, products).fit()
+        row = fit.interval(np.array([0.0, 1.0]), confidence)
         untold = quality_gap.few_cells(block, kind)
         kept = {key: np.nan if untold else row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
         flag = ", ".join(filter(None, (FEW_CELLS if untold else "", _few(count))))
@@ -84,15 +84,15 @@ def _by_bin(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterat
     for number in range(1, which.max() + 2 if which.any() else 1):
         part = block[which == number - 1]
         cluster = pd.factorize(part["group_id"])[0]
-        about = {"bin": number, "gap": float(part[kind].mean()), "n_values": len(part)}
+        common = {"bin": number, "gap": float(part[kind].mean()), "n_values": len(part)}
         for quantity, column in OUTCOMES.items():
             values = part[column].to_numpy(dtype=float)
             if quantity == "position_consistency":
-                found = shares.share(values, cluster, confidence)
+                ratio = shares.share(values, cluster, confidence)
             else:
-                found = shares.mean(values, cluster, confidence, bounds=(-1, 1))
-            row = {"estimate": found.estimate, "ci_low": found.low, "ci_high": found.high}
-            yield about | {"quantity": quantity, "n_clusters": found.n_clusters, "flag": _few(found.n_clusters)} | row
+                ratio = shares.mean(values, cluster, confidence, bounds=(-1, 1))
+            row = {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
+            yield common | {"quantity": quantity, "n_clusters": ratio.n_clusters, "flag": _few(ratio.n_clusters)} | row
         fit, _ = series.place_preference(np.stack(part["winners"]), np.stack(part["shown"]), cluster)
         weights = np.zeros(p + 1)
         weights[[0, p - 1]] = 1, -1
@@ -100,4 +100,4 @@ def _by_bin(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterat
         clusters = 0 if fit.problem else cluster_robust.counted(fit.influence)
         kept = {key: row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
         flag = ", ".join(filter(None, (*fit.flags, _few(clusters))))
-        yield about | {"quantity": "first_last", "n_clusters": clusters, "flag": flag} | kept
+        yield common | {"quantity": "first_last", "n_clusters": clusters, "flag": flag} | kept

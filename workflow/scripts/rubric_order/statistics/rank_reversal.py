@@ -74,14 +74,14 @@ def halves_of_two(
     """
     # First the strategy that leaves less choice: one with repeated orderings, or else the one with fewer reads.
     first, second = sorted((0, 1), key=lambda place: (not repeated(dealt[place]), same.shape[place]))
-    found = {first: halves(same.shape[first], size, count, ordering=dealt[first], rng=rng)}
-    barred = found[first] @ (same if first == 0 else same.T) > 0 if same.any() else None
-    found[second] = halves(same.shape[second], size, count, ordering=dealt[second], barred=barred, rng=rng)
-    return [found[0], found[1]]
+    drawn = {first: halves(same.shape[first], size, count, ordering=dealt[first], rng=rng)}
+    barred = drawn[first] @ (same if first == 0 else same.T) > 0 if same.any() else None
+    drawn[second] = halves(same.shape[second], size, count, ordering=dealt[second], barred=barred, rng=rng)
+    return [drawn[0], drawn[1]]
 
 
 def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Which reads of two strategies share an answer: those of the same ordering and with the same repeat index.
+    """True where reads of two strategies share an answer: those of the same ordering and with the same repeat index.
 
     Args:
         ordering, other: ordering of each read as a number, shapes (..., k) and (..., k_other).
@@ -90,7 +90,7 @@ def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
         Shape (..., k, k_other), bool.
     """
     repeat, other_repeat = (
-        np.tril(each[..., :, None] == each[..., None, :], -1).sum(axis=-1) for each in (ordering, other)
+        np.tril(numbers[..., :, None] == numbers[..., None, :], -1).sum(axis=-1) for numbers in (ordering, other)
     )
     return (ordering[..., :, None] == other[..., None, :]) & (repeat[..., :, None] == other_repeat[..., None, :])
 
@@ -108,18 +108,18 @@ def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.n
     """
     same = np.zeros((*ordering.shape, ordering.shape[1]), dtype=bool)
     same[..., : len(other)] = same_answers(ordering, other[None, : ordering.shape[1]])
-    source, taken, found = same.argmax(axis=1), same.any(axis=1), same.any(axis=2)
-    source[~taken] = np.broadcast_to(np.arange(ordering.shape[1]), found.shape)[~found]  # the others stay in order
+    source, taken, matched = same.argmax(axis=1), same.any(axis=1), same.any(axis=2)
+    source[~taken] = np.broadcast_to(np.arange(ordering.shape[1]), matched.shape)[~matched]  # the others stay in order
     return np.take_along_axis(values, source, axis=1)
 
 
 def largest_half(k: int, ordering: np.ndarray | None) -> int:
-    """How many of k reads can be in each of two subsets, see `halves`."""
+    """Largest number of k reads that can be in each of two subsets, see `halves`."""
     return int((np.unique(ordering, return_counts=True)[1] // 2).sum()) if repeated(ordering) else k // 2
 
 
 def repeated(ordering: np.ndarray | None) -> bool:
-    """Whether several orderings are there, each of them more than once; see `halves`."""
+    """Tell whether several orderings are there, each of them more than once; see `halves`."""
     if ordering is None:
         return False
     counts = np.unique(ordering, return_counts=True)[1]
@@ -129,9 +129,9 @@ def repeated(ordering: np.ndarray | None) -> bool:
 def orderings_of(block: blocks.Block) -> np.ndarray:
     """Ordering of each read as a number whose digits are the options, shape (m, K); -1 where there is no read."""
     shown, number = block.orderings
-    found = np.full((len(block.items), int(block.column.max()) + 1), -1)
-    found[block.item, block.column] = (shown @ 10 ** np.arange(block.n - 1, -1, -1))[number]
-    return found
+    codes = np.full((len(block.items), int(block.column.max()) + 1), -1)
+    codes[block.item, block.column] = (shown @ 10 ** np.arange(block.n - 1, -1, -1))[number]
+    return codes
 
 
 def shared_ordering(orderings: np.ndarray) -> np.ndarray | None:
@@ -143,7 +143,7 @@ def shared_ordering(orderings: np.ndarray) -> np.ndarray | None:
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int, halvings: int = 50
 ) -> pd.DataFrame:
-    """How much the ranking of candidates changes from one strategy to another, beside how much it changes by itself.
+    """Change of the ranking of candidates from one strategy to another, beside its change within a strategy.
 
     Two rankings from few reads differ also where the order of the options means nothing. So each strategy's reads are
     halved at random and the halves compared, within a strategy and between two, always with the same number of reads.
@@ -197,10 +197,10 @@ def estimate(
             settings.setdefault(tuple(block.keys[key] for key in shared), []).append(block)
         for setting, strategies in settings.items():
             for one, two in itertools.combinations(strategies, 2):
-                about = dict(zip(shared, setting, strict=True))
-                about |= {"strategy": one.keys["strategy"], "other": two.keys["strategy"]}
-                found = _compare_blocks(one, two, confidence=confidence, seed=seed, halvings=halvings)
-                parts += [(about | extra, rows) for extra, rows in found]
+                base_columns = dict(zip(shared, setting, strict=True))
+                base_columns |= {"strategy": one.keys["strategy"], "other": two.keys["strategy"]}
+                comparisons = _compare_blocks(one, two, confidence=confidence, seed=seed, halvings=halvings)
+                parts += [(base_columns | extra, rows) for extra, rows in comparisons]
     columns = [*shared[:-1], "strategy", "other", "n", "readout", "comparison", "quantity", "estimate", "ci_low"]
     columns += ["ci_high", "p", "p_noise", "k", "k_other", "independent", "n_defined", "n_prompts", "n_groups"]
     table = tidy.from_parts(parts, columns)
@@ -214,15 +214,15 @@ def _compare_blocks(
     one: blocks.Block, two: blocks.Block, *, confidence: float, seed: int, halvings: int
 ) -> Iterator[tuple[dict, dict]]:
     """Every comparison of two strategies' reads, by each readout that both have; see `tidy.from_parts`."""
-    known = dict(two.readouts())
+    other_values = dict(two.readouts())
     read_in = [orderings_of(block) for block in (one, two)]
-    dealt = [shared_ordering(each) for each in read_in]
+    dealt = [shared_ordering(orderings) for orderings in read_in]
     # Reads of one ordering, of drawn ones, and repeats of each of several: their halves are independent.
     independent = [ordering is None or not np.ptp(ordering) or repeated(ordering) for ordering in dealt]
     for readout, values in one.readouts():
-        if readout not in known:
+        if readout not in other_values:
             continue
-        items, left, right = same_items(one, two, values, known[readout])
+        items, left, right = same_items(one, two, values, other_values[readout])
         _, *read_as = same_items(one, two, *read_in)
         same = np.eye(left.shape[1], right.shape[1], dtype=bool)
         if dealt[0] is not None and dealt[1] is not None:
@@ -237,16 +237,16 @@ def _compare_blocks(
         rng = randomness.generator(seed, "halvings", left.shape[1], right.shape[1])
         compared, size = _compare(left, right, places, dealt, same, halvings, rng)
         unit = pd.factorize(groups["group_id"], sort=True)[0]
-        about = {"readout": readout, "n_prompts": len(groups)}
+        common = {"readout": readout, "n_prompts": len(groups)}
         competing = (places >= 0).sum(axis=1)
         for comparison, rows in _rows(compared, competing, unit, confidence=confidence):
             of_both = {"between": True, "between_halves": True, "excess": all(independent)}
             of_one = {"within_strategy": independent[0], "within_other": independent[1]}
             sizes = (left.shape[1], right.shape[1]) if comparison == "between" else (size, size)
             named = {"comparison": comparison, "independent": (of_both | of_one)[comparison]}
-            yield about | named | dict(zip(("k", "k_other"), sizes, strict=True)), rows
+            yield common | named | dict(zip(("k", "k_other"), sizes, strict=True)), rows
         named = {"comparison": "between", "independent": True, "k": left.shape[1], "k_other": right.shape[1]}
-        yield about | named, _ties_at_random(compared["between"], unit, confidence=confidence)
+        yield common | named, _ties_at_random(compared["between"], unit, confidence=confidence)
 
 
 def _rows(
@@ -263,8 +263,8 @@ def _rows(
     unknown = np.full(len(QUANTITIES), np.nan)
     for comparison, table in compared.items():
         left_out, n_groups = zip(*(_left_out(values[:, None], unit) for values in table.T), strict=True)
-        found = [resampling.jackknife_t(values[:, 0], confidence) for values in left_out]
-        low, high, *_ = np.array(found).T
+        intervals = [resampling.jackknife_t(values[:, 0], confidence) for values in left_out]
+        low, high, *_ = np.array(intervals).T
         rows = {"quantity": np.array(QUANTITIES, dtype=object), "n_groups": np.array(n_groups)}
         rows |= {"estimate": np.array([values[0, 0] for values in left_out]), "n_defined": _defined(table)}
         rows |= {"ci_low": np.maximum(low, least), "ci_high": np.minimum(high, 1.0), "p": unknown, "p_noise": unknown}
@@ -287,11 +287,11 @@ def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *,
         means, count = _left_out(np.where(defined[:, [place]], table, np.nan), unit)
         with np.errstate(invalid="ignore", divide="ignore"):
             excess, noises = _beyond_noise(place, means)
-        found = resampling.jackknife_t(excess, confidence)
-        upper = found.p / 2 if excess[0] > 0 else 1 - found.p / 2
+        interval = resampling.jackknife_t(excess, confidence)
+        upper = interval.p / 2 if excess[0] > 0 else 1 - interval.p / 2
         estimates.append(excess[0])
-        ends.append((found.low, found.high))
-        p.append(upper if _ONE_SIDED[place] else found.p)
+        ends.append((interval.low, interval.high))
+        p.append(upper if _ONE_SIDED[place] else interval.p)
         p_noise.append(resampling.jackknife_t(noises, confidence).p)
         n_groups.append(count)
     p[TAU] = np.maximum(p[TAU], p[REVERSED])
@@ -331,10 +331,10 @@ def _defined(table: np.ndarray) -> np.ndarray:
 def _ties_at_random(between: np.ndarray, unit: np.ndarray, *, confidence: float) -> dict:
     """The columns of quantity ``top1_random``: flips where ties are broken at random, see `rankings.Rankings`."""
     flip = between[:, [QUANTITIES.index("top1_flip"), QUANTITIES.index("top1_tie")]].sum(axis=1)
-    found = shares.mean(flip, unit, confidence, bounds=(0.0, 1.0))
-    row = {"quantity": "top1_random", "estimate": found.estimate, "ci_low": found.low, "ci_high": found.high}
+    ratio = shares.mean(flip, unit, confidence, bounds=(0.0, 1.0))
+    row = {"quantity": "top1_random", "estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
     return {
-        name: np.array([value]) for name, value in (row | {"n_defined": found.n, "n_groups": found.n_clusters}).items()
+        name: np.array([value]) for name, value in (row | {"n_defined": ratio.n, "n_groups": ratio.n_clusters}).items()
     }
 
 
@@ -348,11 +348,11 @@ def _left_out(values: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, int]:
     Returns:
         Means of shape (1 + n_parts, q).
     """
-    known = ~np.isnan(values).any(axis=1)
-    if not known.any():
+    has_value = ~np.isnan(values).any(axis=1)
+    if not has_value.any():
         return np.full((1, values.shape[1]), np.nan), 0
-    group = np.unique(unit[known], return_inverse=True)[1]
-    sums = resampling.left_out_sums(np.column_stack([values[known], np.ones(len(group))]), group)
+    group = np.unique(unit[has_value], return_inverse=True)[1]
+    sums = resampling.left_out_sums(np.column_stack([values[has_value], np.ones(len(group))]), group)
     with np.errstate(invalid="ignore"):  # nothing is left without the only group
         return sums[:, :-1] / sums[:, -1:], int(group.max()) + 1
 
@@ -378,9 +378,9 @@ def _compare(
 
     def compare(scores: np.ndarray, other: np.ndarray) -> np.ndarray:
         table = np.stack(compare_rankings(scores, other), axis=-1)
-        known = ~np.isnan(table)
+        defined = ~np.isnan(table)
         with np.errstate(invalid="ignore"):
-            return np.where(known, table, 0).sum(axis=0) / known.sum(axis=0)  # over halvings
+            return np.where(defined, table, 0).sum(axis=0) / defined.sum(axis=0)  # over halvings
 
     whole = [ranked(values, np.ones((1, values.shape[1]))) for values in (left, right)]
     compared = {"between": compare(*whole)}

@@ -1,4 +1,4 @@
-"""How reference answers were made: how many were accepted, and whether the reviewer's blind scores agree."""
+"""Review of reference answers: how many were accepted, and whether the reviewer's blind scores agree."""
 
 from collections.abc import Iterator
 
@@ -62,11 +62,11 @@ def _rows(dataset: str, block: pd.DataFrame, confidence: float) -> Iterator[dict
     for by in ("all", *WAYS):
         parts = [("", block)] if by == "all" else block.groupby(by, sort=True)
         for value, part in parts:
-            about = {"dataset": dataset, "by": by, "value": str(value)}
+            common = {"dataset": dataset, "by": by, "value": str(value)}
             if by in ("all", "level"):
                 slots = part.groupby(SLOT, sort=True)["accepted"].any().reset_index()
-                yield about | _share("slots_accepted", slots["accepted"], slots["group_id"], confidence)
-            yield from (about | row for row in _of_attempts(part, confidence))
+                yield common | _share("slots_accepted", slots["accepted"], slots["group_id"], confidence)
+            yield from (common | row for row in _of_attempts(part, confidence))
 
 
 def _of_attempts(part: pd.DataFrame, confidence: float) -> Iterator[dict]:
@@ -89,11 +89,11 @@ def _of_attempts(part: pd.DataFrame, confidence: float) -> Iterator[dict]:
 
 
 def _share(quantity: str, told: pd.Series | np.ndarray, group: pd.Series, confidence: float) -> dict:
-    found = agreement.share(np.asarray(told, dtype=float), group.factorize()[0], confidence)
-    return {"quantity": quantity, "n": len(told)} | found
+    interval = agreement.share(np.asarray(told, dtype=float), group.factorize()[0], confidence)
+    return {"quantity": quantity, "n": len(told)} | interval
 
 
 def _mean(quantity: str, values: np.ndarray, group: pd.Series, confidence: float) -> dict:
-    found = variants.ratio(values, np.ones(len(values)), group.factorize()[0], confidence)
-    kept = {name: found[name] for name in ("estimate", "ci_low", "ci_high", "n_clusters")}
+    interval = variants.ratio(values, np.ones(len(values)), group.factorize()[0], confidence)
+    kept = {name: interval[name] for name in ("estimate", "ci_low", "ci_high", "n_clusters")}
     return {"quantity": quantity, "n": len(values)} | kept

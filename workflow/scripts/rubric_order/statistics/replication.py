@@ -90,8 +90,8 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     parts = [pd.DataFrame(columns=["table", *KEYS, "published", "digits"])]
     for name, table in tables.items():
-        for column, (quantity, about) in PUBLISHED.get(name, {}).items():
-            rows = table[table[column] != ""].assign(quantity=quantity, **about)
+        for column, (quantity, constants) in PUBLISHED.get(name, {}).items():
+            rows = table[table[column] != ""].assign(quantity=quantity, **constants)
             if "probe" in rows:
                 rows["n"] = rows["probe"].map(CANDIDATES)
             rows["dataset"] = _datasets(rows)
@@ -165,14 +165,14 @@ def _mean_v(v: pd.DataFrame) -> pd.DataFrame:
     Its interval is that of `resampling.interval_of_mean`.
     """
     rows = []
-    for names in (DATASETS, ("hanna", "summeval")):
-        for key, block in v[v["dataset"].isin(names)].groupby(["study", "judge", "profile", "strategy", "n"]):
-            if len(block) < len(names):
+    for datasets in (DATASETS, ("hanna", "summeval")):
+        for key, block in v[v["dataset"].isin(datasets)].groupby(["study", "judge", "profile", "strategy", "n"]):
+            if len(block) < len(datasets):
                 continue
             low, high = resampling.interval_of_mean(*(block[name].to_numpy() for name in ("ours", "ci_low", "ci_high")))
-            found = {"ours": block["ours"].mean(), "ci_low": low, "ci_high": high}
+            mean = {"ours": block["ours"].mean(), "ci_low": low, "ci_high": high}
             keys = dict(zip(("study", "judge", "profile", "strategy", "n"), key, strict=True))
-            rows.append(keys | found | {"dataset": " ".join(names), "n_items": block["n_items"].sum()})
+            rows.append(keys | mean | {"dataset": " ".join(datasets), "n_items": block["n_items"].sum()})
     columns = ["study", "judge", "profile", "strategy", "n", "ours", "ci_low", "ci_high", "dataset", "n_items"]
     return _estimates(pd.DataFrame(rows, columns=columns), quantity="mean_cramers_v")
 
@@ -191,9 +191,9 @@ def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
 def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
     """Flips with ties broken at random, and strict ones, of which a tie is none; `n_items` counts prompts."""
     table = _chosen(table, readout="hard", comparison="between").rename(columns={"estimate": "ours"})
-    names = {"kendall_tau_b": "kendall_tau", "top1_random": "top1_flip", "top1_flip": "top1_flip_strict"}
-    table = table[table["quantity"].isin(names)]
-    return _estimates(table, quantity=table["quantity"].map(names), n_items=table["n_prompts"])
+    new_names = {"kendall_tau_b": "kendall_tau", "top1_random": "top1_flip", "top1_flip": "top1_flip_strict"}
+    table = table[table["quantity"].isin(new_names)]
+    return _estimates(table, quantity=table["quantity"].map(new_names), n_items=table["n_prompts"])
 
 
 def _within_item(table: pd.DataFrame) -> pd.DataFrame:
@@ -203,9 +203,9 @@ def _within_item(table: pd.DataFrame) -> pd.DataFrame:
 
 def _canonical_rank(table: pd.DataFrame) -> pd.DataFrame:
     table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
-    names = {"pearson_canonical": "pearson_canonical", "pearson_mean": "pearson_one_read", "rank": "rank_canonical"}
-    table = table[table["quantity"].isin(names)]
-    return _estimates(table, quantity=table["quantity"].map(names))
+    new_names = {"pearson_canonical": "pearson_canonical", "pearson_mean": "pearson_one_read", "rank": "rank_canonical"}
+    table = table[table["quantity"].isin(new_names)]
+    return _estimates(table, quantity=table["quantity"].map(new_names))
 
 
 def _score_position(table: pd.DataFrame) -> pd.DataFrame:
@@ -218,9 +218,9 @@ def _score_position(table: pd.DataFrame) -> pd.DataFrame:
 def _bias_cost(table: pd.DataFrame) -> pd.DataFrame:
     table = _chosen(_pooled(table), readout="hard", cluster="group")
     table = table.rename(columns={"estimate": "ours", "ordering": "detail"})
-    names = {"cost": "bias_cost", "pearson_rank": "pearson_rank"}
-    table = table[table["quantity"].isin(names)]
-    table = table.assign(quantity=table["quantity"].map(names))
+    new_names = {"cost": "bias_cost", "pearson_rank": "pearson_rank"}
+    table = table[table["quantity"].isin(new_names)]
+    table = table.assign(quantity=table["quantity"].map(new_names))
     canonical = table[table["detail"] == CANONICAL]
     return pd.concat(
         [_estimates(table), _estimates(canonical, quantity=canonical["quantity"] + "_canonical", detail="")]
@@ -231,8 +231,8 @@ def _criterion_order(table: pd.DataFrame) -> pd.DataFrame:
     table = _chosen(table, readout="hard").rename(columns={"estimate": "ours", "n_texts": "n_items"})
     gaps = table[table["quantity"].isin(["mean_gap", "max_gap"])]
     tests = table[table["quantity"] == "position_test"]
-    about = ["study", "judge", "profile", "dataset", "strategy", "n", "n_items"]
-    counts = tests.assign(ours=(tests["p"] < 0.05).astype(float)).groupby(about, as_index=False)["ours"].sum()
+    keys = ["study", "judge", "profile", "dataset", "strategy", "n", "n_items"]
+    counts = tests.assign(ours=(tests["p"] < 0.05).astype(float)).groupby(keys, as_index=False)["ours"].sum()
     return pd.concat(
         [
             _estimates(gaps, quantity="criteria_" + gaps["quantity"]),
@@ -256,8 +256,8 @@ def _their_datasets(table: pd.DataFrame) -> pd.DataFrame:
 def _scoring_accuracy(table: pd.DataFrame) -> pd.DataFrame:
     """Correlations of Table 3 of Li et al. (2025); their baseline shows no reference answer."""
     table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
-    names = [PERTURBATIONS.get(name, "") for name in zip(table["varied"], table["order"], strict=True)]
-    table = table.assign(changed=names, strategy=table["order"])
+    changes = [PERTURBATIONS.get(name, "") for name in zip(table["varied"], table["order"], strict=True)]
+    table = table.assign(changed=changes, strategy=table["order"])
     table = _their_datasets(table[(table["changed"] != "") & table["quantity"].isin(["spearman", "pearson"])])
     return _estimates(table, quantity="golden_" + table["quantity"], detail=table["golden"] + ", " + table["changed"])
 
@@ -266,15 +266,15 @@ def _golden_alignment(table: pd.DataFrame) -> pd.DataFrame:
     """Correlations of Table 2 of Li et al. (2025); the labels of the datasets are GPT-4's. They are of no study."""
     table = _their_datasets(table[table["quantity"].isin(["spearman", "pearson"])].rename(columns={"estimate": "ours"}))
     judge = table["source"].replace("labels", "gpt_4")
-    about = {"study": "", "profile": DEFAULT_PROFILE, "strategy": "", "n": 5, "detail": "human, golden"}
-    return _estimates(table.assign(judge=judge), quantity="golden_" + table["quantity"], **about)
+    constants = {"study": "", "profile": DEFAULT_PROFILE, "strategy": "", "n": 5, "detail": "human, golden"}
+    return _estimates(table.assign(judge=judge), quantity="golden_" + table["quantity"], **constants)
 
 
 def _position_consistency(table: pd.DataFrame) -> pd.DataFrame:
     """Table 2 of Shi et al. (2025), over all tasks; `n_items` counts questions. Its deviations have no interval."""
     table = _chosen(table, task=EVERY, cluster="group")
     table = table.rename(columns={"estimate": "ours", "n_clusters": "n_items"}).assign(strategy="")
-    means, deviations = (table[table["quantity"].isin(names)] for names in (CONSISTENCY, WITH_SD))
+    means, deviations = (table[table["quantity"].isin(quantities)] for quantities in (CONSISTENCY, WITH_SD))
     gaps = {"ours": deviations["sd"], "ci_low": np.nan, "ci_high": np.nan}
     return pd.concat([_estimates(means), _estimates(deviations, quantity=deviations["quantity"] + "_sd", **gaps)])
 
@@ -337,18 +337,18 @@ def estimate(
     again = cells[cells["quantity"].isin(AGAIN) & ("rank_reversal" in statistics)]
     cells = pd.concat([cells, again.assign(quantity=again["quantity"].map(AGAIN))], ignore_index=True)
     _check_judges(judges, cells)
-    known = {name: part for name, part in OURS.items() if name in statistics}
+    available = {name: part for name, part in OURS.items() if name in statistics}
     statistics = {
         name: table[table["condition"] == BASELINE] if "condition" in table else table
         for name, table in statistics.items()
     }
-    found = {name: estimates(statistics[name]) for name, (estimates, _) in known.items()}
-    ours = _ours(found, _ranges(statistics.get("rerun"), statistics.get("criterion_order")), studies, judges)
+    our_estimates = {name: estimates(statistics[name]) for name, (estimates, _) in available.items()}
+    ours = _ours(our_estimates, _ranges(statistics.get("rerun"), statistics.get("criterion_order")), studies, judges)
     table = cells.merge(ours, on=KEYS, how="left", validate="many_to_one")
     table["difference"] = table["ours"] - table["published"]
     for name, low, high in (("in_items", "ci_low", "ci_high"), ("in_rerun", "rerun_low", "rerun_high")):
         table[name] = _reaches(table, low, high)
-    computed = table["quantity"].isin({quantity for _, quantities in known.values() for quantity in quantities})
+    computed = table["quantity"].isin({quantity for _, quantities in available.values() for quantity in quantities})
     table["status"] = np.select([table["ours"].notna(), computed], ["compared", "no estimate"], "not computed")
     _log_counts(table)
     values = ["our_judge", "published", "digits", "ours", "ci_low", "ci_high", "rerun_low", "rerun_high", "difference"]
@@ -374,14 +374,14 @@ def _check_judges(judges: Mapping[str, str], cells: pd.DataFrame) -> None:
     theirs = set(cells["judge"]) | set(cells["judge"] + "/" + cells["profile"])
     for mine, target in judges.items():
         if target not in theirs:
-            known = ", ".join(sorted(set(cells["judge"])))
+            listed = ", ".join(sorted(set(cells["judge"])))
             raise InputError(
-                f"config: statistics/replication/judges/{mine}: the paper has no judge {target!r}; it has {known}"
+                f"config: statistics/replication/judges/{mine}: the paper has no judge {target!r}; it has {listed}"
             )
 
 
 def _ranges(rerun: pd.DataFrame | None, criterion_order: pd.DataFrame | None) -> pd.DataFrame:
-    """What other runs would show, under the names of our estimates: `study`, `KEYS`, `rerun_low` and `rerun_high`."""
+    """Ranges of other runs, under the names of our estimates: `study`, `KEYS`, `rerun_low` and `rerun_high`."""
     columns = ["study", *KEYS, "rerun_low", "rerun_high"]
     parts = [pd.DataFrame(columns=columns)]
     if rerun is not None:
@@ -413,7 +413,7 @@ def _ours(
 
 
 def _reaches(table: pd.DataFrame, low: str, high: str) -> pd.Series:
-    """Whether a range of ours reaches the published number, up to its rounding; null where there is none."""
+    """True where a range of ours reaches the published number, up to its rounding; null where there is none."""
     rounding = 0.5 * 10.0 ** -table["digits"] + 1e-12
     above = table[low] <= table["published"] + rounding
     below = table["published"] - rounding <= table[high]
@@ -423,18 +423,18 @@ def _reaches(table: pd.DataFrame, low: str, high: str) -> pd.Series:
 def _renamed(ours: pd.DataFrame, judges: Mapping[str, str]) -> pd.DataFrame:
     """Our estimates under the published names of judge and profile; `our_judge` says what they are called here."""
     pairs = ours[["judge", "profile"]].drop_duplicates().itertuples(index=False, name=None)
-    names: dict[tuple[str, str], tuple[str, str]] = {}
+    published_names: dict[tuple[str, str], tuple[str, str]] = {}
     for judge, profile in pairs:
         target = judges.get(f"{judge}/{profile}") or judges.get(judge, judge)
         theirs, slash, variant = target.partition("/")
-        names[judge, profile] = theirs, variant if slash else profile
-    for theirs in set(names.values()):
-        same = sorted("/".join(name) for name, target in names.items() if target == theirs)
+        published_names[judge, profile] = theirs, variant if slash else profile
+    for theirs in set(published_names.values()):
+        same = sorted("/".join(name) for name, target in published_names.items() if target == theirs)
         if len(same) > 1:
             raise InputError(f"config: statistics/replication/judges: {' and '.join(same)} are both {'/'.join(theirs)}")
     mine = list(zip(ours["judge"], ours["profile"], strict=True))
     label = [judge if profile == DEFAULT_PROFILE else f"{judge}/{profile}" for judge, profile in mine]
-    theirs = [names[pair] for pair in mine]
+    theirs = [published_names[pair] for pair in mine]
     return ours.assign(
         our_judge=label, judge=[judge for judge, _ in theirs], profile=[profile for _, profile in theirs]
     )

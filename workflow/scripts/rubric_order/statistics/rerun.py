@@ -1,4 +1,4 @@
-"""How far an estimate would move if the same judge read the same items once more: the chance of reads alone."""
+"""Change of an estimate if the same judge read the same items once more: the chance of reads alone."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -68,7 +68,7 @@ def pearson_error(values: np.ndarray, human: np.ndarray) -> tuple[float, float]:
     repeated = k > 1
     variance = np.full(len(mean), squares[repeated].sum() / (k[repeated] - 1).sum() if repeated.any() else np.nan)
     variance[repeated] = squares[repeated] / (k[repeated] - 1)
-    zx, zy = ((each - each.mean()) / each.std() for each in (mean, human))
+    zx, zy = ((scores - scores.mean()) / scores.std() for scores in (mean, human))
     r = (zx * zy).mean()
     slope = (zy - r * zx) / (len(mean) * mean.std())
     return float(r), float(np.sqrt((slope**2 * variance / k).sum()))
@@ -80,23 +80,23 @@ def sd_error(values: np.ndarray) -> tuple[float, float]:
     The variance of each item's comes from leaving out one read at a time. Items with fewer than two scores are left
     out, and of the error those with fewer than three, which are taken to vary as the others do.
     """
-    known = ~np.isnan(values)
-    k = known.sum(axis=1)
-    filled, known, k = np.where(known, values, 0)[k > 1], known[k > 1], k[k > 1]
+    is_scored = ~np.isnan(values)
+    k = is_scored.sum(axis=1)
+    filled, is_scored, k = np.where(is_scored, values, 0)[k > 1], is_scored[k > 1], k[k > 1]
     if not len(k):
         return np.nan, np.nan
-    filled = np.where(known, filled - (filled.sum(axis=1) / k)[:, None], 0)
+    filled = np.where(is_scored, filled - (filled.sum(axis=1) / k)[:, None], 0)
     squares = (filled**2).sum(axis=1)
-    found = np.sqrt(squares / (k - 1)).mean()
+    mean_sd = np.sqrt(squares / (k - 1)).mean()
     several = k > 2
     if not several.any():
-        return float(found), np.nan
-    filled, known, k, squares = filled[several], known[several], k[several][:, None], squares[several][:, None]
+        return float(mean_sd), np.nan
+    filled, is_scored, k, squares = filled[several], is_scored[several], k[several][:, None], squares[several][:, None]
     # Without read j, whose distance from the mean of k reads is d, the sum of squares is less by k / (k - 1) d^2.
     left_out = np.sqrt(np.maximum(squares - k / (k - 1) * filled**2, 0) / (k - 2))
-    centre = np.where(known, left_out, 0).sum(axis=1, keepdims=True) / k
-    variance = (k[:, 0] - 1) / k[:, 0] * np.where(known, (left_out - centre) ** 2, 0).sum(axis=1)
-    return float(found), float(np.sqrt(variance.mean() / len(several)))
+    centre = np.where(is_scored, left_out, 0).sum(axis=1, keepdims=True) / k
+    variance = (k[:, 0] - 1) / k[:, 0] * np.where(is_scored, (left_out - centre) ** 2, 0).sum(axis=1)
+    return float(mean_sd), float(np.sqrt(variance.mean() / len(several)))
 
 
 def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
@@ -108,9 +108,9 @@ def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
     Returns:
         Shape (DRAWS, m); NaN for an item without a score.
     """
-    known = ~np.isnan(values)
-    k = known.sum(axis=1)
-    sorted_in = np.take_along_axis(values, np.argsort(~known, axis=1, kind="stable"), axis=1)  # the known ones first
+    given = ~np.isnan(values)
+    k = given.sum(axis=1)
+    sorted_in = np.take_along_axis(values, np.argsort(~given, axis=1, kind="stable"), axis=1)  # the given ones first
     filled, drawn_from = np.nan_to_num(sorted_in), np.arange(values.shape[1]) < k[:, None]
     means = np.empty((DRAWS, len(values)))
     for draw in means:
@@ -143,8 +143,8 @@ def spearman_error(values: np.ndarray, human: np.ndarray, *, rng: np.random.Gene
     if len(values) < 2:
         return np.nan, np.nan
     means = np.vstack([np.nanmean(values, axis=1), redrawn(values, rng=rng)])
-    x, y = (distributions.ranks(each, axis=1) for each in (means, human[None]))
-    x, y = (each - each.mean(axis=1, keepdims=True) for each in (x, y))
+    x, y = (distributions.ranks(scores, axis=1) for scores in (means, human[None]))
+    x, y = (ranks - ranks.mean(axis=1, keepdims=True) for ranks in (x, y))
     with np.errstate(invalid="ignore", divide="ignore"):
         rho = (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
     return float(rho[0]), float(rho[1:].std() * np.sqrt(_factor(values)))
@@ -153,7 +153,7 @@ def spearman_error(values: np.ndarray, human: np.ndarray, *, rng: np.random.Gene
 def reversal_errors(
     left: np.ndarray, right: np.ndarray, places: np.ndarray, *, rng: np.random.Generator
 ) -> dict[str, tuple[float, float]]:
-    """How far two strategies rank candidates alike, and its standard error over new reads of the same items.
+    """Agreement of two strategies' rankings of candidates, and its standard error over new reads of the same items.
 
     Args:
         left, right: scores under the two strategies, items by reads, shape (m, K) and (m, K').
@@ -174,28 +174,28 @@ def reversal_errors(
     alone = [both, both]
     if factors[0] != factors[1] and not np.isnan(factors).any():
         alone = [_mean_reversals(drawn[0], drawn[1][:1]), _mean_reversals(drawn[0][:1], drawn[1])]
-    found = {}
+    estimates = {}
     for name, means in both.items():
-        parts = np.array([each[name][1:].var() for each in alone])
+        parts = np.array([reversals[name][1:].var() for reversals in alone])
         factor = factors @ parts / parts.sum() if parts.sum() > 0 else factors.mean()
-        found[name] = float(means[0]), float(means[1:].std() * np.sqrt(factor))
-    return found
+        estimates[name] = float(means[0]), float(means[1:].std() * np.sqrt(factor))
+    return estimates
 
 
 def _mean_reversals(left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
     """The mean over prompts of each of `REVERSALS`, shape (draws,)."""
     compared = rankings.compare_rankings(left, right)
-    found = {}
+    means = {}
     for name in REVERSALS:
         of_prompts = getattr(compared, name)
-        known = ~np.isnan(of_prompts)
+        defined = ~np.isnan(of_prompts)
         with np.errstate(invalid="ignore"):
-            found[name] = np.where(known, of_prompts, 0).sum(axis=1) / known.sum(axis=1)
-    return found
+            means[name] = np.where(defined, of_prompts, 0).sum(axis=1) / defined.sum(axis=1)
+    return means
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int) -> pd.DataFrame:
-    """Where the estimates of another run of the same judge on the same items would lie.
+    """Range in which the estimates of another run of the same judge on the same items would lie.
 
     Reads are taken as drawn anew within each item; items stay. Two runs differ by the chance of both, so that the range
     is the estimate plus and minus sqrt(2) times its standard error over reads, times a normal quantile. Reads of one
@@ -228,10 +228,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         for block in blocks.blocks(table):
             of_block = [block.keys | row for row in _of_block(block, seed)]
             rows += of_block
-            for readout, found in _of_orderings(block):
-                rows += [block.keys | {"readout": readout} | row for row in _canonical(found, confidence, seed)]
+            for readout, estimates in _of_orderings(block):
+                rows += [block.keys | {"readout": readout} | row for row in _canonical(estimates, confidence, seed)]
                 everywhere = *(block.keys | {"dataset": EVERY}).values(), readout
-                shared.setdefault(everywhere, []).append(found)
+                shared.setdefault(everywhere, []).append(estimates)
             settings.setdefault(tuple(block.keys[key] for key in KEYS if key != "strategy"), []).append(block)
             for row in of_block:
                 if row["quantity"] in AGREEMENT:
@@ -241,22 +241,22 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         for strategies in settings.values():
             rows += [row for pair in itertools.combinations(strategies, 2) for row in _reversals(*pair, seed)]
     for key, datasets in shared.items():
-        about = dict(zip([*KEYS, "readout"], key, strict=True))
-        for dataset, some in [*((each.dataset, [each]) for each in datasets), (EVERY, datasets)]:
-            rows += [about | {"dataset": dataset} | row for row in _costs(some, confidence, seed)]
+        base_columns = dict(zip([*KEYS, "readout"], key, strict=True))
+        for dataset, some in [*((one.dataset, [one]) for one in datasets), (EVERY, datasets)]:
+            rows += [base_columns | {"dataset": dataset} | row for row in _costs(some, confidence, seed)]
     columns = [*KEYS, "baseline", "readout", "quantity", "position", "ordering", "estimate", "error", "n_items"]
     columns += ["n_reads", "low", "high"]
     rows = [{"baseline": "", "ordering": ""} | row for row in rows]
-    found = tidy.from_rows_with_gaps(rows, columns, ["baseline", "readout", "quantity", "ordering"])
-    width = special.ndtri((1 + confidence) / 2) * np.sqrt(2) * found["error"]
-    ranked = found["quantity"].isin(RANKS)
-    low = (found["estimate"] - width).where(~found["quantity"].isin(COUNTED), lambda ends: ends.clip(lower=0))
-    low, high = found["low"].where(ranked, low), found["high"].where(ranked, found["estimate"] + width)
-    return found.drop(columns=["low", "high"]).assign(low=low, high=high, confidence=confidence)
+    estimates = tidy.from_rows_with_gaps(rows, columns, ["baseline", "readout", "quantity", "ordering"])
+    width = special.ndtri((1 + confidence) / 2) * np.sqrt(2) * estimates["error"]
+    ranked = estimates["quantity"].isin(RANKS)
+    low = (estimates["estimate"] - width).where(~estimates["quantity"].isin(COUNTED), lambda ends: ends.clip(lower=0))
+    low, high = estimates["low"].where(ranked, low), estimates["high"].where(ranked, estimates["estimate"] + width)
+    return estimates.drop(columns=["low", "high"]).assign(low=low, high=high, confidence=confidence)
 
 
 class _Shared(NamedTuple):
-    """What one dataset, whose items are all read in the same orderings, says by one readout.
+    """Sums and correlations by one readout of one dataset whose items are all read in the same orderings.
 
     Attributes:
         dataset: its name. orderings: shape (D, n).
@@ -292,38 +292,48 @@ def _canonical(of: _Shared, confidence: float, seed: int) -> Iterator[dict]:
     if of.r is None:
         return
     r, error, place = of.r.r, of.r.error, shared_orderings.canonical_place(of.orderings)
-    about, known = {"n_items": of.r.items, "n_reads": of.r.reads}, ~np.isnan(r)
-    yield about | {"quantity": "pearson_canonical", "estimate": r[place], "error": error[place]}
-    if known[place]:
-        share = known / known.sum()
+    common, has_r = {"n_items": of.r.items, "n_reads": of.r.reads}, ~np.isnan(r)
+    yield common | {"quantity": "pearson_canonical", "estimate": r[place], "error": error[place]}
+    if has_r[place]:
+        share = has_r / has_r.sum()
         for name, weights in (("pearson_mean", share), ("advantage", np.eye(len(r))[place] - share)):
-            value, spread = (weights[known] @ r[known], np.sqrt(((weights * error)[known] ** 2).sum()))
-            yield about | {"quantity": name, "estimate": value, "error": spread}
-    found = reruns.ranks(r, error, confidence=confidence, rng=_generator(seed, of.dataset))
-    yield about | {"quantity": "rank"} | {name: values[place] for name, values in found.items()}
+            value, spread = (weights[has_r] @ r[has_r], np.sqrt(((weights * error)[has_r] ** 2).sum()))
+            yield common | {"quantity": name, "estimate": value, "error": spread}
+    ranks = reruns.ranks(r, error, confidence=confidence, rng=_generator(seed, of.dataset))
+    yield common | {"quantity": "rank"} | {name: values[place] for name, values in ranks.items()}
 
 
 def _costs(datasets: list[_Shared], confidence: float, seed: int) -> Iterator[dict]:
     """The rows of every ordering of one dataset, or of several together, see `bias_cost`."""
     first = datasets[0]
-    names = [" ".join(map(str, ordering)) for ordering in first.orderings]
+    orderings = [" ".join(map(str, ordering)) for ordering in first.orderings]
     if first.selected is not None:
-        about = {"quantity": "cost", "n_items": sum(each.items for each in datasets)}
-        about |= {"n_reads": sum(each.reads for each in datasets)}
-        table = np.sum([each.selected for each in datasets], axis=0)
+        common = {"quantity": "cost", "n_items": sum(dataset.items for dataset in datasets)}
+        common |= {"n_reads": sum(dataset.reads for dataset in datasets)}
+        table = np.sum([dataset.selected for dataset in datasets], axis=0)
         with np.errstate(invalid="ignore"):
             costs = shared_orderings.bias_cost(table / table.sum(axis=1, keepdims=True), first.orderings)
-        errors = reruns.cost_errors(table, np.sum([each.covariance for each in datasets], axis=0), first.orderings)
-        for row in zip(names, costs, errors, strict=True):
-            yield about | dict(zip(("ordering", "estimate", "error"), row, strict=True))
-    rated = [each.r for each in datasets if each.r is not None]
+        errors = reruns.cost_errors(
+            table, np.sum([dataset.covariance for dataset in datasets], axis=0), first.orderings
+        )
+        for row in zip(orderings, costs, errors, strict=True):
+            yield common | dict(zip(("ordering", "estimate", "error"), row, strict=True))
+    rated = [dataset.r for dataset in datasets if dataset.r is not None]
     if rated:
-        about = {"n_items": sum(each.items for each in rated), "n_reads": sum(each.reads for each in rated)}
-        r, error = np.mean([each.r for each in rated], axis=0), np.array([each.error for each in rated])
-        rng = _generator(seed, "".join(each.dataset for each in datasets))
-        found = reruns.ranks(r, np.sqrt((error**2).sum(axis=0)) / len(rated), confidence=confidence, rng=rng)
-        for place, name in enumerate(names):
-            yield about | {"quantity": "pearson_rank", "ordering": name} | {key: of[place] for key, of in found.items()}
+        common = {
+            "n_items": sum(correlations.items for correlations in rated),
+            "n_reads": sum(correlations.reads for correlations in rated),
+        }
+        r, error = (
+            np.mean([correlations.r for correlations in rated], axis=0),
+            np.array([correlations.error for correlations in rated]),
+        )
+        rng = _generator(seed, "".join(dataset.dataset for dataset in datasets))
+        ranks = reruns.ranks(r, np.sqrt((error**2).sum(axis=0)) / len(rated), confidence=confidence, rng=rng)
+        for place, name in enumerate(orderings):
+            yield (
+                common | {"quantity": "pearson_rank", "ordering": name} | {key: of[place] for key, of in ranks.items()}
+            )
 
 
 def _generator(seed: int, name: str) -> np.random.Generator:
@@ -339,38 +349,38 @@ def _differences(strategies: list[dict]) -> Iterator[dict]:
 
 
 def _reversals(one: Block, two: Block, seed: int) -> Iterator[dict]:
-    """How two strategies rank the candidates that both have read."""
-    known = dict(two.readouts())
+    """The rows of the agreement between two strategies' rankings of the candidates that both have read."""
+    other_values = dict(two.readouts())
     for readout, values in one.readouts():
-        if readout in known:
-            items, left, right = rankings.same_items(one, two, values, known[readout])
+        if readout in other_values:
+            items, left, right = rankings.same_items(one, two, values, other_values[readout])
             groups, places = rankings.prompts(items)
             if len(groups):
-                about = one.keys | {"baseline": two.keys["strategy"], "readout": readout, "n_items": len(groups)}
-                about["n_reads"] = int((~np.isnan(left)).sum() + (~np.isnan(right)).sum())
+                common = one.keys | {"baseline": two.keys["strategy"], "readout": readout, "n_items": len(groups)}
+                common["n_reads"] = int((~np.isnan(left)).sum() + (~np.isnan(right)).sum())
                 rng = randomness.generator(seed, "rerun", "reversals", left.shape, right.shape)
-                for name, found in reversal_errors(left, right, places, rng=rng).items():
-                    yield about | {"quantity": name} | _named(found)
+                for name, value_and_error in reversal_errors(left, right, places, rng=rng).items():
+                    yield common | {"quantity": name} | _named(value_and_error)
 
 
 def _of_block(block: Block, seed: int) -> Iterator[dict]:
     counts = selections.counts(block, "hard")
     if counts.sum() > 0:
-        about = {"readout": "hard", "n_items": len(block.items), "n_reads": counts.sum()}
+        common = {"readout": "hard", "n_items": len(block.items), "n_reads": counts.sum()}
         covariance = share_covariance(counts)
         for place, share in enumerate(counts.sum(axis=0) / counts.sum()):
             error = np.sqrt(max(covariance[place, place], 0))
-            yield about | {"quantity": "share", "position": place + 1, "estimate": share, "error": error}
-        yield about | {"quantity": "cramers_v"} | _named(v_error(counts))
+            yield common | {"quantity": "share", "position": place + 1, "estimate": share, "error": error}
+        yield common | {"quantity": "cramers_v"} | _named(v_error(counts))
     human = block.items["human_score"].to_numpy(dtype=float)
     for readout, values in block.readouts():
-        about = {"readout": readout, "n_items": len(block.items), "n_reads": int((~np.isnan(values)).sum())}
+        common = {"readout": readout, "n_items": len(block.items), "n_reads": int((~np.isnan(values)).sum())}
         rated = ~np.isnan(human)
         if rated.any():
             rng = randomness.generator(seed, "rerun", values.shape)
-            yield about | {"quantity": "pearson"} | _named(pearson_error(values[rated], human[rated]))
-            yield about | {"quantity": "spearman"} | _named(spearman_error(values[rated], human[rated], rng=rng))
-        yield about | {"quantity": "mean_sd"} | _named(sd_error(values))
+            yield common | {"quantity": "pearson"} | _named(pearson_error(values[rated], human[rated]))
+            yield common | {"quantity": "spearman"} | _named(spearman_error(values[rated], human[rated], rng=rng))
+        yield common | {"quantity": "mean_sd"} | _named(sd_error(values))
 
 
 def _named(found: tuple[float, float]) -> dict:

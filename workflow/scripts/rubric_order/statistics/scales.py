@@ -1,4 +1,4 @@
-"""How strong position bias is with more or fewer score levels: the mean over datasets."""
+"""Strength of position bias with more or fewer score levels: the mean over datasets."""
 
 from collections.abc import Sequence
 
@@ -36,15 +36,15 @@ def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.
     chosen = chosen.drop_duplicates([*SETTING, "dataset"])
     rows = []
     for key, block in chosen.groupby(SETTING):
-        about = dict(zip(SETTING, key, strict=True))
-        found = block[["dataset", "estimate", "ci_low", "ci_high"]].assign(n_datasets=1, method="one dataset")
-        found["n_saturated"] = block["saturated"].astype(int)
-        rows += [about | row for row in found.to_dict("records")]
+        base_columns = dict(zip(SETTING, key, strict=True))
+        by_dataset = block[["dataset", "estimate", "ci_low", "ci_high"]].assign(n_datasets=1, method="one dataset")
+        by_dataset["n_saturated"] = block["saturated"].astype(int)
+        rows += [base_columns | row for row in by_dataset.to_dict("records")]
         values, low, high = (block[name].to_numpy() for name in ("estimate", "ci_low", "ci_high"))
         mean = {"dataset": MEAN, "estimate": values.mean(), "n_datasets": len(values)}
         mean |= dict(zip(("ci_low", "ci_high"), resampling.interval_of_mean(values, low, high), strict=True))
         mean["n_saturated"] = int(block["saturated"].sum())
-        rows.append(about | mean | {"method": "mean over datasets, which are independent"})
+        rows.append(base_columns | mean | {"method": "mean over datasets, which are independent"})
     columns = [*SETTING[:-1], "dataset", "quantity", "estimate", "ci_low", "ci_high", "n_datasets", "n_saturated"]
     columns.append("method")
     numbers = dict.fromkeys(["estimate", "ci_low", "ci_high"], float) | {

@@ -83,20 +83,20 @@ def estimate(
     laid: dict[tuple, list[Laid]] = {}
     for block in blocks.blocks(scores):
         for readout, values in block.readouts() if block.crossed else ():
-            found = _laid(block, values)
+            reads = _laid(block, values)
             for dataset in (block.keys["dataset"], EVERY):
-                laid.setdefault((*(block.keys | {"dataset": dataset}).values(), readout), []).append(found)
-    names, parts = [*KEYS, "readout"], []
+                laid.setdefault((*(block.keys | {"dataset": dataset}).values(), readout), []).append(reads)
+    key_columns, parts = [*KEYS, "readout"], []
     made: dict[tuple, list[tuple[dict, dict]]] = {}  # one dataset alone is also all of them
-    for key, each in sorted(laid.items(), key=lambda entry: entry[0]):
-        together = _joined(each)
+    for key, datasets in sorted(laid.items(), key=lambda entry: entry[0]):
+        together = _joined(datasets)
         for cluster in CLUSTERS:
-            about = dict(zip(names, key, strict=True)) | {"cluster": cluster}
-            items = (cluster, *map(id, each))
+            common = dict(zip(key_columns, key, strict=True)) | {"cluster": cluster}
+            items = (cluster, *map(id, datasets))
             if items not in made:
-                made[items] = [*_of_reads(about, together, sign_changes, confidence, seed, points)]
-            parts += [(row | about, values) for row, values in made[items]]
-    columns = [*names, "cluster", "quantity", "ordering", "score", "position", "estimate", "ci_low", "ci_high"]
+                made[items] = [*_of_reads(common, together, sign_changes, confidence, seed, points)]
+            parts += [(row | common, values) for row, values in made[items]]
+    columns = [*key_columns, "cluster", "quantity", "ordering", "score", "position", "estimate", "ci_low", "ci_high"]
     columns += ["df", "p_bounded", "mean_score", "chance", "chance_high", "p_order", "commonest", "flag"]
     columns += ["n_items", "n_clusters", "effective_clusters", "heaviest", "n_reads", "n_failed", "method"]
     table = tidy.from_parts(parts, columns)
@@ -156,7 +156,7 @@ def _joined(each: list[Laid]) -> Laid:
 
 
 def _stacked(tables: Iterable[additive.Cells]) -> additive.Cells:
-    return additive.Cells(*(np.concatenate(each) for each in zip(*tables, strict=True)))
+    return additive.Cells(*(np.concatenate(arrays) for arrays in zip(*tables, strict=True)))
 
 
 def _of_reads(
@@ -167,7 +167,7 @@ def _of_reads(
     sizes = np.bincount(unit).astype(float)
     effective = resampling.effective(sizes)
     cells = [laid.by_ordering] if laid.by_ordering else laid.by_position
-    away = resampling.sum_units(np.hstack([additive.departures(each) for each in cells]), unit)
+    away = resampling.sum_units(np.hstack([additive.departures(table) for table in cells]), unit)
     commonest = float(laid.times.max() / laid.n_reads) if about["readout"] == "hard" else np.nan
     flags = {
         "saturated": commonest >= SATURATED,
@@ -179,21 +179,24 @@ def _of_reads(
     about |= {"n_reads": laid.n_reads, "n_failed": laid.n_failed}
     about["flag"] = ", ".join(name for name, raised in flags.items() if raised)
     fits = [additive.shifts(cells, unit) for cells in laid.by_position]
-    found = [_of_level(level, fit) for level, fit in enumerate(fits, start=1) if fit]
+    quantities = [_of_level(level, fit) for level, fit in enumerate(fits, start=1) if fit]
     if laid.by_ordering and (fit := additive.shifts(laid.by_ordering, unit)):
         chance = {"draws": draws, "seed": seed}
-        found = [_of_orderings(laid.orderings, fit), *_contrasts(laid.orderings, fit, chance), *found]
+        quantities = [_of_orderings(laid.orderings, fit), *_contrasts(laid.orderings, fit, chance), *quantities]
         yield about, _gap(fit, about["cluster"], draws, confidence, seed)
         tested, what = [fit], "orderings"
     else:
         tested, what = [fit for fit in fits if fit], "positions of levels"
     test = _test(tested, additive.no_shift(away, draws=draws, seed=seed))
     yield about, test | {"method": f"signs of {about['cluster']}s changed {draws} times, on {what}"}
-    for rows, estimates, influence in found:
+    for rows, estimates, influence in quantities:
         values = resampling.left_out_of_mean(estimates, influence, sizes)
         ends = resampling.jackknife_t(values, confidence, sizes=sizes)
-        known = ends.high - ends.low > additive.ROUNDING
-        columns = {"ci_low": np.where(known, ends.low, np.nan), "ci_high": np.where(known, ends.high, np.nan)}
+        has_interval = ends.high - ends.low > additive.ROUNDING
+        columns = {
+            "ci_low": np.where(has_interval, ends.low, np.nan),
+            "ci_high": np.where(has_interval, ends.high, np.nan),
+        }
         columns |= {"estimate": estimates, "df": effective - 1}
         if rows["quantity"] in OF_ORDERINGS:
             of_cluster = estimates + influence * (sizes.sum() / sizes)[:, None]
@@ -213,8 +216,8 @@ def _of_level(level: int, fit: additive.Shifts) -> Found:
 
 
 def _of_orderings(orderings: np.ndarray, fit: additive.Shifts) -> Found:
-    names = np.array(["".join(map(str, row)) for row in orderings], dtype=object)
-    return {"quantity": "ordering", "ordering": names, "mean_score": fit.level + fit.shift}, fit.shift, fit.influence
+    labels = np.array(["".join(map(str, row)) for row in orderings], dtype=object)
+    return {"quantity": "ordering", "ordering": labels, "mean_score": fit.level + fit.shift}, fit.shift, fit.influence
 
 
 def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict) -> Iterator[Found]:

@@ -1,4 +1,4 @@
-"""Which scores are selected at which positions."""
+"""Scores that are selected, by the positions at which they stand."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,7 +14,7 @@ COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
 ) -> pd.DataFrame:
-    """Where each score is selected, of each dataset and of all of a study's datasets together.
+    """Positions at which each score is selected, of each dataset and of all of a study's datasets together.
 
     Args:
         scores: see `blocks.blocks`.
@@ -30,7 +30,7 @@ def estimate(
 
     Source: the earlier version of Xu et al., Section 5.3, Table 5.
     """
-    found: dict[tuple, tuple] = {}
+    totals: dict[tuple, tuple] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if block.crossed else ():
             table = selections.by_score(block, readout).transpose(1, 0, 2, 3).reshape(len(block.items), -1)
@@ -41,15 +41,15 @@ def estimate(
                 counts = np.array([len(block.items), unit.max() + 1])
                 for dataset in (block.keys["dataset"], EVERY):
                     key = (*(block.keys | {"dataset": dataset}).values(), readout, cluster)
-                    before = found.get(key, (0, 0))
-                    found[key] = before[0] + sums, before[1] + counts
-    names = [*KEYS, "readout", "cluster"]
+                    before = totals.get(key, (0, 0))
+                    totals[key] = before[0] + sums, before[1] + counts
+    key_columns = [*KEYS, "readout", "cluster"]
     parts = []
-    for key, (sums, counts) in sorted(found.items()):
-        about = dict(zip(names, key, strict=True)) | {"n_items": counts[0], "n_clusters": counts[1]}
-        about["method"] = f"percentile bootstrap over {about['cluster']}s, {resamples} resamples"
-        parts += _cells(about, sums.reshape(-1, 2, about["n"], about["n"]), confidence)
-    columns = [*names, "quantity", "score", "position", "estimate", "ci_low", "ci_high", "n_selected", "n_reads"]
+    for key, (sums, counts) in sorted(totals.items()):
+        common = dict(zip(key_columns, key, strict=True)) | {"n_items": counts[0], "n_clusters": counts[1]}
+        common["method"] = f"percentile bootstrap over {common['cluster']}s, {resamples} resamples"
+        parts += _cells(common, sums.reshape(-1, 2, common["n"], common["n"]), confidence)
+    columns = [*key_columns, "quantity", "score", "position", "estimate", "ci_low", "ci_high", "n_selected", "n_reads"]
     table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
     return table.assign(confidence=confidence, seed=seed)
 

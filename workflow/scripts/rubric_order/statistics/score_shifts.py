@@ -44,10 +44,10 @@ def estimate(
         variant changes.
     """
     rows: list[dict] = []
-    for found in variants.variants(scores, bases):
+    for setting in variants.variants(scores, bases):
         for cluster in CLUSTERS:
-            of_cluster = list(_rows(found, cluster, confidence, level, points))
-            rows += _with_floors(of_cluster, found)
+            of_cluster = list(_rows(setting, cluster, confidence, level, points))
+            rows += _with_floors(of_cluster, setting)
     columns = [*SHARED, "varied", "order", "kind", "readout", "cluster", "quantity", "estimate", "se", "ci_low"]
     columns += ["ci_high", "p", "low", "high", "verdict", "floor_neutral", "floor_repeats", "n_neutral", "n_items"]
     columns += ["n_clusters", "n_failed", "method"]
@@ -60,23 +60,23 @@ def estimate(
 def _rows(found: Variants, cluster: str, confidence: float, level: float, points: float) -> Iterator[dict]:
     unit, means = found.units(cluster), found.means
     for place in range(1, len(found.names)):
-        about = found.about(place) | {"cluster": cluster}
+        common = found.about(place) | {"cluster": cluster}
         both = ~np.isnan(means[:, [0, place]]).any(axis=1)
         failed = int((found.reads - found.scored)[:, [0, place]].sum())
-        about |= {"n_items": int(both.sum()), "n_failed": failed}
+        common |= {"n_items": int(both.sum()), "n_failed": failed}
         shift = (means[:, place] - means[:, 0])[both]
         mean = variants.ratio(shift, np.ones(len(shift)), unit[both], confidence)
-        yield about | {"quantity": "mean_shift"} | mean | _equivalence(mean, level, points) | _method(cluster)
+        yield common | {"quantity": "mean_shift"} | mean | _equivalence(mean, level, points) | _method(cluster)
         first = found.first[:, [0, place]]
         both = ~np.isnan(first).any(axis=1)
         first, units = first[both], unit[both]
         change, one = np.abs(first[:, 1] - first[:, 0]), np.ones(len(first))
-        sizes = about | {"n_items": len(first)} | _method(cluster)
+        sizes = common | {"n_items": len(first)} | _method(cluster)
         yield sizes | {"quantity": "mean_change"} | variants.ratio(change, one, units, confidence) | {"p": np.nan}
-        if about["readout"] == "hard":
+        if common["readout"] == "hard":
             changed = variants.ratio((change > 0).astype(float), one, units, confidence)
             yield sizes | {"quantity": "share_changed"} | changed | {"p": np.nan}
-            apart = total_variation(first[:, 0], first[:, 1], about["n"])
+            apart = total_variation(first[:, 0], first[:, 1], common["n"])
             about_all = {"quantity": "total_variation", "estimate": apart, "n_clusters": len(np.unique(units))}
             yield sizes | about_all | {"method": "no interval: distances are above 0 by chance alone"}
 
@@ -94,7 +94,7 @@ def _method(cluster: str) -> dict:
 
 
 def _equivalence(mean: Mapping, level: float, points: float) -> dict:
-    """Whether a mean shift is shown to be within the margin."""
+    """Verdict on whether a mean shift is shown to be within the margin, with its interval."""
     ends = (np.array([mean[name]]) for name in ("estimate", "se", "n_clusters"))
     value, error, clusters = ends
     low, high = equivalence.interval(value, error, clusters - 1.0, level)

@@ -1,4 +1,4 @@
-"""How well scores agree with golden scores in each variant of a prompt, and how much less or more than in the base."""
+"""Agreement of scores with golden scores in each variant of a prompt, and its difference from the base."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -44,12 +44,12 @@ def estimate(
 
     Source: Li et al. (2025), Equations 1 and 2, Table 3, Figure 5, for correlations and fluctuation.
     """
-    known = golden.by_item(items, human_scales, golden_scores)
+    golden_by_item = golden.by_item(items, human_scales, golden_scores)
     rows: list[dict] = []
-    for found in variants.variants(scores, bases):
-        sources = golden.sources(found.items, known, found.keys["n"])
+    for setting in variants.variants(scores, bases):
+        sources = golden.sources(setting.items, golden_by_item, setting.keys["n"])
         for name, given in sources.items():
-            rows += _rows(found, name, given, confidence)
+            rows += _rows(setting, name, given, confidence)
     rows += _fluctuations(rows)
     columns = [*SHARED, "varied", "order", "kind", "readout", "cluster", "golden", "quantity", "estimate", "ci_low"]
     columns += [
@@ -78,15 +78,15 @@ def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> I
     for cluster in CLUSTERS:
         unit = found.units(cluster)
         for place in range(len(found.names)):
-            about = found.about(place) | {"cluster": cluster, "golden": name}
-            about |= {"n_failed": int((found.reads - found.scored)[rated, place].sum())}
-            about["method"] = f"each {cluster} left out, Student's t; Fisher's z for correlations"
+            common = found.about(place) | {"cluster": cluster, "golden": name}
+            common |= {"n_failed": int((found.reads - found.scored)[rated, place].sum())}
+            common["method"] = f"each {cluster} left out, Student's t; Fisher's z for correlations"
             used = rated & ~np.isnan(means[:, place])
             both = used & ~np.isnan(means[:, 0])
-            about |= {"n_items": int(used.sum()), "n_clusters": len(np.unique(unit[used]))}
-            ends = _bounds(found, place, rated, given) if about["n_failed"] else (np.nan, np.nan)
+            common |= {"n_items": int(used.sum()), "n_clusters": len(np.unique(unit[used]))}
+            ends = _bounds(found, place, rated, given) if common["n_failed"] else (np.nan, np.nan)
             for quantity in agreement.STATISTICS:
-                row = about | {"quantity": quantity}
+                row = common | {"quantity": quantity}
                 row |= agreement.single(quantity, means[used, place], given[used], unit[used], confidence)
                 if place:
                     base, other = means[both][:, [0, place]].T
@@ -115,15 +115,15 @@ def _fluctuations(rows: list[dict]) -> list[dict]:
         return []
     differences = differences[differences["difference"].notna()].assign(size=differences["difference"].abs())
     same = [*(key for key in SHARED if key != "dataset"), "readout", "cluster", "golden", "quantity"]
-    found = []
-    for key, each in differences.groupby(same, sort=True):
-        neutral = each.loc[each["kind"] == NEUTRAL, "size"]
+    fluctuations = []
+    for key, block in differences.groupby(same, sort=True):
+        neutral = block.loc[block["kind"] == NEUTRAL, "size"]
         floor = {"floor": neutral.max(), "n_neutral": len(neutral)}
-        for kind, of_kind in each.groupby("kind", sort=True):
-            about = dict(zip(same, key, strict=True)) | {"dataset": EVERY, "kind": kind, "varied": "", "order": ""}
-            about["quantity"] = FLUCTUATION + about["quantity"]
+        for kind, of_kind in block.groupby("kind", sort=True):
+            common = dict(zip(same, key, strict=True)) | {"dataset": EVERY, "kind": kind, "varied": "", "order": ""}
+            common["quantity"] = FLUCTUATION + common["quantity"]
             size = {"estimate": of_kind["size"].max(), "n_differences": len(of_kind)}
             if len(neutral) and kind != NEUTRAL:
                 size["above_by_chance"] = len(of_kind) / (len(of_kind) + len(neutral))
-            found.append(about | floor | size | {"method": "largest size of a difference; no interval"})
-    return found
+            fluctuations.append(common | floor | size | {"method": "largest size of a difference; no interval"})
+    return fluctuations

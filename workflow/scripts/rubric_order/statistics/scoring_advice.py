@@ -17,7 +17,7 @@ DESCENDING, FULL_MARK = "descending", "reference_full_mark"
 
 
 def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """How much each piece of advice changes agreement with golden scores, by judge, and over judges and datasets.
+    """Effect of each piece of advice on agreement with golden scores, by judge, and over judges and datasets.
 
     Args:
         scoring_accuracy: see `scoring_accuracy.estimate`.
@@ -34,8 +34,8 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
     Source: Li et al. (2025), Conclusion, for the advice; it tests none of it.
     """
     table = scoring_accuracy[scoring_accuracy["quantity"].isin(QUANTITIES)]
-    names = [advice(*row) for row in table[["varied", "order", "kind"]].itertuples(index=False)]
-    table = table.assign(advice=names)
+    pieces = [advice(*row) for row in table[["varied", "order", "kind"]].itertuples(index=False)]
+    table = table.assign(advice=pieces)
     table = table[(table["advice"] != "") & table["difference"].notna()]
     rows = [row for key, block in table.groupby(SETTING, sort=True) for row in _rows(key, block, confidence)]
     columns = [
@@ -54,12 +54,12 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
     columns += ["estimate", "ci_low", "ci_high", "p", "sd_judge", "n_items", "n_clusters", "n_estimates", "method"]
     words = ["readout", "cluster", "golden", "quantity", "advice", "term", "method"]
     whole = dict.fromkeys(("n_items", "n_clusters", "n_estimates"), 0)
-    found = tidy.from_rows([whole | row for row in rows], columns, words).assign(confidence=confidence)
-    return multiplicity.adjust(found, "p")
+    estimates = tidy.from_rows([whole | row for row in rows], columns, words).assign(confidence=confidence)
+    return multiplicity.adjust(estimates, "p")
 
 
 def advice(varied: str, order: str, kind: str) -> str:
-    """Which piece of advice a variant follows and changes nothing else; nothing for all other variants."""
+    """Piece of advice that a variant follows while it changes nothing else; empty for all other variants."""
     if kind == "order":
         return DESCENDING if order == DESCENDING else ""
     said = parts(varied)
@@ -69,19 +69,19 @@ def advice(varied: str, order: str, kind: str) -> str:
 
 
 def _rows(key: tuple, block: pd.DataFrame, confidence: float) -> Iterator[dict]:
-    about = dict(zip(SETTING, key, strict=True))
+    common = dict(zip(SETTING, key, strict=True))
     ends = {"estimate": "difference", "ci_low": "difference_low", "ci_high": "difference_high", "p": "p"}
     for row in block.to_dict("records"):
         kept = {name: row[name] for name in ("judge", "dataset", "n_items", "n_clusters", "method")}
-        yield about | kept | {"term": "judge"} | {name: row[column] for name, column in ends.items()}
+        yield common | kept | {"term": "judge"} | {name: row[column] for name, column in ends.items()}
     single = block[(block["dataset"] != EVERY) & (block["difference_se"] > 0)]
     if single["judge"].nunique() < 2:
         return
     codes = {name: pd.factorize(single[name], sort=True)[0] for name in FACTORS}
     values, errors = (single[name].to_numpy(dtype=float) for name in ("difference", "difference_se"))
-    found = random_effects.summary(values, errors, codes, confidence)
-    if found is not None:
-        mean = {"estimate": found.mean, "ci_low": found.low, "ci_high": found.high, "p": found.p}
+    summary = random_effects.summary(values, errors, codes, confidence)
+    if summary is not None:
+        mean = {"estimate": summary.mean, "ci_low": summary.low, "ci_high": summary.high, "p": summary.p}
         mean |= {"judge": EVERY, "dataset": EVERY, "term": "mean", "n_estimates": len(single)}
-        mean["sd_judge"] = found.sd.get("judge", float("nan"))
-        yield about | mean | {"method": "random effects by REML, Hartung and Knapp's interval; errors independent"}
+        mean["sd_judge"] = summary.sd.get("judge", float("nan"))
+        yield common | mean | {"method": "random effects by REML, Hartung and Knapp's interval; errors independent"}

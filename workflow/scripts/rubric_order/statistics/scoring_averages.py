@@ -45,26 +45,26 @@ def estimate(
 
     Source: Li et al. (2025), Limitations, who propose to average and test nothing.
     """
-    known = golden.by_item(items, human_scales, golden_scores)
+    golden_by_item = golden.by_item(items, human_scales, golden_scores)
     rows = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby(SHARED, sort=True):
             keys = dict(zip(SHARED, key, strict=True))
             base = tuple(bases.get(keys["study"], ()))
             greedy = sampling_temperatures.get(keys["judge"], {}).get(keys["profile"]) == 0
-            rows += _rows(block, base, keys, known, confidence, greedy=greedy)
+            rows += _rows(block, base, keys, golden_by_item, confidence, greedy=greedy)
     columns = [*SHARED, "readout", "cluster", "golden", "quantity", "averaged", "repeated", "difference"]
     columns += ["difference_low", "difference_high", "p", "n_calls", "n_items", "n_clusters", "n_failed", "flag"]
     words = ["readout", "cluster", "golden", "quantity", "flag", "method"]
-    found = tidy.from_rows(rows, [*columns, "method"], words)
-    return multiplicity.adjust(found.assign(confidence=confidence), "p")
+    estimates = tidy.from_rows(rows, [*columns, "method"], words)
+    return multiplicity.adjust(estimates.assign(confidence=confidence), "p")
 
 
 def _rows(
     block: pd.DataFrame, base: tuple, keys: dict, known: pd.DataFrame, confidence: float, *, greedy: bool
 ) -> Iterator[dict]:
-    names = list(dict.fromkeys(zip(block["condition"], block["strategy"], strict=True)))
-    chosen = [name for name in names if base in names and variants.kind(name, base) in AVERAGED]
+    prompts = list(dict.fromkeys(zip(block["condition"], block["strategy"], strict=True)))
+    chosen = [name for name in prompts if base in prompts and variants.kind(name, base) in AVERAGED]
     k = len(chosen)
     if k < 2:
         return
@@ -72,17 +72,17 @@ def _rows(
     of_base = block[(block["condition"] == base[0]) & (block["strategy"] == base[1])]
     enough = greedy or bool(of_base["read_index"].max() + 1 >= k)
     flag = ONE_READ if greedy else "" if enough else FEW_READS
-    about = of_base.drop_duplicates("item_id").set_index("item_id")[["group_id", "human_score"]]
+    by_item = of_base.drop_duplicates("item_id").set_index("item_id")[["group_id", "human_score"]]
     for readout, column in VALUES.items():
         if block[column].isna().all():
             continue
         wide = first.pivot(index="item_id", columns=["condition", "strategy"], values=column)
-        averaged = wide[chosen].astype(float).mean(axis=1, skipna=False).reindex(about.index)
-        reads = of_base.pivot(index="item_id", columns="read_index", values=column).reindex(about.index)
+        averaged = wide[chosen].astype(float).mean(axis=1, skipna=False).reindex(by_item.index)
+        reads = of_base.pivot(index="item_id", columns="read_index", values=column).reindex(by_item.index)
         repeated = reads[[0]] if greedy else reads.iloc[:, :k]
         repeated = repeated.astype(float).mean(axis=1, skipna=False)
         both = averaged.notna() & (repeated.notna() | (not enough))
-        items = about.reset_index().assign(dataset=keys["dataset"])
+        items = by_item.reset_index().assign(dataset=keys["dataset"])
         for source, given in golden.sources(items, known, keys["n"]).items():
             used = both.to_numpy() & ~np.isnan(given)
             told = {"readout": readout, "golden": source, "n_calls": k, "flag": flag, "n_items": int(used.sum())}

@@ -102,7 +102,7 @@ def estimate(
 def _with_known_references(block: pd.DataFrame, conditions: Mapping, n: int) -> pd.DataFrame:
     """The reads of which it is known which reference answer they show, where a study names any."""
     text = block["condition"].map(
-        {name: known[str(n)]["text"] for name, known in conditions.items() if str(n) in known}
+        {name: by_scale[str(n)]["text"] for name, by_scale in conditions.items() if str(n) in by_scale}
     )
     return block[text.notna()] if text.notna().any() else block
 
@@ -119,11 +119,16 @@ def _laid(block: pd.DataFrame, dataset: str, n: int) -> Laid:
         values[readout] = np.full(shape, np.nan)
         values[readout][cells] = block[column].to_numpy(dtype=float, na_value=np.nan)
     probabilities = np.full((*shape, n), np.nan)
-    known = np.flatnonzero(block[READOUTS["soft"]].notna())
-    if len(known):
-        of_scores = np.empty((len(known), n))
-        np.put_along_axis(of_scores, shown[known] - 1, np.stack(block[READOUTS["soft"]].to_numpy()[known]), axis=1)
-        probabilities[item[known], read[known]] = of_scores
+    with_probabilities = np.flatnonzero(block[READOUTS["soft"]].notna())
+    if len(with_probabilities):
+        of_scores = np.empty((len(with_probabilities), n))
+        np.put_along_axis(
+            of_scores,
+            shown[with_probabilities] - 1,
+            np.stack(block[READOUTS["soft"]].to_numpy()[with_probabilities]),
+            axis=1,
+        )
+        probabilities[item[with_probabilities], read[with_probabilities]] = of_scores
     first = np.zeros(len(ids), dtype=int)
     first[item] = np.arange(len(item))
     items = block[["item_id", "group_id"]].iloc[first].assign(dataset=dataset).reset_index(drop=True)
@@ -140,15 +145,15 @@ def _joined(parts: list[Laid]) -> Laid:
 def _rows(keys: dict, laid: Laid, conditions: Mapping, confidence: float) -> Iterator[dict]:
     n = keys["n"]
     said = [conditions[condition][str(n)] for condition, *_ in laid.reads]
-    ids = np.array([each["ids"] for each in said], dtype=object)
-    text, shown = (np.array([each[name] or 0 for each in said], dtype=int) for name in ("text", "shown"))
+    ids = np.array([wording["ids"] for wording in said], dtype=object)
+    text, shown = (np.array([wording[name] or 0 for wording in said], dtype=int) for name in ("text", "shown"))
     shown = np.where(text > 0, shown, 0)
     terms = prompt_effects.terms(laid.places, ids, shown, text)
     styles: dict[frozenset, tuple] = {frozenset(map(str, range(1, n + 1))): tuple(map(str, range(1, n + 1)))}
     for row in ids.tolist():
         styles.setdefault(frozenset(row), tuple(row))
     asked = prompt_effects.contrasts(
-        terms.names, [each for each in styles.values() if set(each) <= set(ids.ravel().tolist())]
+        terms.names, [style for style in styles.values() if set(style) <= set(ids.ravel().tolist())]
     )
     units = {
         cluster: laid.items.groupby(["dataset", f"{cluster}_id"], sort=True).ngroup().to_numpy() for cluster in CLUSTERS
@@ -162,21 +167,21 @@ def _rows(keys: dict, laid: Laid, conditions: Mapping, confidence: float) -> Ite
             sums = prompt_effects.of_probabilities(terms, laid.probabilities)
         for cluster, unit in units.items():
             several = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
-            about = keys | {"readout": readout, "cluster": cluster, "n_items": several}
+            common = keys | {"readout": readout, "cluster": cluster, "n_items": several}
             error = cluster_robust.LARGER if readout == "hard" else cluster_robust.SANDWICH
             model = {"unit": "log-odds", "method": f"{MODELS[readout]}; {error.format(cluster)}"}
-            yield from (about | model | row for row in _effects(sums.by_cluster(unit).fit(), asked, confidence))
+            yield from (common | model | row for row in _effects(sums.by_cluster(unit).fit(), asked, confidence))
             points = {"unit": "points", "method": f"least squares within items; each {cluster} left out"}
-            yield from (about | points | row for row in _slopes(values, text, shown, unit, n, confidence))
+            yield from (common | points | row for row in _slopes(values, text, shown, unit, n, confidence))
 
 
 def _effects(fit: cluster_robust.Fit, asked: Mapping, confidence: float) -> Iterator[dict]:
     count = 0 if fit.problem else cluster_robust.counted(fit.influence)
-    for (cause, about), weights in asked.items():
+    for (cause, subject), weights in asked.items():
         flags = fit.flags if fit.problem or fit.tells(weights) else [NOT_IDENTIFIED]
         flags = [*flags, "few clusters"] if fit.tells(weights) and count < uniformity.FEW_CLUSTERS else flags
-        found = {"cause": cause, "about": about, "flag": ", ".join(flags), "n_clusters": count}
-        yield found | fit.interval(weights, confidence)
+        row = {"cause": cause, "about": subject, "flag": ", ".join(flags), "n_clusters": count}
+        yield row | fit.interval(weights, confidence)
 
 
 def _slopes(
@@ -190,11 +195,11 @@ def _slopes(
     if common.any():
         slopes = {cause: np.where(common, of_items, np.nan) for cause, of_items in slopes.items()}
     for cause, of_items in slopes.items():
-        known = ~np.isnan(of_items)
-        found = variants.ratio(of_items[known], np.ones(int(known.sum())), unit[known], confidence)
-        few = "few clusters" if found["n_clusters"] < uniformity.FEW_CLUSTERS else ""
-        about = {"cause": cause, "about": "", "n_items": int(known.sum())}
-        yield about | {"flag": few if known.any() else NOT_IDENTIFIED} | found
+        has_slope = ~np.isnan(of_items)
+        interval = variants.ratio(of_items[has_slope], np.ones(int(has_slope.sum())), unit[has_slope], confidence)
+        few = "few clusters" if interval["n_clusters"] < uniformity.FEW_CLUSTERS else ""
+        labels = {"cause": cause, "about": "", "n_items": int(has_slope.sum())}
+        yield labels | {"flag": few if has_slope.any() else NOT_IDENTIFIED} | interval
 
 
 def _of_items(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:

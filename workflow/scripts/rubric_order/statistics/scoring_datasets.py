@@ -1,4 +1,4 @@
-"""What datasets hold that a study of scoring bias needs: items, people's scores, labels and reference answers."""
+"""Contents of datasets that a study of scoring bias needs: items, people's scores, labels and reference answers."""
 
 from collections.abc import Mapping
 
@@ -26,14 +26,22 @@ def estimate(items: pd.DataFrame, published: Mapping[str, pd.DataFrame]) -> pd.D
         labels=items["reference_labels"].map(len) > 0,
         known=items["reference"].notna(),
     )
-    found = has.groupby("dataset", sort=True).agg(
+    counts = has.groupby("dataset", sort=True).agg(
         n_items=("item_id", "size"),
         n_groups=("group_id", "nunique"),
         n_human=("human", "sum"),
         n_labels=("labels", "sum"),
         n_reference=("known", "sum"),
     )
-    names = {"n_items": "published_items", "human_scores": "published_human", "reference_answer": "published_reference"}
-    printed = published.get(TABLE, pd.DataFrame(columns=["dataset", *names])).rename(columns=names).set_index("dataset")
-    theirs = printed.rename(index={"flask": "flask_human"}).reindex(found.index)
-    return found.join(theirs).reset_index().astype({"published_items": "Int64"})
+    new_names = {
+        "n_items": "published_items",
+        "human_scores": "published_human",
+        "reference_answer": "published_reference",
+    }
+    printed = (
+        published.get(TABLE, pd.DataFrame(columns=["dataset", *new_names]))
+        .rename(columns=new_names)
+        .set_index("dataset")
+    )
+    theirs = printed.rename(index={"flask": "flask_human"}).reindex(counts.index)
+    return counts.join(theirs).reset_index().astype({"published_items": "Int64"})

@@ -1,4 +1,4 @@
-"""How often a judge gives each score in each variant of a prompt, beside those whose scores are compared with."""
+"""Frequency of each score from a judge in each variant of a prompt, beside that in each source of golden scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -34,12 +34,12 @@ def estimate(
 
     Source: Li et al. (2025), Equations 3 and 4, Figure 6.
     """
-    known = golden.by_item(items, human_scales, golden_scores)
+    golden_by_item = golden.by_item(items, human_scales, golden_scores)
     rows = [
         row
-        for found in variants.variants(scores, bases)
-        if found.keys["readout"] == "hard"
-        for row in _rows(found, known)
+        for setting in variants.variants(scores, bases)
+        if setting.keys["readout"] == "hard"
+        for row in _rows(setting, golden_by_item)
     ]
     columns = [*SHARED, "varied", "order", "kind", "score", "n_scores", "share", "n_constrained", "n_items"]
     table = tidy.from_rows(rows, columns, ["varied", "order", "kind"])
@@ -49,11 +49,11 @@ def estimate(
 def _rows(found: Variants, known: pd.DataFrame) -> Iterator[dict]:
     n, keys = found.keys["n"], {name: found.keys[name] for name in SHARED}
     for source, given in golden.sources(found.items, known, n).items():
-        about = keys | {"varied": source, "order": "", "kind": "golden", "n_constrained": 0}
-        yield from _counts(about, np.floor(given + 0.5 + 1e-9), n, failures=False)
+        common = keys | {"varied": source, "order": "", "kind": "golden", "n_constrained": 0}
+        yield from _counts(common, np.floor(given + 0.5 + 1e-9), n, failures=False)
     for place in range(len(found.names)):
-        about = found.about(place) | {"n_constrained": int(found.constrained[:, place].sum())}
-        yield from _counts(about, found.first[:, place], n, failures=True)
+        common = found.about(place) | {"n_constrained": int(found.constrained[:, place].sum())}
+        yield from _counts(common, found.first[:, place], n, failures=True)
 
 
 def _counts(about: dict, scores: np.ndarray, n: int, *, failures: bool) -> Iterator[dict]:

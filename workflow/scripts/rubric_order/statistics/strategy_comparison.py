@@ -1,4 +1,4 @@
-"""Whether one strategy agrees better with people than another: paired differences of correlations.
+"""Comparison of strategies by their agreement with people: paired differences of correlations.
 
 The mean of K reads agrees better with people than one read does, whatever is varied between them. Repeats of one prompt
 at temperature 0 are one read. A strategy of several orderings so gains on `fixed` also where no order matters; the
@@ -27,7 +27,7 @@ QUANTITIES = ("pearson", "spearman", "order", "averaging", "averaging_baseline")
 def paired_rank_difference(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
 ) -> dict:
-    """How much better the first of two scores correlates with a third by Spearman's rho, over the same items.
+    """Difference of Spearman's rho with a third score, the first of two scores less the second, over the same items.
 
     Args:
         first, second, human: scores of each item, shape (n_items,).
@@ -71,11 +71,11 @@ def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -
     """A difference with its interval and p-value, from what it is without each part of the clusters."""
     sizes = resampling.part_sizes(clusters)
     if len(values) == len(sizes) + 1 and np.abs(values).max() < ROUNDING:  # the same reads, averaged
-        known = len(sizes) > 1
-        ends = dict.fromkeys(("ci_low", "ci_high"), 0.0 if known else np.nan)
-        return {"estimate": 0.0, **ends, "p": 1.0 if known else np.nan, "df": resampling.degrees(sizes)}
-    found = resampling.jackknife_t(values, confidence, sizes=sizes)
-    ends = {"ci_low": float(found.low), "ci_high": float(found.high), "p": float(found.p)}
+        several = len(sizes) > 1
+        ends = dict.fromkeys(("ci_low", "ci_high"), 0.0 if several else np.nan)
+        return {"estimate": 0.0, **ends, "p": 1.0 if several else np.nan, "df": resampling.degrees(sizes)}
+    interval = resampling.jackknife_t(values, confidence, sizes=sizes)
+    ends = {"ci_low": float(interval.low), "ci_high": float(interval.high), "p": float(interval.p)}
     return {"estimate": float(values[0]), **ends, "df": resampling.degrees(sizes)}
 
 
@@ -100,24 +100,24 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         there is one read an item: the baseline's mean is then one read, and the difference is one of averaging too.
     """
     by = [key for key in KEYS if key != "strategy"]
-    found: dict[tuple, dict[str, tuple[pd.DataFrame, pd.DataFrame]]] = {}
+    by_setting: dict[tuple, dict[str, tuple[pd.DataFrame, pd.DataFrame]]] = {}
     for block in blocks.blocks(scores):
         for readout in VALUES:
             means = item_scores.means(item_scores.totals(block, readout))
             if len(means):
                 key = (*(block.keys[name] for name in by), readout)
                 reads = pd.DataFrame(block.matrix(VALUES[readout]), index=block.items["item_id"])
-                found.setdefault(key, {})[block.keys["strategy"]] = means, reads
+                by_setting.setdefault(key, {})[block.keys["strategy"]] = means, reads
     rows = []
-    for key, of_strategy in found.items():
-        about = dict(zip([*by, "readout"], key, strict=True))
+    for key, of_strategy in by_setting.items():
+        setting = dict(zip([*by, "readout"], key, strict=True))
         present = [strategy for strategy in STRATEGIES if strategy in of_strategy]
         for strategy, baseline in itertools.combinations(present, 2):
             (first, *_), (second, *_) = of_strategy[strategy], of_strategy[baseline]
             both = first.join(second["judge"].rename("baseline"), how="inner")
             for criterion, items in item_scores.by_criterion(both):
-                name = about | {"strategy": strategy, "baseline": baseline, "criterion": criterion}
-                reads = [of_strategy[each][1].loc[items.index].to_numpy() for each in (strategy, baseline)]
+                name = setting | {"strategy": strategy, "baseline": baseline, "criterion": criterion}
+                reads = [of_strategy[side][1].loc[items.index].to_numpy() for side in (strategy, baseline)]
                 rows += _compared(name, items, *reads, confidence=confidence)
     columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["df", "effective_clusters", "same_repeats", "flag", "n_items", "n_clusters", "method"]
@@ -142,17 +142,17 @@ def _compared(
     scores = [items[column].to_numpy(dtype=float) for column in ("judge", "baseline", "human")]
     for cluster in CLUSTERS:
         clusters = item_scores.clusters_of(items, cluster)
-        about = common | {"cluster": cluster, "n_clusters": int(clusters.max()) + 1}
-        about["effective_clusters"] = resampling.effective(np.bincount(clusters))
-        about["method"] = f"jackknife over {cluster}s, Student's t"
-        found = paired_differences(reads, repeated, scores[2], clusters, confidence=confidence)
-        found["spearman"] = paired_rank_difference(*scores, clusters, confidence=confidence)
+        of_cluster = common | {"cluster": cluster, "n_clusters": int(clusters.max()) + 1}
+        of_cluster["effective_clusters"] = resampling.effective(np.bincount(clusters))
+        of_cluster["method"] = f"jackknife over {cluster}s, Student's t"
+        differences = paired_differences(reads, repeated, scores[2], clusters, confidence=confidence)
+        differences["spearman"] = paired_rank_difference(*scores, clusters, confidence=confidence)
         for quantity in QUANTITIES if apart else QUANTITIES[:2]:
-            yield about | {"quantity": quantity} | found[quantity]
+            yield of_cluster | {"quantity": quantity} | differences[quantity]
 
 
 def _repeats(baseline: str, repeated: np.ndarray) -> dict:
-    """How alike the reads of a baseline of one ordering are; nothing of another one."""
+    """Share of items with the same reads under a baseline of one ordering, and its flag; nothing of another one."""
     if baseline not in ONE_ORDERING:
         return {"same_repeats": np.nan, "flag": ""}
     if repeated.shape[1] == 1:

@@ -62,12 +62,12 @@ def estimate(
     keys = [*KEYS, "benchmark"]
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby(keys, sort=True):
-            about = dict(zip(keys, key, strict=True))
-            reads = comparison_reads.prepared(block, forms.get(about["benchmark"]))
+            common = dict(zip(keys, key, strict=True))
+            reads = comparison_reads.prepared(block, forms.get(common["benchmark"]))
             reads = reads[reads["winner"] != series.NONE]
             if len(reads):
                 rng = randomness.generator(seed, "strengths", *map(str, key))
-                rows += (about | row for row in _of_block(reads, about["n"], confidence, resamples, rng))
+                rows += (common | row for row in _of_block(reads, common["n"], confidence, resamples, rng))
     words = ["benchmark", "model", "candidate", "quantity", "flag"]
     columns = [*keys, "model", "candidate", "quantity", "position", "estimate", "ci_low", "ci_high"]
     columns += ["n_reads", "n_clusters", "flag"]
@@ -77,53 +77,55 @@ def estimate(
 def _of_block(
     reads: pd.DataFrame, p: int, confidence: float, resamples: int, rng: np.random.Generator
 ) -> Iterator[dict]:
-    choices, names = _choices(reads, p)
+    choices, candidates = _choices(reads, p)
     orders = np.unique(reads["order"])
     baseline = reads["baseline"].iloc[0]
-    origin = names.index(baseline) if baseline in names else None
-    known: dict[str, tuple[np.ndarray, str]] = {}
+    origin = candidates.index(baseline) if baseline in candidates else None
+    fitted: dict[str, tuple[np.ndarray, str]] = {}
     for model in MODELS:
         if model.endswith("order") and len(orders) < 2:
             continue
         of_order = {"first order": orders[0], "last order": orders[-1]}.get(model)
         some = choices if of_order is None else choices.rows((reads["order"] == of_order).to_numpy())
-        found = method.fit(some, len(names), places=model == "with places")
-        at = None if origin is not None and not found.connected[origin] else origin
-        weights = _contrasts(found, len(names), at)
-        told = found.connected & np.array([found.found.tells(row) for row in weights])
-        values = np.full(len(names), np.nan)
-        values[told] = (weights @ found.found.coefficients)[told]
-        about = {"model": model, "n_reads": found.reads}
-        yield from (about | row for row in _of_candidates(found, weights, names, values, confidence, resamples, rng))
+        strengths = method.fit(some, len(candidates), places=model == "with places")
+        at = None if origin is not None and not strengths.connected[origin] else origin
+        weights = _contrasts(strengths, len(candidates), at)
+        told = strengths.connected & np.array([strengths.found.tells(row) for row in weights])
+        values = np.full(len(candidates), np.nan)
+        values[told] = (weights @ strengths.found.coefficients)[told]
+        common = {"model": model, "n_reads": strengths.reads}
+        yield from (
+            common | row for row in _of_candidates(strengths, weights, candidates, values, confidence, resamples, rng)
+        )
         if model == "with places":
-            yield from (about | row for row in _of_places(found, len(names), p, choices, confidence))
+            yield from (common | row for row in _of_places(strengths, len(candidates), p, choices, confidence))
             if p == 2 and choices.tie.all():
-                yield {"n_reads": len(choices.shown)} | _rao_kupper(choices, len(names), confidence)
-        why = found.found.problem or (NOT_TOLD if not told[found.connected].all() else "")
-        other, problem = known.get("first order" if model == "last order" else "with places", (None, ""))
+                yield {"n_reads": len(choices.shown)} | _rao_kupper(choices, len(candidates), confidence)
+        why = strengths.found.problem or (NOT_TOLD if not told[strengths.connected].all() else "")
+        other, problem = fitted.get("first order" if model == "last order" else "with places", (None, ""))
         if other is not None:
             both = ~np.isnan(values) & ~np.isnan(other)
             turned, pairs = method.reversed_pairs(values[both], other[both])
             share = turned / pairs if pairs else np.nan
             flag = "" if pairs else why or problem
-            yield about | {"candidate": EVERY, "quantity": "reversals", "estimate": share, "flag": flag}
-        known[model] = values, why
+            yield common | {"candidate": EVERY, "quantity": "reversals", "estimate": share, "flag": flag}
+        fitted[model] = values, why
 
 
 def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> dict:
-    """What the first place adds by the other model of ties."""
-    found = method.rao_kupper(choices, count)
-    row = found.interval(np.eye(count + 2)[count], confidence)
-    clusters = 0 if found.problem else cluster_robust.counted(found.influence)
-    flag = found.problem or ("" if found.tells(np.eye(count + 2)[count]) else NOT_TOLD)
-    about = {"model": "Rao-Kupper", "candidate": EVERY, "quantity": "first_last", "flag": flag}
-    return about | {"n_clusters": clusters} | {key: row[key] for key in ("estimate", "ci_low", "ci_high")}
+    """Effect of the first place by the other model of ties."""
+    fit = method.rao_kupper(choices, count)
+    row = fit.interval(np.eye(count + 2)[count], confidence)
+    clusters = 0 if fit.problem else cluster_robust.counted(fit.influence)
+    flag = fit.problem or ("" if fit.tells(np.eye(count + 2)[count]) else NOT_TOLD)
+    common = {"model": "Rao-Kupper", "candidate": EVERY, "quantity": "first_last", "flag": flag}
+    return common | {"n_clusters": clusters} | {key: row[key] for key in ("estimate", "ci_low", "ci_high")}
 
 
 def _choices(reads: pd.DataFrame, p: int) -> tuple[method.Choices, list[str]]:
     """The reads with candidates by number, and their names."""
     listed = np.array([list(map(str, row)) for row in reads["candidates"]], dtype=object).reshape(-1, p)
-    names, number = np.unique(listed.astype(str), return_inverse=True)
+    candidates, number = np.unique(listed.astype(str), return_inverse=True)
     orders = np.array([list(row) for row in reads["ordering"]], dtype=int).reshape(-1, p) - 1
     shown = np.take_along_axis(number.reshape(-1, p), orders, axis=1)
     place = reads["place"].to_numpy()
@@ -132,7 +134,7 @@ def _choices(reads: pd.DataFrame, p: int) -> tuple[method.Choices, list[str]]:
         ranked = np.array([list(row) for row in reads["ranking"]], dtype=int).reshape(-1, p) - 1
         chosen = np.take_along_axis(np.argsort(orders, axis=1), ranked, axis=1)
     cluster = pd.factorize(reads["group_id"])[0]
-    return method.Choices(shown, chosen, reads["tie"].to_numpy(dtype=bool), cluster), names.tolist()
+    return method.Choices(shown, chosen, reads["tie"].to_numpy(dtype=bool), cluster), candidates.tolist()
 
 
 def _contrasts(found: method.Strengths, count: int, origin: int | None) -> np.ndarray:
@@ -172,15 +174,15 @@ def _of_candidates(
     for number, name in enumerate(names):
         problem = found.found.problem or ("" if found.connected[number] else method.NOT_CONNECTED)
         untold = NOT_TOLD if not problem and not told[number] else ""
-        about = {"candidate": name, "n_clusters": count, "flag": ", ".join(filter(None, (problem or untold, few)))}
+        common = {"candidate": name, "n_clusters": count, "flag": ", ".join(filter(None, (problem or untold, few)))}
         row = found.found.interval(weights[number], confidence) if told[number] else {"estimate": np.nan}
         yield (
-            about | {"quantity": "strength"} | {key: row.get(key, np.nan) for key in ("estimate", "ci_low", "ci_high")}
+            common | {"quantity": "strength"} | {key: row.get(key, np.nan) for key in ("estimate", "ci_low", "ci_high")}
         )
         low, high = ends.get(number, (np.nan, np.nan))
         unranked = NOT_TOLD if not problem and number not in ranks else ""
-        about["flag"] = ", ".join(filter(None, (problem or unranked, few)))
-        yield about | {"quantity": "rank", "estimate": ranks.get(number, np.nan), "ci_low": low, "ci_high": high}
+        common["flag"] = ", ".join(filter(None, (problem or unranked, few)))
+        yield common | {"quantity": "rank", "estimate": ranks.get(number, np.nan), "ci_low": low, "ci_high": high}
 
 
 def _of_places(
@@ -188,7 +190,7 @@ def _of_places(
 ) -> Iterator[dict]:
     k = len(found.found.coefficients)
     clusters = 0 if found.found.problem else cluster_robust.counted(found.found.influence)
-    about = {"candidate": EVERY, "n_clusters": clusters, "flag": found.found.problem}
+    common = {"candidate": EVERY, "n_clusters": clusters, "flag": found.found.problem}
     contrasts = {}
     for place in range(p):
         weights = np.zeros(k)
@@ -208,4 +210,4 @@ def _of_places(
         # A tie that is offered and never called is in no read of the fit.
         never = quantity == "tie" and np.abs(found.found.space[-1]).max() < cluster_robust.ROUNDING
         flag = {} if told else {"flag": cluster_robust.SEPARATED if never else NOT_TOLD}
-        yield about | {"quantity": quantity, "position": position} | kept | flag
+        yield common | {"quantity": quantity, "position": position} | kept | flag

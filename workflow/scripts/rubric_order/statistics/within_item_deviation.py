@@ -1,4 +1,4 @@
-"""How much the scores of one item vary from read to read, and what of it is due to the order of the options.
+"""Variation of the scores of one item from read to read, and what of it is due to the order of the options.
 
 A read of item i under ordering o is taken as
 
@@ -39,7 +39,7 @@ def item_moments(values: np.ndarray) -> np.ndarray:
 
 
 def parts(reads: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """What the split of the variance within items depends on, item by item.
+    """Moments that the split of the variance within items depends on, item by item.
 
     Args:
         reads: scores under different orderings, shape (m, D): each ordering's mean over its repeats where it has some.
@@ -99,7 +99,7 @@ def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bo
     d = (sums.shape[-1] - 5) // 2
     units, count = sums[..., 0], sums[..., 1]
     divisor = (d - 1) / d if crossed else 1  # from the variance of a sample to that of all D orderings
-    found = {}
+    components = {}
     with np.errstate(invalid="ignore", divide="ignore"):
         total, noise = sums[..., 2] / count, sums[..., 3] / count
         if crossed:
@@ -108,16 +108,16 @@ def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bo
             away = squares - 2 * (means * products).sum(axis=-1) + (means**2).sum(axis=-1) * counts
             by_chance = np.where(units > 1, units / (units - 1), np.nan) * away / count**2 / (d - 1)
             between = (means**2).sum(axis=-1) / (d - 1) - by_chance
-            found["shift"] = divisor * between
+            components["shift"] = divisor * between
             if not known:
-                return found | {"rest": total - between}
+                return components | {"rest": total - between}
         if known:
             ordering = divisor * (total - noise / repeats)
             share = np.where(ordering + noise > 0, ordering / (ordering + noise), np.nan)
-            found |= {"repetition": noise, "ordering": ordering, "ordering_share": share}
+            components |= {"repetition": noise, "ordering": ordering, "ordering_share": share}
             if crossed:
-                found["interaction"] = ordering - found["shift"]
-    return found
+                components["interaction"] = ordering - components["shift"]
+    return components
 
 
 def estimate(
@@ -151,9 +151,9 @@ def estimate(
         for readout, values in block.readouts():
             parts += _of_readout(block, readout, values, temperature, confidence=confidence)
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "repetition_from"]
-    found = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
-    found = found.sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
-    return found.assign(confidence=confidence)
+    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
+    table = table.sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
+    return table.assign(confidence=confidence)
 
 
 def _of_readout(
@@ -166,10 +166,10 @@ def _of_readout(
 ) -> Iterator[tuple[dict, dict]]:
     """All quantities of a block's scores (items by reads); see `tidy.from_parts`."""
     spread = item_moments(values)[:, 1:]
-    found = [(_spread, ~np.isnan(spread[:, 0]), np.column_stack([np.ones(len(spread)), spread]), "")]
+    statistics = [(_spread, ~np.isnan(spread[:, 0]), np.column_stack([np.ones(len(spread)), spread]), "")]
     if len(block.orderings[0]) > 1:
-        found.append(_split_of_block(block, readout, values, temperature))
-    for statistic, usable, per_item, source in found:
+        statistics.append(_split_of_block(block, readout, values, temperature))
+    for statistic, usable, per_item, source in statistics:
         for cluster in CLUSTERS if usable.any() else ():
             unit = block.units(cluster, usable)
             per_unit = unit_parts(per_item[usable], unit)
@@ -181,8 +181,8 @@ def _of_readout(
             rows = {"quantity": np.array(list(estimates), dtype=object), "ci_low": ends.low, "ci_high": ends.high}
             rows["estimate"] = values_of[0]
             method = f"method of moments; jackknife over {cluster}s, Student's t"
-            about = block.keys | {"readout": readout, "n_items": int(usable.sum()), "cluster": cluster}
-            yield about | {"n_clusters": len(per_unit), "method": method, "repetition_from": source}, rows
+            common = block.keys | {"readout": readout, "n_items": int(usable.sum()), "cluster": cluster}
+            yield common | {"n_clusters": len(per_unit), "method": method, "repetition_from": source}, rows
 
 
 def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
@@ -193,20 +193,20 @@ def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
 def _split_of_block(
     block: blocks.Block, readout: str, values: np.ndarray, temperature: float | None
 ) -> tuple[Callable[[np.ndarray], dict[str, np.ndarray]], np.ndarray, np.ndarray, str]:
-    """How to split the variance of a block's reads, the usable items, their `parts`, and what repetition is from."""
+    """Way to split the variance of a block's reads, the usable items, their `parts`, and what repetition is from."""
     repeats = repetition.repeats_of(block)
     crossed = repeats is not None
     read = block.by_ordering(values) if crossed else values
     scored = ~np.isnan(read)
     usable = scored.all(axis=1) if crossed else scored.sum(axis=1) > 1
     noise, source = np.full(len(usable), np.nan), ""
-    known = repetition.variances(block, readout, values, temperature)
-    if known is not None:
-        usable &= ~np.isnan(known[0]).all(axis=1)
-        noise[usable], source = np.nanmean(known[0][usable], axis=1), known[1]
+    of_repetition = repetition.variances(block, readout, values, temperature)
+    if of_repetition is not None:
+        usable &= ~np.isnan(of_repetition[0]).all(axis=1)
+        noise[usable], source = np.nanmean(of_repetition[0][usable], axis=1), of_repetition[1]
 
     def statistic(sums: np.ndarray) -> dict[str, np.ndarray]:
-        return split(sums, repeats=repeats or 1, crossed=crossed, known=known is not None)
+        return split(sums, repeats=repeats or 1, crossed=crossed, known=of_repetition is not None)
 
     table = np.full((len(usable), 3 + read.shape[1]), np.nan)
     if usable.any():
