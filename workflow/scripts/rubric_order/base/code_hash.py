@@ -40,7 +40,7 @@ def code_version(script: Path, modules: Iterable[str] = ()) -> str:
         if path not in closure:
             digest, used = _read(path, path.stat().st_mtime_ns)
             closure[path] = digest
-            pending += [found for name in used for found in _files(root, name)]
+            pending += [file for name in used for file in _files(root, name)]
     parts = sorted(f"{path.relative_to(root).as_posix()}={digest}" for path, digest in closure.items())
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
@@ -64,9 +64,9 @@ def _read(path: Path, _modified: int) -> tuple[str, frozenset[str]]:
     kept = path.parent / "__pycache__" / f"{path.stem}.syntax.json"
     content = hashlib.blake2b(_own() + source, digest_size=16).hexdigest()
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads(kept.read_text(encoding="utf-8"))
-        if found["content"] == content:
-            return found["syntax"], frozenset(found["used"])
+        saved = json.loads(kept.read_text(encoding="utf-8"))
+        if saved["content"] == content:
+            return saved["syntax"], frozenset(saved["used"])
     digest, used = _of_syntax(source)
     if not sys.dont_write_bytecode:
         with contextlib.suppress(OSError):

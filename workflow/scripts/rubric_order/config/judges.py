@@ -203,9 +203,9 @@ def varied(judge: Mapping, profiles: Iterable[str], path: str) -> dict[str, obje
     Returns:
         The setting by profile; profiles under which the judge does not have it are left out.
     """
-    known = {DEFAULT_PROFILE: judge, **judge.get("profiles", {})}
-    found = {profile: _at(known[profile], path) for profile in profiles if profile in known}
-    return {profile: value for profile, value in found.items() if value is not None}
+    by_profile = {DEFAULT_PROFILE: judge, **judge.get("profiles", {})}
+    settings = {profile: _at(by_profile[profile], path) for profile in profiles if profile in by_profile}
+    return {profile: value for profile, value in settings.items() if value is not None}
 
 
 def _at(settings: object, path: str) -> object:

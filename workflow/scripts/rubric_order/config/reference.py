@@ -132,8 +132,8 @@ def page(shape: Mapping) -> str:
 
 def _block_of(key: str) -> str:
     """The part of a config that a key is listed under: a figure or table has one of its own."""
-    names = key.split("/")
-    return "" if len(names) == 1 else "/".join(names[: 2 if names[0] in ("figures", "tables") else 1])
+    parts = key.split("/")
+    return "" if len(parts) == 1 else "/".join(parts[: 2 if parts[0] in ("figures", "tables") else 1])
 
 
 def _linked(text: str) -> str:

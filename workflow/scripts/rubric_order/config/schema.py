@@ -39,16 +39,16 @@ def _expanded(part: object, definitions: Mapping, within: tuple[str, ...]) -> ob
         name = reference.removeprefix(LOCAL)
         if name == reference or name in within:
             raise ValueError(f"schema: reference {reference!r}: expected another definition under {LOCAL}")
-        found = _expanded(definitions[name], definitions, (*within, name))
-        return found | _expanded({key: part[key] for key in part if key != "$ref"}, definitions, within)
+        expanded = _expanded(definitions[name], definitions, (*within, name))
+        return expanded | _expanded({key: part[key] for key in part if key != "$ref"}, definitions, within)
     return {key: _expanded(entry, definitions, within) for key, entry in part.items()}
 
 
 def part_of(schema: Mapping, key: object) -> Mapping:
     """What a schema says of the value of one key, or of one id that a user chose; nothing where it does not know it."""
-    known = schema.get("properties", {})
-    if key in known:
-        return known[key]
+    properties = schema.get("properties", {})
+    if key in properties:
+        return properties[key]
     others = schema.get("additionalProperties")
     return others if isinstance(others, Mapping) else {}
 

@@ -47,16 +47,16 @@ def of_studies(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dic
         responses: of one shard, see `shard.judge`.
         studies: the study of each row.
     """
-    names = np.asarray(studies, dtype=object)
-    parts = ((name, responses[names == name]) for name in dict.fromkeys(studies))
+    labels = np.asarray(studies, dtype=object)
+    parts = ((name, responses[labels == name]) for name in dict.fromkeys(studies))
     return {name: {"digest": _digest(part), "failed": int(part["error"].notna().sum())} for name, part in parts}
 
 
 def _digest(responses: pd.DataFrame) -> int:
     """Sum of a hash of each row, modulo 2^64: neither the order of rows nor their shard matters."""
-    known = [row.tobytes() if isinstance(row, np.ndarray) else None for row in responses["option_logprobs"]]
+    logprobs = [row.tobytes() if isinstance(row, np.ndarray) else None for row in responses["option_logprobs"]]
     texts = {name: responses[name].astype(object) for name in TEXTS if name in responses}
-    rows = pd.util.hash_pandas_object(pd.DataFrame({**texts, "known": known}, dtype=object), index=False)
+    rows = pd.util.hash_pandas_object(pd.DataFrame({**texts, "known": logprobs}, dtype=object), index=False)
     return int(rows.to_numpy().sum())
 
 
@@ -70,9 +70,9 @@ def joined(paths: Iterable[Path]) -> dict[str, dict]:
     given: dict[str, Counter[str]] = {}
     for path in paths:
         told = files.read_metadata(path)
-        for found, kind in ((studies, "studies"), (given, "versions")):
+        for counters, kind in ((studies, "studies"), (given, "versions")):
             for name, counts in told.get(kind, {}).items():
-                found.setdefault(name, Counter()).update(counts)
+                counters.setdefault(name, Counter()).update(counts)
     digests = {name: counts | {"digest": counts["digest"] % 2**64} for name, counts in studies.items()}
     return {"studies": digests, "versions": given}
 

@@ -92,16 +92,16 @@ class Store:
             request_ids: the requests; None for all in the store.
             columns: columns of `SCHEMA`; None for all. `request_id` and `error` are always there.
         """
-        names = [name for name in SCHEMA.names if columns is None or name in {*columns, *KEYS}]
+        fields = [name for name in SCHEMA.names if columns is None or name in {*columns, *KEYS}]
         wanted = None if request_ids is None else pa.array(request_ids, pa.string(), from_pandas=True)
 
         def best() -> pd.DataFrame:
-            found = self._find(wanted)
-            order = np.lexsort((found.row, found.file))
-            of_file = np.searchsorted(found.file[order], np.arange(len(found.paths) + 1))
-            parts = [_empty(names)]
-            for path, first, last in zip(found.paths, of_file, of_file[1:], strict=False):
-                parts += _rows(path, found.row[order[first:last]], names)
+            places = self._find(wanted)
+            order = np.lexsort((places.row, places.file))
+            of_file = np.searchsorted(places.file[order], np.arange(len(places.paths) + 1))
+            parts = [_empty(fields)]
+            for path, first, last in zip(places.paths, of_file, of_file[1:], strict=False):
+                parts += _rows(path, places.row[order[first:last]], fields)
             table = pa.concat_tables(parts).unify_dictionaries().to_pandas()
             return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
@@ -329,9 +329,9 @@ def _without_copies(paths: list[Path]) -> Iterator[pa.Table]:
     """The rows of some files in row groups: the best row of each request, and each failed call that was paid for."""
     parts = [_read(path, [*KEYS, "completion_tokens", "attempts", "cost", "engine"]) for path in paths]
     keys = pa.concat_tables(parts).unify_dictionaries()
-    known = keys.to_pandas()
+    rows = keys.to_pandas()
     best = np.isin(np.arange(len(keys)), _best_rows(keys, keys["request_id"].unique()))
-    kept = best | (known["attempts"].notna() & ~known.duplicated()).to_numpy()
+    kept = best | (rows["attempts"].notna() & ~rows.duplicated()).to_numpy()
     held: list[pa.Table] = []
     for path, part in zip(paths, np.split(kept, np.cumsum([len(part) for part in parts])[:-1]), strict=True):
         for table in _rows(path, np.flatnonzero(part), SCHEMA.names):

@@ -27,12 +27,12 @@ def counts(answers: pd.DataFrame, *, names: Collection[str] = ()) -> dict[str, C
             left out.
         names: names of the model that say nothing of its version.
     """
-    found: dict[str, Counter[str]] = {}
+    by_kind: dict[str, Counter[str]] = {}
     columns = answers[["engine", "model"]].astype(object)
     for (engine, model), number in columns.value_counts(dropna=False).items():
         for what, version in _told(engine, model, names):
-            found.setdefault(what, Counter())[version] += number
-    return found
+            by_kind.setdefault(what, Counter())[version] += number
+    return by_kind
 
 
 def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -52,10 +52,10 @@ def listed(answers: pd.DataFrame, *, names: Collection[str] = ()) -> str:
 
 def listed_counts(counted: Mapping[str, Counter[str]]) -> str:
     """The same of counts."""
-    mixed = {what: each for what, each in counted.items() if len(each) > 1}
+    mixed = {what: numbers for what, numbers in counted.items() if len(numbers) > 1}
     return "; ".join(
-        f"{what} {', '.join(f'{version} ({number})' for version, number in sorted(each.items()))}"
-        for what, each in mixed.items()
+        f"{what} {', '.join(f'{version} ({number})' for version, number in sorted(numbers.items()))}"
+        for what, numbers in mixed.items()
     )
 
 

@@ -142,11 +142,11 @@ def _blocks(scores: pd.DataFrame) -> Iterator[Block]:
     for start, end in zip(new_block, [*new_block[1:], len(codes)], strict=True):
         rows = table.iloc[start:end]
         new_item = np.diff(item[start:end], prepend=-1) != 0
-        known = [column for column in ITEM_COLUMNS if column in rows]
+        columns = [column for column in ITEM_COLUMNS if column in rows]
         yield Block(
             key=tuple(rows[KEYS].iloc[0]),
             table=rows,
-            items=rows.loc[new_item, known].reset_index(drop=True),
+            items=rows.loc[new_item, columns].reset_index(drop=True),
             item=np.cumsum(new_item) - 1,
             column=index[start:end],
         )

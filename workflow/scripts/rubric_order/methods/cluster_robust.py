@@ -162,18 +162,18 @@ class Fit(NamedTuple):
         no less sure then. Where the fit is `separated`, clusters cannot tell, and it is Student's t.
         """
         estimate, influence = self._contrast(weights)
-        found = interval(estimate, influence, confidence, df=self.df(weights[None]) if self.tells(weights) else np.nan)
-        if self.least is None or not found["se"] > 0:
-            return found
-        least, df = self._least(weights), found["df"]
-        se = max(found["se"], least)
-        if self.separated or (found["se"] / least) ** 2 * df > distributions.chi_square_critical(DEPENDENT, df):
+        row = interval(estimate, influence, confidence, df=self.df(weights[None]) if self.tells(weights) else np.nan)
+        if self.least is None or not row["se"] > 0:
+            return row
+        least, df = self._least(weights), row["df"]
+        se = max(row["se"], least)
+        if self.separated or (row["se"] / least) ** 2 * df > distributions.chi_square_critical(DEPENDENT, df):
             width, p = distributions.t_quantile((1 + confidence) / 2, df), distributions.t_tail(abs(estimate) / se, df)
         else:
             width, df = distributions.normal_quantile((1 + confidence) / 2), np.inf
             p = distributions.normal_tail(abs(estimate) / se)
         reach = width * se
-        return found | {"se": se, "df": df, "ci_low": estimate - reach, "ci_high": estimate + reach, "p": float(2 * p)}
+        return row | {"se": se, "df": df, "ci_low": estimate - reach, "ci_high": estimate + reach, "p": float(2 * p)}
 
     def _contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         if not self.tells(weights):
@@ -277,8 +277,8 @@ def least_squares(right: np.ndarray, information: np.ndarray) -> Sums:
     kept = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
     if not kept.any():
         return without(right.shape, "no comparisons")
-    found = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ right.sum(axis=0))
-    return Sums(found, right - information @ found, information)
+    coefficients = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ right.sum(axis=0))
+    return Sums(coefficients, right - information @ coefficients, information)
 
 
 def without(shape: tuple[int, int], problem: str) -> Sums:

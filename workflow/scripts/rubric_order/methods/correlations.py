@@ -148,7 +148,7 @@ def _kendall(
     for pairs, concordant in blocks:
         excess += np.einsum("ij,ij->j", concordant @ by_pair[pairs], by_pair[pairs], dtype=float) / 2
     total = weights.sum(axis=1)
-    untied = [total**2 - each.squares(weights) for each in values]
+    untied = [total**2 - column.squares(weights) for column in values]
     with np.errstate(invalid="ignore", divide="ignore"):
         tau = 2 * excess / np.sqrt(untied[0] * untied[1])
         return np.where((untied[0] > 1e-9) & (untied[1] > 1e-9), np.clip(tau, -1, 1), np.nan)
@@ -243,5 +243,5 @@ class Pairs:
         if self.n_clusters < 2:
             return float(values[0]), (np.nan, np.nan)
         sizes = resampling.part_sizes(self._clusters)
-        found = resampling.jackknife_t(values, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh)
-        return float(values[0]), (float(found.low), float(found.high))
+        jackknife = resampling.jackknife_t(values, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh)
+        return float(values[0]), (float(jackknife.low), float(jackknife.high))

@@ -121,9 +121,9 @@ def told(pairs: Pairs) -> np.ndarray:
         both = np.concatenate([pairs.first[kept], pairs.second[kept]])
         won = np.concatenate([pairs.verdict[kept], 1 - pairs.verdict[kept]])
         reads, wins = np.bincount(both), np.bincount(both, won)
-        known = (wins > 0) & (wins < reads)
+        mixed = (wins > 0) & (wins < reads)
         left = kept.copy()
-        left[kept] = known[pairs.first[kept]] & known[pairs.second[kept]]
+        left[kept] = mixed[pairs.first[kept]] & mixed[pairs.second[kept]]
         if left.sum() == kept.sum():
             return kept
         kept = left
@@ -172,18 +172,18 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
         return Difficult(cluster_robust.nothing(score.shape, cluster_robust.SEPARATED), np.nan)
     # Columns that depend on each other give an eigenvalue of 0, but for rounding: `space` leaves their sums out.
     values = np.linalg.eigvalsh(information.sum(axis=0))
-    found = cluster_robust.Sums(best.x, score, information).fit()
+    fitted = cluster_robust.Sums(best.x, score, information).fit()
     if (
         abs(best.x[-1]) < NO_SPREAD
         or values[0] < -cluster_robust.ROUNDING * values[-1]
-        or np.isnan(found.influence).any()
+        or np.isnan(fitted.influence).any()
     ):
         equal = _without_difficulties(design, pairs, n_clusters)
         if -best.fun - _likelihood(equal.found.coefficients, x, side, verdict, question, n_clusters)[0] < NO_GAIN:
             return equal
         if values[0] < -cluster_robust.ROUNDING * values[-1]:
             return Difficult(cluster_robust.nothing(score.shape, cluster_robust.SEPARATED), np.nan)
-    return Difficult(found, abs(float(best.x[-1])))
+    return Difficult(fitted, abs(float(best.x[-1])))
 
 
 def _without_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:

@@ -165,11 +165,11 @@ def of_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
     n = places.shape[2]
     first, second = np.triu_indices(scores.shape[1], 1)
     step = max(1, PAIRS_AT_ONCE // max(len(first), 1))
-    found = [
+    chunks = [
         _cells(*(part[start : start + step] for part in (scores, places, unit)), first, second)
         for start in range(0, len(scores), step)
     ]
-    keys, counts = (np.concatenate(part) for part in zip(*found, strict=True))
+    keys, counts = (np.concatenate(part) for part in zip(*chunks, strict=True))
     codes, row = np.unique(keys % n**6, return_inverse=True)
     rows = np.stack(np.unravel_index(codes, (n,) * 6), axis=1)
     data = conditional_logit.Comparisons(rows, keys // n**6, row, counts.astype(float), int(unit.max(initial=-1)) + 1)
@@ -184,12 +184,12 @@ def of_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.nda
             unknown, 0 of a score that the judge does not name among the probable ones.
         places, unit: see `of_scores`.
     """
-    known = ~np.isnan(probabilities).any(axis=2)
-    kept = ((probabilities > 0) | ~known[..., None]).all(axis=1)
-    several = (kept.sum(axis=1) > 1) & (known.sum(axis=1) > 1)
-    used = known[:, :, None] & kept[:, None, :] & several[:, None, None]
+    given = ~np.isnan(probabilities).any(axis=2)
+    kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
+    several = (kept.sum(axis=1) > 1) & (given.sum(axis=1) > 1)
+    used = given[:, :, None] & kept[:, None, :] & several[:, None, None]
     values = np.log(probabilities, out=np.full(probabilities.shape, np.nan), where=used)
-    sizes = _sizes(np.where(several, known.sum(axis=1), 0))
+    sizes = _sizes(np.where(several, given.sum(axis=1), 0))
     return Soft(places.shape[2], [(values, places, unit)], int(unit.max(initial=-1)) + 1, *sizes)
 
 
@@ -226,7 +226,7 @@ def together(parts: Sequence[Hard | Soft]) -> Hard | Soft:
     moved = [part.by_cluster(np.arange(count) + at) for part, count, at in zip(parts, counts, first, strict=False)]
     if isinstance(parts[0], Soft):
         return parts[0]._replace(
-            parts=[each for part in moved for each in part.parts], n_clusters=int(first[-1]), **sizes
+            parts=[chunk for part in moved for chunk in part.parts], n_clusters=int(first[-1]), **sizes
         )
     rows, row = np.unique(np.concatenate([part.data.rows for part in moved]), axis=0, return_inverse=True)
     at = np.cumsum([0, *(len(part.data.rows) for part in moved)])
@@ -238,10 +238,10 @@ def together(parts: Sequence[Hard | Soft]) -> Hard | Soft:
 def contrasts(n: int) -> dict[str, np.ndarray]:
     """Weights of n positions by name: the first less the last, and the ends less the middle where there is one."""
     one = np.eye(n)
-    found = {"first_last": one[0] - one[-1]}
+    weights = {"first_last": one[0] - one[-1]}
     if n > 2:
-        found["ends_middle"] = (one[0] + one[-1]) / 2 - one[1:-1].mean(axis=0)
-    return found
+        weights["ends_middle"] = (one[0] + one[-1]) / 2 - one[1:-1].mean(axis=0)
+    return weights
 
 
 def preference(of: Hard | Soft) -> Preference:

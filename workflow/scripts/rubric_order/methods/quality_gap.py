@@ -42,17 +42,17 @@ def settings(
         not known. `rate_own`, `rate_crossed` and `rate_others` are these win rates.
     """
     keys = [*SHARED, "benchmark"]
-    found: dict[tuple, list[pd.DataFrame]] = {}
+    parts: dict[tuple, list[pd.DataFrame]] = {}
     for table in tables:
         kept = table["candidate"].notna() | (lists & (table["n"] > 2))
         for key, block in table[kept].groupby([*keys, "judge"], sort=True):
-            about = dict(zip(keys, key[:-1], strict=True))
-            reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(about["benchmark"])))
-            part = _comparisons(reads, int(about["n"]))
+            shared = dict(zip(keys, key[:-1], strict=True))
+            reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(shared["benchmark"])))
+            part = _comparisons(reads, int(shared["n"]))
             if len(part):
-                found.setdefault(key[:-1], []).append(part.assign(judge=key[-1]))
-    for key in sorted(found):
-        yield dict(zip(keys, key, strict=True)), _with_gaps(pd.concat(found[key], ignore_index=True), int(key[-2]))
+                parts.setdefault(key[:-1], []).append(part.assign(judge=key[-1]))
+    for key in sorted(parts):
+        yield dict(zip(keys, key, strict=True)), _with_gaps(pd.concat(parts[key], ignore_index=True), int(key[-2]))
 
 
 def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
@@ -68,7 +68,9 @@ def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
     rows = candidates.index.to_numpy()
     winners, places, shown = winners[rows], places[rows], shown[rows]
     units = units.iloc[rows].assign(candidate=candidates)
-    number = [list(names).index(name) + 1 for names, name in zip(units["candidates"], units["candidate"], strict=True)]
+    number = [
+        list(listed).index(name) + 1 for listed, name in zip(units["candidates"], units["candidate"], strict=True)
+    ]
     human = [np.nan if scores is None or p != 2 else abs(scores[0] - scores[1]) for scores in units["human_scores"]]
     table = units[["unit_id", "group_id", "candidate", "task"]].assign(
         consistent=series.consistent(winners),

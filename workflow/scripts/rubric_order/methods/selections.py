@@ -111,9 +111,9 @@ def variety(block: Block, readout: str) -> Variety:
     reads = totals.sum(axis=1)  # a read's probabilities sum to 1
     squares = reads
     if readout == "soft":
-        known = block.table["position_probabilities"].notna().to_numpy()
-        own = (np.stack(block.table["position_probabilities"].to_numpy()[known]) ** 2).sum(axis=1)
-        squares = np.bincount(block.item[known], weights=own, minlength=len(totals))
+        usable = block.table["position_probabilities"].notna().to_numpy()
+        own = (np.stack(block.table["position_probabilities"].to_numpy()[usable]) ** 2).sum(axis=1)
+        squares = np.bincount(block.item[usable], weights=own, minlength=len(totals))
     pairs = (reads * (reads - 1) / 2).sum()
     alike = ((totals**2).sum(axis=1) - squares).sum() / 2
     return Variety(float(totals.sum(axis=0).max() / totals.sum()), float(max(pairs - alike, 0)), round(pairs))

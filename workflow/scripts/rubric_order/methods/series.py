@@ -57,8 +57,8 @@ def flips(winners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     least = np.where(winners > TIE, winners, np.iinfo(np.int64).max).min(axis=1)
     strict = winners.max(axis=1) > least
     agreed = consistent(winners)
-    known = ~np.isnan(agreed)
-    return np.where(known, strict, np.nan), np.where(known, (agreed == 0) & ~strict, np.nan)
+    is_valid = ~np.isnan(agreed)
+    return np.where(is_valid, strict, np.nan), np.where(is_valid, (agreed == 0) & ~strict, np.nan)
 
 
 def primacy(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:

@@ -259,8 +259,8 @@ def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> 
         low, high = 0.0, distance + np.sqrt(size.max())
         for step in range(50):
             middle = (low + high) / 2 if step else 0.0
-            found = middle * (middle + 2 * along) + size <= distance**2 * (1 + 1e-12)
-            if found.mean() >= share:
+            within = middle * (middle + 2 * along) + size <= distance**2 * (1 + 1e-12)
+            if within.mean() >= share:
                 low = middle
             elif step:
                 high = middle

@@ -21,7 +21,7 @@ def problem(labels: Sequence[str], spellings: Sequence[Spellings]) -> str | None
             return f"the tokenizer has no single token for score {label}"
     for label, tokens in zip(labels, singles, strict=True):
         for other, of_other in zip(labels, spellings, strict=True):
-            if other != label and any(len(each) > 1 and each[0] in tokens for each in of_other):
+            if other != label and any(len(spelling) > 1 and spelling[0] in tokens for spelling in of_other):
                 return f"scores {label} and {other} begin with the same token"
     return None
 

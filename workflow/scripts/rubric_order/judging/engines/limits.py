@@ -146,9 +146,9 @@ class RateLimiter:
         zero = time.time() - time.monotonic()
         # Where the file is missing or damaged, nothing is known.
         with contextlib.suppress(OSError, ValueError, TypeError, LookupError):
-            known = json.loads(record.read_text(encoding="utf-8"))
-            self._next = min(known["next"] - zero, time.monotonic() + self.spacing)
-            for at, tokens in known["sent"]:
+            saved = json.loads(record.read_text(encoding="utf-8"))
+            self._next = min(saved["next"] - zero, time.monotonic() + self.spacing)
+            for at, tokens in saved["sent"]:
                 if 0 <= time.time() - at < MINUTE:
                     self._window.append(Sent(at - zero, tokens))
                     self._in_window += tokens
