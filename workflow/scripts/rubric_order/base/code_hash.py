@@ -1,4 +1,4 @@
-"""What code a result depends on: a hash of a script and of the library modules that it uses.
+"""Version of the code that a result depends on: a hash of a script and of the library modules that it uses.
 
 The hash is taken of the syntax, without comments, docstrings and layout, so that only a change of what the code does
 marks a result as out of date. What was found of a file is kept beside its compiled form, since every start of Snakemake
@@ -89,7 +89,7 @@ def _keep(path: Path, found: dict) -> None:
 
 
 def _of_syntax(source: bytes) -> tuple[str, frozenset[str]]:
-    """What `_read` returns, from the bytes of a file."""
+    """Result of `_read`, from the bytes of a file."""
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     used = frozenset(name for name in _names(nodes) if name.startswith(f"{PACKAGE}."))

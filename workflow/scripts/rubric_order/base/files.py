@@ -124,7 +124,7 @@ def read_rows(file: pq.ParquetFile, rows: np.ndarray, columns: list[str]) -> Ite
 
 
 def group_bounds(file: pq.ParquetFile) -> np.ndarray:
-    """Where the row groups of a file begin, and where the last one ends, shape (n_groups + 1,)."""
+    """First row of each row group of a file, and the end of the last one, shape (n_groups + 1,)."""
     sizes = (file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))
     return np.cumsum([0, *sizes])
 

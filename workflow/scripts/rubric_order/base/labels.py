@@ -111,7 +111,7 @@ def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 
 
 def _label(value: object, kind: str, labels: Labels) -> object:
-    """What is written for a value of a kind that has labels; others stay as they are."""
+    """Label that is written for a value of a kind that has labels; others stay as they are."""
     if not isinstance(value, str):
         return value
     if kind in JUDGES:

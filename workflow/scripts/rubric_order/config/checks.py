@@ -108,7 +108,7 @@ _Validator = validators.extend(
 
 
 def is_of_type(value: object, kinds: str | list[str]) -> bool:
-    """Whether a value has one of the types that a schema names."""
+    """Tell whether a value has one of the types that a schema names."""
     return _Validator({"type": kinds}).is_valid(value)
 
 
@@ -220,7 +220,7 @@ def _problems_of_judges(known: Mapping) -> Iterator[str]:
 
 
 def _problems_of_judge(judge: Mapping) -> Iterator[str]:
-    """What does not fit together in a judge's settings, as the key and what is wrong with it."""
+    """Contradictions in a judge's settings, as the key and what is wrong with it."""
     if judge["answer_format"] == "feedback" and judge["answer_prefix"]:
         yield "answer_prefix: it is for answer_format 'score', found answer_format 'feedback'"
     if judge["criteria_format"] == "lines" and judge["reasoning_end"]:
@@ -239,7 +239,7 @@ def _problems_of_judge(judge: Mapping) -> Iterator[str]:
 
 
 def _problems_of_engine_and_profiles(judge: Mapping) -> Iterator[str]:
-    """What does not fit a judge's engine: of the judge as it stands, and what its profiles add."""
+    """Settings that do not fit a judge's engine: of the judge as it stands, and what its profiles add."""
     own = list(_problems_of_engine(judge))
     yield from own
     for profile in judge["profiles"]:
@@ -249,7 +249,7 @@ def _problems_of_engine_and_profiles(judge: Mapping) -> Iterator[str]:
 
 
 def _problems_of_references(config: Mapping) -> Iterator[str]:
-    """What is wrong with how reference answers are made."""
+    """Problems with how reference answers are made."""
     for dataset, block in config["references"].items():
         where = f"references/{dataset}"
         if dataset not in config["datasets"]:
@@ -277,7 +277,7 @@ def _problems_of_references(config: Mapping) -> Iterator[str]:
 
 
 def _problems_of_roles(name: str, judge: Mapping, block: Mapping) -> Iterator[str]:
-    """What the sampling of reference answers adds to what does not fit a judge's engine."""
+    """Settings that do not fit a judge's engine, added by the sampling of reference answers."""
     from rubric_order.planning import references  # imports pandas
 
     own = list(_problems_of_engine(judge))
@@ -318,7 +318,7 @@ def _problems_of_studies(config: Mapping, ready: Collection[str]) -> Iterator[st
 
 
 def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
-    """What does not fit together in a study, as what follows its path.
+    """Contradictions in a study, as what follows its path.
 
     Args:
         study: its settings.
@@ -344,7 +344,7 @@ def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
 
 
 def _problems_of_probe(study: Mapping, probe: Probe) -> Iterator[str]:
-    """What of a study its probe does not offer."""
+    """Settings of a study that its probe does not offer."""
     name = study["probe"]
     for key, offered in (("strategies", probe.STRATEGIES), ("conditions", probe.CONDITIONS)):
         for value in study[key]:
@@ -422,7 +422,7 @@ def _problems_of_statistics(config: Mapping) -> Iterator[str]:
 
 
 def _problems_of_replication(config: Mapping) -> Iterator[str]:
-    """What is wrong with the studies and judges that are compared with published ones."""
+    """Problems with the studies and judges that are compared with published ones."""
     settings = config["statistics"]["replication"]
     # A folder of recorded answers has some of the judges that a config knows.
     for kind in ("studies", "judges") if not config["recorded_dir"] else ("studies",):
@@ -433,7 +433,7 @@ def _problems_of_replication(config: Mapping) -> Iterator[str]:
 
 
 def _problems_of_shown(where: str, settings: Mapping, studies: Mapping, probes: Collection[str]) -> Iterator[str]:
-    """What is wrong with the studies that a figure or table of some probes shows."""
+    """Problems with the studies that a figure or table of some probes shows."""
     shown = settings.get("studies", [settings["study"]] if "study" in settings else [])
     shown = [*shown, *settings.get("also", [])]
     unknown = [name for name in shown if name not in studies]
@@ -464,7 +464,7 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping, probes: 
 
 
 def _problems_of_engine(judge: Mapping) -> Iterator[str]:
-    """What does not fit a judge's engine, as the key and what is wrong with it."""
+    """Settings that do not fit a judge's engine, as the key and what is wrong with it."""
     sampling = {key: value for key, value in judge["sampling"].items() if value is None}
     if judge["engine"] != "openai":
         for key in ("base_url", "api_key_env", "serve", "prices", "requests_per_minute", "tokens_per_minute"):

@@ -138,7 +138,7 @@ def merge(config: dict, over: Mapping) -> None:
 
 
 def _names_a_folder(config: Mapping) -> bool:
-    """Whether recorded answers are to be looked for; a config of another shape is not looked into."""
+    """Tell whether recorded answers are to be looked for; a config of another shape is not looked into."""
     folder = config.get("recorded_dir")
     return isinstance(folder, str) and folder != "" and isinstance(config.get("studies"), Mapping)
 
@@ -171,7 +171,7 @@ def _add_labels(config: Mapping) -> None:
 
 
 def locate(path: str, folder: Path) -> str:
-    """Where a file or folder is that a config names.
+    """Path of a file or folder that a config names.
 
     A relative path starts in the folder in which the workflow runs. What is not there is looked for in the project.
 

@@ -73,7 +73,7 @@ def _rows(part: Mapping, path: tuple[str, ...], inherited: Mapping) -> Iterator[
 
 
 def default(part: Mapping, otherwise: str) -> str:
-    """What holds where a key is left out, as YAML; `otherwise` where the schema has no default."""
+    """Value of a key that is left out, as YAML; `otherwise` where the schema has no default."""
     if "default" not in part:
         return otherwise
     written = yaml.safe_dump(part["default"], default_flow_style=True, width=1000).removesuffix("\n")

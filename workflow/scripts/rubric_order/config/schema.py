@@ -11,7 +11,7 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C reads te
 
 
 def parse(text: str) -> object:
-    """What a text in YAML says."""
+    """Content of a text in YAML."""
     return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
 
 
@@ -45,7 +45,7 @@ def _expanded(part: object, definitions: Mapping, within: tuple[str, ...]) -> ob
 
 
 def part_of(schema: Mapping, key: object) -> Mapping:
-    """What a schema says of the value of one key, or of one id that a user chose; nothing where it does not know it."""
+    """Part of a schema for the value of one key, or of one id that a user chose; empty where the schema has none."""
     properties = schema.get("properties", {})
     if key in properties:
         return properties[key]

@@ -1,4 +1,4 @@
-"""What the shards of a judge say of their answers: for which studies they are as before, and which versions gave them.
+"""Metadata of a judge's shards: for which studies their answers are as before, and which versions gave them.
 
 Each file of responses says in its metadata, for each study that asked, a digest of the answers and how many requests
 failed; and how many answers each version gave, see `versions.counts`. One small file a judge joins them.
@@ -61,7 +61,7 @@ def _digest(responses: pd.DataFrame) -> int:
 
 
 def joined(paths: Iterable[Path]) -> dict[str, dict]:
-    """What the shards of a judge say: `studies` and `versions`. Recorded answers say nothing.
+    """Metadata of a judge's shards together: `studies` and `versions`. Recorded answers have none.
 
     Args:
         paths: the files of responses, in the order of their shards.
@@ -87,7 +87,7 @@ def check(told: Mapping) -> None:
 
 
 def unchanged(listed: Path, scores: Path, plan: Path, *, studies: Iterable[str], store: Path, made_by: str) -> bool:
-    """Whether scores need not be made again, since they would be the same.
+    """Tell whether scores need not be made again, since they would be the same.
 
     That is so where plan and code are the same, no request failed (a failed one could be asked again) and the response
     store is there: it keeps each answer under the name of its request.

@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 class Prompt(NamedTuple):
-    """What a chat is made of.
+    """Parts of a chat.
 
     Attributes:
         judge: the judge's settings under its profile, see `config.judges.with_profile`.

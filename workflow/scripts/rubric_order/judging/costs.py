@@ -36,7 +36,7 @@ def judge_costs(
     *,
     encode: Encode | None,
 ) -> pd.DataFrame:
-    """What the requests of one judge that have no answer yet will cost.
+    """Estimate the cost of one judge's requests that have no answer yet.
 
     Args:
         judge: the judge's settings.

@@ -93,7 +93,7 @@ def available() -> list[str]:
 
 
 def _source() -> str:
-    """Where `available` takes its ids from, for messages."""
+    """Source of the ids of `available`, for messages."""
     for name in (VISIBLE, "RUBRIC_ORDER_DEVICES"):
         if name in os.environ:
             return f"{name}={os.environ[name]}"

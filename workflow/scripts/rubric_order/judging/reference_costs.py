@@ -15,7 +15,7 @@ COLUMNS = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]
 
 
 def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFrame:
-    """How many requests each judge still gets until reference answers are made.
+    """Number of requests that each judge still gets until reference answers are made.
 
     Args:
         plan: how they are made.
@@ -72,7 +72,7 @@ def _add(found: Mapping[str, dict], plan: Plan, step: str, counts: pd.Series, *,
 
 
 def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, levels: Collection[int]) -> float:
-    """How many reads of a plan without these reference answers show one of them, at most.
+    """Greatest number of reads that show one of these reference answers, from a plan without them.
 
     Args:
         reads: the plan of one study, dataset and judge.

@@ -142,7 +142,7 @@ def _missing(requests: pd.DataFrame, store: Store, *, retry_failed: bool) -> pd.
 
 
 def _answers(requests: pd.DataFrame, store: Store, columns: list[str] | None = None) -> pd.DataFrame:
-    """What the store has of each request, in their order."""
+    """Rows of the store for the requests, in their order."""
     done = store.read(requests["request_id"], columns)
     if len(done) != len(requests):
         raise RuntimeError(f"{len(requests) - len(done)} requests were not answered")

@@ -115,7 +115,7 @@ def _length(command: str) -> int:
 
 
 def is_array(rule: str, rules: str) -> bool:
-    """Whether jobs of a rule become arrays, for `rules` in the executor's form."""
+    """Tell whether jobs of a rule become arrays, for `rules` in the executor's form."""
     return not {rule, "all"}.isdisjoint(name.strip() for name in rules.replace(";", ",").split(","))
 
 

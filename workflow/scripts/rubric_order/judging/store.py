@@ -123,7 +123,7 @@ class Store:
         return set(zip(rows["request_id"], rows["engine"].astype(object), strict=True))
 
     def spent(self) -> dict[str, float]:
-        """What all calls have used of the judge's budget, failed ones included: ``calls``, ``tokens`` and ``cost``.
+        """Use of the judge's budget by all calls, failed ones included: ``calls``, ``tokens`` and ``cost``.
 
         A call with an unknown number of tokens counts with the most that it can have used.
         """
@@ -219,7 +219,7 @@ class Store:
         return sorted(path for path in self.folder.glob("*.parquet") if path.is_file() and path.name[0] != ".")
 
     def _whatever_is_joined(self, read: Callable[[], Any]) -> Any:
-        """What a function reads. It is called again where another job has joined and removed a file meanwhile."""
+        """Result of `read`, which is called again where another job has joined and removed a file meanwhile."""
         while True:
             try:
                 return read()
@@ -228,7 +228,7 @@ class Store:
                     raise InputError(f"{self.folder}: a file of the response store cannot be read: {error}") from error
 
     def _find(self, wanted: pa.Array | None) -> _Found:
-        """Where the best row of each request is, in the order of `wanted`; None for all requests."""
+        """Place of the best row of each request, in the order of `wanted`; None for all requests."""
         paths, keys, places = [], [_empty(KEYS)], []
         for path in self._paths():
             table = self._load(path, KEYS if wanted is None else ["request_id"])
@@ -260,7 +260,7 @@ class Store:
             return None
 
     def _is_sound(self, path: Path) -> bool:
-        """Whether a file holds what was written into it: its name is the hash of its bytes."""
+        """Tell whether a file holds what was written into it: its name is the hash of its bytes."""
         if files.content_hash(path) == path.stem:
             return True
         _ignored(path, "its content is not what was written")
@@ -272,7 +272,7 @@ def _ignored(path: Path, reason: object) -> None:
 
 
 def _has_gone(error: OSError) -> bool:
-    """Whether the file is gone because another job joined it after the folder was listed."""
+    """Tell whether the file is gone because another job joined it after the folder was listed."""
     return isinstance(error, FileNotFoundError) or error.errno == errno.ESTALE
 
 
@@ -366,10 +366,10 @@ def _may_pass(errors: pa.Array | pa.ChunkedArray) -> np.ndarray:
 
 
 def may_pass(errors: pd.Series) -> pd.Series:
-    """Whether each error is a failure for a reason that may pass. False where there is no error."""
+    """True where an error is a failure for a reason that may pass. False where there is no error."""
     return pd.Series(_may_pass(pa.array(errors, pa.string(), from_pandas=True)), errors.index, dtype=bool)
 
 
 def asked_again(errors: pd.Series, *, retry_failed: bool) -> pd.Series:
-    """Whether a job asks each request again: where its failure may pass; with `retry_failed` wherever it failed."""
+    """True where a job asks a request again: where its failure may pass; with `retry_failed` wherever it failed."""
     return errors.notna() if retry_failed else may_pass(errors)

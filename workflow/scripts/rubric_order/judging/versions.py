@@ -1,4 +1,4 @@
-"""What gave a judge's answers: versions of the engine, weights, address. Several of them may be several judges."""
+"""Versions that gave a judge's answers: engine, weights, address. Several of them may be several judges."""
 
 import json
 from collections import Counter
@@ -20,7 +20,7 @@ ANSWERED = "version of the model"  # that an endpoint says has answered
 
 
 def counts(answers: pd.DataFrame, *, names: Collection[str] = ()) -> dict[str, Counter[str]]:
-    """How many answers come from each version, by what differs between versions.
+    """Number of answers from each version, by what differs between versions.
 
     Args:
         answers: `engine` (description, as JSON) and `model` (who says to have answered); rows without an answer are
@@ -46,7 +46,7 @@ def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tup
 
 
 def listed(answers: pd.DataFrame, *, names: Collection[str] = ()) -> str:
-    """What is mixed, on one line: each version with its number of answers; empty where nothing is."""
+    """List of mixed versions, on one line: each with its number of answers; empty where nothing is mixed."""
     return listed_counts(counts(answers, names=names))
 
 

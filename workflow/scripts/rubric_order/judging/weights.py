@@ -87,7 +87,7 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
 
 
 def describe(model: str, revision: str | None) -> dict[str, str]:
-    """What names a model's weights, beyond doubt.
+    """Identify a model's weights beyond doubt.
 
     Args:
         model: a folder or a file, or the id of a model on the hub.

@@ -31,7 +31,7 @@ class Cells(NamedTuple):
 
 
 class Shifts(NamedTuple):
-    """What each treatment adds to the scores, by least squares.
+    """Additive effects of the treatments on the scores, by least squares.
 
     Attributes:
         level: mean over items of their level at an average treatment.

@@ -10,7 +10,7 @@ def _absolute_error(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nda
 
 
 def _kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Of scores as whole numbers; halves are rounded up."""
+    """Weighted kappa of scores as whole numbers; halves are rounded up."""
     return correlations.weighted_kappa(*(np.floor(scores + 0.5 + 1e-9) for scores in (x, y)), weights)
 
 
@@ -53,7 +53,7 @@ def single(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray, confid
 def difference(
     quantity: str, one: np.ndarray, other: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float
 ) -> dict:
-    """How much more a statistic is for scores `one` than for `other`, on the same items, without the same clusters.
+    """Difference of a statistic between scores `one` and `other`, on the same items, leaving out the same clusters.
 
     Returns:
         `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and `p` of none.

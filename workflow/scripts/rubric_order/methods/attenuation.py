@@ -1,4 +1,4 @@
-"""What a correlation with human scores would be if the human scores had no noise."""
+"""Correlation with human scores, corrected for the noise of the human scores."""
 
 import numpy as np
 

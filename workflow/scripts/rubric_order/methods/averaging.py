@@ -1,4 +1,4 @@
-"""What averaging adds to a correlation: that of a mean of reads beside the mean of those of single reads."""
+"""Gain of a correlation by averaging: that of a mean of reads beside the mean of those of single reads."""
 
 from typing import NamedTuple
 

@@ -49,7 +49,7 @@ class Block:
         return values
 
     def units(self, cluster: str, chosen: np.ndarray | None = None) -> np.ndarray:
-        """Which unit of resampling each item belongs to, numbered from 0 in the order of their ids.
+        """Number of each item's unit of resampling, from 0 in the order of the units' ids.
 
         Args:
             cluster: one of `keys.CLUSTERS`.
@@ -71,7 +71,7 @@ class Block:
 
     @property
     def crossed(self) -> bool:
-        """Whether every score is shown in every position. Where it is not, position and score are one thing.
+        """Tell whether every score is shown in every position. Where it is not, position and score are one thing.
 
         Of recorded reads their design tells, see `designs.Design.crossed`.
         """

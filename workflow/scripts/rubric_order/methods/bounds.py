@@ -1,4 +1,4 @@
-"""How much reads without a score could change a result, whatever they would have said."""
+"""Bounds on the change of a result by reads without a score, whatever they would have said."""
 
 import numpy as np
 

@@ -132,11 +132,11 @@ class Fit(NamedTuple):
 
     @property
     def flags(self) -> list[str]:
-        """Why there are no numbers, or what is the matter with them; empty where nothing is."""
+        """Reasons why there are no numbers, or what is the matter with them; empty where nothing is."""
         return [self.problem] if self.problem else [SEPARATED] if self.separated else []
 
     def tells(self, weights: np.ndarray) -> bool:
-        """Whether the design tells a weighted sum of coefficients."""
+        """Tell whether the design determines a weighted sum of coefficients."""
         return bool(not self.problem and np.abs(self.space @ weights - weights).max() < 1e-6)
 
     def contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -223,7 +223,7 @@ class Sums(NamedTuple):
         return self._replace(score=together(self.score, cluster), information=together(self.information, cluster))
 
     def fit(self) -> Fit:
-        """What the clusters add to the coefficients."""
+        """Fit with each cluster's influence on the coefficients."""
         if self.problem:
             return nothing(self.score.shape, self.problem)
         moved, space, weights = influence(self.score, self.information)

@@ -153,7 +153,7 @@ def no_effect(data: Comparisons) -> float:
 
 
 def scores_of_nothing(data: Comparisons) -> np.ndarray:
-    """What each cluster says of the coefficients where they are 0, for `rao_scott.zero_total`: whether they all are.
+    """Scores of each cluster where all coefficients are 0, for `rao_scott.zero_total`, which tests that they are.
 
     It asks nothing of an estimate, so that it holds where some sum of coefficients always wins. Shape (n_clusters, k).
     """
@@ -176,7 +176,7 @@ def further_terms(data: Comparisons, found: cluster_robust.Fit, terms: np.ndarra
 
 
 def scores_of_terms(data: Comparisons, coefficients: np.ndarray, terms: np.ndarray) -> np.ndarray | None:
-    """What each cluster says of terms that the model lacks, for `rao_scott.zero_total`.
+    """Scores of each cluster for terms that the model lacks, for `rao_scott.zero_total`.
 
     Args:
         coefficients: of the model, without the terms, shape (k,).

@@ -175,7 +175,7 @@ class _Values:
         self._first = np.searchsorted(self.code[self._order], np.arange(self.n_values))
 
     def copies(self, weights: np.ndarray) -> np.ndarray:
-        """How often each value is there, shape (..., n) -> (..., n_values)."""
+        """Number of copies of each value, shape (..., n) -> (..., n_values)."""
         if self.n_values <= COUNTED_ONE_BY_ONE:
             return weights @ (self.code[:, None] == np.arange(self.n_values)).astype(weights.dtype)
         ordered = weights[..., self._order]
@@ -219,12 +219,12 @@ class Pairs:
         self.once = self._counts(np.zeros_like(clusters))[0]
 
     def _counts(self, rows: np.ndarray) -> np.ndarray:
-        """How often each pair is in each row of a table, shape (n_rows, n_pairs), from the row of each item."""
+        """Count of each pair in each row of a table, shape (n_rows, n_pairs), from the row of each item."""
         n_pairs, n_rows = len(self.x), rows.max() + 1
         return np.bincount(rows * n_pairs + self._pair, minlength=n_rows * n_pairs).reshape(n_rows, -1).astype(float)
 
     def left_out(self) -> np.ndarray:
-        """How often each pair is there without one cluster, shape (n_clusters, n_pairs).
+        """Count of each pair without one cluster, shape (n_clusters, n_pairs).
 
         Of more than `resampling.MAX_LEFT_OUT` clusters as many parts are left out, each of clusters at equal distances.
         """

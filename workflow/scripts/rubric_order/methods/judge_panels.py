@@ -15,7 +15,7 @@ SHARED = [key for key in KEYS if key != "judge"]
 
 
 class Panel(NamedTuple):
-    """What several judges choose in the same prompts.
+    """Choices of several judges in the same prompts.
 
     Attributes:
         about: the keys that they share, and `benchmark`.
@@ -69,12 +69,12 @@ def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -
 
 
 def counts(winners: np.ndarray, p: int) -> np.ndarray:
-    """How many judges make each choice, a tie first, shape (prompts, judges) -> (prompts, p + 1)."""
+    """Number of judges that make each choice, a tie first, shape (prompts, judges) -> (prompts, p + 1)."""
     return (winners[:, :, None] == np.arange(p + 1)).sum(axis=1)
 
 
 def off_the_mode(winners: np.ndarray, p: int) -> np.ndarray:
-    """How many judges do not make the commonest choice; those without a choice do not count. Shape (prompts,).
+    """Number of judges that do not make the commonest choice; those without a choice do not count. Shape (prompts,).
 
     Source: Shi et al., Judging the Judges, Appendix C.2.
     """

@@ -115,7 +115,7 @@ def _are_comparable(pairs: Pairs) -> bool:
 
 
 def told(pairs: Pairs) -> np.ndarray:
-    """Which reads are of candidates that neither win nor lose all of theirs; repeated for what is left."""
+    """True for reads of candidates that neither win nor lose all of theirs; repeated for what is left."""
     kept = np.ones(len(pairs.verdict), dtype=bool)
     while True:
         both = np.concatenate([pairs.first[kept], pairs.second[kept]])
@@ -369,7 +369,7 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
 
 
 def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fit) -> bool:
-    """Whether the design tells the log-odds of reads at a difference of lengths of 0.
+    """Tell whether the design determines the log-odds of reads at a difference of lengths of 0.
 
     It does not where the difference of lengths follows from the candidates and places, as where each candidate is
     longer than the baseline by a constant; nor where all pairs have one difference, unless that is 0.
@@ -383,7 +383,7 @@ def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fi
 
 
 def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.ndarray:
-    """How far the mean of values moves when each cluster is left out, shape (n_clusters,)."""
+    """Shift of the mean of values when each cluster is left out, shape (n_clusters,)."""
     total, size = (np.bincount(cluster, weights, n_clusters) for weights in (values, np.ones(len(values))))
     left = len(values) - size
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -393,7 +393,7 @@ def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.nda
 def within(
     outcome: np.ndarray, terms: np.ndarray, unit: np.ndarray, cluster: np.ndarray, n_clusters: int
 ) -> cluster_robust.Fit:
-    """What terms that vary among reads of one pair add to the log-odds of its first candidate over its second.
+    """Effects of terms that vary among reads of one pair on the log-odds of its first candidate over its second.
 
     What the judge thinks of the pair cancels, and with ties also how often it calls one: a tie stands half-way, as in
     Davidson's model. It is a conditional logit of pairs of reads of one pair, see `preference`.
@@ -425,5 +425,5 @@ def within(
 
 
 def _pairs_of(size: np.ndarray, side: int) -> list[tuple[int, np.ndarray]]:
-    """Of each number of reads that units have, the first (0) or second (1) of every two of them."""
+    """First (0) or second (1) of every two reads of a unit, for each number of reads that units have."""
     return [(int(count), np.triu_indices(count, 1)[side]) for count in np.unique(size)]

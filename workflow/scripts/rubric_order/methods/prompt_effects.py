@@ -1,4 +1,4 @@
-"""What makes a judge give a score: where it stands in the prompt, how it is written, and what a reference answer shows.
+"""Effects of the prompt on a score: its place, the way it is written, and what a reference answer shows.
 
 A judge gives score s of item i in read r the log-weight a[i, s] + x_r(s) @ b. For two reads of an item, of which one
 gave score u and the other v, the log-odds that it was this way round are
@@ -116,7 +116,7 @@ def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sum
 def contrasts(
     names: Sequence[tuple[str, str]], styles: Sequence[Sequence[str]]
 ) -> Mapping[tuple[str, str], np.ndarray]:
-    """What is asked of b, by kind and name.
+    """Contrasts of b, by kind and name.
 
     Args:
         names: see `Terms`.

@@ -1,4 +1,4 @@
-"""How consistency and fairness of comparisons go with the quality gap, and what goes with it by arithmetic.
+"""Consistency and fairness of comparisons by the quality gap, and what goes with it by arithmetic.
 
 A win counts 1, an inconsistent comparison and a tie 1/p, as in Shi et al.'s overall win rate (Section 2.3). As an
 inconsistent comparison adds 1/p, the consistency of a set of pairs is at least twice the distance of its own win rate
@@ -100,7 +100,7 @@ def _with_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
 
 
 def few_cells(table: pd.DataFrame, kind: str) -> bool:
-    """Whether a judge's comparisons are of too few cells for slopes and bins over a kind of gap.
+    """Tell whether a judge's comparisons are of too few cells for slopes and bins over a kind of gap.
 
     A ``crossed`` gap lacks the comparison's own question, so that inside a cell it is the smaller the more this
     question added to the distance of the win rate from even: it falls with the outcome. Where cells are many,
@@ -135,7 +135,7 @@ def bins(gap: np.ndarray, count: int) -> np.ndarray:
 
 
 def implied(beta: float, log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What a judge of pairs gives whose verdicts depend on quality and place alone, each drawn by itself, no ties.
+    """Results of a judge of pairs whose verdicts depend on quality and place alone, each drawn by itself, no ties.
 
     Args:
         beta: log-odds that the first place adds over the second.

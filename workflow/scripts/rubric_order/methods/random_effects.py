@@ -16,7 +16,7 @@ MOST_CORRELATED = 0.99  # errors; two judges with the same errors are one
 
 
 class Summary(NamedTuple):
-    """What several estimates say together.
+    """Summary of several estimates together.
 
     Attributes:
         mean, low, high: of all, with its interval by Hartung and Knapp.

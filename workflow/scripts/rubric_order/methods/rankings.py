@@ -13,7 +13,7 @@ from rubric_order.methods.blocks import Block
 
 
 class Rankings(NamedTuple):
-    """How far two rankings of each prompt's candidates agree, each of shape (..., n_prompts); NaN where undefined.
+    """Agreement of two rankings of each prompt's candidates, each of shape (..., n_prompts); NaN where undefined.
 
     A tie is no reversal. What is due to ties stands by itself.
 

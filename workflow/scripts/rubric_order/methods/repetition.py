@@ -1,4 +1,4 @@
-"""How much a read would vary if it were repeated: under each ordering by itself, for no ordering stands for the others.
+"""Variance of a read if it were repeated: under each ordering by itself, for no ordering stands for the others.
 
 A judge can be sure of itself in the usual ordering and waver in others, or the reverse. Repeats of one ordering so say
 nothing of the others, and variances taken from them alone are not those of repetition.
@@ -43,7 +43,7 @@ def variance_of_draw(shares: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 def repeats_of(block: Block) -> int | None:
-    """How often each item is read in each of a block's orderings, where that is the same number throughout."""
+    """Number of reads of each item in each of a block's orderings; None where that is not the same throughout."""
     shown, number = block.orderings
     per_cell = np.bincount(block.item * len(shown) + number, minlength=len(block.items) * len(shown))
     return int(per_cell[0]) if per_cell[0] and (per_cell == per_cell[0]).all() else None

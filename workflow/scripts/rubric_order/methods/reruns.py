@@ -1,4 +1,4 @@
-"""How far estimates about single orderings would move if the same judge read the same items once more.
+"""Errors of estimates about single orderings: how far they would move if the same judge read the same items once more.
 
 Items stay, and reads are taken as drawn anew. Where an ordering is read several times, its repeats say how reads vary.
 Where each is read once, what is left of an item's scores beside its level and what each ordering does to all

@@ -22,7 +22,7 @@ def bootstrap_indices(n: int, resamples: int, *, rng: np.random.Generator) -> np
 
 
 def bootstrap_weights(n: int, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
-    """How often each of n units is drawn into each resample. Shape (resamples, n); rows sum to n.
+    """Count of each of n units in each resample. Shape (resamples, n); rows sum to n.
 
     They count the draws of `bootstrap_indices`, which is several times as fast as drawing multinomial counts.
     """
@@ -41,7 +41,7 @@ def bootstrap_sums(values: np.ndarray, resamples: int, *, rng: np.random.Generat
 
 
 def counted(codes: np.ndarray, n: int) -> np.ndarray:
-    """How often each of the numbers 0 to n - 1 is in each row. Shape (n_rows, ...) -> (n_rows, n)."""
+    """Count of each of the numbers 0 to n - 1 in each row. Shape (n_rows, ...) -> (n_rows, n)."""
     cells = codes + n * np.arange(len(codes))[:, None]  # a range of numbers of its own for each row
     return np.bincount(cells.ravel(), minlength=n * len(codes)).reshape(-1, n)
 
@@ -85,7 +85,7 @@ def two_sided_p(values: np.ndarray) -> float:
 
 
 class Jackknife(NamedTuple):
-    """What a jackknife says of an estimate; each of the estimate's shape, NaN where there are less than two parts.
+    """Results of a jackknife for an estimate; each of the estimate's shape, NaN where there are less than two parts.
 
     Attributes:
         low, high: ends of the interval.
@@ -271,7 +271,7 @@ def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 @functools.lru_cache(maxsize=8)
 def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
-    """How often each unit is drawn into each resample, the same for all blocks with so many units.
+    """Count of each unit in each resample, the same for all blocks with so many units.
 
     Strategies read the same items, so that their resamples are paired. Shape (resamples, n_units); read only.
     """

@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Linear(NamedTuple):
-    """How well a linear model fits.
+    """Fit of a linear model.
 
     Attributes:
         rss: residual sum of squares. rank: number of coefficients that the data tell, the intercept among them.
@@ -24,7 +24,7 @@ class Linear(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """What happens to a model without one of its terms; `term` is None for the model as it is."""
+    """Model without one of its terms; `term` is None for the model as it is."""
 
     term: str | None
     df: int

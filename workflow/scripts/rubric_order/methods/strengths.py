@@ -43,7 +43,7 @@ class Choices(NamedTuple):
 
 
 class Strengths(NamedTuple):
-    """What `fit` finds.
+    """Result of `fit`.
 
     Attributes:
         found: the fit: strengths of `count` candidates, then the worth of each place, if asked for, then that of a tie.

@@ -89,7 +89,7 @@ def _all_of_size(k: int, size: int) -> np.ndarray:
 
 
 def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """What the correlation of any mean of reads with human scores depends on, item by item.
+    """Moments, item by item, on which the correlation of any mean of reads with human scores depends.
 
     Args:
         scores: items by reads, shape (m, K), without gaps.

@@ -63,7 +63,7 @@ class Variants(NamedTuple):
 
 
 def kind(name: Name, base: Name) -> str:
-    """What a variant changes of the base: `base`, `order`, `ids`, `reference`, `neutral`, or `crossed` for several."""
+    """Kind of change from the base: `base`, `order`, `ids`, `reference`, `neutral`, or `crossed` for several."""
     changed = set() if name[1] == base[1] else {"order"}
     for part in parts(name[0]) ^ parts(base[0]):
         kinds = [prefix for prefix in ("reference", NEUTRAL) if part.startswith(prefix)]
@@ -130,7 +130,7 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: dict) -> Va
 
 
 def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items: int, n: int) -> np.ndarray:
-    """Of each item pairs of reads of one ordering, see `Variants.repeats`."""
+    """Pairs of reads of one ordering of each item, see `Variants.repeats`."""
     digits = np.stack(ordering).astype(np.int64) @ 10 ** np.arange(n)
     scored = ~np.isnan(value)
     item, digits, value = item[scored], digits[scored], value[scored]

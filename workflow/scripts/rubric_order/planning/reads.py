@@ -26,7 +26,7 @@ DRAWN = ("random", "latin")  # strategies that draw other orderings for each uni
 
 
 class Design(NamedTuple):
-    """Which reads a study wants of each unit.
+    """Reads that a study wants of each unit.
 
     Attributes:
         scales: numbers of score levels.

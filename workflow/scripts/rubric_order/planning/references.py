@@ -57,7 +57,7 @@ _LAST_SENTENCE = re.compile(r"[.!?\n]\W*(yes|no)\W*\Z", re.IGNORECASE)
 
 
 class Slot(NamedTuple):
-    """What one reference answer is written for.
+    """Slot of one reference answer: what it is written for.
 
     Attributes:
         dataset, group_id, criterion, rubric_id, level: what it belongs to; `level` is its score.
@@ -81,7 +81,7 @@ class Slot(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How reference answers are made.
+    """Plan by which reference answers are made.
 
     Attributes:
         slots: what is written.
@@ -108,7 +108,7 @@ def with_roles(judge: Mapping, *, writing: Mapping, reviewing: Mapping) -> dict:
 
 
 def judge_of(step: str, names: Sequence[str]) -> str:
-    """Which judge answers a step, such as ``2_review``; the judges change roles by round."""
+    """Judge that answers a step, such as ``2_review``; the judges change roles by round."""
     turn, role = step.split("_")
     return names[(int(turn) - 1 + STEPS.index(role)) % len(names)]
 
@@ -121,7 +121,7 @@ def steps(rounds: int) -> list[str]:
 def slots(
     items: pd.DataFrame, rubrics: pd.DataFrame, *, n: int, levels: Sequence[int], instruction: str = SAME
 ) -> list[Slot]:
-    """What reference answers are written for: each group and criterion of a dataset, at each of some levels.
+    """Slots that reference answers are written for: each group and criterion of a dataset, at each of some levels.
 
     Args:
         instruction: `SAME` where all items of a group have one instruction; `FIRST` takes that of its first item.
@@ -191,7 +191,7 @@ def _round(plan: Plan, turn: int, before: pd.DataFrame, responses: Mapping[str, 
 
 
 def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """What a step asks, given the answers to all steps before it; columns as those of `requests.SCHEMA`.
+    """Requests of a step, given the answers to all steps before it; columns as those of `requests.SCHEMA`.
 
     A writer is asked for what is not accepted yet. A reviewer is asked about each text of the round twice: whether it
     matches, and for its score.
@@ -215,7 +215,7 @@ def _open(plan: Plan, before: pd.DataFrame) -> list[Slot]:
 
 
 def _texts(plan: Plan, turn: int, before: pd.DataFrame, responses: pd.DataFrame) -> dict[Slot, tuple]:
-    """Of each slot that was written in a round the text, or None and the reason."""
+    """Text of each slot that was written in a round, or None and the reason."""
     answers, texts = _by_id(responses), {}
     for slot in _open(plan, before):
         answer, failure, cut = _answer(answers[_writing(plan, turn, slot, before)["request_id"]])
@@ -380,7 +380,7 @@ def typed(table: pd.DataFrame) -> pd.DataFrame:
 def load_plan(
     items: pd.DataFrame, rubrics: pd.DataFrame, templates: Sequence[Path], weights: Sequence[Path], settings: Mapping
 ) -> Plan:
-    """How reference answers of a dataset are made.
+    """Load the plan by which reference answers of a dataset are made.
 
     Args:
         templates: files: of writing, of reviewing, and of each judge's prompt for one score.

@@ -90,7 +90,7 @@ def _relabelled(question: Question, labels: Sequence[str]) -> Question:
 
 
 def _choices(table: pd.DataFrame, questions: list[Questions], probe: Probe, prefix: str) -> Iterator[Choices]:
-    """What each answer chooses; answers of one text to the same questions are parsed once."""
+    """Choices of each answer; answers of one text to the same questions are parsed once."""
     second = table["constrained_text"] if "constrained_text" in table else [None] * len(table)
     parsed: dict[tuple, Choices] = {}
     rows = zip(table["text"], table["error"], table["finish_reason"], table["_found"], second, questions, strict=True)
@@ -108,7 +108,7 @@ def _choices(table: pd.DataFrame, questions: list[Questions], probe: Probe, pref
 
 
 def _parse(text: str, truncated: bool, constrained: str | None, questions: Questions, probe: Probe) -> Choices:
-    """What an answer chooses, or its constrained second request where the first answer chooses nothing."""
+    """Choices of an answer, or of its constrained second request where the first answer chooses nothing."""
     choices = probe.parse(text, questions, truncated=truncated)
     if constrained is None or choices[0].label is not None:
         return choices

@@ -1,4 +1,4 @@
-"""Which tokens write a label, and whether a judge's next token tells labels apart."""
+"""Tokens that write a label, and a check that a judge's next token tells labels apart."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ def single_tokens(spellings: Sequence[Spellings]) -> list[list[int]]:
 
 
 def problem(labels: Sequence[str], spellings: Sequence[Spellings]) -> str | None:
-    """Why the probabilities of the next token are not those of the labels; None where they are.
+    """Reason why the probabilities of the next token are not those of the labels; None where they are.
 
     The Roman numerals `i` and `iv` can begin with the same token, whose probability is then not that of `i`.
     """
@@ -27,7 +27,7 @@ def problem(labels: Sequence[str], spellings: Sequence[Spellings]) -> str | None
 
 
 def shared_beginning(labels: Sequence[str]) -> str | None:
-    """Why the probabilities of the next token need not be those of the labels, where no tokenizer is at hand.
+    """Reason why the probabilities of the next token need not be those of the labels, where no tokenizer is at hand.
 
     None where no label begins as another does.
     """

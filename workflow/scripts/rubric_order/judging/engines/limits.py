@@ -16,7 +16,7 @@ MINUTE = 60.0
 
 
 class Amount(NamedTuple):
-    """What calls use: their number, tokens (prompts and answers together), and money."""
+    """Use of calls: their number, tokens (prompts and answers together), and money."""
 
     calls: int = 0
     tokens: int = 0
@@ -178,7 +178,7 @@ class RateLimiter:
             self._corrected.set()
 
     def _fits(self, tokens: int, now: float) -> bool:
-        """Whether the limit has room for `tokens`. A request larger than the limit fits when nothing else counts."""
+        """Tell whether the limit has room for `tokens`. A request above the limit fits when nothing else counts."""
         while self._window and self._window[0].time + MINUTE <= now:
             old = self._window.popleft()
             old.counts = False

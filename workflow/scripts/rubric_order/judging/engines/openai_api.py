@@ -326,7 +326,7 @@ class OpenAiEngine:
         return self._profiles[profile]
 
     def _body(self, request: Request, settings: dict, variants: list[list[str]] | None) -> dict:
-        """What is sent for a request. Sampling settings that are null are left out."""
+        """Body that is sent for a request. Sampling settings that are null are left out."""
         messages = [{"role": "user", "content": request.prompt}]
         if settings["system_prompt"]:
             messages.insert(0, {"role": "system", "content": settings["system_prompt"]})
@@ -358,7 +358,7 @@ class OpenAiEngine:
         return {key: value for key, value in body.items() if value is not None} | settings["extra_body"]
 
     def _reads_options(self, request: Request) -> bool:
-        """Whether the log-probabilities of the labels are asked for."""
+        """Tell whether the log-probabilities of the labels are asked for."""
         wanted = bool(request.names) or self._settings(request.profile)["answer_format"] == "score"
         return wanted and request.begun is None and (self.vllm or self.judge["top_logprobs"] > 0)
 
@@ -451,7 +451,7 @@ class OpenAiEngine:
         )
 
     def _is_asked_model(self, model: str | None) -> bool:
-        """Whether the model that answered is the one that was asked: by its name, or by that of a dated version."""
+        """Tell whether the model that answered is the one that was asked, by its name or that of a dated version."""
         if model is None or model in (self.model, *self.judge["accept_models"]):
             return True
         return re.fullmatch(re.escape(self.model) + r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})", model) is not None

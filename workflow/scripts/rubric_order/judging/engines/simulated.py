@@ -201,7 +201,7 @@ class SimulatedEngine:
             yield Response(request.request_id, text=WRITTEN.format(level=level, n=n), finish_reason="stop")
 
     def _review(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Whether texts have the levels that were asked for; no text of a simulated judge, no verdict."""
+        """Answers on whether texts have the levels that were asked for; no text of a simulated judge, no verdict."""
         wanted = np.array([request.shown.levels[0] for request in requests], dtype=float)
         levels = [_LEVEL.search(request.prompt) for request in requests]
         for row, (request, level) in enumerate(zip(requests, levels, strict=True)):
@@ -244,7 +244,7 @@ class SimulatedEngine:
         place: int = 0,
         wording: Wording | None = None,
     ) -> Selection:
-        """What a judge does with requests, each about one item (dataset and id)."""
+        """Selections of a judge for requests, each about one item (dataset and id)."""
         index = {item: number for number, item in enumerate(dict.fromkeys(items))}
         of_item = np.array([index[item] for item in items])
         head = f"judge\x1f{self.judge['model']}\x1f{self.simulation.seed}"
@@ -309,7 +309,7 @@ def _kind(request: Request) -> tuple[int, int, int, int, str, str]:
 
 
 def _padded(requests: Sequence[Request], n: int) -> np.ndarray:
-    """Which candidates the conditions of requests pad, shape (reads, n)."""
+    """Candidates that the conditions of requests pad: 1, else 0, shape (reads, n)."""
     padded = np.zeros((len(requests), n))
     for row, request in enumerate(requests):
         before, separator, number = request.shown.condition.partition("padded_")
@@ -319,7 +319,7 @@ def _padded(requests: Sequence[Request], n: int) -> np.ndarray:
 
 
 def _wording(requests: Sequence[Request], n: int) -> Wording | None:
-    """What the prompts say beside the order of the levels; None where all are the usual ones."""
+    """Wording of the prompts beside the order of the levels; None where all are the usual ones."""
     condition_names = [request.shown.condition for request in requests]
     if {*condition_names} == {BASELINE} or not all(name in conditions.Offered() for name in {*condition_names}):
         return None

@@ -41,7 +41,7 @@ def load(judge: dict, *, model_folder: Path | None) -> "VllmEngine":
 
 
 def model_path(judge: dict, model_folder: Path | None) -> str:
-    """Where vLLM finds a judge's model: weights that the workflow converted, a local folder, or a name of the hub."""
+    """Place of a judge's model for vLLM: weights that the workflow converted, a local folder, or a name of the hub."""
     return str(model_folder or os.path.expanduser(judge["model"]))
 
 
@@ -101,7 +101,7 @@ def engine_arguments(judge: dict, model: str) -> dict:
 
 
 def _draws(judge: dict) -> bool:
-    """Whether answers are drawn, under the judge's own settings or under a profile."""
+    """Tell whether answers are drawn, under the judge's own settings or under a profile."""
     profiles = [judges.with_profile(judge, name) for name in judge.get("profiles") or {}]
     return any(settings["sampling"]["temperature"] > 0 for settings in [judge, *profiles])
 
@@ -207,7 +207,7 @@ class VllmEngine:
         return judges.with_profile(self.judge, profile)
 
     def encode(self, prompt: str, profile: str = judges.DEFAULT_PROFILE, *, begun: str | None = None) -> list[int]:
-        """What the model is given for a prompt, see `chat.encode`."""
+        """Tokens that the model is given for a prompt, see `chat.encode`."""
         return chat.encode(self.tokenizer, self.settings(profile), prompt, begun=begun)
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
@@ -223,7 +223,7 @@ class VllmEngine:
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
     def readable(self, labels: tuple[str, ...], *, several: bool) -> bool:
-        """Whether the log-probabilities of labels are asked for; where not, the log says once why.
+        """Tell whether the log-probabilities of labels are asked for; where not, the log says once why.
 
         Raises:
             InputError: one question is asked, and scores that are numbers cannot be read.
