@@ -1,1 +1,1 @@
-"""What every part uses: files, errors, locks, keys, command lines, the hash of code."""
+"""Tools that every part uses: files, errors, locks, keys, command lines, the hash of code."""

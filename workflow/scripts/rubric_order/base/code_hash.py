@@ -1,4 +1,4 @@
-"""What code a result depends on: a hash of a script and of the library modules that it uses.
+"""Version of the code that a result depends on: a hash of a script and of the library modules that it uses.
 
 The hash is taken of the syntax, without comments, docstrings and layout, so that only a change of what the code does
 marks a result as out of date. What was found of a file is kept beside its compiled form, since every start of Snakemake
@@ -40,7 +40,7 @@ def code_version(script: Path, modules: Iterable[str] = ()) -> str:
         if path not in closure:
             digest, used = _read(path, path.stat().st_mtime_ns)
             closure[path] = digest
-            pending += [found for name in used for found in _files(root, name)]
+            pending += [file for name in used for file in _files(root, name)]
     parts = sorted(f"{path.relative_to(root).as_posix()}={digest}" for path, digest in closure.items())
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
@@ -64,9 +64,9 @@ def _read(path: Path, _modified: int) -> tuple[str, frozenset[str]]:
     kept = path.parent / "__pycache__" / f"{path.stem}.syntax.json"
     content = hashlib.blake2b(_own() + source, digest_size=16).hexdigest()
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads(kept.read_text(encoding="utf-8"))
-        if found["content"] == content:
-            return found["syntax"], frozenset(found["used"])
+        saved = json.loads(kept.read_text(encoding="utf-8"))
+        if saved["content"] == content:
+            return saved["syntax"], frozenset(saved["used"])
     digest, used = _of_syntax(source)
     if not sys.dont_write_bytecode:
         with contextlib.suppress(OSError):
@@ -89,7 +89,7 @@ def _keep(path: Path, found: dict) -> None:
 
 
 def _of_syntax(source: bytes) -> tuple[str, frozenset[str]]:
-    """What `_read` returns, from the bytes of a file."""
+    """Result of `_read`, from the bytes of a file."""
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     used = frozenset(name for name in _names(nodes) if name.startswith(f"{PACKAGE}."))

@@ -70,7 +70,7 @@ class _Printable(logging.Formatter):
 
 
 def told(error: OSError) -> str:
-    """What the system says of a file or folder, on one line."""
+    """Message of the system about a file or folder, on one line."""
     path = error.filename2 or error.filename  # of two the output
     return printable(f"{f'{path}: ' if path else ''}{os.strerror(error.errno)}")
 
@@ -123,7 +123,7 @@ def _named_path(text: str) -> tuple[str, Path]:
 
 
 def is_asked_for(pattern: str, variable: str) -> bool:
-    """Whether a word of this program's command line is like `pattern`, or one of the program that started it was.
+    """Tell whether a word of this program's command line is like `pattern`, or one of the program that started it was.
 
     Snakemake starts others, for single jobs, whose command lines do not name its targets: environment `variable` does.
     """

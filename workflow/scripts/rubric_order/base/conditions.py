@@ -19,8 +19,8 @@ def of_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
     """
     if "condition" not in estimates:
         return estimates
-    known = estimates["condition"]
-    kept = (known == condition) | known.isna() | (known == "")
+    conditions = estimates["condition"]
+    kept = (conditions == condition) | conditions.isna() | (conditions == "")
     return estimates[kept].drop(columns="condition").reset_index(drop=True)
 
 

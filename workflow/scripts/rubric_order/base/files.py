@@ -117,14 +117,14 @@ def read_rows(file: pq.ParquetFile, rows: np.ndarray, columns: list[str]) -> Ite
         rows: their indices, ascending.
         columns: names of columns; those that the file lacks are left out.
     """
-    names = [name for name in columns if name in file.schema_arrow.names]
+    present = [name for name in columns if name in file.schema_arrow.names]
     bounds = np.searchsorted(rows, ends := group_bounds(file))
     for group in np.flatnonzero(np.diff(bounds)).tolist():
-        yield file.read_row_group(group, names).take(rows[bounds[group] : bounds[group + 1]] - ends[group])
+        yield file.read_row_group(group, present).take(rows[bounds[group] : bounds[group + 1]] - ends[group])
 
 
 def group_bounds(file: pq.ParquetFile) -> np.ndarray:
-    """Where the row groups of a file begin, and where the last one ends, shape (n_groups + 1,)."""
+    """First row of each row group of a file, and the end of the last one, shape (n_groups + 1,)."""
     sizes = (file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))
     return np.cumsum([0, *sizes])
 
@@ -186,8 +186,8 @@ def read_text(path: str | Path) -> str:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        found = error.object[error.start]
-        raise InputError(f"{path}: line {line}: expected UTF-8, found byte 0x{found:02x}") from None
+        byte = error.object[error.start]
+        raise InputError(f"{path}: line {line}: expected UTF-8, found byte 0x{byte:02x}") from None
 
 
 def read_json(path: str | Path) -> object:

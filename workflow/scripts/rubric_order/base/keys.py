@@ -1,4 +1,4 @@
-"""What an estimate is about: names and values that stages share. It imports next to nothing and costs little."""
+"""Keys of an estimate: names and values that stages share. It imports next to nothing and costs little."""
 
 from collections.abc import Iterable
 
@@ -32,7 +32,7 @@ DEFAULT_PROFILE = "default"  # a judge as it stands, without the changes of a pr
 
 
 def stream(key: Iterable[object]) -> list[object]:
-    """What names the random numbers of a group of reads: its key, without the condition where that is the baseline.
+    """Key that names the random numbers of a group of reads, without the condition where that is the baseline.
 
     Studies without conditions so draw the same numbers as before there were any.
     """

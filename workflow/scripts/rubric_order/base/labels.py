@@ -48,10 +48,10 @@ def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     """
     places = {"judge": labels.place_of_judge, "dataset": labels.place_of_dataset}
     columns = list(estimates)
-    known = [place for place, name in enumerate(columns) if name in places]
-    if not known or "published" in columns:
+    ranked = [place for place, name in enumerate(columns) if name in places]
+    if not ranked or "published" in columns:
         return estimates
-    keys = columns[: known[-1] + 1]
+    keys = columns[: ranked[-1] + 1]
     ranks = estimates[keys].assign(**{name: estimates[name].map(places[name]) for name in places if name in keys})
     return estimates.loc[ranks.sort_values(keys, kind="stable").index].reset_index(drop=True)
 
@@ -71,26 +71,26 @@ def every_profile(statistics: Mapping[str, pd.DataFrame], labels: Labels) -> tup
         >>> found["s"]["judge"].tolist(), [labels.judge(name) for name in found["s"]["judge"]]
         (['a', 'a/think'], ['A-7B', 'A-7B, think'])
     """
-    found = {name: _profiles_as_judges(table, labels) for name, table in statistics.items()}
-    seen = {name for table in found.values() if "judge" in table for name in table["judge"].dropna().unique()}
+    tables = {name: _profiles_as_judges(table, labels) for name, table in statistics.items()}
+    seen = {name for table in tables.values() if "judge" in table for name in table["judge"].dropna().unique()}
     judges = {}
     for judge, label in labels.judges.items():
         judges[judge] = label
         own = sorted(name for name in seen if name.startswith(f"{judge}/"))
         judges |= {name: f"{label}, {name.partition('/')[2]}" for name in own}
-    return found, labels._replace(judges=judges)
+    return tables, labels._replace(judges=judges)
 
 
 def _profiles_as_judges(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     if "judge" not in table or "profile" not in table:
         return table
     other = table["profile"].notna() & (table["profile"] != DEFAULT_PROFILE)
-    found = table.assign(profile=EVERY)
-    found["judge"] = table["judge"].where(~other, table["judge"] + "/" + table["profile"])
+    changed = table.assign(profile=EVERY)
+    changed["judge"] = table["judge"].where(~other, table["judge"] + "/" + table["profile"])
     if "other" in table:  # a judge, or a strategy
         renamed = other & table["other"].isin(labels.judges)
-        found["other"] = table["other"].where(~renamed, table["other"] + "/" + table["profile"])
-    return found
+        changed["other"] = table["other"].where(~renamed, table["other"] + "/" + table["profile"])
+    return changed
 
 
 def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
@@ -98,7 +98,7 @@ def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 
     Which columns hold them is said in `JUDGES`, `DATASETS` and `NAMED_BY`; how they are headed does not depend on case.
     """
-    found = printed.copy()
+    labelled = printed.copy()
     for name in printed:
         if NAMED_BY.get(name) in printed:
             kinds = printed[NAMED_BY[name]].tolist()
@@ -106,12 +106,12 @@ def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
             kinds = [name.lower()] * len(printed)
         else:
             continue
-        found[name] = [_label(text, kind, labels) for text, kind in zip(printed[name], kinds, strict=True)]
-    return found.rename(columns=lambda name: _head(name, labels))
+        labelled[name] = [_label(text, kind, labels) for text, kind in zip(printed[name], kinds, strict=True)]
+    return labelled.rename(columns=lambda name: _head(name, labels))
 
 
 def _label(value: object, kind: str, labels: Labels) -> object:
-    """What is written for a value of a kind that has labels; others stay as they are."""
+    """Label that is written for a value of a kind that has labels; others stay as they are."""
     if not isinstance(value, str):
         return value
     if kind in JUDGES:

@@ -89,7 +89,7 @@ def _read_holder(file: TextIO) -> dict:
 
 
 def alive(holder: dict) -> bool | None:
-    """Whether the holder's process still runs; None where this machine cannot know."""
+    """Tell whether the holder's process still runs; None where this machine cannot know."""
     if not holder:
         return None
     if {key: holder[key] for key in _place()} == _place():
@@ -128,7 +128,7 @@ def _name(holder: dict) -> str:
 
 
 def _started(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None once it has ended. Id and start name one process."""
+    """Start of a process, in clock ticks since boot; None once it has ended. Id and start name one process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -144,7 +144,7 @@ def _slurm_job() -> str | None:
 
 
 def _runs(job: str) -> bool | None:
-    """Whether SLURM says that a job runs; None where it does not answer."""
+    """Tell whether SLURM says that a job runs; None where it does not answer."""
     states = "RUNNING,SUSPENDED,COMPLETING"
     command = ["squeue", "--noheader", f"--states={states}", "--format=%i", f"--jobs={job}"]
     try:

@@ -1,4 +1,4 @@
-"""Where options stand in an ordering: entry p - 1 of a row is the option, from 1, at position p."""
+"""Positions of options in an ordering: entry p - 1 of a row is the option, from 1, at position p."""
 
 import numpy as np
 

@@ -67,7 +67,7 @@ def held_back() -> Iterator[None]:
 
 
 def yielded_after(source: Iterator | None, stop: BaseException) -> Iterator:
-    """What a generator yields after the exception `stop` is thrown into it; nothing if it has ended."""
+    """Values that a generator yields after the exception `stop` is thrown into it; none if it has ended."""
     if isinstance(source, Generator):
         with contextlib.suppress(StopIteration, type(stop)):
             yield source.throw(stop)

@@ -71,8 +71,8 @@ def check_values(config: Mapping) -> None:
     for path, value in _values(config):
         if isinstance(value, Mapping):
             if wrong := [key for key in value if not isinstance(key, str)]:
-                found = f"found {wrong[0]!r}; put it in quotes"
-                raise InputError(f"config: {path or 'top level'}: expected a name as key, {found}")
+                detail = f"found {wrong[0]!r}; put it in quotes"
+                raise InputError(f"config: {path or 'top level'}: expected a name as key, {detail}")
             for key in value:
                 if unfit := _unfit(key):
                     raise InputError(f"config: {path or 'top level'}: key {key!r:.60}: {unfit}")
@@ -108,7 +108,7 @@ _Validator = validators.extend(
 
 
 def is_of_type(value: object, kinds: str | list[str]) -> bool:
-    """Whether a value has one of the types that a schema names."""
+    """Tell whether a value has one of the types that a schema names."""
     return _Validator({"type": kinds}).is_valid(value)
 
 
@@ -139,11 +139,13 @@ def _explain(error: ValidationError) -> str:
     path = "/".join(map(str, error.absolute_path)) or "top level"
     match error.validator:
         case "additionalProperties":
-            known = error.schema.get("properties", {})
-            unknown = next(key for key in error.instance if key not in known)
+            properties = error.schema.get("properties", {})
+            unknown = next(key for key in error.instance if key not in properties)
             if (gone := GONE.get(f"{path}/{unknown}")) is not None:
                 return f"{path}: key {unknown!r} is no longer there; leave it out: {gone}"
-            return f"{path}: unknown key {unknown!r:.60}; expected {', '.join(known)}{nearest(unknown, known)}"
+            return (
+                f"{path}: unknown key {unknown!r:.60}; expected {', '.join(properties)}{nearest(unknown, properties)}"
+            )
         case "pattern" if "propertyNames" in error.absolute_schema_path:
             return f"{path}: unknown key {error.instance!r:.60}; expected an id like {error.validator_value}"
         case "required":
@@ -197,8 +199,8 @@ def _problems_of_datasets(datasets: Mapping) -> Iterator[str]:
                 yield f"datasets/{name}/files/{file}: expected either 'path', or 'url' and 'sha256'"
         least, greatest = dataset["human_scale"]
         if least >= greatest:
-            found = f"found {least}, {greatest}"
-            yield f"datasets/{name}/human_scale: expected the least score and then the greatest, {found}"
+            detail = f"found {least}, {greatest}"
+            yield f"datasets/{name}/human_scale: expected the least score and then the greatest, {detail}"
 
 
 def _problems_of_judges(known: Mapping) -> Iterator[str]:
@@ -218,7 +220,7 @@ def _problems_of_judges(known: Mapping) -> Iterator[str]:
 
 
 def _problems_of_judge(judge: Mapping) -> Iterator[str]:
-    """What does not fit together in a judge's settings, as the key and what is wrong with it."""
+    """Contradictions in a judge's settings, as the key and what is wrong with it."""
     if judge["answer_format"] == "feedback" and judge["answer_prefix"]:
         yield "answer_prefix: it is for answer_format 'score', found answer_format 'feedback'"
     if judge["criteria_format"] == "lines" and judge["reasoning_end"]:
@@ -228,8 +230,8 @@ def _problems_of_judge(judge: Mapping) -> Iterator[str]:
         yield f"simulation: it is for engine 'simulated', found engine {judge['engine']!r}"
     rows = (simulation or {}).get("interaction")
     if isinstance(rows, list) and len(lengths := {len(row): None for row in rows}) > 1:
-        found = ", ".join(map(str, lengths))
-        yield f"simulation/interaction: expected rows of one length, found lengths {found}"
+        listed = ", ".join(map(str, lengths))
+        yield f"simulation/interaction: expected rows of one length, found lengths {listed}"
     if judges.DEFAULT_PROFILE in judge["profiles"]:
         yield f"profiles: {judges.DEFAULT_PROFILE!r} names the judge without a profile; use another name"
     if judge["engine"] == "recorded" and not judge.get("files"):
@@ -237,7 +239,7 @@ def _problems_of_judge(judge: Mapping) -> Iterator[str]:
 
 
 def _problems_of_engine_and_profiles(judge: Mapping) -> Iterator[str]:
-    """What does not fit a judge's engine: of the judge as it stands, and what its profiles add."""
+    """Settings that do not fit a judge's engine: of the judge as it stands, and what its profiles add."""
     own = list(_problems_of_engine(judge))
     yield from own
     for profile in judge["profiles"]:
@@ -247,7 +249,7 @@ def _problems_of_engine_and_profiles(judge: Mapping) -> Iterator[str]:
 
 
 def _problems_of_references(config: Mapping) -> Iterator[str]:
-    """What is wrong with how reference answers are made."""
+    """Problems with how reference answers are made."""
     for dataset, block in config["references"].items():
         where = f"references/{dataset}"
         if dataset not in config["datasets"]:
@@ -275,7 +277,7 @@ def _problems_of_references(config: Mapping) -> Iterator[str]:
 
 
 def _problems_of_roles(name: str, judge: Mapping, block: Mapping) -> Iterator[str]:
-    """What the sampling of reference answers adds to what does not fit a judge's engine."""
+    """Settings that do not fit a judge's engine, added by the sampling of reference answers."""
     from rubric_order.planning import references  # imports pandas
 
     own = list(_problems_of_engine(judge))
@@ -297,8 +299,8 @@ def _problems_of_levels(name: str, study: Mapping, known: Mapping) -> Iterator[s
             except ValueError:
                 continue
             if text and text != n:
-                found = f"{condition!r} shows an answer that is written for {text}"
-                yield f"studies/{name}/conditions: {found}; expected a dataset of the study under 'references'"
+                detail = f"{condition!r} shows an answer that is written for {text}"
+                yield f"studies/{name}/conditions: {detail}; expected a dataset of the study under 'references'"
 
 
 def _problems_of_studies(config: Mapping, ready: Collection[str]) -> Iterator[str]:
@@ -306,17 +308,17 @@ def _problems_of_studies(config: Mapping, ready: Collection[str]) -> Iterator[st
         for kind in ("datasets", "judges"):
             for entry in study[kind]:
                 if entry not in config[kind]:
-                    known = ", ".join(config[kind]) or "none"
+                    defined = ", ".join(config[kind]) or "none"
                     others = [judge for judge in ready if judge not in config[kind]] if kind == "judges" else []
-                    known += f"; ready-made in config/judges: {', '.join(others)}" if others else ""
+                    defined += f"; ready-made in config/judges: {', '.join(others)}" if others else ""
                     close = nearest(entry, [*config[kind], *others])
-                    yield f"studies/{name}/{kind}: {entry!r:.80} is not defined under {kind}; defined: {known}{close}"
+                    yield f"studies/{name}/{kind}: {entry!r:.80} is not defined under {kind}; defined: {defined}{close}"
         known_judges = {judge: config["judges"][judge] for judge in study["judges"] if judge in config["judges"]}
         yield from (f"studies/{name}{problem}" for problem in _problems_of_study(study, known_judges))
 
 
 def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
-    """What does not fit together in a study, as what follows its path.
+    """Contradictions in a study, as what follows its path.
 
     Args:
         study: its settings.
@@ -331,8 +333,8 @@ def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
     wanted = dict(probes.load(study["probe"]).PROMPTS).get(study["prompt"])
     for judge, settings in known.items():
         if wanted is not None and settings["answer_format"] != wanted:
-            found = f"judge {judge!r} has answer_format {settings['answer_format']!r}"
-            yield f"/prompt: {study['prompt']!r} asks for answer_format {wanted!r}, {found}"
+            detail = f"judge {judge!r} has answer_format {settings['answer_format']!r}"
+            yield f"/prompt: {study['prompt']!r} asks for answer_format {wanted!r}, {detail}"
         if (settings["engine"] == "recorded") != (study["strategies"] == ["recorded"]):
             yield f": judge {judge!r}: engine 'recorded' and strategies: [recorded] go together; found one of them"
     for profile in study["profiles"]:
@@ -342,7 +344,7 @@ def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
 
 
 def _problems_of_probe(study: Mapping, probe: Probe) -> Iterator[str]:
-    """What of a study its probe does not offer."""
+    """Settings of a study that its probe does not offer."""
     name = study["probe"]
     for key, offered in (("strategies", probe.STRATEGIES), ("conditions", probe.CONDITIONS)):
         for value in study[key]:
@@ -381,8 +383,8 @@ def check_templates(config: Mapping) -> None:
         named = list(dict.fromkeys(named))
         if len(named) > 1:
             reviews = f" (references are scored as in {REVIEWED_AS})" if reviewed else ""
-            found = f"a template is for one probe, found studies of {', '.join(named)}{reviews}"
-            raise InputError(f"config: judges/{name}/template: {found}; expected a judge for each")
+            detail = f"a template is for one probe, found studies of {', '.join(named)}{reviews}"
+            raise InputError(f"config: judges/{name}/template: {detail}; expected a judge for each")
         for key, study in studies.items():
             if study["prompt"] is not None:
                 raise InputError(f"config: studies/{key}/prompt: judge {name!r} has a template of its own")
@@ -411,7 +413,7 @@ def _problems_of_statistics(config: Mapping) -> Iterator[str]:
         yield from _problems_of_shown("statistics/scales", shown, studies, catalogue.probes(("scales",)))
     named = (("halo/alone", config["statistics"]["halo"]["alone"]),)
     named += (("golden_scores/studies", config["statistics"]["golden_scores"]["studies"]),)
-    for key, study in ((key, study) for key, each in named for study in each):
+    for key, study in ((key, study) for key, listed in named for study in listed):
         if study not in studies:
             yield f"statistics/{key}: {study!r} is not defined under studies; defined: {', '.join(studies)}"
         elif (probe := studies[study]["probe"]) not in catalogue.SCORE_ORDER:
@@ -420,18 +422,18 @@ def _problems_of_statistics(config: Mapping) -> Iterator[str]:
 
 
 def _problems_of_replication(config: Mapping) -> Iterator[str]:
-    """What is wrong with the studies and judges that are compared with published ones."""
+    """Problems with the studies and judges that are compared with published ones."""
     settings = config["statistics"]["replication"]
     # A folder of recorded answers has some of the judges that a config knows.
     for kind in ("studies", "judges") if not config["recorded_dir"] else ("studies",):
         for name in settings[kind]:
             if name.partition("/")[0] not in config[kind]:
-                known = ", ".join(config[kind])
-                yield f"statistics/replication/{kind}: {name!r} is not defined under {kind}; defined: {known}"
+                defined = ", ".join(config[kind])
+                yield f"statistics/replication/{kind}: {name!r} is not defined under {kind}; defined: {defined}"
 
 
 def _problems_of_shown(where: str, settings: Mapping, studies: Mapping, probes: Collection[str]) -> Iterator[str]:
-    """What is wrong with the studies that a figure or table of some probes shows."""
+    """Problems with the studies that a figure or table of some probes shows."""
     shown = settings.get("studies", [settings["study"]] if "study" in settings else [])
     shown = [*shown, *settings.get("also", [])]
     unknown = [name for name in shown if name not in studies]
@@ -442,8 +444,8 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping, probes: 
         return
     name = where.partition("/")[2]
     for study in shown:
-        if not catalogue.fits(found := studies[study]["probe"], probes):
-            yield f"{where}: study {study!r} has probe {found!r}; expected {' or '.join(map(repr, sorted(probes)))}"
+        if not catalogue.fits(probe := studies[study]["probe"], probes):
+            yield f"{where}: study {study!r} has probe {probe!r}; expected {' or '.join(map(repr, sorted(probes)))}"
     if name == "crossed_orders" and not any(studies[study]["crossed"] for study in shown):
         yield f"{where}/study: study {shown[0]!r} varies one order only; expected one with crossed: true"
     if name == "rank_reversal" and settings["strategy"] == settings["other"]:
@@ -462,7 +464,7 @@ def _problems_of_shown(where: str, settings: Mapping, studies: Mapping, probes: 
 
 
 def _problems_of_engine(judge: Mapping) -> Iterator[str]:
-    """What does not fit a judge's engine, as the key and what is wrong with it."""
+    """Settings that do not fit a judge's engine, as the key and what is wrong with it."""
     sampling = {key: value for key, value in judge["sampling"].items() if value is None}
     if judge["engine"] != "openai":
         for key in ("base_url", "api_key_env", "serve", "prices", "requests_per_minute", "tokens_per_minute"):

@@ -1,4 +1,4 @@
-"""What a judge is: the settings that its answers depend on, apart from those that say how fast or where it runs."""
+"""Identity of a judge: the settings that its answers depend on, apart from those that say how fast or where it runs."""
 
 import ipaddress
 import re
@@ -139,14 +139,14 @@ def _wire(judge: Mapping, formats: Collection[str]) -> dict:
 
 
 def has_open_weights(judge: Mapping) -> bool:
-    """Whether config does not say which weights answer: they lie in a folder, or their revision can move."""
+    """Tell whether config leaves open which weights answer: they lie in a folder, or their revision can move."""
     runs = judge["engine"] == "vllm" or judge.get("serve") is not None
     pinned = re.fullmatch("[0-9a-f]{40}", judge.get("revision") or "") is not None
     return runs and not judge.get("gguf") and (is_local(judge["model"]) or not pinned)
 
 
 def is_endpoint(judge: Mapping) -> bool:
-    """Whether a judge answers over an endpoint that others run."""
+    """Tell whether a judge answers over an endpoint that others run."""
     return judge["engine"] == "openai" and judge.get("serve") is None
 
 
@@ -157,7 +157,7 @@ def shown_name(judge: Mapping) -> str:
 
 
 def wrong_address(url: str) -> str | None:
-    """What is wrong with the address of an endpoint; None where nothing is."""
+    """Fault of an endpoint's address; None where there is none."""
     if not ADDRESS.fullmatch(url) or not url.isprintable():
         return "expected http:// or https:// and a host, without a user, a query, a fragment, spaces or line breaks"
     try:
@@ -203,9 +203,9 @@ def varied(judge: Mapping, profiles: Iterable[str], path: str) -> dict[str, obje
     Returns:
         The setting by profile; profiles under which the judge does not have it are left out.
     """
-    known = {DEFAULT_PROFILE: judge, **judge.get("profiles", {})}
-    found = {profile: _at(known[profile], path) for profile in profiles if profile in known}
-    return {profile: value for profile, value in found.items() if value is not None}
+    by_profile = {DEFAULT_PROFILE: judge, **judge.get("profiles", {})}
+    settings = {profile: _at(by_profile[profile], path) for profile in profiles if profile in by_profile}
+    return {profile: value for profile, value in settings.items() if value is not None}
 
 
 def _at(settings: object, path: str) -> object:
@@ -215,7 +215,7 @@ def _at(settings: object, path: str) -> object:
 
 
 def reuses_greedy(judge: Mapping) -> bool:
-    """Whether repeats of one prompt are declared equal: at temperature 0, and if the judge's config says so."""
+    """Tell whether repeats of one prompt are declared equal: at temperature 0, and if the judge's config says so."""
     return judge.get("greedy_repeats") == "reuse" and judge["sampling"]["temperature"] == 0
 
 
@@ -240,7 +240,7 @@ def greedy_profiles(judge: Mapping, profiles: Iterable[str]) -> set[str]:
 
 
 def is_local(model: str) -> bool:
-    """Whether a model is named by a path rather than by its id on the hub, which is ``name`` or ``owner/name``."""
+    """Tell whether a model is named by a path rather than by its id on the hub, which is ``name`` or ``owner/name``."""
     return model.startswith((".", "/", "~")) or model.count("/") > 1
 
 

@@ -119,11 +119,11 @@ def _block(config: Mapping, key: str) -> Mapping:
 
 def _add_ready_made(config: dict, folder: Path) -> None:
     """Put what is ready-made under what a config says of it."""
-    known: dict = {}
+    merged: dict = {}
     for path in ready_made(folder, config):
-        merge(known, schema.parse(path.read_text(encoding="utf-8")))
-    merge(known, config)
-    config.update(known)
+        merge(merged, schema.parse(path.read_text(encoding="utf-8")))
+    merge(merged, config)
+    config.update(merged)
 
 
 def merge(config: dict, over: Mapping) -> None:
@@ -138,7 +138,7 @@ def merge(config: dict, over: Mapping) -> None:
 
 
 def _names_a_folder(config: Mapping) -> bool:
-    """Whether recorded answers are to be looked for; a config of another shape is not looked into."""
+    """Tell whether recorded answers are to be looked for; a config of another shape is not looked into."""
     folder = config.get("recorded_dir")
     return isinstance(folder, str) and folder != "" and isinstance(config.get("studies"), Mapping)
 
@@ -157,9 +157,9 @@ def _check_recorded(config: Mapping) -> None:
 def _size_figures(config: Mapping, shape: Mapping) -> None:
     """Give each figure the sizes of its preset, in place of the defaults, which are those of a page."""
     usual = config.get("figure_preset", shape["properties"]["figure_preset"]["default"])
-    known = schema.part_of(shape, "figures")
+    figures = schema.part_of(shape, "figures")
     for name, block in _block(config, "figures").items():
-        parts = schema.part_of(known, name)["properties"]
+        parts = schema.part_of(figures, name)["properties"]
         presets.fill(block, {key: part["default"] for key, part in parts.items() if "default" in part}, usual)
 
 
@@ -171,7 +171,7 @@ def _add_labels(config: Mapping) -> None:
 
 
 def locate(path: str, folder: Path) -> str:
-    """Where a file or folder is that a config names.
+    """Path of a file or folder that a config names.
 
     A relative path starts in the folder in which the workflow runs. What is not there is looked for in the project.
 

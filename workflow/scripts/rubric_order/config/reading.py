@@ -27,8 +27,8 @@ def read(path: str | Path) -> dict:
             raise InputError(f"{path}: expected at most {MAX_BYTES:,} bytes, found {size:,}")
     content = _content(path)
     if not isinstance(content, dict):
-        found = "nothing" if content is None else f"{content!r:.60}"
-        raise InputError(f"{path}: expected a mapping of keys to settings, found {found}")
+        shown = "nothing" if content is None else f"{content!r:.60}"
+        raise InputError(f"{path}: expected a mapping of keys to settings, found {shown}")
     if TEMPLATED in content:
         raise InputError(f"{path}: key {TEMPLATED!r}: expected plain YAML; a config is not run as a template")
     return content

@@ -73,7 +73,7 @@ def _rows(part: Mapping, path: tuple[str, ...], inherited: Mapping) -> Iterator[
 
 
 def default(part: Mapping, otherwise: str) -> str:
-    """What holds where a key is left out, as YAML; `otherwise` where the schema has no default."""
+    """Value of a key that is left out, as YAML; `otherwise` where the schema has no default."""
     if "default" not in part:
         return otherwise
     written = yaml.safe_dump(part["default"], default_flow_style=True, width=1000).removesuffix("\n")
@@ -132,8 +132,8 @@ def page(shape: Mapping) -> str:
 
 def _block_of(key: str) -> str:
     """The part of a config that a key is listed under: a figure or table has one of its own."""
-    names = key.split("/")
-    return "" if len(names) == 1 else "/".join(names[: 2 if names[0] in ("figures", "tables") else 1])
+    parts = key.split("/")
+    return "" if len(parts) == 1 else "/".join(parts[: 2 if parts[0] in ("figures", "tables") else 1])
 
 
 def _linked(text: str) -> str:

@@ -79,12 +79,12 @@ def _recorded_names(config: Mapping) -> list[str]:
     """Names that statistics of comparisons give recorded judges, which are not among the judges of the config."""
     statistics = config.get("statistics")
     statistics = statistics if isinstance(statistics, Mapping) else {}
-    names = []
+    recorded = []
     for block, key in (("replication", "judges"), ("judges_compared", "families")):
         settings = statistics.get(block)
         of_block = settings.get(key) if isinstance(settings, Mapping) else None
-        names += [str(name).partition("/")[0] for name in of_block] if isinstance(of_block, Mapping) else []
-    return [name for name in dict.fromkeys(names) if name not in config.get("judges", {})]
+        recorded += [str(name).partition("/")[0] for name in of_block] if isinstance(of_block, Mapping) else []
+    return [name for name in dict.fromkeys(recorded) if name not in config.get("judges", {})]
 
 
 def apply(config: dict) -> None:
@@ -131,9 +131,9 @@ def _find_files(name: str, dataset: dict, mirror: str) -> bool:
 def _datasets_of(name: str, judge: Mapping, config: Mapping) -> list[str]:
     """The datasets that a judge reads in some study."""
     read = (study["datasets"] for study in config["studies"].values() if name in study["judges"])
-    names = dict.fromkeys(itertools.chain(*read))
+    datasets = dict.fromkeys(itertools.chain(*read))
     adapters = judge["adapters"]
-    return [name for name in names if adapters is None or config["datasets"][name]["adapter"] in adapters]
+    return [name for name in datasets if adapters is None or config["datasets"][name]["adapter"] in adapters]
 
 
 def _replace(name: str, judge: dict, datasets: list[str]) -> None:
@@ -155,8 +155,8 @@ def _replace(name: str, judge: dict, datasets: list[str]) -> None:
 
 def _first_judge(config: Mapping, dataset: str) -> str:
     """The first judge that can be asked of a study that reads a dataset, or of any study."""
-    known = config["studies"].values()
-    studies = [*(study for study in known if dataset in study["datasets"]), *known]
+    every_study = config["studies"].values()
+    studies = [*(study for study in every_study if dataset in study["datasets"]), *every_study]
     named = (judge for study in studies for judge in study["judges"])
     return next(judge for judge in named if config["judges"][judge]["engine"] == _SIMULATED)
 

@@ -11,7 +11,7 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C reads te
 
 
 def parse(text: str) -> object:
-    """What a text in YAML says."""
+    """Content of a text in YAML."""
     return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
 
 
@@ -39,16 +39,16 @@ def _expanded(part: object, definitions: Mapping, within: tuple[str, ...]) -> ob
         name = reference.removeprefix(LOCAL)
         if name == reference or name in within:
             raise ValueError(f"schema: reference {reference!r}: expected another definition under {LOCAL}")
-        found = _expanded(definitions[name], definitions, (*within, name))
-        return found | _expanded({key: part[key] for key in part if key != "$ref"}, definitions, within)
+        expanded = _expanded(definitions[name], definitions, (*within, name))
+        return expanded | _expanded({key: part[key] for key in part if key != "$ref"}, definitions, within)
     return {key: _expanded(entry, definitions, within) for key, entry in part.items()}
 
 
 def part_of(schema: Mapping, key: object) -> Mapping:
-    """What a schema says of the value of one key, or of one id that a user chose; nothing where it does not know it."""
-    known = schema.get("properties", {})
-    if key in known:
-        return known[key]
+    """Part of a schema for the value of one key, or of one id that a user chose; empty where the schema has none."""
+    properties = schema.get("properties", {})
+    if key in properties:
+        return properties[key]
     others = schema.get("additionalProperties")
     return others if isinstance(others, Mapping) else {}
 

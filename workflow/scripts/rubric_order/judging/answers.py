@@ -1,4 +1,4 @@
-"""What the shards of a judge say of their answers: for which studies they are as before, and which versions gave them.
+"""Metadata of a judge's shards: for which studies their answers are as before, and which versions gave them.
 
 Each file of responses says in its metadata, for each study that asked, a digest of the answers and how many requests
 failed; and how many answers each version gave, see `versions.counts`. One small file a judge joins them.
@@ -47,21 +47,21 @@ def of_studies(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dic
         responses: of one shard, see `shard.judge`.
         studies: the study of each row.
     """
-    names = np.asarray(studies, dtype=object)
-    parts = ((name, responses[names == name]) for name in dict.fromkeys(studies))
+    labels = np.asarray(studies, dtype=object)
+    parts = ((name, responses[labels == name]) for name in dict.fromkeys(studies))
     return {name: {"digest": _digest(part), "failed": int(part["error"].notna().sum())} for name, part in parts}
 
 
 def _digest(responses: pd.DataFrame) -> int:
     """Sum of a hash of each row, modulo 2^64: neither the order of rows nor their shard matters."""
-    known = [row.tobytes() if isinstance(row, np.ndarray) else None for row in responses["option_logprobs"]]
+    logprobs = [row.tobytes() if isinstance(row, np.ndarray) else None for row in responses["option_logprobs"]]
     texts = {name: responses[name].astype(object) for name in TEXTS if name in responses}
-    rows = pd.util.hash_pandas_object(pd.DataFrame({**texts, "known": known}, dtype=object), index=False)
+    rows = pd.util.hash_pandas_object(pd.DataFrame({**texts, "known": logprobs}, dtype=object), index=False)
     return int(rows.to_numpy().sum())
 
 
 def joined(paths: Iterable[Path]) -> dict[str, dict]:
-    """What the shards of a judge say: `studies` and `versions`. Recorded answers say nothing.
+    """Metadata of a judge's shards together: `studies` and `versions`. Recorded answers have none.
 
     Args:
         paths: the files of responses, in the order of their shards.
@@ -70,9 +70,9 @@ def joined(paths: Iterable[Path]) -> dict[str, dict]:
     given: dict[str, Counter[str]] = {}
     for path in paths:
         told = files.read_metadata(path)
-        for found, kind in ((studies, "studies"), (given, "versions")):
+        for counters, kind in ((studies, "studies"), (given, "versions")):
             for name, counts in told.get(kind, {}).items():
-                found.setdefault(name, Counter()).update(counts)
+                counters.setdefault(name, Counter()).update(counts)
     digests = {name: counts | {"digest": counts["digest"] % 2**64} for name, counts in studies.items()}
     return {"studies": digests, "versions": given}
 
@@ -87,7 +87,7 @@ def check(told: Mapping) -> None:
 
 
 def unchanged(listed: Path, scores: Path, plan: Path, *, studies: Iterable[str], store: Path, made_by: str) -> bool:
-    """Whether scores need not be made again, since they would be the same.
+    """Tell whether scores need not be made again, since they would be the same.
 
     That is so where plan and code are the same, no request failed (a failed one could be asked again) and the response
     store is there: it keeps each answer under the name of its request.

@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 class Prompt(NamedTuple):
-    """What a chat is made of.
+    """Parts of a chat.
 
     Attributes:
         judge: the judge's settings under its profile, see `config.judges.with_profile`.
@@ -50,9 +50,9 @@ def encode_all(tokenizer, prompts: Sequence[Prompt]) -> list[list[int]]:
     holding = [any(token in prompt.text for token in special) for prompt in prompts]
     plain = list(dict.fromkeys(chat for chat, holds in zip(chats, holding, strict=True) if not holds))
     encoded = tokenizer(plain, add_special_tokens=False)["input_ids"] if plain else []
-    known = dict(zip(plain, encoded, strict=True))
+    by_chat = dict(zip(plain, encoded, strict=True))
     return [
-        _split(tokenizer, prompt.text, chat) if holds else known[chat]
+        _split(tokenizer, prompt.text, chat) if holds else by_chat[chat]
         for prompt, chat, holds in zip(prompts, chats, holding, strict=True)
     ]
 
@@ -73,8 +73,8 @@ def _chat(tokenizer, prompt: Prompt) -> str:
 
 def _split(tokenizer, prompt: str, chat: str) -> list[int]:
     """Tokens of a chat whose prompt holds special tokens, as ordinary ones."""
-    before, found, after = chat.partition(prompt)
-    if not found:
+    before, message, after = chat.partition(prompt)
+    if not message:
         raise InputError("judge: the chat template changes the user's message, which holds special tokens")
     return [
         *tokenizer.encode(before, add_special_tokens=False),

@@ -36,7 +36,7 @@ def judge_costs(
     *,
     encode: Encode | None,
 ) -> pd.DataFrame:
-    """What the requests of one judge that have no answer yet will cost.
+    """Estimate the cost of one judge's requests that have no answer yet.
 
     Args:
         judge: the judge's settings.
@@ -134,14 +134,14 @@ def _unanswered(
 ) -> tuple[np.ndarray, list[pd.DataFrame]]:
     """Indices of the requests of a file that are asked, and of the others' answers the tokens, see `output_lengths`."""
     asked, answers, first = [np.array([], int)], [], 0
-    for names, known in store.each(pq.read_table(path, columns=["request_id"])["request_id"], ["completion_tokens"]):
-        again = asked_again(known["error"], retry_failed=retry_failed)
-        asked.append(first + np.flatnonzero(~is_among(names, known["request_id"][~again])))
-        profile = pd.Series(profiles.to_numpy()[first : first + len(names)], names.to_numpy())
-        good = known[known["error"].isna()]
+    for ids, stored in store.each(pq.read_table(path, columns=["request_id"])["request_id"], ["completion_tokens"]):
+        again = asked_again(stored["error"], retry_failed=retry_failed)
+        asked.append(first + np.flatnonzero(~is_among(ids, stored["request_id"][~again])))
+        profile = pd.Series(profiles.to_numpy()[first : first + len(ids)], ids.to_numpy())
+        good = stored[stored["error"].isna()]
         tokens = good["completion_tokens"].groupby(profile.reindex(good["request_id"]).to_numpy())
         answers.append(tokens.agg(["sum", "count"]))
-        first += len(names)
+        first += len(ids)
     return np.concatenate(asked), answers
 
 
@@ -193,12 +193,12 @@ def prompt_tokens(
     keys = pq.read_table(path, columns=["profile", "dataset"]).to_pandas() if keys is None else keys
     asked = np.arange(len(keys)) if asked is None else asked
     encode, cache = encode or functools.partial(pieces, judge), prefix_cache.of_judge(judge)
-    datasets, names = pd.factorize(keys["dataset"].to_numpy()[asked])
-    stretches = [(code, rows) for code in range(len(names)) for rows in sample(asked[datasets == code])]
+    datasets, dataset_names = pd.factorize(keys["dataset"].to_numpy()[asked])
+    stretches = [(code, rows) for code in range(len(dataset_names)) for rows in sample(asked[datasets == code])]
     wanted = np.unique(np.concatenate([rows for _, rows in stretches])) if stretches else asked
     characters, texts = _read_prompts(path, asked, datasets, wanted)
     profiles = keys["profile"].to_numpy()
-    counted = np.zeros((len(names), 3))  # characters, tokens, cached tokens
+    counted = np.zeros((len(dataset_names), 3))  # characters, tokens, cached tokens
     begun: set[int] = set()
     for code, rows in stretches:
         for place, row in enumerate(rows.tolist()):

@@ -59,11 +59,11 @@ def claim(count: int) -> Iterator[list[str]]:
     Raises:
         InputError: the machine has fewer devices than `count`, free or not.
     """
-    found = available()
-    if len(found) < count:
-        have = f"only {', '.join(found)}" if found else "none"
+    devices = available()
+    if len(devices) < count:
+        have = f"only {', '.join(devices)}" if devices else "none"
         raise InputError(f"gpu: the judge asks for {count}, this job can use {have} ({_source()}); 0 runs on the CPU")
-    held = _wait_for(count, found)
+    held = _wait_for(count, devices)
     before = {name: os.environ.get(name) for name in (VISIBLE, "CUDA_DEVICE_ORDER", CLAIMANT)}
     if before[VISIBLE] is None:
         os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # the order in which nvidia-smi counts
@@ -93,7 +93,7 @@ def available() -> list[str]:
 
 
 def _source() -> str:
-    """Where `available` takes its ids from, for messages."""
+    """Source of the ids of `available`, for messages."""
     for name in (VISIBLE, "RUBRIC_ORDER_DEVICES"):
         if name in os.environ:
             return f"{name}={os.environ[name]}"
@@ -109,18 +109,18 @@ def _installed() -> dict[str, str]:
         listed = subprocess.run([program, "-L"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
     except subprocess.TimeoutExpired:
         raise InputError(f"gpu: {program} -L does not answer; {VISIBLE} can name the devices") from None
-    found: dict[str, str] = {}
+    by_uuid: dict[str, str] = {}
     whole = None
     for index, uuid, part in re.findall(
         r"^(?:GPU (\d+):.*\(UUID: (GPU-\S+)\)|\s+MIG .*\(UUID: (MIG-\S+)\))", listed.stdout, re.MULTILINE
     ):
         if part:
-            found.pop(whole, None)
-            found[part] = part
+            by_uuid.pop(whole, None)
+            by_uuid[part] = part
         else:
             whole = uuid
-            found[uuid] = index
-    return found
+            by_uuid[uuid] = index
+    return by_uuid
 
 
 def _slurm_step() -> str | None:

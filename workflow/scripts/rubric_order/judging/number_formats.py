@@ -32,7 +32,7 @@ def warning(name: str, judge: Mapping) -> str | None:
 
 
 def is_slow(number_format: str, machine: str, features: set[str]) -> bool:
-    """Whether a processor has no instructions for a format. False where it does not say what it has.
+    """Tell whether a processor has no instructions for a format. False where it does not say what it has.
 
     Args:
         number_format: such as ``bfloat16``.
@@ -44,7 +44,7 @@ def is_slow(number_format: str, machine: str, features: set[str]) -> bool:
 
 
 def features(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str]:
-    """What this machine's processor says that it has; nothing where the system does not tell."""
+    """Features that this machine's processor says that it has; nothing where the system does not tell."""
     try:
         lines = cpuinfo.read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -74,8 +74,8 @@ class OpenCalls:
 
         The job is given it too, and stores it even if this file cannot be written.
         """
-        known = {name: value for name, value in vars(response).items() if value is not None}
-        entry = [ANSWER, self.engine, response.request_id, known]
+        fields = {name: value for name, value in vars(response).items() if value is not None}
+        entry = [ANSWER, self.engine, response.request_id, fields]
         with contextlib.suppress(OSError):
             if self._write([entry], through=False):
                 return

@@ -24,7 +24,7 @@ class PrefixCache:
         self._blocks: set[int] = set()
 
     def ask(self, tokens: Sequence) -> int:
-        """How many leading tokens of a prompt are in the cache. Adds the whole prompt to the cache.
+        """Number of leading tokens of a prompt that are in the cache. Adds the whole prompt to the cache.
 
         The last token of a prompt is always computed, since the first token of the answer follows from it.
         """

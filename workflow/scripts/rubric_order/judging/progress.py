@@ -1,4 +1,4 @@
-"""How far a judge job is, and how long it will still take."""
+"""Progress of a judge job, and the time that it will still take."""
 
 import logging
 import time
@@ -67,7 +67,7 @@ def progress(
 
 
 def _told(speed: float | None, left: int, seconds: float) -> str:
-    """What is said of the time: at the end how long it took, before that how long it will."""
+    """Words about the time: at the end how long it took, before that how long it will."""
     if not left:
         return f" in {timedelta(seconds=round(seconds))}"
     return "" if speed is None else f", {speed:.1f} a second, {timedelta(seconds=round(left / speed))} left"

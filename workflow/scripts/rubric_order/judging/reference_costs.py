@@ -15,7 +15,7 @@ COLUMNS = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]
 
 
 def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFrame:
-    """How many requests each judge still gets until reference answers are made.
+    """Number of requests that each judge still gets until reference answers are made.
 
     Args:
         plan: how they are made.
@@ -30,17 +30,17 @@ def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFram
         A text that is cut needs no review. Where many are cut in the last round, less is asked than if all are accepted
         at once.
     """
-    found = {name: dict.fromkeys(COLUMNS[1:], 0.0) for name in plan.judges}
+    by_judge = {name: dict.fromkeys(COLUMNS[1:], 0.0) for name in plan.judges}
     responses: dict[str, pd.DataFrame] = {}
     left = references.steps(rounds)
     while left:
         asked = references.requests(plan, left[0], responses)
         store = stores[references.judge_of(left[0], plan.judges)]
         answers = store.read(asked["request_id"], columns=["text", "finish_reason"])
-        known = asked["request_id"].isin(answers.loc[~may_pass(answers["error"]), "request_id"])
-        found[references.judge_of(left[0], plan.judges)]["answered"] += int(known.sum())
-        if not known.all():
-            _add(found, plan, left[0], asked.loc[~known, "profile"].value_counts(), least=True)
+        is_answered = asked["request_id"].isin(answers.loc[~may_pass(answers["error"]), "request_id"])
+        by_judge[references.judge_of(left[0], plan.judges)]["answered"] += int(is_answered.sum())
+        if not is_answered.all():
+            _add(by_judge, plan, left[0], asked.loc[~is_answered, "profile"].value_counts(), least=True)
             break
         responses[left.pop(0)] = answers
     if left:
@@ -48,8 +48,8 @@ def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFram
         for step in left[1:]:
             turn, role = step.split("_")
             counts = pd.Series(open_, index=list(PROFILES[role]))
-            _add(found, plan, step, counts, least=turn == left[0].split("_")[0])
-    return pd.DataFrame([{"judge": name} | row for name, row in found.items()], columns=COLUMNS)
+            _add(by_judge, plan, step, counts, least=turn == left[0].split("_")[0])
+    return pd.DataFrame([{"judge": name} | row for name, row in by_judge.items()], columns=COLUMNS)
 
 
 def _still_open(plan: Plan, left: list[str], responses: Mapping[str, pd.DataFrame]) -> int:
@@ -72,7 +72,7 @@ def _add(found: Mapping[str, dict], plan: Plan, step: str, counts: pd.Series, *,
 
 
 def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, levels: Collection[int]) -> float:
-    """How many reads of a plan without these reference answers show one of them, at most.
+    """Greatest number of reads that show one of these reference answers, from a plan without them.
 
     Args:
         reads: the plan of one study, dataset and judge.

@@ -37,8 +37,8 @@ def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: M
     texts = responses.set_index("request_id")["text"].reindex(second["first_id"])
     feedback = judge["answer_format"] == "feedback"
     begun = [f"{text.rstrip()}\n[RESULT] " if feedback else judge["answer_prefix"] for text in texts.fillna("")]
-    names = [second_id(name, start) for name, start in zip(second["first_id"], begun, strict=True)]
-    return second.assign(request_id=names, begun=begun)
+    request_ids = [second_id(name, start) for name, start in zip(second["first_id"], begun, strict=True)]
+    return second.assign(request_id=request_ids, begun=begun)
 
 
 def of_studies(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Mapping) -> pd.DataFrame:

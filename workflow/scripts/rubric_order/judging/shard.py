@@ -118,9 +118,9 @@ def _ask(
     if len(missing):
         engine_used = json.dumps(running.describe(), sort_keys=True)
         if refuse_mixed is not None:
-            known = store.read(requests["request_id"], ["engine", "model"])
-            known = known[known["error"].isna()].astype(object)
-            refuse_mixed(pd.concat([known, pd.DataFrame({"engine": [engine_used], "model": [None]})]))
+            answers = store.read(requests["request_id"], ["engine", "model"])
+            answers = answers[answers["error"].isna()].astype(object)
+            refuse_mixed(pd.concat([answers, pd.DataFrame({"engine": [engine_used], "model": [None]})]))
         source = running.answer(as_requests(missing))
         noted = measured(progress(source, len(missing)), lambda run: store.note({**run, "engine": engine_used}))
         try:
@@ -142,7 +142,7 @@ def _missing(requests: pd.DataFrame, store: Store, *, retry_failed: bool) -> pd.
 
 
 def _answers(requests: pd.DataFrame, store: Store, columns: list[str] | None = None) -> pd.DataFrame:
-    """What the store has of each request, in their order."""
+    """Rows of the store for the requests, in their order."""
     done = store.read(requests["request_id"], columns)
     if len(done) != len(requests):
         raise RuntimeError(f"{len(requests) - len(done)} requests were not answered")

@@ -115,7 +115,7 @@ def _length(command: str) -> int:
 
 
 def is_array(rule: str, rules: str) -> bool:
-    """Whether jobs of a rule become arrays, for `rules` in the executor's form."""
+    """Tell whether jobs of a rule become arrays, for `rules` in the executor's form."""
     return not {rule, "all"}.isdisjoint(name.strip() for name in rules.replace(";", ",").split(","))
 
 
@@ -137,8 +137,8 @@ def check(jobs: Iterable[tuple[str, Mapping[str, object]]], rules: str, limit: i
             asked[rule].add(", ".join(f"{name}={resources[name]}" for name in SLURM_RESOURCES if name in resources))
     for rule, different in asked.items():
         if len(different) > 1:
-            found = " and ".join(sorted(different))
-            raise InputError(f"slurm-array-jobs: jobs of {rule} in one array need the same, found {found}")
+            listed = " and ".join(sorted(different))
+            raise InputError(f"slurm-array-jobs: jobs of {rule} in one array need the same, found {listed}")
     for rule, count in counts.items():
         if limit is not None and count > limit:
             raise InputError(f"slurm-array-jobs: {rule} has {count} jobs, expected at most --jobs, which is {limit}")

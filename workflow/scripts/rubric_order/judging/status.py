@@ -47,24 +47,24 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
             for path in paths[1:]:
                 more = _names(path)
                 ids = pa.chunked_array([*ids.chunks, *more.filter(pc.invert(pc.is_in(more, ids))).chunks], pa.string())
-            counted, found = [], {}
-            for _, known in store.each(ids, columns):
-                counted.append(_counts(known))
-                ours.append(_hashes(known["request_id"]))
-                for what, versions_ in versions.counts(known[known["error"].isna()]).items():
-                    found.setdefault(what, Counter()).update(versions_)
+            counted, version_counts = [], {}
+            for _, answers in store.each(ids, columns):
+                counted.append(_counts(answers))
+                ours.append(_hashes(answers["request_id"]))
+                for what, versions_ in versions.counts(answers[answers["error"].isna()]).items():
+                    version_counts.setdefault(what, Counter()).update(versions_)
             sums = pd.DataFrame(counted, columns=COUNTS)
             row |= sums.sum(min_count=1).to_dict() | sums[COUNTS[:3]].sum().to_dict() | {"requests": len(ids)}
-            row["missing"] = len(ids) - sum(each["known"] for each in counted)
-            row["mixed"] = versions.listed_counts(found)
-            for what, versions_ in found.items():
+            row["missing"] = len(ids) - sum(numbers["known"] for numbers in counted)
+            row["mixed"] = versions.listed_counts(version_counts)
+            for what, versions_ in version_counts.items():
                 all_versions.setdefault(what, Counter()).update(versions_)
         rows.append(row)
     table = pd.DataFrame(rows)
     whole = {"study": EVERY} | table.drop(columns=["study", "mixed"], errors="ignore").sum(min_count=1).to_dict()
     whole["mixed"] = versions.listed_counts(all_versions)
-    names = store.column("request_id")
-    stored = [_hashes(names.slice(start, PART_ROWS).to_pandas()) for start in range(0, len(names), PART_ROWS)]
+    stored_ids = store.column("request_id")
+    stored = [_hashes(stored_ids.slice(start, PART_ROWS).to_pandas()) for start in range(0, len(stored_ids), PART_ROWS)]
     whole["other"] = len(np.setdiff1d(np.concatenate([*stored, ours[0]]), np.concatenate(ours)))
     priced = pc.any(pc.is_valid(store.column("cost"))).as_py()
     whole["cost"] = store.spent()["cost"] if priced else None

@@ -92,16 +92,16 @@ class Store:
             request_ids: the requests; None for all in the store.
             columns: columns of `SCHEMA`; None for all. `request_id` and `error` are always there.
         """
-        names = [name for name in SCHEMA.names if columns is None or name in {*columns, *KEYS}]
+        fields = [name for name in SCHEMA.names if columns is None or name in {*columns, *KEYS}]
         wanted = None if request_ids is None else pa.array(request_ids, pa.string(), from_pandas=True)
 
         def best() -> pd.DataFrame:
-            found = self._find(wanted)
-            order = np.lexsort((found.row, found.file))
-            of_file = np.searchsorted(found.file[order], np.arange(len(found.paths) + 1))
-            parts = [_empty(names)]
-            for path, first, last in zip(found.paths, of_file, of_file[1:], strict=False):
-                parts += _rows(path, found.row[order[first:last]], names)
+            places = self._find(wanted)
+            order = np.lexsort((places.row, places.file))
+            of_file = np.searchsorted(places.file[order], np.arange(len(places.paths) + 1))
+            parts = [_empty(fields)]
+            for path, first, last in zip(places.paths, of_file, of_file[1:], strict=False):
+                parts += _rows(path, places.row[order[first:last]], fields)
             table = pa.concat_tables(parts).unify_dictionaries().to_pandas()
             return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
@@ -123,7 +123,7 @@ class Store:
         return set(zip(rows["request_id"], rows["engine"].astype(object), strict=True))
 
     def spent(self) -> dict[str, float]:
-        """What all calls have used of the judge's budget, failed ones included: ``calls``, ``tokens`` and ``cost``.
+        """Use of the judge's budget by all calls, failed ones included: ``calls``, ``tokens`` and ``cost``.
 
         A call with an unknown number of tokens counts with the most that it can have used.
         """
@@ -219,7 +219,7 @@ class Store:
         return sorted(path for path in self.folder.glob("*.parquet") if path.is_file() and path.name[0] != ".")
 
     def _whatever_is_joined(self, read: Callable[[], Any]) -> Any:
-        """What a function reads. It is called again where another job has joined and removed a file meanwhile."""
+        """Result of `read`, which is called again where another job has joined and removed a file meanwhile."""
         while True:
             try:
                 return read()
@@ -228,7 +228,7 @@ class Store:
                     raise InputError(f"{self.folder}: a file of the response store cannot be read: {error}") from error
 
     def _find(self, wanted: pa.Array | None) -> _Found:
-        """Where the best row of each request is, in the order of `wanted`; None for all requests."""
+        """Place of the best row of each request, in the order of `wanted`; None for all requests."""
         paths, keys, places = [], [_empty(KEYS)], []
         for path in self._paths():
             table = self._load(path, KEYS if wanted is None else ["request_id"])
@@ -260,7 +260,7 @@ class Store:
             return None
 
     def _is_sound(self, path: Path) -> bool:
-        """Whether a file holds what was written into it: its name is the hash of its bytes."""
+        """Tell whether a file holds what was written into it: its name is the hash of its bytes."""
         if files.content_hash(path) == path.stem:
             return True
         _ignored(path, "its content is not what was written")
@@ -272,7 +272,7 @@ def _ignored(path: Path, reason: object) -> None:
 
 
 def _has_gone(error: OSError) -> bool:
-    """Whether the file is gone because another job joined it after the folder was listed."""
+    """Tell whether the file is gone because another job joined it after the folder was listed."""
     return isinstance(error, FileNotFoundError) or error.errno == errno.ESTALE
 
 
@@ -329,9 +329,9 @@ def _without_copies(paths: list[Path]) -> Iterator[pa.Table]:
     """The rows of some files in row groups: the best row of each request, and each failed call that was paid for."""
     parts = [_read(path, [*KEYS, "completion_tokens", "attempts", "cost", "engine"]) for path in paths]
     keys = pa.concat_tables(parts).unify_dictionaries()
-    known = keys.to_pandas()
+    rows = keys.to_pandas()
     best = np.isin(np.arange(len(keys)), _best_rows(keys, keys["request_id"].unique()))
-    kept = best | (known["attempts"].notna() & ~known.duplicated()).to_numpy()
+    kept = best | (rows["attempts"].notna() & ~rows.duplicated()).to_numpy()
     held: list[pa.Table] = []
     for path, part in zip(paths, np.split(kept, np.cumsum([len(part) for part in parts])[:-1]), strict=True):
         for table in _rows(path, np.flatnonzero(part), SCHEMA.names):
@@ -366,10 +366,10 @@ def _may_pass(errors: pa.Array | pa.ChunkedArray) -> np.ndarray:
 
 
 def may_pass(errors: pd.Series) -> pd.Series:
-    """Whether each error is a failure for a reason that may pass. False where there is no error."""
+    """True where an error is a failure for a reason that may pass. False where there is no error."""
     return pd.Series(_may_pass(pa.array(errors, pa.string(), from_pandas=True)), errors.index, dtype=bool)
 
 
 def asked_again(errors: pd.Series, *, retry_failed: bool) -> pd.Series:
-    """Whether a job asks each request again: where its failure may pass; with `retry_failed` wherever it failed."""
+    """True where a job asks a request again: where its failure may pass; with `retry_failed` wherever it failed."""
     return errors.notna() if retry_failed else may_pass(errors)

@@ -1,4 +1,4 @@
-"""What gave a judge's answers: versions of the engine, weights, address. Several of them may be several judges."""
+"""Versions that gave a judge's answers: engine, weights, address. Several of them may be several judges."""
 
 import json
 from collections import Counter
@@ -20,19 +20,19 @@ ANSWERED = "version of the model"  # that an endpoint says has answered
 
 
 def counts(answers: pd.DataFrame, *, names: Collection[str] = ()) -> dict[str, Counter[str]]:
-    """How many answers come from each version, by what differs between versions.
+    """Number of answers from each version, by what differs between versions.
 
     Args:
         answers: `engine` (description, as JSON) and `model` (who says to have answered); rows without an answer are
             left out.
         names: names of the model that say nothing of its version.
     """
-    found: dict[str, Counter[str]] = {}
+    by_kind: dict[str, Counter[str]] = {}
     columns = answers[["engine", "model"]].astype(object)
     for (engine, model), number in columns.value_counts(dropna=False).items():
         for what, version in _told(engine, model, names):
-            found.setdefault(what, Counter())[version] += number
-    return found
+            by_kind.setdefault(what, Counter())[version] += number
+    return by_kind
 
 
 def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -46,16 +46,16 @@ def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tup
 
 
 def listed(answers: pd.DataFrame, *, names: Collection[str] = ()) -> str:
-    """What is mixed, on one line: each version with its number of answers; empty where nothing is."""
+    """List of mixed versions, on one line: each with its number of answers; empty where nothing is mixed."""
     return listed_counts(counts(answers, names=names))
 
 
 def listed_counts(counted: Mapping[str, Counter[str]]) -> str:
     """The same of counts."""
-    mixed = {what: each for what, each in counted.items() if len(each) > 1}
+    mixed = {what: numbers for what, numbers in counted.items() if len(numbers) > 1}
     return "; ".join(
-        f"{what} {', '.join(f'{version} ({number})' for version, number in sorted(each.items()))}"
-        for what, each in mixed.items()
+        f"{what} {', '.join(f'{version} ({number})' for version, number in sorted(numbers.items()))}"
+        for what, numbers in mixed.items()
     )
 
 

@@ -50,9 +50,9 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
         InputError: the file is missing, or has another checksum.
     """
     source = packaged_file(package, name)
-    found = files.sha256(source)
-    if found != sha256:
-        raise InputError(f"gguf: {name} of package {package!r} has SHA-256 {found}, expected {sha256}")
+    digest = files.sha256(source)
+    if digest != sha256:
+        raise InputError(f"gguf: {name} of package {package!r} has SHA-256 {digest}, expected {sha256}")
 
     os.environ.setdefault("TQDM_DISABLE", "1")
     import gguf
@@ -87,7 +87,7 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
 
 
 def describe(model: str, revision: str | None) -> dict[str, str]:
-    """What names a model's weights, beyond doubt.
+    """Identify a model's weights beyond doubt.
 
     Args:
         model: a folder or a file, or the id of a model on the hub.
@@ -102,12 +102,12 @@ def describe(model: str, revision: str | None) -> dict[str, str]:
     if not judges.is_local(model):
         return {"revision": _resolve(model, revision)}
     folder = Path(model).expanduser()
-    if not (found := local_files(model)):
+    if not (paths := local_files(model)):
         raise InputError(f"judge: model: {model}: no such folder or file, or it is empty")
     with ThreadPoolExecutor(4) as pool:
-        digests = list(pool.map(files.sha256, found))
-    names = [path.relative_to(folder).as_posix() if path != folder else "" for path in found]
-    return {"weights": hashlib.sha256(json.dumps([*zip(names, digests, strict=True)]).encode()).hexdigest()}
+        digests = list(pool.map(files.sha256, paths))
+    relative_paths = [path.relative_to(folder).as_posix() if path != folder else "" for path in paths]
+    return {"weights": hashlib.sha256(json.dumps([*zip(relative_paths, digests, strict=True)]).encode()).hexdigest()}
 
 
 def local_files(model: str) -> list[Path]:
@@ -115,10 +115,10 @@ def local_files(model: str) -> list[Path]:
     folder = Path(model).expanduser()
     if folder.is_file():
         return [folder]
-    found = (path for path in folder.rglob("*") if path.is_file())
+    paths = (path for path in folder.rglob("*") if path.is_file())
     return sorted(
         path
-        for path in found
+        for path in paths
         if not any(part.startswith(".") for part in path.relative_to(folder).parts) and not BESIDE.match(path.name)
     )
 
@@ -135,9 +135,9 @@ def _resolve(model: str, revision: str | None) -> str:
     try:
         return huggingface_hub.HfApi().model_info(model, revision=revision, timeout=30).sha
     except (OSError, ValueError, errors.HTTPError) as error:  # of httpx, or of httpx2
-        if (known := commit(model, revision)) is not None:
-            log.warning("%s: the hub cannot be asked; taking commit %s from its cache", model, known)
-            return known
+        if (cached := commit(model, revision)) is not None:
+            log.warning("%s: the hub cannot be asked; taking commit %s from its cache", model, cached)
+            return cached
         reason = " ".join(str(error).split())[:200]
         raise InputError(
             f"judge: revision: which commit of {model} is {revision or 'the newest'} cannot be found, neither on the"
@@ -153,9 +153,9 @@ def commit(model: str, revision: str | None = None) -> str | None:
 
 def _model_file(model: str, revision: str | None, name: str) -> Path | None:
     if Path(model).is_dir():
-        found: object = Path(model, name)
+        location: object = Path(model, name)
     else:
         import huggingface_hub
 
-        found = huggingface_hub.try_to_load_from_cache(model, name, revision=revision)
-    return Path(found) if isinstance(found, str | Path) and Path(found).is_file() else None
+        location = huggingface_hub.try_to_load_from_cache(model, name, revision=revision)
+    return Path(location) if isinstance(location, str | Path) and Path(location).is_file() else None

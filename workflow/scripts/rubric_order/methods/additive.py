@@ -31,7 +31,7 @@ class Cells(NamedTuple):
 
 
 class Shifts(NamedTuple):
-    """What each treatment adds to the scores, by least squares.
+    """Additive effects of the treatments on the scores, by least squares.
 
     Attributes:
         level: mean over items of their level at an average treatment.
@@ -57,8 +57,8 @@ def cells(
         shape: number of items and of treatments.
     """
     cell, size = item * shape[1] + treatment, shape[0] * shape[1]
-    sums = (np.bincount(cell, weights=each, minlength=size) for each in (weight * values, weight))
-    return Cells(*(each.reshape(shape) for each in sums))
+    sums = (np.bincount(cell, weights=addends, minlength=size) for addends in (weight * values, weight))
+    return Cells(*(total.reshape(shape) for total in sums))
 
 
 def departures(of: Cells) -> np.ndarray:
@@ -92,7 +92,7 @@ def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
     own = (total.sum(axis=1) - count @ shift) / size
     rest = away - (count * shift - count * (count @ shift / size)[:, None])
     used = count.sum(axis=1) > 0
-    influence, parts = (sum_units(each, clusters) @ inverse for each in (rest, away))
+    influence, parts = (sum_units(values, clusters) @ inverse for values in (rest, away))
     return Shifts(float(own[used].mean()), shift, influence, parts)
 
 

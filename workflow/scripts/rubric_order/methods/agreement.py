@@ -10,8 +10,8 @@ def _absolute_error(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nda
 
 
 def _kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Of scores as whole numbers; halves are rounded up."""
-    return correlations.weighted_kappa(*(np.floor(each + 0.5 + 1e-9) for each in (x, y)), weights)
+    """Weighted kappa of scores as whole numbers; halves are rounded up."""
+    return correlations.weighted_kappa(*(np.floor(scores + 0.5 + 1e-9) for scores in (x, y)), weights)
 
 
 STATISTICS: dict[str, correlations.Statistic] = {
@@ -53,17 +53,17 @@ def single(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray, confid
 def difference(
     quantity: str, one: np.ndarray, other: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float
 ) -> dict:
-    """How much more a statistic is for scores `one` than for `other`, on the same items, without the same clusters.
+    """Difference of a statistic between scores `one` and `other`, on the same items, leaving out the same clusters.
 
     Returns:
         `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and `p` of none.
     """
     values = parts(quantity, one, y, unit) - parts(quantity, other, y, unit)
-    found = resampling.jackknife_t(values, confidence, sizes=_sizes(unit))
-    names = ("difference", "difference_se", "difference_low", "difference_high", "p")
-    known = found.error > 1e-12
-    ends = (found.error, found.low, found.high, found.p) if known else (np.nan,) * 4
-    return dict(zip(names, (float(values[0]), *map(float, ends)), strict=True))
+    jackknife = resampling.jackknife_t(values, confidence, sizes=_sizes(unit))
+    columns = ("difference", "difference_se", "difference_low", "difference_high", "p")
+    varies = jackknife.error > 1e-12
+    ends = (jackknife.error, jackknife.low, jackknife.high, jackknife.p) if varies else (np.nan,) * 4
+    return dict(zip(columns, (float(values[0]), *map(float, ends)), strict=True))
 
 
 def share(told: np.ndarray, unit: np.ndarray, confidence: float) -> dict:
@@ -73,6 +73,6 @@ def share(told: np.ndarray, unit: np.ndarray, confidence: float) -> dict:
         told: 0 or 1 for each item, shape (items,).
         unit: number of each item's cluster, shape (items,).
     """
-    found = variants.ratio(told, np.ones(len(told)), unit, confidence)
-    ends = {name: np.clip(found[name], 0, 1) for name in ("ci_low", "ci_high")}
-    return {"estimate": found["estimate"], "n_clusters": found["n_clusters"]} | ends
+    row = variants.ratio(told, np.ones(len(told)), unit, confidence)
+    ends = {name: np.clip(row[name], 0, 1) for name in ("ci_low", "ci_high")}
+    return {"estimate": row["estimate"], "n_clusters": row["n_clusters"]} | ends

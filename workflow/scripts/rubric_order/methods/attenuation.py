@@ -1,4 +1,4 @@
-"""What a correlation with human scores would be if the human scores had no noise."""
+"""Correlation with human scores, corrected for the noise of the human scores."""
 
 import numpy as np
 
@@ -68,9 +68,9 @@ def corrected(
     with np.errstate(invalid="ignore", divide="ignore"):
         of_judge, of_human = (squares - sums**2 / count for squares, sums in ((xx, x), (yy, y)))
         true = of_human - noise * (count - 1) / count
-        known = (of_judge > _NO_VARIANCE * count) & (true > _NO_VARIANCE * count)
+        defined = (of_judge > _NO_VARIANCE * count) & (true > _NO_VARIANCE * count)
         values = np.column_stack([true / of_human, (xy - x * y / count) / np.sqrt(of_judge * true)])
-    values = np.where(known[:, None], values, np.nan)
+    values = np.where(defined[:, None], values, np.nan)
     low, high = resampling.left_out_interval(values, confidence, sizes=moments[:, 0])
-    names = ("human_reliability", "pearson_corrected")
-    return dict(zip(names, zip(values[0].tolist(), low.tolist(), high.tolist(), strict=True), strict=True))
+    quantities = ("human_reliability", "pearson_corrected")
+    return dict(zip(quantities, zip(values[0].tolist(), low.tolist(), high.tolist(), strict=True), strict=True))

@@ -1,4 +1,4 @@
-"""What averaging adds to a correlation: that of a mean of reads beside the mean of those of single reads."""
+"""Gain of a correlation by averaging: that of a mean of reads beside the mean of those of single reads."""
 
 from typing import NamedTuple
 
@@ -31,19 +31,19 @@ def agreement(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> Agreem
         human: shape (m,), without gaps.
         unit: number of each item's cluster, from 0, shape (m,).
     """
-    found = _correlations(np.column_stack([values, np.nanmean(values, axis=1)]), human, unit)
-    return Agreement(found[:, :-1].mean(axis=1), found[:, -1])
+    correlations = _correlations(np.column_stack([values, np.nanmean(values, axis=1)]), human, unit)
+    return Agreement(correlations[:, :-1].mean(axis=1), correlations[:, -1])
 
 
 def _correlations(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Pearson's r of each column with human scores, of all items and without each part, shape (1 + n_parts, K)."""
-    known = ~np.isnan(values)
-    x = np.where(known, values - np.nanmean(values), 0.0)  # keeps digits
-    y = np.where(known, (human - human.mean())[:, None], 0.0)
-    sums = resampling.left_out_sums(np.hstack([known, x, y, x * x, y * y, x * y]).astype(float), unit)
+    scored = ~np.isnan(values)
+    x = np.where(scored, values - np.nanmean(values), 0.0)  # keeps digits
+    y = np.where(scored, (human - human.mean())[:, None], 0.0)
+    sums = resampling.left_out_sums(np.hstack([scored, x, y, x * x, y * y, x * y]).astype(float), unit)
     with np.errstate(invalid="ignore", divide="ignore"):
         count, x, y, xx, yy, xy = np.split(sums, 6, axis=1)
-        x, y, xx, yy, xy = (each / count for each in (x, y, xx, yy, xy))
+        x, y, xx, yy, xy = (total / count for total in (x, y, xx, yy, xy))
         of_judge, of_human = xx - x * x, yy - y * y
         varies = (of_judge > _NO_VARIANCE) & (of_human > _NO_VARIANCE)
         return np.where(varies, (xy - x * y) / np.sqrt(of_judge * of_human), np.nan)

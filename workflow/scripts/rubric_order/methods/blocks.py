@@ -49,7 +49,7 @@ class Block:
         return values
 
     def units(self, cluster: str, chosen: np.ndarray | None = None) -> np.ndarray:
-        """Which unit of resampling each item belongs to, numbered from 0 in the order of their ids.
+        """Number of each item's unit of resampling, from 0 in the order of the units' ids.
 
         Args:
             cluster: one of `keys.CLUSTERS`.
@@ -71,7 +71,7 @@ class Block:
 
     @property
     def crossed(self) -> bool:
-        """Whether every score is shown in every position. Where it is not, position and score are one thing.
+        """Tell whether every score is shown in every position. Where it is not, position and score are one thing.
 
         Of recorded reads their design tells, see `designs.Design.crossed`.
         """
@@ -142,11 +142,11 @@ def _blocks(scores: pd.DataFrame) -> Iterator[Block]:
     for start, end in zip(new_block, [*new_block[1:], len(codes)], strict=True):
         rows = table.iloc[start:end]
         new_item = np.diff(item[start:end], prepend=-1) != 0
-        known = [column for column in ITEM_COLUMNS if column in rows]
+        columns = [column for column in ITEM_COLUMNS if column in rows]
         yield Block(
             key=tuple(rows[KEYS].iloc[0]),
             table=rows,
-            items=rows.loc[new_item, known].reset_index(drop=True),
+            items=rows.loc[new_item, columns].reset_index(drop=True),
             item=np.cumsum(new_item) - 1,
             column=index[start:end],
         )

@@ -1,4 +1,4 @@
-"""How much reads without a score could change a result, whatever they would have said."""
+"""Bounds on the change of a result by reads without a score, whatever they would have said."""
 
 import numpy as np
 
@@ -75,24 +75,26 @@ def _greatest(low: np.ndarray, high: np.ndarray, y: np.ndarray) -> float:
     length = np.sqrt(len(y)) * max(np.ptp(np.concatenate([low, high])), 1e-12)
     slopes = np.geomspace(1e-3 * length, 1e3 * length, 61)
     for _ in range(4):
-        found = _correlation_of_lines(slopes, low, high, y)
-        best = int(np.argmax(found >= found.max() - 1e-12))  # r stops changing with b where all are at an end
+        correlation = _correlation_of_lines(slopes, low, high, y)
+        best = int(
+            np.argmax(correlation >= correlation.max() - 1e-12)
+        )  # r stops changing with b where all are at an end
         slopes = np.geomspace(slopes[max(best - 1, 0)], slopes[min(best + 1, len(slopes) - 1)], 21)
-    return float(min(found.max(), 1))
+    return float(min(correlation.max(), 1))
 
 
 def _correlation_of_lines(slopes: np.ndarray, low: np.ndarray, high: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Correlation of y with a + b y, cut off at low and high, for each slope b and the a that is its mean."""
     free = high > low
-    known, low, high, line = low[~free], low[free], high[free], slopes[:, None] * y[free]
-    start = np.full(len(slopes), min(low.min(initial=np.inf), known.min(initial=np.inf)))
-    end = np.full(len(slopes), max(high.max(initial=-np.inf), known.max(initial=-np.inf)))
+    fixed, low, high, line = low[~free], low[free], high[free], slopes[:, None] * y[free]
+    start = np.full(len(slopes), min(low.min(initial=np.inf), fixed.min(initial=np.inf)))
+    end = np.full(len(slopes), max(high.max(initial=-np.inf), fixed.max(initial=-np.inf)))
     for _ in range(45):  # the mean falls behind a as a grows
         a = (start + end) / 2
-        ahead = known.sum() + np.clip(a[:, None] + line, low, high).sum(axis=1) > a * len(y)
+        ahead = fixed.sum() + np.clip(a[:, None] + line, low, high).sum(axis=1) > a * len(y)
         start, end = np.where(ahead, a, start), np.where(ahead, end, a)
     x = np.clip(((start + end) / 2)[:, None] + line, low, high)
-    mean = (known.sum() + x.sum(axis=1)) / len(y)
-    length = np.sqrt(((known - mean[:, None]) ** 2).sum(axis=1) + ((x - mean[:, None]) ** 2).sum(axis=1))
-    covariance = known @ y[~free] + x @ y[free]
+    mean = (fixed.sum() + x.sum(axis=1)) / len(y)
+    length = np.sqrt(((fixed - mean[:, None]) ** 2).sum(axis=1) + ((x - mean[:, None]) ** 2).sum(axis=1))
+    covariance = fixed @ y[~free] + x @ y[free]
     return np.divide(covariance, length, out=np.zeros(len(slopes)), where=length > 1e-12)

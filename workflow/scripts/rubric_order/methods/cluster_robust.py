@@ -132,11 +132,11 @@ class Fit(NamedTuple):
 
     @property
     def flags(self) -> list[str]:
-        """Why there are no numbers, or what is the matter with them; empty where nothing is."""
+        """Reasons why there are no numbers, or what is the matter with them; empty where nothing is."""
         return [self.problem] if self.problem else [SEPARATED] if self.separated else []
 
     def tells(self, weights: np.ndarray) -> bool:
-        """Whether the design tells a weighted sum of coefficients."""
+        """Tell whether the design determines a weighted sum of coefficients."""
         return bool(not self.problem and np.abs(self.space @ weights - weights).max() < 1e-6)
 
     def contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -162,18 +162,18 @@ class Fit(NamedTuple):
         no less sure then. Where the fit is `separated`, clusters cannot tell, and it is Student's t.
         """
         estimate, influence = self._contrast(weights)
-        found = interval(estimate, influence, confidence, df=self.df(weights[None]) if self.tells(weights) else np.nan)
-        if self.least is None or not found["se"] > 0:
-            return found
-        least, df = self._least(weights), found["df"]
-        se = max(found["se"], least)
-        if self.separated or (found["se"] / least) ** 2 * df > distributions.chi_square_critical(DEPENDENT, df):
+        row = interval(estimate, influence, confidence, df=self.df(weights[None]) if self.tells(weights) else np.nan)
+        if self.least is None or not row["se"] > 0:
+            return row
+        least, df = self._least(weights), row["df"]
+        se = max(row["se"], least)
+        if self.separated or (row["se"] / least) ** 2 * df > distributions.chi_square_critical(DEPENDENT, df):
             width, p = distributions.t_quantile((1 + confidence) / 2, df), distributions.t_tail(abs(estimate) / se, df)
         else:
             width, df = distributions.normal_quantile((1 + confidence) / 2), np.inf
             p = distributions.normal_tail(abs(estimate) / se)
         reach = width * se
-        return found | {"se": se, "df": df, "ci_low": estimate - reach, "ci_high": estimate + reach, "p": float(2 * p)}
+        return row | {"se": se, "df": df, "ci_low": estimate - reach, "ci_high": estimate + reach, "p": float(2 * p)}
 
     def _contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         if not self.tells(weights):
@@ -223,7 +223,7 @@ class Sums(NamedTuple):
         return self._replace(score=together(self.score, cluster), information=together(self.information, cluster))
 
     def fit(self) -> Fit:
-        """What the clusters add to the coefficients."""
+        """Fit with each cluster's influence on the coefficients."""
         if self.problem:
             return nothing(self.score.shape, self.problem)
         moved, space, weights = influence(self.score, self.information)
@@ -277,8 +277,8 @@ def least_squares(right: np.ndarray, information: np.ndarray) -> Sums:
     kept = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
     if not kept.any():
         return without(right.shape, "no comparisons")
-    found = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ right.sum(axis=0))
-    return Sums(found, right - information @ found, information)
+    coefficients = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ right.sum(axis=0))
+    return Sums(coefficients, right - information @ coefficients, information)
 
 
 def without(shape: tuple[int, int], problem: str) -> Sums:

@@ -87,20 +87,20 @@ def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
     if not basis.shape[1]:
         return cluster_robust.without((data.n_clusters, x.shape[1]), "no comparisons")
     inner = x @ basis
-    found = _maximum(inner, totals, np.zeros(basis.shape[1]), penalty=0.0)
-    separated = found is None
+    coefficients = _maximum(inner, totals, np.zeros(basis.shape[1]), penalty=0.0)
+    separated = coefficients is None
     if penalised:
-        found = _maximum(inner, totals, np.zeros(basis.shape[1]) if separated else found, penalty=0.5)
-    if found is None:
+        coefficients = _maximum(inner, totals, np.zeros(basis.shape[1]) if separated else coefficients, penalty=0.5)
+    if coefficients is None:
         return cluster_robust.without((data.n_clusters, x.shape[1]), cluster_robust.SEPARATED)
-    lost = special.expit(-(inner @ found))
+    lost = special.expit(-(inner @ coefficients))
     one, other = np.triu_indices(x.shape[1])
     information = np.empty((data.n_clusters, x.shape[1], x.shape[1]))
     products = data.by_cluster(x[:, one] * x[:, other] * (lost * (1 - lost))[:, None])
     information[:, one, other] = information[:, other, one] = products
     least = basis @ np.linalg.inv(_information(inner, totals * lost * (1 - lost))) @ basis.T
     score = data.by_cluster(x * lost[:, None])
-    return cluster_robust.Sums(basis @ found, score, information, least=least, separated=separated)
+    return cluster_robust.Sums(basis @ coefficients, score, information, least=least, separated=separated)
 
 
 def _information(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -153,7 +153,7 @@ def no_effect(data: Comparisons) -> float:
 
 
 def scores_of_nothing(data: Comparisons) -> np.ndarray:
-    """What each cluster says of the coefficients where they are 0, for `rao_scott.zero_total`: whether they all are.
+    """Scores of each cluster where all coefficients are 0, for `rao_scott.zero_total`, which tests that they are.
 
     It asks nothing of an estimate, so that it holds where some sum of coefficients always wins. Shape (n_clusters, k).
     """
@@ -176,7 +176,7 @@ def further_terms(data: Comparisons, found: cluster_robust.Fit, terms: np.ndarra
 
 
 def scores_of_terms(data: Comparisons, coefficients: np.ndarray, terms: np.ndarray) -> np.ndarray | None:
-    """What each cluster says of terms that the model lacks, for `rao_scott.zero_total`.
+    """Scores of each cluster for terms that the model lacks, for `rao_scott.zero_total`.
 
     Args:
         coefficients: of the model, without the terms, shape (k,).

@@ -35,22 +35,22 @@ def copies(block: Block) -> Copies:
     scores at temperature 0 cannot always tell: a strong preference for positions also gives many items the same reads.
     """
     group = block.units("group")
-    names = block.items["item_id"].to_numpy(dtype=str)
+    item_ids = block.items["item_id"].to_numpy(dtype=str)
     column = READOUTS["soft"]
     if column in block.table and block.table[column].notna().any():
-        return _named(_of_probabilities(block), group, names)
+        return _named(_of_probabilities(block), group, item_ids)
     scores = block.matrix("score")
-    known = ~np.isnan(scores)
-    varied = (known.sum(axis=1) > 1) & (np.nanmax(np.where(known, scores, -1), axis=1) > _least(scores, known))
-    table = np.where(varied[:, None], np.where(known, scores, 0), np.nan)
-    found = _named(_numbered(table), group, names)
+    scored = ~np.isnan(scores)
+    varied = (scored.sum(axis=1) > 1) & (np.nanmax(np.where(scored, scores, -1), axis=1) > _least(scores, scored))
+    table = np.where(varied[:, None], np.where(scored, scores, 0), np.nan)
+    copied = _named(_numbered(table), group, item_ids)
     equal = _pairs(_numbered(table), group)
     if equal < FEWEST_PAIRS:
         return Copies(0, ())
     masked = np.repeat(table[None], table.shape[1], axis=0)
     masked[np.arange(table.shape[1]), :, np.arange(table.shape[1])] = 0
-    near = sum(_pairs(_numbered(each), group) - equal for each in masked)
-    return found if equal > near else Copies(0, ())
+    near = sum(_pairs(_numbered(without_one), group) - equal for without_one in masked)
+    return copied if equal > near else Copies(0, ())
 
 
 def _least(scores: np.ndarray, known: np.ndarray) -> np.ndarray:
@@ -71,24 +71,24 @@ def _of_probabilities(block: Block) -> np.ndarray:
 def _numbered(table: np.ndarray) -> np.ndarray:
     """Number of each row among the distinct ones, shape (rows,); -1 for a row with NaN."""
     number = np.full(len(table), -1)
-    known = ~np.isnan(table).any(axis=1)
-    if known.any():
-        number[known] = np.unique(table[known], axis=0, return_inverse=True)[1].ravel()
+    complete = ~np.isnan(table).any(axis=1)
+    if complete.any():
+        number[complete] = np.unique(table[complete], axis=0, return_inverse=True)[1].ravel()
     return number
 
 
 def _pairs(number: np.ndarray, group: np.ndarray) -> int:
     """Pairs of items of different groups with the same number."""
-    known = number >= 0
-    of_all = np.bincount(number[known])
-    of_groups = np.unique(np.column_stack([number[known], group[known]]), axis=0, return_counts=True)[1]
+    numbered = number >= 0
+    of_all = np.bincount(number[numbered])
+    of_groups = np.unique(np.column_stack([number[numbered], group[numbered]]), axis=0, return_counts=True)[1]
     return int((of_all * (of_all - 1)).sum() - (of_groups * (of_groups - 1)).sum()) // 2
 
 
 def _named(number: np.ndarray, group: np.ndarray, names: np.ndarray) -> Copies:
-    known = np.flatnonzero(number >= 0)
-    pairs = np.unique(np.column_stack([number[known], group[known]]), axis=0, return_index=True)
-    item = known[pairs[1]]
+    rows = np.flatnonzero(number >= 0)
+    pairs = np.unique(np.column_stack([number[rows], group[rows]]), axis=0, return_index=True)
+    item = rows[pairs[1]]
     order = np.lexsort((names[item], number[item]))
     item = item[order]
     again = np.flatnonzero(np.diff(number[item]) == 0) + 1

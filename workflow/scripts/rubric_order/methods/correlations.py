@@ -148,7 +148,7 @@ def _kendall(
     for pairs, concordant in blocks:
         excess += np.einsum("ij,ij->j", concordant @ by_pair[pairs], by_pair[pairs], dtype=float) / 2
     total = weights.sum(axis=1)
-    untied = [total**2 - each.squares(weights) for each in values]
+    untied = [total**2 - column.squares(weights) for column in values]
     with np.errstate(invalid="ignore", divide="ignore"):
         tau = 2 * excess / np.sqrt(untied[0] * untied[1])
         return np.where((untied[0] > 1e-9) & (untied[1] > 1e-9), np.clip(tau, -1, 1), np.nan)
@@ -175,7 +175,7 @@ class _Values:
         self._first = np.searchsorted(self.code[self._order], np.arange(self.n_values))
 
     def copies(self, weights: np.ndarray) -> np.ndarray:
-        """How often each value is there, shape (..., n) -> (..., n_values)."""
+        """Number of copies of each value, shape (..., n) -> (..., n_values)."""
         if self.n_values <= COUNTED_ONE_BY_ONE:
             return weights @ (self.code[:, None] == np.arange(self.n_values)).astype(weights.dtype)
         ordered = weights[..., self._order]
@@ -219,12 +219,12 @@ class Pairs:
         self.once = self._counts(np.zeros_like(clusters))[0]
 
     def _counts(self, rows: np.ndarray) -> np.ndarray:
-        """How often each pair is in each row of a table, shape (n_rows, n_pairs), from the row of each item."""
+        """Count of each pair in each row of a table, shape (n_rows, n_pairs), from the row of each item."""
         n_pairs, n_rows = len(self.x), rows.max() + 1
         return np.bincount(rows * n_pairs + self._pair, minlength=n_rows * n_pairs).reshape(n_rows, -1).astype(float)
 
     def left_out(self) -> np.ndarray:
-        """How often each pair is there without one cluster, shape (n_clusters, n_pairs).
+        """Count of each pair without one cluster, shape (n_clusters, n_pairs).
 
         Of more than `resampling.MAX_LEFT_OUT` clusters as many parts are left out, each of clusters at equal distances.
         """
@@ -243,5 +243,5 @@ class Pairs:
         if self.n_clusters < 2:
             return float(values[0]), (np.nan, np.nan)
         sizes = resampling.part_sizes(self._clusters)
-        found = resampling.jackknife_t(values, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh)
-        return float(values[0]), (float(found.low), float(found.high))
+        jackknife = resampling.jackknife_t(values, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh)
+        return float(values[0]), (float(jackknife.low), float(jackknife.high))

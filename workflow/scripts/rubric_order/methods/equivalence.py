@@ -1,4 +1,4 @@
-"""Whether something is too small to be worth mention: two one-sided tests.
+"""Two one-sided tests of whether something is too small to be worth mention.
 
 That an effect is not significant does not say that it is small. Here the hypotheses are that it is at least as large as
 a margin, in one direction and in the other; where both are rejected, it is shown to be smaller.
@@ -103,7 +103,7 @@ def interval(estimate: np.ndarray, error: np.ndarray, df: np.ndarray, level: flo
 
 
 def verdict(low: np.ndarray, high: np.ndarray, margin: float) -> str:
-    """What the intervals of one effect, or of several that are to be small together, say.
+    """Verdict from the intervals of one effect, or of several that are to be small together.
 
     Each of several has to be shown at the same level; no adjustment is needed for their number.
 

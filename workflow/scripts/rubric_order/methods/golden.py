@@ -30,9 +30,9 @@ def by_item(
     table = table.set_index(["dataset", "item_id"])
     if votes is None or not len(votes):
         return table
-    found = votes.assign(score=_unit(votes["score"].astype(float), 1, votes["n"].astype(int)))
-    found = found.drop_duplicates(["source", "dataset", "item_id"])
-    return table.join(found.pivot(index=["dataset", "item_id"], columns="source", values="score"))
+    scores = votes.assign(score=_unit(votes["score"].astype(float), 1, votes["n"].astype(int)))
+    scores = scores.drop_duplicates(["source", "dataset", "item_id"])
+    return table.join(scores.pivot(index=["dataset", "item_id"], columns="source", values="score"))
 
 
 def _unit(scores, least, greatest):
@@ -50,8 +50,8 @@ def sources(items: pd.DataFrame, known: pd.DataFrame, n: int) -> dict[str, np.nd
     Returns:
         Shape (items,) each; NaN where an item has none. People come first, then labels, then judges.
     """
-    found = known.reindex(pd.MultiIndex.from_frame(items[["dataset", "item_id"]]))
-    given = {HUMAN: _unit(items["human_score"].to_numpy(dtype=float), *(found[end] for end in ("least", "greatest")))}
-    given |= {name: found[name] for name in found if name not in ("least", "greatest")}
+    golden = known.reindex(pd.MultiIndex.from_frame(items[["dataset", "item_id"]]))
+    given = {HUMAN: _unit(items["human_score"].to_numpy(dtype=float), *(golden[end] for end in ("least", "greatest")))}
+    given |= {name: golden[name] for name in golden if name not in ("least", "greatest")}
     scores = {name: 1 + (n - 1) * np.asarray(shares, dtype=float) for name, shares in given.items()}
     return {name: values for name, values in scores.items() if not np.isnan(values).all()}

@@ -15,7 +15,7 @@ SHARED = [key for key in KEYS if key != "judge"]
 
 
 class Panel(NamedTuple):
-    """What several judges choose in the same prompts.
+    """Choices of several judges in the same prompts.
 
     Attributes:
         about: the keys that they share, and `benchmark`.
@@ -51,35 +51,35 @@ def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -
         forms: see `position_consistency.estimate`.
     """
     keys = [*SHARED, "benchmark"]
-    found: dict[tuple, dict[str, pd.DataFrame]] = {}
+    settings: dict[tuple, dict[str, pd.DataFrame]] = {}
     for table in tables:
         for key, block in table.groupby([*keys, "judge"], sort=True):
-            about = dict(zip(keys, key[:-1], strict=True))
-            reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(about["benchmark"])))
+            details = dict(zip(keys, key[:-1], strict=True))
+            reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(details["benchmark"])))
             kept = reads[["unit_id", "order", "group_id", "task", "candidate", "candidates", "winner"]]
-            found.setdefault(key[:-1], {})[key[-1]] = kept.set_index(["unit_id", "order"])
-    for key in sorted(found):
-        judges = found[key]
+            settings.setdefault(key[:-1], {})[key[-1]] = kept.set_index(["unit_id", "order"])
+    for key in sorted(settings):
+        judges = settings[key]
         if len(judges) > 1:
             winners = pd.concat({name: part["winner"] for name, part in judges.items()}, axis=1).sort_index()
-            about = pd.concat([part.drop(columns="winner") for part in judges.values()])
-            about = about[~about.index.duplicated()].loc[winners.index].reset_index()
+            details = pd.concat([part.drop(columns="winner") for part in judges.values()])
+            details = details[~details.index.duplicated()].loc[winners.index].reset_index()
             made = winners.fillna(series.NONE).to_numpy(dtype=int)
-            yield Panel(dict(zip(keys, key, strict=True)), list(winners), about, made, winners.notna().to_numpy())
+            yield Panel(dict(zip(keys, key, strict=True)), list(winners), details, made, winners.notna().to_numpy())
 
 
 def counts(winners: np.ndarray, p: int) -> np.ndarray:
-    """How many judges make each choice, a tie first, shape (prompts, judges) -> (prompts, p + 1)."""
+    """Number of judges that make each choice, a tie first, shape (prompts, judges) -> (prompts, p + 1)."""
     return (winners[:, :, None] == np.arange(p + 1)).sum(axis=1)
 
 
 def off_the_mode(winners: np.ndarray, p: int) -> np.ndarray:
-    """How many judges do not make the commonest choice; those without a choice do not count. Shape (prompts,).
+    """Number of judges that do not make the commonest choice; those without a choice do not count. Shape (prompts,).
 
     Source: Shi et al., Judging the Judges, Appendix C.2.
     """
-    found = counts(winners, p)
-    return found.sum(axis=1) - found.max(axis=1)
+    votes = counts(winners, p)
+    return votes.sum(axis=1) - votes.max(axis=1)
 
 
 def majority(winners: np.ndarray, p: int) -> np.ndarray:
@@ -87,10 +87,10 @@ def majority(winners: np.ndarray, p: int) -> np.ndarray:
 
     Shape (prompts, judges) -> (prompts,).
     """
-    found = counts(winners, p)
-    most = found.max(axis=1)
-    several = (found == most[:, None]).sum(axis=1) > 1
-    return np.where(most == 0, series.NONE, np.where(several, series.TIE, found.argmax(axis=1)))
+    votes = counts(winners, p)
+    most = votes.max(axis=1)
+    several = (votes == most[:, None]).sum(axis=1) > 1
+    return np.where(most == 0, series.NONE, np.where(several, series.TIE, votes.argmax(axis=1)))
 
 
 def kappa(
@@ -111,5 +111,5 @@ def kappa(
         shares = sums[:, 1:] / sums[:, :1]
         chance = (shares[:, 1 : p + 2] * shares[:, p + 2 :]).sum(axis=1)
         values = np.where(chance < 1, (shares[:, 0] - chance) / (1 - chance), np.nan)
-    found = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(cluster))
-    return float(values[0]), float(found.low), float(found.high)
+    jackknife = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(cluster))
+    return float(values[0]), float(jackknife.low), float(jackknife.high)

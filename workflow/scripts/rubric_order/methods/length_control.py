@@ -115,15 +115,15 @@ def _are_comparable(pairs: Pairs) -> bool:
 
 
 def told(pairs: Pairs) -> np.ndarray:
-    """Which reads are of candidates that neither win nor lose all of theirs; repeated for what is left."""
+    """True for reads of candidates that neither win nor lose all of theirs; repeated for what is left."""
     kept = np.ones(len(pairs.verdict), dtype=bool)
     while True:
         both = np.concatenate([pairs.first[kept], pairs.second[kept]])
         won = np.concatenate([pairs.verdict[kept], 1 - pairs.verdict[kept]])
         reads, wins = np.bincount(both), np.bincount(both, won)
-        known = (wins > 0) & (wins < reads)
+        mixed = (wins > 0) & (wins < reads)
         left = kept.copy()
-        left[kept] = known[pairs.first[kept]] & known[pairs.second[kept]]
+        left[kept] = mixed[pairs.first[kept]] & mixed[pairs.second[kept]]
         if left.sum() == kept.sum():
             return kept
         kept = left
@@ -172,18 +172,18 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
         return Difficult(cluster_robust.nothing(score.shape, cluster_robust.SEPARATED), np.nan)
     # Columns that depend on each other give an eigenvalue of 0, but for rounding: `space` leaves their sums out.
     values = np.linalg.eigvalsh(information.sum(axis=0))
-    found = cluster_robust.Sums(best.x, score, information).fit()
+    fitted = cluster_robust.Sums(best.x, score, information).fit()
     if (
         abs(best.x[-1]) < NO_SPREAD
         or values[0] < -cluster_robust.ROUNDING * values[-1]
-        or np.isnan(found.influence).any()
+        or np.isnan(fitted.influence).any()
     ):
         equal = _without_difficulties(design, pairs, n_clusters)
         if -best.fun - _likelihood(equal.found.coefficients, x, side, verdict, question, n_clusters)[0] < NO_GAIN:
             return equal
         if values[0] < -cluster_robust.ROUNDING * values[-1]:
             return Difficult(cluster_robust.nothing(score.shape, cluster_robust.SEPARATED), np.nan)
-    return Difficult(found, abs(float(best.x[-1])))
+    return Difficult(fitted, abs(float(best.x[-1])))
 
 
 def _without_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
@@ -369,7 +369,7 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
 
 
 def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fit) -> bool:
-    """Whether the design tells the log-odds of reads at a difference of lengths of 0.
+    """Tell whether the design determines the log-odds of reads at a difference of lengths of 0.
 
     It does not where the difference of lengths follows from the candidates and places, as where each candidate is
     longer than the baseline by a constant; nor where all pairs have one difference, unless that is 0.
@@ -383,7 +383,7 @@ def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fi
 
 
 def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.ndarray:
-    """How far the mean of values moves when each cluster is left out, shape (n_clusters,)."""
+    """Shift of the mean of values when each cluster is left out, shape (n_clusters,)."""
     total, size = (np.bincount(cluster, weights, n_clusters) for weights in (values, np.ones(len(values))))
     left = len(values) - size
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -393,7 +393,7 @@ def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.nda
 def within(
     outcome: np.ndarray, terms: np.ndarray, unit: np.ndarray, cluster: np.ndarray, n_clusters: int
 ) -> cluster_robust.Fit:
-    """What terms that vary among reads of one pair add to the log-odds of its first candidate over its second.
+    """Effects of terms that vary among reads of one pair on the log-odds of its first candidate over its second.
 
     What the judge thinks of the pair cancels, and with ties also how often it calls one: a tie stands half-way, as in
     Davidson's model. It is a conditional logit of pairs of reads of one pair, see `preference`.
@@ -425,5 +425,5 @@ def within(
 
 
 def _pairs_of(size: np.ndarray, side: int) -> list[tuple[int, np.ndarray]]:
-    """Of each number of reads that units have, the first (0) or second (1) of every two of them."""
+    """First (0) or second (1) of every two reads of a unit, for each number of reads that units have."""
     return [(int(count), np.triu_indices(count, 1)[side]) for count in np.unique(size)]

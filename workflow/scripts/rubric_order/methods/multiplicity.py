@@ -49,8 +49,8 @@ def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
 def _stepwise(p: np.ndarray, adjust) -> np.ndarray:
     p = np.asarray(p, dtype=float)
     result = np.full(p.shape, np.nan)
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
     result[order] = np.minimum(adjust(p[order], len(order)), 1)
     return result
 
@@ -64,11 +64,11 @@ def adjust(table: pd.DataFrame, column: str = "p", *, name: str = "p") -> pd.Dat
         name: of the new columns before ``_holm`` and ``_bh``.
     """
     tested = table[column].notna()
-    asked = [table.loc[tested, each] for each in ASKED if each in table]
-    for each in TOGETHER:
-        if each in table:
-            single = table[each].notna() & ~table[each].isin(TOGETHER[each])
-            asked.append(single[tested].rename(f"single {each}"))
+    asked = [table.loc[tested, key] for key in ASKED if key in table]
+    for key in TOGETHER:
+        if key in table:
+            single = table[key].notna() & ~table[key].isin(TOGETHER[key])
+            asked.append(single[tested].rename(f"single {key}"))
     families = table.loc[tested, column].groupby(asked, dropna=False)
     adjusted = {f"{name}_holm": families.transform(holm), f"{name}_bh": families.transform(benjamini_hochberg)}
     return table.assign(**adjusted, n_tests=families.transform("size").astype("Int64"))

@@ -165,8 +165,8 @@ def solved(summed: Equations) -> np.ndarray:
     shift = np.einsum("...pk,...k->...p", vectors, scaled)
     # Positions that texts connect are known but for what they have in common.
     present = summed.count > 0
-    known = present & ((kept.sum(axis=-1) == present.sum(axis=-1) - 1) & kept.any(axis=-1))[..., None]
-    return np.where(known, shift, np.nan)
+    determined = present & ((kept.sum(axis=-1) == present.sum(axis=-1) - 1) & kept.any(axis=-1))[..., None]
+    return np.where(determined, shift, np.nan)
 
 
 def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

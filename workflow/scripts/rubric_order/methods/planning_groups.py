@@ -225,7 +225,7 @@ def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, po
     if log_odds:
         sizes = [(log_odds / errors.one_place) ** 2 if errors.one_place > 0 else math.nan]
     else:
-        sizes = [points**2 / float(np.square(each).mean()) for each in (errors.points, errors.written) if each.all()]
+        sizes = [points**2 / float(np.square(error).mean()) for error in (errors.points, errors.written) if error.all()]
     if not sizes or math.isnan(sizes[0]):
         return Needed(math.inf, "the reads do not vary, so that errors are not known")
 
@@ -256,7 +256,7 @@ def for_equivalent(
     if spread.variance >= margin_spread**2:
         return Needed(math.inf, "single items differ by as much as the margin from one ordering to another")
     used = [errors.log_odds, errors.points, [errors.interaction] if errors.n > 2 else []]
-    if any(np.isnan(each).any() for each in used):
+    if any(np.isnan(error).any() for error in used):
         return Needed(math.inf, "the reads do not vary, so that errors are not known")
     places, orderings, one, other, _ = _estimates(errors.n, len(errors.points))
     quiet = _quiet(errors, places, orderings)

@@ -81,7 +81,7 @@ class Soft(NamedTuple):
 
 
 class Preference(NamedTuple):
-    """What positions are worth to a judge.
+    """Worth of positions to a judge.
 
     Attributes:
         positions: fit of b, which sums to 0.
@@ -98,7 +98,7 @@ class Preference(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What each cluster says of position preference.
+    """Sums over each cluster, for the fits of position preference.
 
     Attributes:
         positions, interaction: fits of the models that `Preference` has.
@@ -150,7 +150,7 @@ def compared(block: Block, readout: str) -> Hard | Soft:
 
 
 def identifies(block: Block) -> bool:
-    """Whether a block's orderings differ among the reads of an item: else position and score are one thing."""
+    """Tell whether a block's orderings differ among the reads of an item: else position and score are one thing."""
     return len(block.orderings[0]) > 1
 
 
@@ -165,11 +165,11 @@ def of_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
     n = places.shape[2]
     first, second = np.triu_indices(scores.shape[1], 1)
     step = max(1, PAIRS_AT_ONCE // max(len(first), 1))
-    found = [
+    chunks = [
         _cells(*(part[start : start + step] for part in (scores, places, unit)), first, second)
         for start in range(0, len(scores), step)
     ]
-    keys, counts = (np.concatenate(part) for part in zip(*found, strict=True))
+    keys, counts = (np.concatenate(part) for part in zip(*chunks, strict=True))
     codes, row = np.unique(keys % n**6, return_inverse=True)
     rows = np.stack(np.unravel_index(codes, (n,) * 6), axis=1)
     data = conditional_logit.Comparisons(rows, keys // n**6, row, counts.astype(float), int(unit.max(initial=-1)) + 1)
@@ -184,12 +184,12 @@ def of_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.nda
             unknown, 0 of a score that the judge does not name among the probable ones.
         places, unit: see `of_scores`.
     """
-    known = ~np.isnan(probabilities).any(axis=2)
-    kept = ((probabilities > 0) | ~known[..., None]).all(axis=1)
-    several = (kept.sum(axis=1) > 1) & (known.sum(axis=1) > 1)
-    used = known[:, :, None] & kept[:, None, :] & several[:, None, None]
+    given = ~np.isnan(probabilities).any(axis=2)
+    kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
+    several = (kept.sum(axis=1) > 1) & (given.sum(axis=1) > 1)
+    used = given[:, :, None] & kept[:, None, :] & several[:, None, None]
     values = np.log(probabilities, out=np.full(probabilities.shape, np.nan), where=used)
-    sizes = _sizes(np.where(several, known.sum(axis=1), 0))
+    sizes = _sizes(np.where(several, given.sum(axis=1), 0))
     return Soft(places.shape[2], [(values, places, unit)], int(unit.max(initial=-1)) + 1, *sizes)
 
 
@@ -219,14 +219,14 @@ def _cells(
 
 
 def together(parts: Sequence[Hard | Soft]) -> Hard | Soft:
-    """What several datasets say, whose clusters have nothing in common."""
+    """Comparisons of several datasets together, whose clusters have nothing in common."""
     sizes = {name: sum(getattr(part, name) for part in parts) for name in ("items", "reads", "pairs")}
     counts = [part.n_clusters if isinstance(part, Soft) else part.data.n_clusters for part in parts]
     first = np.cumsum([0, *counts])
     moved = [part.by_cluster(np.arange(count) + at) for part, count, at in zip(parts, counts, first, strict=False)]
     if isinstance(parts[0], Soft):
         return parts[0]._replace(
-            parts=[each for part in moved for each in part.parts], n_clusters=int(first[-1]), **sizes
+            parts=[chunk for part in moved for chunk in part.parts], n_clusters=int(first[-1]), **sizes
         )
     rows, row = np.unique(np.concatenate([part.data.rows for part in moved]), axis=0, return_inverse=True)
     at = np.cumsum([0, *(len(part.data.rows) for part in moved)])
@@ -238,10 +238,10 @@ def together(parts: Sequence[Hard | Soft]) -> Hard | Soft:
 def contrasts(n: int) -> dict[str, np.ndarray]:
     """Weights of n positions by name: the first less the last, and the ends less the middle where there is one."""
     one = np.eye(n)
-    found = {"first_last": one[0] - one[-1]}
+    weights = {"first_last": one[0] - one[-1]}
     if n > 2:
-        found["ends_middle"] = (one[0] + one[-1]) / 2 - one[1:-1].mean(axis=0)
-    return found
+        weights["ends_middle"] = (one[0] + one[-1]) / 2 - one[1:-1].mean(axis=0)
+    return weights
 
 
 def preference(of: Hard | Soft) -> Preference:
@@ -255,7 +255,7 @@ def preference(of: Hard | Soft) -> Preference:
 
 
 def sums(of: Hard | Soft) -> Sums:
-    """What `preference` is made from, cluster by cluster: clusters can be put together without another fit."""
+    """Sums from which `preference` is made, cluster by cluster: clusters can be put together without another fit."""
     return _of_selections(of) if isinstance(of, Hard) else _of_logs(of)
 
 
@@ -268,7 +268,7 @@ def positions(of: Hard | Soft) -> cluster_robust.Sums:
 
 
 def alike(of: Hard | Soft) -> np.ndarray:
-    """What clusters say of b where all positions are worth the same, shape (n_clusters, n)."""
+    """Scores of clusters for b where all positions are worth the same, shape (n_clusters, n)."""
     if isinstance(of, Soft):
         return _normal(of)[0][:, : of.n]
     return conditional_logit.scores_of_nothing(of.data._replace(rows=rows_of_places(of)))
@@ -291,7 +291,7 @@ def no_preference(fit: cluster_robust.Fit, scores: np.ndarray | None) -> float:
 
 
 def rows_of_places(of: Hard) -> np.ndarray:
-    """Of each distinct comparison how often each place speaks for its outcome, shape (n_rows, n)."""
+    """Count of how often each place speaks for the outcome of each distinct comparison, shape (n_rows, n)."""
     _, _, low_at, high_at, low_then, high_then = of.data.rows.T
     one = np.eye(of.n)
     return one[low_at] + one[high_then] - one[high_at] - one[low_then]
@@ -351,7 +351,7 @@ def _of_logs(of: Soft) -> Sums:
 
 
 def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
-    """What `cluster_robust.least_squares` takes, of the places and, last, the product of score and place."""
+    """Arguments of `cluster_robust.least_squares`, for the places and, last, the product of score and place."""
     k = of.n + 1
     right, information = np.zeros((of.n_clusters, k)), np.zeros((of.n_clusters, k, k))
     for y, x, _, unit in _chunks(of):

@@ -1,4 +1,4 @@
-"""What makes a judge give a score: where it stands in the prompt, how it is written, and what a reference answer shows.
+"""Effects of the prompt on a score: its place, the way it is written, and what a reference answer shows.
 
 A judge gives score s of item i in read r the log-weight a[i, s] + x_r(s) @ b. For two reads of an item, of which one
 gave score u and the other v, the log-odds that it was this way round are
@@ -64,8 +64,8 @@ def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarr
         if level.any():
             away = -np.abs(np.arange(1, n + 1) - level[:, None]) * (level > 0)[:, None]
             columns.append((np.broadcast_to(away[None, :, :, None], (items, reads, n, 1)), [(kind, "")]))
-    names = [name for _, each in columns for name in each]
-    return Terms(names, np.concatenate([values for values, _ in columns], axis=-1).astype(float))
+    column_names = [name for _, block_names in columns for name in block_names]
+    return Terms(column_names, np.concatenate([values for values, _ in columns], axis=-1).astype(float))
 
 
 def of_scores(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
@@ -97,9 +97,9 @@ def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sum
         probabilities: of each score in each read of each item, shape (items, reads, n); NaN in reads where they are
             unknown. A score without probability in one of an item's reads is left out of all of them.
     """
-    known = ~np.isnan(probabilities).any(axis=2)
-    kept = ((probabilities > 0) | ~known[..., None]).all(axis=1)
-    used = known[:, :, None] & kept[:, None, :] & ((kept.sum(axis=1) > 1) & (known.sum(axis=1) > 1))[:, None, None]
+    given = ~np.isnan(probabilities).any(axis=2)
+    kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
+    used = given[:, :, None] & kept[:, None, :] & ((kept.sum(axis=1) > 1) & (given.sum(axis=1) > 1))[:, None, None]
     values = np.log(probabilities, out=np.zeros(probabilities.shape), where=used)
     items, reads, n = probabilities.shape
     k = len(of.names)
@@ -116,7 +116,7 @@ def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sum
 def contrasts(
     names: Sequence[tuple[str, str]], styles: Sequence[Sequence[str]]
 ) -> Mapping[tuple[str, str], np.ndarray]:
-    """What is asked of b, by kind and name.
+    """Contrasts of b, by kind and name.
 
     Args:
         names: see `Terms`.
@@ -127,14 +127,14 @@ def contrasts(
         Weights of the columns: each position, and what presence adds to each score, less the mean of all; each pair of
         IDs that a reversed mapping exchanges; and attractions.
     """
-    found = {}
+    weights = {}
     one = np.eye(len(names))
     for centred_kind in (POSITION, PRESENCE):
         places = [place for place, (kind, _) in enumerate(names) if kind == centred_kind]
         for place in places:
-            found[names[place]] = one[place] - one[places].mean(axis=0)
+            weights[names[place]] = one[place] - one[places].mean(axis=0)
     at = {name: place for place, (kind, name) in enumerate(names) if kind == ID}
     for style in styles:
         for low, high in list(zip(style, style[::-1], strict=True))[: len(style) // 2]:
-            found[ID, f"{high} - {low}"] = one[at[high]] - one[at[low]]
-    return found | {name: one[place] for place, name in enumerate(names) if name[0] in (NUMBER, TEXT)}
+            weights[ID, f"{high} - {low}"] = one[at[high]] - one[at[low]]
+    return weights | {name: one[place] for place, name in enumerate(names) if name[0] in (NUMBER, TEXT)}

@@ -1,4 +1,4 @@
-"""How consistency and fairness of comparisons go with the quality gap, and what goes with it by arithmetic.
+"""Consistency and fairness of comparisons by the quality gap, and what goes with it by arithmetic.
 
 A win counts 1, an inconsistent comparison and a tie 1/p, as in Shi et al.'s overall win rate (Section 2.3). As an
 inconsistent comparison adds 1/p, the consistency of a set of pairs is at least twice the distance of its own win rate
@@ -42,17 +42,17 @@ def settings(
         not known. `rate_own`, `rate_crossed` and `rate_others` are these win rates.
     """
     keys = [*SHARED, "benchmark"]
-    found: dict[tuple, list[pd.DataFrame]] = {}
+    parts: dict[tuple, list[pd.DataFrame]] = {}
     for table in tables:
         kept = table["candidate"].notna() | (lists & (table["n"] > 2))
         for key, block in table[kept].groupby([*keys, "judge"], sort=True):
-            about = dict(zip(keys, key[:-1], strict=True))
-            reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(about["benchmark"])))
-            part = _comparisons(reads, int(about["n"]))
+            shared = dict(zip(keys, key[:-1], strict=True))
+            reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(shared["benchmark"])))
+            part = _comparisons(reads, int(shared["n"]))
             if len(part):
-                found.setdefault(key[:-1], []).append(part.assign(judge=key[-1]))
-    for key in sorted(found):
-        yield dict(zip(keys, key, strict=True)), _with_gaps(pd.concat(found[key], ignore_index=True), int(key[-2]))
+                parts.setdefault(key[:-1], []).append(part.assign(judge=key[-1]))
+    for key in sorted(parts):
+        yield dict(zip(keys, key, strict=True)), _with_gaps(pd.concat(parts[key], ignore_index=True), int(key[-2]))
 
 
 def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
@@ -68,7 +68,9 @@ def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
     rows = candidates.index.to_numpy()
     winners, places, shown = winners[rows], places[rows], shown[rows]
     units = units.iloc[rows].assign(candidate=candidates)
-    number = [list(names).index(name) + 1 for names, name in zip(units["candidates"], units["candidate"], strict=True)]
+    number = [
+        list(listed).index(name) + 1 for listed, name in zip(units["candidates"], units["candidate"], strict=True)
+    ]
     human = [np.nan if scores is None or p != 2 else abs(scores[0] - scores[1]) for scores in units["human_scores"]]
     table = units[["unit_id", "group_id", "candidate", "task"]].assign(
         consistent=series.consistent(winners),
@@ -98,7 +100,7 @@ def _with_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
 
 
 def few_cells(table: pd.DataFrame, kind: str) -> bool:
-    """Whether a judge's comparisons are of too few cells for slopes and bins over a kind of gap.
+    """Tell whether a judge's comparisons are of too few cells for slopes and bins over a kind of gap.
 
     A ``crossed`` gap lacks the comparison's own question, so that inside a cell it is the smaller the more this
     question added to the distance of the win rate from even: it falls with the outcome. Where cells are many,
@@ -133,7 +135,7 @@ def bins(gap: np.ndarray, count: int) -> np.ndarray:
 
 
 def implied(beta: float, log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What a judge of pairs gives whose verdicts depend on quality and place alone, each drawn by itself, no ties.
+    """Results of a judge of pairs whose verdicts depend on quality and place alone, each drawn by itself, no ties.
 
     Args:
         beta: log-odds that the first place adds over the second.

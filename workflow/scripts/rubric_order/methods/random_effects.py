@@ -16,7 +16,7 @@ MOST_CORRELATED = 0.99  # errors; two judges with the same errors are one
 
 
 class Summary(NamedTuple):
-    """What several estimates say together.
+    """Summary of several estimates together.
 
     Attributes:
         mean, low, high: of all, with its interval by Hartung and Knapp.
@@ -108,33 +108,33 @@ def _restricted_likelihood(y: np.ndarray, sampling: np.ndarray, parts: list[np.n
         sampling: covariance of the sampling errors, shape (m, m).
     """
     stacked, by_chance = np.array(parts), sampling.diagonal().mean()
-    found = np.full(len(parts), max(y.var(ddof=1) - by_chance, 0.1 * by_chance) / len(parts))
-    before = _deviance(y, sampling, stacked, found)
+    variances = np.full(len(parts), max(y.var(ddof=1) - by_chance, 0.1 * by_chance) / len(parts))
+    before = _deviance(y, sampling, stacked, variances)
     for _ in range(500):
-        inverse = np.linalg.inv(sampling + np.tensordot(found, stacked, axes=1))
+        inverse = np.linalg.inv(sampling + np.tensordot(variances, stacked, axes=1))
         weight = inverse.sum(axis=0)
         p = inverse - np.outer(weight, weight) / weight.sum()
         py = p @ y
         products = np.einsum("ab,kbc->kac", p, stacked)
         slope = np.einsum("a,kab,b->k", py, stacked, py) - np.einsum("kaa->k", products)
         information = np.einsum("kab,lba->kl", products, products)
-        free = (found > 0) | (slope > 0)
+        free = (variances > 0) | (slope > 0)
         step = np.zeros(len(parts))
         step[free] = np.linalg.lstsq(information[np.ix_(free, free)], slope[free], rcond=None)[0]
         size = 1.0
         while size > 1e-8:
-            tried = np.maximum(found + size * step, 0)
+            tried = np.maximum(variances + size * step, 0)
             after = _deviance(y, sampling, stacked, tried)
             if after <= before:
                 break
             size /= 2
         else:
             break
-        moved = np.abs(tried - found).max()
-        found, before = tried, after
-        if moved <= 1e-10 * (by_chance + found.max()):
+        moved = np.abs(tried - variances).max()
+        variances, before = tried, after
+        if moved <= 1e-10 * (by_chance + variances.max()):
             break
-    return found
+    return variances
 
 
 def _deviance(y: np.ndarray, sampling: np.ndarray, stacked: np.ndarray, variances: np.ndarray) -> float:

@@ -13,7 +13,7 @@ from rubric_order.methods.blocks import Block
 
 
 class Rankings(NamedTuple):
-    """How far two rankings of each prompt's candidates agree, each of shape (..., n_prompts); NaN where undefined.
+    """Agreement of two rankings of each prompt's candidates, each of shape (..., n_prompts); NaN where undefined.
 
     A tie is no reversal. What is due to ties stands by itself.
 
@@ -105,9 +105,9 @@ def mean_scores(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     Returns:
         Shape (count, n_items); NaN where no chosen read has a score.
     """
-    known = ~np.isnan(values)
+    scored = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        return (chosen @ np.where(known, values, 0).T) / (chosen @ known.T.astype(float))
+        return (chosen @ np.where(scored, values, 0).T) / (chosen @ scored.T.astype(float))
 
 
 def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:

@@ -1,4 +1,4 @@
-"""How much a read would vary if it were repeated: under each ordering by itself, for no ordering stands for the others.
+"""Variance of a read if it were repeated: under each ordering by itself, for no ordering stands for the others.
 
 A judge can be sure of itself in the usual ordering and waver in others, or the reverse. Repeats of one ordering so say
 nothing of the others, and variances taken from them alone are not those of repetition.
@@ -43,7 +43,7 @@ def variance_of_draw(shares: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 def repeats_of(block: Block) -> int | None:
-    """How often each item is read in each of a block's orderings, where that is the same number throughout."""
+    """Number of reads of each item in each of a block's orderings; None where that is not the same throughout."""
     shown, number = block.orderings
     per_cell = np.bincount(block.item * len(shown) + number, minlength=len(block.items) * len(shown))
     return int(per_cell[0]) if per_cell[0] and (per_cell == per_cell[0]).all() else None
@@ -70,9 +70,9 @@ def variances(
         are not known, as of a read without a score. None where neither source is there.
     """
     if temperature is not None and "position_probabilities" in block.table:
-        known = block.table["position_probabilities"].notna().to_numpy() & block.table[VALUES[readout]].notna()
-        if known.any():
-            return _from_probabilities(block, readout, known.to_numpy(), values.shape, temperature), PROBABILITIES
+        usable = block.table["position_probabilities"].notna().to_numpy() & block.table[VALUES[readout]].notna()
+        if usable.any():
+            return _from_probabilities(block, readout, usable.to_numpy(), values.shape, temperature), PROBABILITIES
     repeats = repeats_of(block)
     if repeats is None or repeats < 2 or len(block.orderings[0]) < 2:
         return None
@@ -82,14 +82,14 @@ def variances(
 def _from_probabilities(
     block: Block, readout: str, known: np.ndarray, shape: tuple[int, int], temperature: float
 ) -> np.ndarray:
-    found = np.full(shape, np.nan)
+    variance = np.full(shape, np.nan)
     if readout == "soft":
         drawn = np.zeros(known.sum())
     else:
         shares = at_temperature(np.stack(block.table["position_probabilities"].to_numpy()[known]), temperature)
         drawn = variance_of_draw(shares, block.shown[known])
-    found[block.item[known], block.column[known]] = drawn
-    return found
+    variance[block.item[known], block.column[known]] = drawn
+    return variance
 
 
 def _from_repeats(block: Block, values: np.ndarray) -> np.ndarray:
@@ -104,6 +104,6 @@ def _from_repeats(block: Block, values: np.ndarray) -> np.ndarray:
         mean = np.bincount(cell, weights=np.nan_to_num(scores), minlength=cells) / count
         squares = np.bincount(cell, weights=np.where(scored, (scores - mean[cell]) ** 2, 0), minlength=cells)
         variance = np.where(count > 1, squares / (count - 1), np.nan)
-    found = np.full(values.shape, np.nan)
-    found[block.item, block.column] = np.where(scored, variance[cell], np.nan)
-    return found
+    of_reads = np.full(values.shape, np.nan)
+    of_reads[block.item, block.column] = np.where(scored, variance[cell], np.nan)
+    return of_reads

@@ -1,4 +1,4 @@
-"""How far estimates about single orderings would move if the same judge read the same items once more.
+"""Errors of estimates about single orderings: how far they would move if the same judge read the same items once more.
 
 Items stay, and reads are taken as drawn anew. Where an ordering is read several times, its repeats say how reads vary.
 Where each is read once, what is left of an item's scores beside its level and what each ordering does to all
@@ -39,17 +39,23 @@ def correlations(block: Block, values: np.ndarray) -> Correlations | None:
     Args:
         values: scores of the block, see `Block.matrix`.
     """
-    found = shared_orderings.complete_items(block, values)
-    if len(found.human) < 2:
+    complete = shared_orderings.complete_items(block, values)
+    if len(complete.human) < 2:
         return None
     shown, number = block.orderings
     at = np.full(values.shape, -1)
     at[block.item, block.column] = number
-    scores, at = values[found.rows], np.where(np.isnan(values), -1, at)[found.rows]
+    scores, at = values[complete.rows], np.where(np.isnan(values), -1, at)[complete.rows]
     variance = variances(scores, at, len(shown))
-    r = shared_orderings.column_correlations(shared_orderings.column_moments(found.values, found.human).sum(axis=0))
+    r = shared_orderings.column_correlations(
+        shared_orderings.column_moments(complete.values, complete.human).sum(axis=0)
+    )
     return Correlations(
-        shown, r, correlation_errors(found.values, found.human, variance), len(found.human), int((at >= 0).sum())
+        shown,
+        r,
+        correlation_errors(complete.values, complete.human, variance),
+        len(complete.human),
+        int((at >= 0).sum()),
     )
 
 
@@ -73,12 +79,12 @@ def variances(scores: np.ndarray, at: np.ndarray, n_orderings: int) -> np.ndarra
     item, _ = np.nonzero(at >= 0)
     cell = item * n_orderings + at[at >= 0]
     shape = (len(scores), n_orderings)
-    known = scores[at >= 0]
+    values = scores[at >= 0]
     count = np.bincount(cell, minlength=np.prod(shape)).reshape(shape)
-    mean = np.bincount(cell, known, np.prod(shape)).reshape(shape) / count
+    mean = np.bincount(cell, values, np.prod(shape)).reshape(shape) / count
     df = count - 1
     if df.any():
-        squares = np.bincount(cell, (known - mean.ravel()[cell]) ** 2, np.prod(shape)).reshape(shape)
+        squares = np.bincount(cell, (values - mean.ravel()[cell]) ** 2, np.prod(shape)).reshape(shape)
         repeats = df.sum(axis=0)
         usual = np.where(repeats > 0, squares.sum(axis=0) / np.maximum(repeats, 1), squares.sum() / df.sum())
         return np.where(df > 0, squares / np.maximum(df, 1), usual) / count
@@ -125,8 +131,8 @@ def ranks(r: np.ndarray, error: np.ndarray, *, confidence: float, rng: np.random
     tail = (1 - confidence) / 2
     low, high = np.quantile(twice, tail, axis=0, method="lower"), np.quantile(twice, 1 - tail, axis=0, method="higher")
     sure = ~np.isnan(error).any()
-    found = {"error": once.std(axis=0), "low": low, "high": high}
-    return {"estimate": own} | {name: np.where(sure, values, np.nan) for name, values in found.items()}
+    uncertainty = {"error": once.std(axis=0), "low": low, "high": high}
+    return {"estimate": own} | {name: np.where(sure, values, np.nan) for name, values in uncertainty.items()}
 
 
 def cost_errors(table: np.ndarray, covariance: np.ndarray, orderings: np.ndarray) -> np.ndarray:

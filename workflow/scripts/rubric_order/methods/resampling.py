@@ -22,7 +22,7 @@ def bootstrap_indices(n: int, resamples: int, *, rng: np.random.Generator) -> np
 
 
 def bootstrap_weights(n: int, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
-    """How often each of n units is drawn into each resample. Shape (resamples, n); rows sum to n.
+    """Count of each of n units in each resample. Shape (resamples, n); rows sum to n.
 
     They count the draws of `bootstrap_indices`, which is several times as fast as drawing multinomial counts.
     """
@@ -41,7 +41,7 @@ def bootstrap_sums(values: np.ndarray, resamples: int, *, rng: np.random.Generat
 
 
 def counted(codes: np.ndarray, n: int) -> np.ndarray:
-    """How often each of the numbers 0 to n - 1 is in each row. Shape (n_rows, ...) -> (n_rows, n)."""
+    """Count of each of the numbers 0 to n - 1 in each row. Shape (n_rows, ...) -> (n_rows, n)."""
     cells = codes + n * np.arange(len(codes))[:, None]  # a range of numbers of its own for each row
     return np.bincount(cells.ravel(), minlength=n * len(codes)).reshape(-1, n)
 
@@ -75,17 +75,17 @@ def two_sided_p(values: np.ndarray) -> float:
     many tests can be adjusted for without resamples by the million. NaN where more than ``MAX_UNDEFINED`` of the
     resamples are undefined.
     """
-    known = values[~np.isnan(values)]
-    if len(known) == 0 or len(known) < (1 - MAX_UNDEFINED) * len(values):
+    defined = values[~np.isnan(values)]
+    if len(defined) == 0 or len(defined) < (1 - MAX_UNDEFINED) * len(values):
         return np.nan
-    smaller = min((known <= 0).sum(), (known >= 0).sum())
-    if smaller >= LEAST_IN_TAIL or np.ptp(known) == 0:
-        return float(min(2 * (smaller + 1) / (len(known) + 1), 1))
-    return float(2 * distributions.normal_tail(abs(known.mean()) / known.std()))
+    smaller = min((defined <= 0).sum(), (defined >= 0).sum())
+    if smaller >= LEAST_IN_TAIL or np.ptp(defined) == 0:
+        return float(min(2 * (smaller + 1) / (len(defined) + 1), 1))
+    return float(2 * distributions.normal_tail(abs(defined.mean()) / defined.std()))
 
 
 class Jackknife(NamedTuple):
-    """What a jackknife says of an estimate; each of the estimate's shape, NaN where there are less than two parts.
+    """Results of a jackknife for an estimate; each of the estimate's shape, NaN where there are less than two parts.
 
     Attributes:
         low, high: ends of the interval.
@@ -215,9 +215,9 @@ def left_out_interval(values: np.ndarray, confidence: float, *, sizes: np.ndarra
         Lower and upper ends, shape (2, q); NaN with fewer than three parts, or where a value is not known or does not
         vary.
     """
-    found = jackknife_t(values, confidence, sizes=sizes)
-    varies = (found.error > LEAST_ERROR) & (len(values) > 3)
-    return np.where(varies, np.array([found.low, found.high]), np.nan)
+    jackknife = jackknife_t(values, confidence, sizes=sizes)
+    varies = (jackknife.error > LEAST_ERROR) & (len(values) > 3)
+    return np.where(varies, np.array([jackknife.low, jackknife.high]), np.nan)
 
 
 def correlation(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: float) -> tuple[float, float, float]:
@@ -233,8 +233,8 @@ def correlation(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: f
     n, a, b, aa, bb, ab = left_out_sums(moments, cluster).T
     with np.errstate(invalid="ignore", divide="ignore"):
         r = (ab - a * b / n) / np.sqrt((aa - a**2 / n) * (bb - b**2 / n))
-    found = jackknife_t(r, confidence, sizes=part_sizes(cluster), scale=np.arctanh, back=np.tanh)
-    return float(r[0]), float(found.low), float(found.high)
+    jackknife = jackknife_t(r, confidence, sizes=part_sizes(cluster), scale=np.arctanh, back=np.tanh)
+    return float(r[0]), float(jackknife.low), float(jackknife.high)
 
 
 def interval_of_mean(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
@@ -271,7 +271,7 @@ def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 @functools.lru_cache(maxsize=8)
 def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
-    """How often each unit is drawn into each resample, the same for all blocks with so many units.
+    """Count of each unit in each resample, the same for all blocks with so many units.
 
     Strategies read the same items, so that their resamples are paired. Shape (resamples, n_units); read only.
     """

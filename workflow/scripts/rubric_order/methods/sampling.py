@@ -56,5 +56,5 @@ def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Exp
     slope, information = parts(low)
     if not information > 0:
         return Exponent()
-    found = cluster_robust.interval(low, sum_units(slope, cluster) / information, CONFIDENCE)
-    return Exponent(low, found["ci_low"], found["ci_high"])
+    interval = cluster_robust.interval(low, sum_units(slope, cluster) / information, CONFIDENCE)
+    return Exponent(low, interval["ci_low"], interval["ci_high"])

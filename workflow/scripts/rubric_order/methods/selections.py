@@ -1,4 +1,4 @@
-"""Which positions were selected, item by item."""
+"""Selected positions, item by item."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,7 +12,7 @@ READOUTS = {"hard": "position", "soft": "position_probabilities"}
 
 
 def counts(block: Block, readout: str) -> np.ndarray:
-    """How often each position was selected in each item, or its summed probability. Shape (n_items, n).
+    """Number of selections of each position in each item, or its summed probability. Shape (n_items, n).
 
     Items without a usable read are rows of zeros.
     """
@@ -62,7 +62,7 @@ def evened(block: Block, readout: str) -> np.ndarray:
 
 
 def by_score(block: Block, readout: str) -> np.ndarray:
-    """How often each score was selected at each position, item by item, or its summed probability there.
+    """Number of selections of each score at each position, item by item, or its summed probability there.
 
     Args:
         readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
@@ -87,7 +87,7 @@ def by_score(block: Block, readout: str) -> np.ndarray:
 
 
 class Variety(NamedTuple):
-    """How much the scores of a block leave an order to change.
+    """Variety of a block's scores: how much they leave an order to change.
 
     Attributes:
         commonest: share of the commonest score among all reads, from 1 / n to 1.
@@ -106,14 +106,14 @@ class Variety(NamedTuple):
 
 
 def variety(block: Block, readout: str) -> Variety:
-    """How many different scores a judge gives, in all and to one item; see `by_score` for the readouts."""
+    """Variety of the scores that a judge gives, in all and to one item; see `by_score` for the readouts."""
     totals = by_score(block, readout)[0].sum(axis=-1)
     reads = totals.sum(axis=1)  # a read's probabilities sum to 1
     squares = reads
     if readout == "soft":
-        known = block.table["position_probabilities"].notna().to_numpy()
-        own = (np.stack(block.table["position_probabilities"].to_numpy()[known]) ** 2).sum(axis=1)
-        squares = np.bincount(block.item[known], weights=own, minlength=len(totals))
+        usable = block.table["position_probabilities"].notna().to_numpy()
+        own = (np.stack(block.table["position_probabilities"].to_numpy()[usable]) ** 2).sum(axis=1)
+        squares = np.bincount(block.item[usable], weights=own, minlength=len(totals))
     pairs = (reads * (reads - 1) / 2).sum()
     alike = ((totals**2).sum(axis=1) - squares).sum() / 2
     return Variety(float(totals.sum(axis=0).max() / totals.sum()), float(max(pairs - alike, 0)), round(pairs))

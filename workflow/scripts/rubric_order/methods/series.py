@@ -37,12 +37,12 @@ def stability(choices: np.ndarray, prompt: np.ndarray, *, options: int) -> tuple
 
 
 def valid(winners: np.ndarray) -> np.ndarray:
-    """Whether each series has a choice in every order. Shape (n_series, n_orders) -> (n_series,)."""
+    """True where a series has a choice in every order. Shape (n_series, n_orders) -> (n_series,)."""
     return (winners != NONE).all(axis=1)
 
 
 def consistent(winners: np.ndarray) -> np.ndarray:
-    """Whether each series has one winner in all orders, or a tie in all; NaN where it is not valid.
+    """Consistency of each series: 1 with one winner in all orders, or a tie in all, else 0; NaN where it is not valid.
 
     Args:
         winners: the chosen candidate in each order, shape (n_series, n_orders).
@@ -53,16 +53,16 @@ def consistent(winners: np.ndarray) -> np.ndarray:
 
 
 def flips(winners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each series is inconsistent strictly (two winners) or softly (a winner and a tie); NaN if not valid."""
+    """Inconsistency of each series, strict (two winners) and soft (a winner and a tie): 1 or 0; NaN if not valid."""
     least = np.where(winners > TIE, winners, np.iinfo(np.int64).max).min(axis=1)
     strict = winners.max(axis=1) > least
     agreed = consistent(winners)
-    known = ~np.isnan(agreed)
-    return np.where(known, strict, np.nan), np.where(known, (agreed == 0) & ~strict, np.nan)
+    is_valid = ~np.isnan(agreed)
+    return np.where(is_valid, strict, np.nan), np.where(is_valid, (agreed == 0) & ~strict, np.nan)
 
 
 def primacy(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
-    """How far each inconsistent series counts for the first place, the rest for the others; NaN for all other series.
+    """Share of an inconsistent series that counts for the first place, the rest for others; NaN for all other series.
 
     A series counts by its most chosen place; ties between places are split evenly. So of two candidates A,A and A,C
     count for the first place, B,B and C,B for the second. With more candidates this is one against all.
@@ -82,7 +82,7 @@ def primacy(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
 
 
 def leaning(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
-    """What each series adds to preference fairness: 1 for recency, -1 for primacy, 0 if consistent, NaN if not valid.
+    """Terms of preference fairness, by series: 1 for recency, -1 for primacy, 0 if consistent, NaN if not valid.
 
     Their mean is `preference_fairness`.
     """
@@ -128,7 +128,7 @@ def random_judge(p: int, ties: float = 0.0, *, orders: int | None = None) -> tup
 
 
 def overall_win_rate(winners: np.ndarray, *, candidate: np.ndarray, p: int) -> np.ndarray:
-    """What each series adds to a candidate's overall win rate: 1 if it wins in all orders, 1/p if nobody does.
+    """Terms of a candidate's overall win rate, by series: 1 if it wins in all orders, 1/p if nobody does.
 
     Args:
         candidate: number of the candidate in each series, shape (n_series,).
@@ -145,7 +145,7 @@ def overall_win_rate(winners: np.ndarray, *, candidate: np.ndarray, p: int) -> n
 
 
 def disagreement(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How often two reads of a comparison have different winners: in one order, and in two different orders.
+    """Probability that two reads of a comparison have different winners: in one order, and in two different orders.
 
     Args:
         counts: reads of each comparison in each order with each winner, shape (n, n_orders, 1 + p).
@@ -169,7 +169,7 @@ def disagreement(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def place_preference(winners: np.ndarray, shown: np.ndarray, cluster: np.ndarray) -> tuple[cluster_robust.Fit, int]:
-    """What places are worth to a judge, by the conditional logit of `preference` over the reads of each comparison.
+    """Worth of places to a judge, by the conditional logit of `preference` over the reads of each comparison.
 
     A tie is one more option that stands at a place of its own, always the same: so its level cancels, and what is left
     is the order effect of Davidson and Beaver (1977), without their assumption that ties are as likely in all pairs.

@@ -28,7 +28,7 @@ class Complete(NamedTuple):
 
 
 def canonical_place(orderings: np.ndarray) -> int:
-    """Which of the orderings, shape (D, n), has the scores in rising order."""
+    """Index of the ordering, among those of shape (D, n), that has the scores in rising order."""
     return int(np.flatnonzero((np.diff(orderings, axis=1) > 0).all(axis=1))[0])
 
 
@@ -46,7 +46,7 @@ def complete_items(block: Block, values: np.ndarray) -> Complete:
 
 
 def column_moments(values: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """What the correlation of each column with human scores depends on, item by item.
+    """Moments, item by item, on which the correlation of each column with human scores depends.
 
     Args:
         values: shape (m, D), without gaps.

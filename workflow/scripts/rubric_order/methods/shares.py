@@ -75,11 +75,11 @@ def _sums(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, float, i
     Then the number of values, in all and in each cluster that counts.
     """
     values = np.asarray(values, dtype=float)
-    known = ~np.isnan(values)
-    _, unit = np.unique(np.asarray(cluster)[known], return_inverse=True)
-    table = np.column_stack([values[known], np.ones(known.sum())])
+    given = ~np.isnan(values)
+    _, unit = np.unique(np.asarray(cluster)[given], return_inverse=True)
+    table = np.column_stack([values[given], np.ones(given.sum())])
     parts = resampling.left_out_sums(table, unit)
-    return parts, float(parts[0, 0] / parts[0, 1]) if known.any() else np.nan, int(known.sum()), np.bincount(unit)
+    return parts, float(parts[0, 0] / parts[0, 1]) if given.any() else np.nan, int(given.sum()), np.bincount(unit)
 
 
 def _error(parts: np.ndarray) -> float:

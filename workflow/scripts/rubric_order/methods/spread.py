@@ -158,6 +158,6 @@ def moved_by_chance(times: np.ndarray) -> np.ndarray:
 
 def _mean_of_others(values: np.ndarray, reference: int) -> np.ndarray:
     others = np.delete(values, reference, axis=1)
-    known = ~np.isnan(others)
+    given = ~np.isnan(others)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(known, others, 0).sum(axis=1) / np.where(known.any(axis=1), known.sum(axis=1), np.nan)
+        return np.where(given, others, 0).sum(axis=1) / np.where(given.any(axis=1), given.sum(axis=1), np.nan)

@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Linear(NamedTuple):
-    """How well a linear model fits.
+    """Fit of a linear model.
 
     Attributes:
         rss: residual sum of squares. rank: number of coefficients that the data tell, the intercept among them.
@@ -24,7 +24,7 @@ class Linear(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """What happens to a model without one of its terms; `term` is None for the model as it is."""
+    """Model without one of its terms; `term` is None for the model as it is."""
 
     term: str | None
     df: int
@@ -70,11 +70,11 @@ def fit(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> Linear:
 def removals(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[Removal]:
     """The model as it is and without each of its terms, the least AIC first: a table of Shi et al.'s Appendix E."""
     whole = fit(y, terms)
-    found = [Removal(None, 0, 0.0, whole.rss, whole.aic)]
+    rows = [Removal(None, 0, 0.0, whole.rss, whole.aic)]
     for name in terms:
         less = fit(y, {key: value for key, value in terms.items() if key != name})
-        found.append(Removal(name, whole.rank - less.rank, less.rss - whole.rss, less.rss, less.aic))
-    return sorted(found, key=lambda removal: (removal.aic, removal.term or ""))
+        rows.append(Removal(name, whole.rank - less.rank, less.rss - whole.rss, less.rss, less.aic))
+    return sorted(rows, key=lambda removal: (removal.aic, removal.term or ""))
 
 
 def search(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[str]:

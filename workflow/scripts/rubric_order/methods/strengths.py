@@ -43,7 +43,7 @@ class Choices(NamedTuple):
 
 
 class Strengths(NamedTuple):
-    """What `fit` finds.
+    """Result of `fit`.
 
     Attributes:
         found: the fit: strengths of `count` candidates, then the worth of each place, if asked for, then that of a tie.
@@ -115,9 +115,9 @@ def fit(choices: Choices, count: int, *, places: bool) -> Strengths:
     information = np.zeros((n_clusters, k, k))
     for start in range(0, len(x), AT_ONCE):
         part = slice(start, start + AT_ONCE)
-        each = np.einsum("eo,eok,eol->ekl", share[part], x[part], x[part], optimize=True)
-        each -= mean[part, :, None] * mean[part, None, :]
-        information += cluster_robust.sums_by(cluster[part], np.arange(len(each)), None, n_clusters, each)
+        by_event = np.einsum("eo,eok,eol->ekl", share[part], x[part], x[part], optimize=True)
+        by_event -= mean[part, :, None] * mean[part, None, :]
+        information += cluster_robust.sums_by(cluster[part], np.arange(len(by_event)), None, n_clusters, by_event)
     score = cluster_robust.sums_by(cluster, np.arange(len(x)), None, n_clusters, score)
     return Strengths(cluster_robust.Sums(b, score, information).fit(), inside, len(among.shown))
 

@@ -40,12 +40,12 @@ def draw(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
         if math.comb(k, size) <= most:
             of_size.append(_all_of_size(k, size))
             continue
-        found = np.empty((0, k), dtype=np.int8)
-        while len(found) < most:  # repeated draws are dropped; every subset stays equally likely
+        distinct = np.empty((0, k), dtype=np.int8)
+        while len(distinct) < most:  # repeated draws are dropped; every subset stays equally likely
             more = rng.permuted(np.tile(np.arange(k) < size, (most, 1)), axis=1).astype(np.int8)
-            pool = np.concatenate([found, more])
-            found = pool[np.sort(np.unique(pool, axis=0, return_index=True)[1])][:most]
-        of_size.append(found)
+            pool = np.concatenate([distinct, more])
+            distinct = pool[np.sort(np.unique(pool, axis=0, return_index=True)[1])][:most]
+        of_size.append(distinct)
     sizes = np.repeat(np.arange(1, len(of_size) + 1), [len(part) for part in of_size])
     masks = np.concatenate(of_size).astype(float)
     first, second = np.triu_indices(k)
@@ -89,7 +89,7 @@ def _all_of_size(k: int, size: int) -> np.ndarray:
 
 
 def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """What the correlation of any mean of reads with human scores depends on, item by item.
+    """Moments, item by item, on which the correlation of any mean of reads with human scores depends.
 
     Args:
         scores: items by reads, shape (m, K), without gaps.
@@ -181,22 +181,24 @@ def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) 
         u_spread = (counts * u * u).sum(axis=1) / m
         product = (u * v_of_x).sum(axis=1) / m
         scale = np.sqrt(u_spread * v_spread)
-        known = scale > _NO_VARIANCE
-        if not known.any():
+        varies = scale > _NO_VARIANCE
+        if not varies.any():
             continue
-        scale, u_spread = np.where(known, scale, 1), np.where(known, u_spread, 1)
-        found = product / scale
-        rho[start : start + per_chunk] = np.where(known, found, np.nan)
+        scale, u_spread = np.where(varies, scale, 1), np.where(varies, u_spread, 1)
+        part_rho = product / scale
+        rho[start : start + per_chunk] = np.where(varies, part_rho, np.nan)
         # The derivative of rho: of the covariance over `scale`, less half of rho times that of each log variance.
-        of_size = (sizes[start : start + per_chunk, None] == np.arange(1, sizes[-1] + 1)) * known[:, None].astype(float)
+        of_size = (sizes[start : start + per_chunk, None] == np.arange(1, sizes[-1] + 1)) * varies[:, None].astype(
+            float
+        )
         per_x = _above(v_of_x) / m / scale[:, None]
-        per_x -= (found / 2 / u_spread)[:, None] * (u * u + 2 * _above(counts * u) / m)
+        per_x -= (part_rho / 2 / u_spread)[:, None] * (u * u + 2 * _above(counts * u) / m)
         slope = u / scale[:, None]
         slope_of_item = slope.ravel()[cell].reshape(m, -1) @ of_size
         influence += per_x.ravel()[cell].reshape(m, -1) @ of_size
         influence += v[:, None] * slope_of_item
         influence += (_above(np.add.reduceat(slope_of_item[by_y], y_starts, axis=0).T).T / m)[y]
-        influence -= ((v * v + 2 * v_above[y]) / v_spread)[:, None] * (found / 2 @ of_size)
+        influence -= ((v * v + 2 * v_above[y]) / v_spread)[:, None] * (part_rho / 2 @ of_size)
     sized = (sizes[:, None] == np.arange(1, sizes[-1] + 1)) & ~np.isnan(rho)[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         influence = (influence - influence.mean(axis=0)) / sized.sum(axis=0)
@@ -226,10 +228,10 @@ def _above(weights: np.ndarray) -> np.ndarray:
 def mean_over_subsets(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Mean over the subsets of each size that have a value, shape (..., n_subsets) -> (..., n_sizes)."""
     starts = np.flatnonzero(np.diff(sizes, prepend=0))
-    known = ~np.isnan(values)
+    defined = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.add.reduceat(np.where(known, values, 0), starts, axis=-1) / np.add.reduceat(
-            known, starts, axis=-1, dtype=float
+        return np.add.reduceat(np.where(defined, values, 0), starts, axis=-1) / np.add.reduceat(
+            defined, starts, axis=-1, dtype=float
         )
 
 

@@ -17,13 +17,13 @@ def from_parts(parts: list[tuple[dict, dict]], columns: list[str]) -> pd.DataFra
     if not parts:
         return pd.DataFrame(columns=columns)
     lengths = [max(np.size(values) for values in part.values()) for _, part in parts]
-    about = pd.DataFrame([about for about, _ in parts])
-    about = about.loc[np.repeat(about.index, lengths)].reset_index(drop=True)
+    table = pd.DataFrame([shared for shared, _ in parts])
+    table = table.loc[np.repeat(table.index, lengths)].reset_index(drop=True)
     for name in dict.fromkeys(name for _, part in parts for name in part):
         values = (np.asarray(part.get(name, np.nan)) for _, part in parts)
         values = (value.astype(object) if value.dtype.kind == "U" else value for value in values)
-        about[name] = np.concatenate([np.broadcast_to(value, n) for value, n in zip(values, lengths, strict=True)])
-    return about.reindex(columns=columns)
+        table[name] = np.concatenate([np.broadcast_to(value, n) for value, n in zip(values, lengths, strict=True)])
+    return table.reindex(columns=columns)
 
 
 def from_rows(rows: list[dict], columns: list[str], words: list[str]) -> pd.DataFrame:

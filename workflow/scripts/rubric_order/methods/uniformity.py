@@ -1,4 +1,4 @@
-"""How far selected positions are from uniform: Cramer's V and what clustering does to it, and the direction of bias.
+"""Distance of selected positions from uniform: Cramer's V, the effect of clustering on it, and the direction of bias.
 
 Functions take counts of each position in each cluster (an item, or a group of items), shape (n_clusters, n); summed
 probabilities may stand for counts. Counts are those of reads that show every score in every position equally often, or
@@ -155,7 +155,7 @@ def share_covariance(counts: np.ndarray) -> np.ndarray:
 
 
 def design_effect(counts: np.ndarray) -> float:
-    """How many times larger the variance of the shares is than for as many independent reads.
+    """Factor by which the variance of the shares is larger than for as many independent reads.
 
     It is the mean design effect of the positions, each weighted by its variance. 1 for independent reads; about the
     number of reads a cluster where they are all the same; less than 1 where reads of a cluster select different
@@ -259,8 +259,8 @@ def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> 
         low, high = 0.0, distance + np.sqrt(size.max())
         for step in range(50):
             middle = (low + high) / 2 if step else 0.0
-            found = middle * (middle + 2 * along) + size <= distance**2 * (1 + 1e-12)
-            if found.mean() >= share:
+            within = middle * (middle + 2 * along) + size <= distance**2 * (1 + 1e-12)
+            if within.mean() >= share:
                 low = middle
             elif step:
                 high = middle
@@ -319,7 +319,7 @@ DIRECTIONS = Direction()
 
 
 def is_saturated(commonest: float, discordant: float) -> bool:
-    """Whether a judge's scores leave an order next to nothing to change, so that selections cannot show a preference.
+    """True where a judge's scores leave an order next to nothing to change, so that selections show no preference.
 
     Under balanced orderings a judge that gives an item one score, whatever the order, selects each position equally
     often: that is not the same as having no preference.
@@ -338,7 +338,7 @@ def with_width(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def direction(low: np.ndarray, high: np.ndarray, *, near: float = NEAR_UNIFORM, saturated: bool = False) -> str:
-    """Which positions are preferred, from simultaneous intervals of their shares.
+    """Preferred positions, from simultaneous intervals of their shares.
 
     A position is preferred where its whole interval lies above the uniform share, and avoided where it lies below.
 

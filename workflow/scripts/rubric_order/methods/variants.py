@@ -63,10 +63,10 @@ class Variants(NamedTuple):
 
 
 def kind(name: Name, base: Name) -> str:
-    """What a variant changes of the base: `base`, `order`, `ids`, `reference`, `neutral`, or `crossed` for several."""
+    """Kind of change from the base: `base`, `order`, `ids`, `reference`, `neutral`, or `crossed` for several."""
     changed = set() if name[1] == base[1] else {"order"}
     for part in parts(name[0]) ^ parts(base[0]):
-        kinds = [each for each in ("reference", NEUTRAL) if part.startswith(each)]
+        kinds = [prefix for prefix in ("reference", NEUTRAL) if part.startswith(prefix)]
         changed.add(kinds[0] if kinds else "ids")
     return "base" if not changed else changed.pop() if len(changed) == 1 else "crossed"
 
@@ -83,16 +83,18 @@ def variants(scores: pd.DataFrame | Iterable[pd.DataFrame], bases: Mapping[str, 
         for key, block in table.groupby(SHARED, sort=True):
             keys = dict(zip(SHARED, key, strict=True))
             base = tuple(bases.get(keys["study"], ()))
-            names = list(dict.fromkeys(zip(block["condition"], block["strategy"], strict=True)))
-            if base not in names or len(names) < 2:
+            variant_names = list(dict.fromkeys(zip(block["condition"], block["strategy"], strict=True)))
+            if base not in variant_names or len(variant_names) < 2:
                 continue
-            names = [base, *(name for name in names if name != base)]
+            variant_names = [base, *(name for name in variant_names if name != base)]
             for readout, column in VALUES.items():
-                if block[column].notna().any() and (found := _laid(block, column, names, keys | {"readout": readout})):
-                    laid.setdefault((*(found.keys | {"dataset": EVERY}).values(),), []).append(found)
-                    yield found
-    for each in laid.values():
-        yield from _together(each)
+                if block[column].notna().any() and (
+                    laid_out := _laid(block, column, variant_names, keys | {"readout": readout})
+                ):
+                    laid.setdefault((*(laid_out.keys | {"dataset": EVERY}).values(),), []).append(laid_out)
+                    yield laid_out
+    for datasets in laid.values():
+        yield from _together(datasets)
 
 
 def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: dict) -> Variants | None:
@@ -103,7 +105,7 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: dict) -> Va
     shape = len(ids), len(names)
     cell = item * shape[1] + variant
     value = block[column].to_numpy(dtype=float, na_value=np.nan)
-    known = ~np.isnan(value)
+    scored = ~np.isnan(value)
 
     def by_cell(weights: np.ndarray) -> np.ndarray:
         return np.bincount(cell, weights, shape[0] * shape[1]).reshape(shape)
@@ -123,15 +125,15 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: dict) -> Va
     forced = np.zeros(shape, dtype=bool)
     if "pattern" in block:
         forced[item[begins], variant[begins]] = (block["pattern"] == CONSTRAINED).fillna(False).to_numpy(bool)[begins]
-    tables = (by_cell(np.where(known, value, 0)), by_cell(known.astype(float)), reads, first, repeats, forced)
-    return Variants(keys, names, items[kept].reset_index(drop=True), *(each[kept] for each in tables))
+    tables = (by_cell(np.where(scored, value, 0)), by_cell(scored.astype(float)), reads, first, repeats, forced)
+    return Variants(keys, names, items[kept].reset_index(drop=True), *(table[kept] for table in tables))
 
 
 def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items: int, n: int) -> np.ndarray:
-    """Of each item pairs of reads of one ordering, see `Variants.repeats`."""
+    """Pairs of reads of one ordering of each item, see `Variants.repeats`."""
     digits = np.stack(ordering).astype(np.int64) @ 10 ** np.arange(n)
-    known = ~np.isnan(value)
-    item, digits, value = item[known], digits[known], value[known]
+    scored = ~np.isnan(value)
+    item, digits, value = item[scored], digits[scored], value[scored]
     prompt = pd.Series(list(zip(item.tolist(), digits.tolist(), strict=True))).factorize()[0]
     order = np.lexsort((value, prompt))
     prompt, item, value = prompt[order], item[order], value[order]
@@ -141,7 +143,7 @@ def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items:
     apart = value * (2 * rank - (size[prompt] - 1))
     same = pd.Series(1.0, index=range(len(prompt))).groupby([prompt, value]).transform("size").to_numpy() - 1
     pairs, equal = (size[prompt] - 1) / 2, same / 2
-    return np.column_stack([np.bincount(item, each, n_items) for each in (pairs, pairs - equal, apart)])
+    return np.column_stack([np.bincount(item, weights, n_items) for weights in (pairs, pairs - equal, apart)])
 
 
 def _together(each: list[Variants]) -> Iterator[Variants]:
@@ -168,15 +170,15 @@ def ratio(top: np.ndarray, bottom: np.ndarray, unit: np.ndarray, confidence: flo
     used = below > 0
     above, below = above[used], below[used]
     n = len(below)
-    found = {"estimate": above.sum() / below.sum() if n else np.nan, "n_clusters": n}
+    row = {"estimate": above.sum() / below.sum() if n else np.nan, "n_clusters": n}
     nothing = dict.fromkeys(("se", "ci_low", "ci_high", "p"), np.nan)
     if n < 2:
-        return found | nothing
-    moved = (above - found["estimate"] * below) / (below.sum() - below)
+        return row | nothing
+    moved = (above - row["estimate"] * below) / (below.sum() - below)
     se = float(np.sqrt((moved**2).sum() * (n - 1) / n))
     if not se > 1e-12:
-        return found | nothing
+        return row | nothing
     df = resampling.degrees(below)
     reach = distributions.t_quantile((1 + confidence) / 2, df) * se
-    ends = {"se": se, "ci_low": found["estimate"] - reach, "ci_high": found["estimate"] + reach}
-    return found | ends | {"p": float(2 * distributions.t_tail(abs(found["estimate"]) / se, df))}
+    ends = {"se": se, "ci_low": row["estimate"] - reach, "ci_high": row["estimate"] + reach}
+    return row | ends | {"p": float(2 * distributions.t_tail(abs(row["estimate"]) / se, df))}

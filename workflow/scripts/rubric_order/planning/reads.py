@@ -26,7 +26,7 @@ DRAWN = ("random", "latin")  # strategies that draw other orderings for each uni
 
 
 class Design(NamedTuple):
-    """Which reads a study wants of each unit.
+    """Reads that a study wants of each unit.
 
     Attributes:
         scales: numbers of score levels.
@@ -96,13 +96,16 @@ def plan_reads(
     module, items = probes.load(probe), in_sample(items, sample=design.sample, seed=design.seed)
     settings = [judges.with_profile(judge, profile) for profile in profiles]
     reads: list[_Read] = []
-    about: dict[str, Mapping] = {}
+    facts: dict[str, Mapping] = {}
     for n in design.scales:
-        namers = [(requests.namer(each, n, module), judges.reuses_greedy(each)) for each in settings]
+        namers = [
+            (requests.namer(judge_settings, n, module), judges.reuses_greedy(judge_settings))
+            for judge_settings in settings
+        ]
         try:
-            found = module.units(items, rubrics, pairs, n=n, template=template, comparisons=design.comparisons)
-            for number, unit in enumerate(found):
-                about.setdefault(unit.unit_id, unit.about)
+            units = module.units(items, rubrics, pairs, n=n, template=template, comparisons=design.comparisons)
+            for number, unit in enumerate(units):
+                facts.setdefault(unit.unit_id, unit.about)
                 reads += _reads_of(unit, number, n, module, design, namers)
         except (InputError, ValueError) as error:
             raise InputError(f"study {study}: {error}") from None
@@ -112,7 +115,7 @@ def plan_reads(
             f"study {study}: nothing of dataset {named} is read: none of its {len(items)} items fits a condition of the"
             f" study ({', '.join(design.conditions)}). Conditions that show a reference answer read items that have one"
         )
-    return _as_table(reads, about, profiles, design).assign(study=study, judge=judge_id, probe=probe).pipe(_in_order)
+    return _as_table(reads, facts, profiles, design).assign(study=study, judge=judge_id, probe=probe).pipe(_in_order)
 
 
 def in_sample(items: pd.DataFrame, *, sample: int | None, seed: int) -> pd.DataFrame:
@@ -134,7 +137,7 @@ def _reads_of(
     unit: Unit, number: int, n: int, probe: Probe, design: Design, namers: Sequence[tuple]
 ) -> Iterator[_Read]:
     """The reads of one unit; each prompt is rendered and named once."""
-    names: dict[tuple[Shown, int], tuple[str, ...]] = {}
+    request_ids: dict[tuple[Shown, int], tuple[str, ...]] = {}
     for condition in filter(unit.offers, design.conditions):
         for strategy in design.strategies:
             rows, levels = _orders(unit, number, n, strategy, probe, design)
@@ -143,11 +146,11 @@ def _reads_of(
                 shown = Shown(ordering, shown_levels, condition)
                 repeat = seen.get(shown, 0)
                 seen[shown] = repeat + 1
-                if (shown, repeat) not in names:
+                if (shown, repeat) not in request_ids:
                     prompt = unit.prompt(shown).encode()
-                    names[shown, repeat] = tuple(name(prompt, 0 if reuses else repeat) for name, reuses in namers)
-                found = names[shown, repeat]
-                yield _Read(unit.unit_id, condition, strategy, n, index, ordering, shown_levels, repeat, found)
+                    request_ids[shown, repeat] = tuple(name(prompt, 0 if reuses else repeat) for name, reuses in namers)
+                ids = request_ids[shown, repeat]
+                yield _Read(unit.unit_id, condition, strategy, n, index, ordering, shown_levels, repeat, ids)
 
 
 def _orders(
@@ -194,7 +197,7 @@ def _as_table(
         ignore_index=True,
     )
     table = table.assign(ordering=table["ordering"].map(list), levels=table["levels"].map(list))
-    keys = pd.DataFrame([{"unit_id": unit_id, **known} for unit_id, known in about.items()])
+    keys = pd.DataFrame([{"unit_id": unit_id, **facts} for unit_id, facts in about.items()])
     return table.merge(keys, on="unit_id", validate="many_to_one") if len(keys) else table
 
 

@@ -57,7 +57,7 @@ _LAST_SENTENCE = re.compile(r"[.!?\n]\W*(yes|no)\W*\Z", re.IGNORECASE)
 
 
 class Slot(NamedTuple):
-    """What one reference answer is written for.
+    """Slot of one reference answer: what it is written for.
 
     Attributes:
         dataset, group_id, criterion, rubric_id, level: what it belongs to; `level` is its score.
@@ -81,7 +81,7 @@ class Slot(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How reference answers are made.
+    """Plan by which reference answers are made.
 
     Attributes:
         slots: what is written.
@@ -108,7 +108,7 @@ def with_roles(judge: Mapping, *, writing: Mapping, reviewing: Mapping) -> dict:
 
 
 def judge_of(step: str, names: Sequence[str]) -> str:
-    """Which judge answers a step, such as ``2_review``; the judges change roles by round."""
+    """Judge that answers a step, such as ``2_review``; the judges change roles by round."""
     turn, role = step.split("_")
     return names[(int(turn) - 1 + STEPS.index(role)) % len(names)]
 
@@ -121,7 +121,7 @@ def steps(rounds: int) -> list[str]:
 def slots(
     items: pd.DataFrame, rubrics: pd.DataFrame, *, n: int, levels: Sequence[int], instruction: str = SAME
 ) -> list[Slot]:
-    """What reference answers are written for: each group and criterion of a dataset, at each of some levels.
+    """Slots that reference answers are written for: each group and criterion of a dataset, at each of some levels.
 
     Args:
         instruction: `SAME` where all items of a group have one instruction; `FIRST` takes that of its first item.
@@ -129,24 +129,24 @@ def slots(
     Raises:
         InputError: a rubric has no such scale, or items of a group have different instructions.
     """
-    known = {}
+    wordings = {}
     for rubric in rubrics.itertuples():
         try:
-            known[rubric.rubric_id] = (at_scale(tuple(rubric.levels), n), rubric.question)
+            wordings[rubric.rubric_id] = (at_scale(tuple(rubric.levels), n), rubric.question)
         except ValueError as error:
             raise InputError(f"references: scale {n}: rubric {rubric.rubric_id!r}: {error}") from None
-    found: dict[tuple, Slot] = {}
+    by_key: dict[tuple, Slot] = {}
     for item in items[items["rubric_id"].notna()].itertuples():
         for level in levels:
             key = (item.dataset, item.group_id, item.criterion, item.rubric_id, level)
-            slot = found.setdefault(key, Slot(*key, item.instruction, *known[item.rubric_id]))
+            slot = by_key.setdefault(key, Slot(*key, item.instruction, *wordings[item.rubric_id]))
             if instruction == SAME and slot.instruction != item.instruction:
                 raise InputError(
                     f"references: dataset {item.dataset!r}: the items of group {item.group_id!r} have different"
                     " instructions, and a reference answer is written for all items of a group; expected one, or"
                     f" references/{item.dataset}/instruction: {FIRST}, which takes that of the first item"
                 )
-    return list(found.values())
+    return list(by_key.values())
 
 
 def attempts(plan: Plan, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -191,14 +191,14 @@ def _round(plan: Plan, turn: int, before: pd.DataFrame, responses: Mapping[str, 
 
 
 def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """What a step asks, given the answers to all steps before it; columns as those of `requests.SCHEMA`.
+    """Requests of a step, given the answers to all steps before it; columns as those of `requests.SCHEMA`.
 
     A writer is asked for what is not accepted yet. A reviewer is asked about each text of the round twice: whether it
     matches, and for its score.
     """
     turn, role = int(step.partition("_")[0]), step.partition("_")[2]
-    known = {name: responses[name] for name in steps(turn - 1)}
-    before = attempts(plan, known)
+    earlier = {name: responses[name] for name in steps(turn - 1)}
+    before = attempts(plan, earlier)
     if role == WRITE:
         rows = [_writing(plan, turn, slot, before) for slot in _open(plan, before)]
     else:
@@ -215,8 +215,8 @@ def _open(plan: Plan, before: pd.DataFrame) -> list[Slot]:
 
 
 def _texts(plan: Plan, turn: int, before: pd.DataFrame, responses: pd.DataFrame) -> dict[Slot, tuple]:
-    """Of each slot that was written in a round the text, or None and the reason."""
-    answers, found = _by_id(responses), {}
+    """Text of each slot that was written in a round, or None and the reason."""
+    answers, texts = _by_id(responses), {}
     for slot in _open(plan, before):
         answer, failure, cut = _answer(answers[_writing(plan, turn, slot, before)["request_id"]])
         text = strip_thinking(answer or "")
@@ -225,8 +225,8 @@ def _texts(plan: Plan, turn: int, before: pd.DataFrame, responses: pd.DataFrame)
         elif failure is None:
             text = CONTROL.sub("", text.replace("\r\n", "\n"))  # what no prompt may hold
             failure = TRUNCATED if cut else None if text.strip() else EMPTY
-        found[slot] = (None, failure) if failure else (clean(text, "reference answer"), None)
-    return found
+        texts[slot] = (None, failure) if failure else (clean(text, "reference answer"), None)
+    return texts
 
 
 def _answer(row: tuple) -> tuple[str | None, str | None, bool]:
@@ -306,8 +306,8 @@ def _namer(plan: Plan, judge: str, profile: str) -> Callable[[bytes, int], str]:
 
 
 def _render(template: Template, slot: Slot, **values: object) -> str:
-    about = {"instruction": slot.instruction, "question": slot.question, "description": slot.description}
-    return template.render(score=slot.level, **about, **values)
+    fields = {"instruction": slot.instruction, "question": slot.question, "description": slot.description}
+    return template.render(score=slot.level, **fields, **values)
 
 
 def _blind_prompt(template: Template, slot: Slot, text: str, shown: Shown) -> str:
@@ -343,9 +343,9 @@ def read_own(path: Path, wanted: Sequence[Slot], *, n: int) -> pd.DataFrame:
             raise InputError(f"{path}: column {name!r} is missing; found {', '.join(table.columns):.120}")
     if unknown := [name for name in table.columns if name not in ("group_id", "criterion", "score", "text")]:
         raise InputError(f"{path}: unknown column {unknown[0]!r:.60}; known: group_id, criterion, score, text")
-    known: dict[tuple[str, str], dict[int, Slot]] = {}
+    by_group: dict[tuple[str, str], dict[int, Slot]] = {}
     for slot in wanted:
-        known.setdefault((slot.group_id, slot.criterion), {})[slot.level] = slot
+        by_group.setdefault((slot.group_id, slot.criterion), {})[slot.level] = slot
     criteria = list(dict.fromkeys(slot.criterion for slot in wanted))
     rows: list[dict] = []
     seen: dict[tuple, str] = {}
@@ -355,19 +355,19 @@ def read_own(path: Path, wanted: Sequence[Slot], *, n: int) -> pd.DataFrame:
         if row.get("criterion") is None and len(criteria) > 1:
             raise InputError(f"{where}: field 'criterion': expected one of {', '.join(criteria):.120}, found nothing")
         criterion = criteria[0] if row.get("criterion") is None else str(row["criterion"])
-        if (group, criterion) not in known:
+        if (group, criterion) not in by_group:
             raise InputError(f"{where}: no item of group {group!r:.60} under criterion {criterion!r:.60}")
         score = custom.number(row.get("score"), f"{where}: field 'score'")
         if score not in range(1, n + 1):
             expected = f"expected a whole number from 1 to {n}"
             raise InputError(f"{where}: field 'score': {expected}, found {row['score']!r:.60}")
-        slot = known[group, criterion][int(score)]
+        slot = by_group[group, criterion][int(score)]
         if slot in seen:
             raise InputError(f"{where}: the reference answer of score {slot.level} is already given by {seen[slot]}")
         seen[slot] = where
         text = clean(row.get("text"), f"{where}: field 'text'")
-        about = dict(zip(KEYS, slot, strict=False)) | {"n": n, "round": 0, "writer": FILE, "text": text}
-        rows.append(dict.fromkeys(COLUMNS) | about | {"accepted": True})
+        fields = dict(zip(KEYS, slot, strict=False)) | {"n": n, "round": 0, "writer": FILE, "text": text}
+        rows.append(dict.fromkeys(COLUMNS) | fields | {"accepted": True})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -380,7 +380,7 @@ def typed(table: pd.DataFrame) -> pd.DataFrame:
 def load_plan(
     items: pd.DataFrame, rubrics: pd.DataFrame, templates: Sequence[Path], weights: Sequence[Path], settings: Mapping
 ) -> Plan:
-    """How reference answers of a dataset are made.
+    """Load the plan by which reference answers of a dataset are made.
 
     Args:
         templates: files: of writing, of reviewing, and of each judge's prompt for one score.
@@ -390,8 +390,8 @@ def load_plan(
     """
     named = {path.stem: files.read_json(path) for path in weights}
     judge_settings = {name: {**judge, **named.get(name, {})} for name, judge in settings["settings"].items()}
-    names = [*STEPS, *settings["judges"]]
-    prompts = dict(zip(names, map(frames.load_template, templates), strict=True))
+    template_names = [*STEPS, *settings["judges"]]
+    prompts = dict(zip(template_names, map(frames.load_template, templates), strict=True))
     n = settings["n"]
     levels = range(1, n + 1) if settings["file"] else settings["levels"]
     drawn = in_sample(items, sample=settings["sample"], seed=settings["seed"])

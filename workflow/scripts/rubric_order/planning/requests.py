@@ -47,8 +47,8 @@ def namer(judge: Mapping, n: int, probe: Probe) -> Callable[[bytes, int], str]:
     Names are hashes over the judge's identity, the number of levels, the repeat index and the message. What a name
     depends on is never changed again: each stored answer is found by its name alone.
     """
-    known = [judges.identity(judge, probe.IDENTITY), n]
-    head = hashlib.blake2b(json.dumps(known, sort_keys=True).encode(), digest_size=16)
+    identity = [judges.identity(judge, probe.IDENTITY), n]
+    head = hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=16)
 
     def name(prompt: bytes, repeat: int) -> str:
         digest = head.copy()

@@ -40,14 +40,14 @@ def read_requested(paths: Iterable[Path], request_ids: Iterable[str], columns: S
         columns: their names; those that a file lacks are null.
     """
     wanted = pa.array(request_ids, pa.string(), from_pandas=True).unique()
-    found = []
+    tables = []
     for path in paths:
         with pq.ParquetFile(path) as file:
             ids = file.read(["request_id"])["request_id"]
             rows = np.flatnonzero(pc.is_in(ids.cast(pa.string()), wanted).to_numpy())
             there = [name for name in columns if name in file.schema_arrow.names]
-            found += [file.schema_arrow.empty_table().select(there), *files.read_rows(file, rows, there)]
-    return pa.concat_tables(found, promote_options="permissive").to_pandas()
+            tables += [file.schema_arrow.empty_table().select(there), *files.read_rows(file, rows, there)]
+    return pa.concat_tables(tables, promote_options="permissive").to_pandas()
 
 
 def score_reads(
@@ -90,12 +90,12 @@ def _relabelled(question: Question, labels: Sequence[str]) -> Question:
 
 
 def _choices(table: pd.DataFrame, questions: list[Questions], probe: Probe, prefix: str) -> Iterator[Choices]:
-    """What each answer chooses; answers of one text to the same questions are parsed once."""
+    """Choices of each answer; answers of one text to the same questions are parsed once."""
     second = table["constrained_text"] if "constrained_text" in table else [None] * len(table)
     parsed: dict[tuple, Choices] = {}
     rows = zip(table["text"], table["error"], table["finish_reason"], table["_found"], second, questions, strict=True)
-    for text, error, finish_reason, found, constrained, asked in rows:
-        failure = MISSING if found != "both" else error.partition(":")[0] if isinstance(error, str) else None
+    for text, error, finish_reason, indicator, constrained, asked in rows:
+        failure = MISSING if indicator != "both" else error.partition(":")[0] if isinstance(error, str) else None
         if failure:
             yield (Choice(None, reason=failure),) * len(asked)
             continue
@@ -108,7 +108,7 @@ def _choices(table: pd.DataFrame, questions: list[Questions], probe: Probe, pref
 
 
 def _parse(text: str, truncated: bool, constrained: str | None, questions: Questions, probe: Probe) -> Choices:
-    """What an answer chooses, or its constrained second request where the first answer chooses nothing."""
+    """Choices of an answer, or of its constrained second request where the first answer chooses nothing."""
     choices = probe.parse(text, questions, truncated=truncated)
     if constrained is None or choices[0].label is not None:
         return choices

@@ -20,7 +20,7 @@ CUT_SHORT = frozenset({"abort", "error", "repetition"})
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent to a judge.
+    """Request to a judge.
 
     Attributes:
         request_id: hash of all that determines the answer.
@@ -46,18 +46,18 @@ class Request:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What may be written; all questions of one prompt have the same labels."""
+        """Labels that may be written; all questions of one prompt have the same ones."""
         return self.questions[0].labels
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each of several questions is called in the prompt; empty where there is one."""
+        """Names of several questions in the prompt; empty where there is one."""
         return tuple(question.name for question in self.questions) if len(self.questions) > 1 else ()
 
 
 @dataclass(frozen=True)
 class Response:
-    """What a judge answered, raw. The fields are those of `rubric_order.judging.store.SCHEMA`."""
+    """Raw answer of a judge. The fields are those of `rubric_order.judging.store.SCHEMA`."""
 
     request_id: str
     text: str | None = None

@@ -1,4 +1,4 @@
-"""Which tokens write a label, and whether a judge's next token tells labels apart."""
+"""Tokens that write a label, and a check that a judge's next token tells labels apart."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ def single_tokens(spellings: Sequence[Spellings]) -> list[list[int]]:
 
 
 def problem(labels: Sequence[str], spellings: Sequence[Spellings]) -> str | None:
-    """Why the probabilities of the next token are not those of the labels; None where they are.
+    """Reason why the probabilities of the next token are not those of the labels; None where they are.
 
     The Roman numerals `i` and `iv` can begin with the same token, whose probability is then not that of `i`.
     """
@@ -21,13 +21,13 @@ def problem(labels: Sequence[str], spellings: Sequence[Spellings]) -> str | None
             return f"the tokenizer has no single token for score {label}"
     for label, tokens in zip(labels, singles, strict=True):
         for other, of_other in zip(labels, spellings, strict=True):
-            if other != label and any(len(each) > 1 and each[0] in tokens for each in of_other):
+            if other != label and any(len(spelling) > 1 and spelling[0] in tokens for spelling in of_other):
                 return f"scores {label} and {other} begin with the same token"
     return None
 
 
 def shared_beginning(labels: Sequence[str]) -> str | None:
-    """Why the probabilities of the next token need not be those of the labels, where no tokenizer is at hand.
+    """Reason why the probabilities of the next token need not be those of the labels, where no tokenizer is at hand.
 
     None where no label begins as another does.
     """

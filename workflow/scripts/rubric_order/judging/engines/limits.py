@@ -16,7 +16,7 @@ MINUTE = 60.0
 
 
 class Amount(NamedTuple):
-    """What calls use: their number, tokens (prompts and answers together), and money."""
+    """Use of calls: their number, tokens (prompts and answers together), and money."""
 
     calls: int = 0
     tokens: int = 0
@@ -146,9 +146,9 @@ class RateLimiter:
         zero = time.time() - time.monotonic()
         # Where the file is missing or damaged, nothing is known.
         with contextlib.suppress(OSError, ValueError, TypeError, LookupError):
-            known = json.loads(record.read_text(encoding="utf-8"))
-            self._next = min(known["next"] - zero, time.monotonic() + self.spacing)
-            for at, tokens in known["sent"]:
+            saved = json.loads(record.read_text(encoding="utf-8"))
+            self._next = min(saved["next"] - zero, time.monotonic() + self.spacing)
+            for at, tokens in saved["sent"]:
                 if 0 <= time.time() - at < MINUTE:
                     self._window.append(Sent(at - zero, tokens))
                     self._in_window += tokens
@@ -178,7 +178,7 @@ class RateLimiter:
             self._corrected.set()
 
     def _fits(self, tokens: int, now: float) -> bool:
-        """Whether the limit has room for `tokens`. A request larger than the limit fits when nothing else counts."""
+        """Tell whether the limit has room for `tokens`. A request above the limit fits when nothing else counts."""
         while self._window and self._window[0].time + MINUTE <= now:
             old = self._window.popleft()
             old.counts = False

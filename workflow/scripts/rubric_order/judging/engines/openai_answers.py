@@ -140,8 +140,8 @@ def read_options(tokens: Sequence[LoggedToken], variants: list[list[str]]) -> tu
     Returns:
         Log-probabilities of the labels, and the index of the token; None and None where they are not known.
     """
-    names = {name for label in variants for name in label}
-    place = next((index for index, token in enumerate(tokens) if token.name in names), 0)
+    label_token_names = {name for label in variants for name in label}
+    place = next((index for index, token in enumerate(tokens) if token.name in label_token_names), 0)
     logprobs = option_logprobs(tokens[place].listed, variants) if tokens else None
     return logprobs, None if logprobs is None else place
 
@@ -153,12 +153,12 @@ def read_several(
 
     None where those of no question are known.
     """
-    found: list[float] = []
-    names, pieces = [token.name for token in tokens], [token.text for token in tokens]
-    for place in places_of_labels(names, variants, pieces, questions):
-        known = None if place is None else option_logprobs(tokens[place].listed, variants)
-        found += known or [math.nan] * len(variants)
-    return None if all(map(math.isnan, found)) else found
+    logprobs: list[float] = []
+    token_names, pieces = [token.name for token in tokens], [token.text for token in tokens]
+    for place in places_of_labels(token_names, variants, pieces, questions):
+        of_place = None if place is None else option_logprobs(tokens[place].listed, variants)
+        logprobs += of_place or [math.nan] * len(variants)
+    return None if all(map(math.isnan, logprobs)) else logprobs
 
 
 def option_logprobs(listed: Mapping[str, float], variants: list[list[str]]) -> list[float] | None:
@@ -172,9 +172,9 @@ def option_logprobs(listed: Mapping[str, float], variants: list[list[str]]) -> l
         listed: log-probabilities of tokens.
         variants: the tokens that write each label.
     """
-    known = [[listed[name] for name in label if name in listed] for label in variants]
-    logprobs = [float(np.logaddexp.reduce(values)) if values else -math.inf for values in known]
-    unlisted = sum(len(label) for label, values in zip(variants, known, strict=True) if not values)
+    by_label = [[listed[name] for name in label if name in listed] for label in variants]
+    logprobs = [float(np.logaddexp.reduce(values)) if values else -math.inf for values in by_label]
+    unlisted = sum(len(label) for label, values in zip(variants, by_label, strict=True) if not values)
     if unlisted and unlisted * math.exp(min(listed.values())) > MAX_UNKNOWN_SHARE * np.exp(logprobs).sum():
         return None
     return logprobs

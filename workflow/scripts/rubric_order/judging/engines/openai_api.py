@@ -326,7 +326,7 @@ class OpenAiEngine:
         return self._profiles[profile]
 
     def _body(self, request: Request, settings: dict, variants: list[list[str]] | None) -> dict:
-        """What is sent for a request. Sampling settings that are null are left out."""
+        """Body that is sent for a request. Sampling settings that are null are left out."""
         messages = [{"role": "user", "content": request.prompt}]
         if settings["system_prompt"]:
             messages.insert(0, {"role": "system", "content": settings["system_prompt"]})
@@ -351,14 +351,14 @@ class OpenAiEngine:
         elif request.names and self.judge["criteria_format"] == "lines":
             body["structured_outputs"] = {"regex": lines_pattern(request.questions)}
         if variants is not None and self.vllm:
-            ids = sorted(int(name.removeprefix(TOKEN_ID)) for names in variants for name in names)
+            ids = sorted(int(name.removeprefix(TOKEN_ID)) for tokens in variants for name in tokens)
             body |= {"logprobs": True, "logprob_token_ids": ids, "return_tokens_as_token_ids": True}
         elif variants is not None:
             body |= {"logprobs": True, "top_logprobs": self.judge["top_logprobs"]}
         return {key: value for key, value in body.items() if value is not None} | settings["extra_body"]
 
     def _reads_options(self, request: Request) -> bool:
-        """Whether the log-probabilities of the labels are asked for."""
+        """Tell whether the log-probabilities of the labels are asked for."""
         wanted = bool(request.names) or self._settings(request.profile)["answer_format"] == "score"
         return wanted and request.begun is None and (self.vllm or self.judge["top_logprobs"] > 0)
 
@@ -395,7 +395,7 @@ class OpenAiEngine:
     async def _find_tokens(self, labels: tuple[str, ...]) -> list[list[list[int]]]:
         """Ask vLLM's server for the tokens of each label, alone and after a space."""
         address = f"{self.connection.base_url.rstrip('/').removesuffix('/v1')}/tokenize"
-        found: list[list[list[int]]] = []
+        spellings: list[list[list[int]]] = []
         for text in (f"{space}{label}" for label in labels for space in ("", " ")):
             body = {"model": self.model, "prompt": text, "add_special_tokens": False}
             try:
@@ -405,8 +405,8 @@ class OpenAiEngine:
                     f"judge: {address} does not say how scores are tokenized ({error}); expected a server of vLLM, or"
                     " dialect: openai"
                 ) from None
-            found.append(tokens if isinstance(tokens, list) else [])
-        return [found[place : place + 2] for place in range(0, len(found), 2)]
+            spellings.append(tokens if isinstance(tokens, list) else [])
+        return [spellings[place : place + 2] for place in range(0, len(spellings), 2)]
 
     def _response(
         self, request: Request, content: dict, usage: Usage | None, variants: list[list[str]] | None
@@ -451,7 +451,7 @@ class OpenAiEngine:
         )
 
     def _is_asked_model(self, model: str | None) -> bool:
-        """Whether the model that answered is the one that was asked: by its name, or by that of a dated version."""
+        """Tell whether the model that answered is the one that was asked, by its name or that of a dated version."""
         if model is None or model in (self.model, *self.judge["accept_models"]):
             return True
         return re.fullmatch(re.escape(self.model) + r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})", model) is not None

@@ -186,7 +186,7 @@ class Connection:
         return " ".join(text.split())[:300]
 
     def _error(self, status: int, code: str, message: str, headers: Mapping[str, str]) -> CallError:
-        """What a status other than 200 means."""
+        """Error that a status other than 200 stands for."""
         if 300 <= status < 400:
             target = self.plain(headers.get("location", "no address"))
             raise InputError(

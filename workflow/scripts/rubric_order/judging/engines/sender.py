@@ -155,7 +155,7 @@ class Sender:
             finished.put(None)
 
     def _taken(self) -> object:
-        """What the sender gives next.
+        """Next entry from the sender.
 
         Raises:
             BaseException: what was raised there.

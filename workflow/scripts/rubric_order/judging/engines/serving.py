@@ -177,6 +177,6 @@ def as_options(arguments: dict) -> list[str]:
 
 
 def _vllm_version() -> str:
-    if (found := vllm_offline.installed()) is None:
+    if (installed := vllm_offline.installed()) is None:
         raise InputError("judge: serve: vLLM is not installed")
-    return found.split()[1]
+    return installed.split()[1]

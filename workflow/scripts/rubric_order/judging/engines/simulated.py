@@ -81,13 +81,13 @@ class SimulatedEngine:
         while batch := list(itertools.islice(waiting, BATCH_REQUESTS)):
             # What is computed together has one shape and one temperature.
             batch.sort(key=_kind)
-            for (*_, questions, names, profile), alike in itertools.groupby(batch, key=_kind):
+            for (*_, questions, label_kind, profile), alike in itertools.groupby(batch, key=_kind):
                 sampling = judges.with_profile(self.judge, profile)["sampling"]
                 answers = self._answer_several if questions > 1 else self._answer_one
-                if names in COMPARED:
+                if label_kind in COMPARED:
                     answers = self._compare
-                elif names in REFERENCES:
-                    answers = getattr(self, REFERENCES[names])
+                elif label_kind in REFERENCES:
+                    answers = getattr(self, REFERENCES[label_kind])
                 for response in answers(list(alike), sampling["temperature"]):
                     if delay:
                         time.sleep(delay)
@@ -107,13 +107,13 @@ class SimulatedEngine:
             score, remark = int(scores[place]), int(remarks[place])
             failed = selection.failed[place]
             text, reason = self._failure(n, remark) if failed else self._text(score, request.labels, remark)
-            known = self.judge["answer_format"] == "score"
+            score_only = self.judge["answer_format"] == "score"
             yield Response(
                 request.request_id,
                 text=text,
                 finish_reason=reason,
-                option_logprobs=logprobs[place].tolist() if known else None,
-                option_token=0 if known else None,
+                option_logprobs=logprobs[place].tolist() if score_only else None,
+                option_token=0 if score_only else None,
             )
 
     def _answer_several(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
@@ -144,21 +144,24 @@ class SimulatedEngine:
                     line.append(f"[{request.questions[place].name}] {request.labels[score - 1]}")
             middle = (simulation.LOW + simulation.HIGH) / 2
             carried = self.simulation.carry_over * (simulation.values(n)[scores - 1] - middle)
-        known = self.judge["answer_format"] == "score"
+        score_only = self.judge["answer_format"] == "score"
         for request, line, options in zip(requests, lines, np.hstack(logprobs), strict=True):
-            text = "\n".join(line if known else [f"Feedback: {_REMARKS[0]}", *line])
+            text = "\n".join(line if score_only else [f"Feedback: {_REMARKS[0]}", *line])
             yield Response(
-                request.request_id, text=text, finish_reason="stop", option_logprobs=options.tolist() if known else None
+                request.request_id,
+                text=text,
+                finish_reason="stop",
+                option_logprobs=options.tolist() if score_only else None,
             )
 
     def _compare(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
         """Answers that say which candidate is best, or rank them all."""
         shown = np.array([request.shown.ordering for request in requests], dtype=int)
-        (names,) = {request.questions[0].names for request in requests}
+        (label_kind,) = {request.questions[0].names for request in requests}
         units = [f"{request.dataset}\x1f{request.unit_id}" for request in requests]
         groups = [f"{request.dataset}\x1f{request.options[0].partition('-')[0]}" for request in requests]
         head = f"judge\x1f{self.judge['model']}\x1f{self.simulation.seed}"
-        found = simulation.compare(
+        comparison = simulation.compare(
             self.simulation,
             shown,
             self._merit(requests, head),
@@ -166,23 +169,23 @@ class SimulatedEngine:
             group=simulation.keys(f"{head}\x1fgroup\x1f{group}" for group in groups),
             read=simulation.keys(f"read\x1f0\x1f{request.request_id}" for request in requests),
             temperature=temperature,
-            tie=names == "position_or_tie",
-            ranking=names == "ranking",
+            tie=label_kind == "position_or_tie",
+            ranking=label_kind == "ranking",
         )
         with np.errstate(divide="ignore"):
-            logprobs = np.log(found.probabilities)
-        known = self.judge["answer_format"] == "score"
-        rows = zip(requests, found.places.tolist(), found.failed.tolist(), logprobs.tolist(), strict=True)
+            logprobs = np.log(comparison.probabilities)
+        score_only = self.judge["answer_format"] == "score"
+        rows = zip(requests, comparison.places.tolist(), comparison.failed.tolist(), logprobs.tolist(), strict=True)
         for (request, places, failed, options), remark in zip(rows, _remarks(requests).tolist(), strict=True):
             verdict = " > ".join(request.labels[place] for place in places)
             said = COMPARISON_FAILURES[remark % len(COMPARISON_FAILURES)] if failed else (verdict, "stop")
-            text = said[0] if known or failed else f"{_REMARKS[remark % len(_REMARKS)]} [[{verdict}]]"
+            text = said[0] if score_only or failed else f"{_REMARKS[remark % len(_REMARKS)]} [[{verdict}]]"
             yield Response(
                 request.request_id,
                 text=text,
                 finish_reason=said[1],
-                option_logprobs=options if known else None,
-                option_token=0 if known else None,
+                option_logprobs=options if score_only else None,
+                option_token=0 if score_only else None,
             )
 
     def _write(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
@@ -198,10 +201,10 @@ class SimulatedEngine:
             yield Response(request.request_id, text=WRITTEN.format(level=level, n=n), finish_reason="stop")
 
     def _review(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Whether texts have the levels that were asked for; no text of a simulated judge, no verdict."""
+        """Answers on whether texts have the levels that were asked for; no text of a simulated judge, no verdict."""
         wanted = np.array([request.shown.levels[0] for request in requests], dtype=float)
-        found = [_LEVEL.search(request.prompt) for request in requests]
-        for row, (request, level) in enumerate(zip(requests, found, strict=True)):
+        levels = [_LEVEL.search(request.prompt) for request in requests]
+        for row, (request, level) in enumerate(zip(requests, levels, strict=True)):
             if level is None:
                 yield Response(request.request_id, text="I cannot say.", finish_reason="stop")
                 continue
@@ -241,7 +244,7 @@ class SimulatedEngine:
         place: int = 0,
         wording: Wording | None = None,
     ) -> Selection:
-        """What a judge does with requests, each about one item (dataset and id)."""
+        """Selections of a judge for requests, each about one item (dataset and id)."""
         index = {item: number for number, item in enumerate(dict.fromkeys(items))}
         of_item = np.array([index[item] for item in items])
         head = f"judge\x1f{self.judge['model']}\x1f{self.simulation.seed}"
@@ -292,10 +295,10 @@ def _level_to_judge(prompt: str) -> float | None:
     Such a text as the reference answer that a prompt shows is none.
     """
     response = prompt.partition("###Response to evaluate:")[2].partition("###")[0]
-    if (found := _LEVEL.search(response)) is None:
+    if (level := _LEVEL.search(response)) is None:
         return None
     low, high = simulation.LOW, simulation.HIGH
-    value = low + (float(found[1]) - 1) * (high - low) / (int(found[2]) - 1)
+    value = low + (float(level[1]) - 1) * (high - low) / (int(level[2]) - 1)
     return value - (low + high) / 2
 
 
@@ -306,23 +309,23 @@ def _kind(request: Request) -> tuple[int, int, int, int, str, str]:
 
 
 def _padded(requests: Sequence[Request], n: int) -> np.ndarray:
-    """Which candidates the conditions of requests pad, shape (reads, n)."""
+    """Candidates that the conditions of requests pad: 1, else 0, shape (reads, n)."""
     padded = np.zeros((len(requests), n))
     for row, request in enumerate(requests):
-        before, found, number = request.shown.condition.partition("padded_")
-        if found and not before:
+        before, separator, number = request.shown.condition.partition("padded_")
+        if separator and not before:
             padded[row, int(number) - 1] = 1
     return padded
 
 
 def _wording(requests: Sequence[Request], n: int) -> Wording | None:
-    """What the prompts say beside the order of the levels; None where all are the usual ones."""
-    names = [request.shown.condition for request in requests]
-    if {*names} == {BASELINE} or not all(name in conditions.Offered() for name in {*names}):
+    """Wording of the prompts beside the order of the levels; None where all are the usual ones."""
+    condition_names = [request.shown.condition for request in requests]
+    if {*condition_names} == {BASELINE} or not all(name in conditions.Offered() for name in {*condition_names}):
         return None
-    said = [conditions.read(name, n) for name in names]
-    text = np.array([each.reference or 0 for each in said])
-    number = np.where(text > 0, [each.shown for each in said], 0)
+    said = [conditions.read(name, n) for name in condition_names]
+    text = np.array([condition.reference or 0 for condition in said])
+    number = np.where(text > 0, [condition.shown for condition in said], 0)
     return Wording(np.array([request.labels for request in requests]), number, text)
 
 

@@ -41,7 +41,7 @@ def load(judge: dict, *, model_folder: Path | None) -> "VllmEngine":
 
 
 def model_path(judge: dict, model_folder: Path | None) -> str:
-    """Where vLLM finds a judge's model: weights that the workflow converted, a local folder, or a name of the hub."""
+    """Place of a judge's model for vLLM: weights that the workflow converted, a local folder, or a name of the hub."""
     return str(model_folder or os.path.expanduser(judge["model"]))
 
 
@@ -101,9 +101,9 @@ def engine_arguments(judge: dict, model: str) -> dict:
 
 
 def _draws(judge: dict) -> bool:
-    """Whether answers are drawn, under the judge's own settings or under a profile."""
+    """Tell whether answers are drawn, under the judge's own settings or under a profile."""
     profiles = [judges.with_profile(judge, name) for name in judge.get("profiles") or {}]
-    return any(each["sampling"]["temperature"] > 0 for each in [judge, *profiles])
+    return any(settings["sampling"]["temperature"] > 0 for settings in [judge, *profiles])
 
 
 def describe_model(judge: dict, arguments: dict) -> dict:
@@ -126,10 +126,10 @@ class VllmEngine:
 
         self.judge = judge
         self.arguments = engine_arguments(judge, model)
-        known = {field.name for field in dataclasses.fields(EngineArgs)}
+        accepted = {field.name for field in dataclasses.fields(EngineArgs)}
         for name in judge["engine_args"]:
-            if name not in known:
-                near = ", ".join(difflib.get_close_matches(name, known)) or "see vLLM's engine arguments"
+            if name not in accepted:
+                near = ", ".join(difflib.get_close_matches(name, accepted)) or "see vLLM's engine arguments"
                 raise InputError(f"judge: engine_args: vLLM has no argument {name!r}; expected {near}")
         try:
             # The defaults of class `LLM`. Without its context vLLM takes an eighth of its batch on a large GPU.
@@ -145,8 +145,8 @@ class VllmEngine:
     def describe(self) -> dict:
         import vllm
 
-        about = describe_model(self.judge, self.arguments)
-        return {"engine": "vllm", "engine_version": vllm.__version__, "batch": self.batch, **about}
+        description = describe_model(self.judge, self.arguments)
+        return {"engine": "vllm", "engine_version": vllm.__version__, "batch": self.batch, **description}
 
     def close(self) -> None:
         """Nothing to do: the engine ends with the job."""
@@ -178,14 +178,14 @@ class VllmEngine:
         source, tokenizer = iter(requests), copy.deepcopy(self.tokenizer)  # a tokenizer serves one thread
 
         def some() -> list[tuple[Request, list[int]]]:
-            found = list(itertools.islice(source, ENCODED_AT_ONCE))
+            batch = list(itertools.islice(source, ENCODED_AT_ONCE))
             # The prefix begins an answer to one question.
-            begun = ("" if request.names else request.begun for request in found)
+            begun = ("" if request.names else request.begun for request in batch)
             prompts = [
                 chat.Prompt(self.settings(request.profile), request.prompt, start)
-                for request, start in zip(found, begun, strict=True)
+                for request, start in zip(batch, begun, strict=True)
             ]
-            return list(zip(found, chat.encode_all(tokenizer, prompts), strict=True))
+            return list(zip(batch, chat.encode_all(tokenizer, prompts), strict=True))
 
         with ThreadPoolExecutor(max_workers=1) as thread:
             coming = thread.submit(some)
@@ -207,7 +207,7 @@ class VllmEngine:
         return judges.with_profile(self.judge, profile)
 
     def encode(self, prompt: str, profile: str = judges.DEFAULT_PROFILE, *, begun: str | None = None) -> list[int]:
-        """What the model is given for a prompt, see `chat.encode`."""
+        """Tokens that the model is given for a prompt, see `chat.encode`."""
         return chat.encode(self.tokenizer, self.settings(profile), prompt, begun=begun)
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
@@ -223,7 +223,7 @@ class VllmEngine:
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
     def readable(self, labels: tuple[str, ...], *, several: bool) -> bool:
-        """Whether the log-probabilities of labels are asked for; where not, the log says once why.
+        """Tell whether the log-probabilities of labels are asked for; where not, the log says once why.
 
         Raises:
             InputError: one question is asked, and scores that are numbers cannot be read.
@@ -322,8 +322,8 @@ def split_reasoning(text: str, end: str, special_tokens: list[str]) -> tuple[str
     Without that mark all of the text is reasoning, and the answer is empty. Special tokens are removed from the answer:
     the text keeps them because the mark can be one of them.
     """
-    reasoning, found, answer = text.partition(end)
-    if not found:
+    reasoning, mark, answer = text.partition(end)
+    if not mark:
         return reasoning, ""
     for token in special_tokens:
         answer = answer.replace(token, "")
@@ -388,10 +388,10 @@ def read_several(
         Log-probabilities of the labels for each question, one question after the other; NaN for a question without such
         a place, or whose label is no token of its own. None where that is so for all of them.
     """
-    found = []
+    values = []
     for place in places_of_labels(token_ids, variants, pieces, questions):
-        found += [math.nan] * len(variants) if place is None else option_logprobs(logprobs[place], variants)
-    return None if all(map(math.isnan, found)) else found
+        values += [math.nan] * len(variants) if place is None else option_logprobs(logprobs[place], variants)
+    return None if all(map(math.isnan, values)) else values
 
 
 def places_of_labels(
@@ -401,9 +401,9 @@ def places_of_labels(
     questions: Sequence[Question],
 ) -> list[int | None]:
     """Index of the token that is the label of each question, see `read_several`; None where there is none."""
-    names = "|".join(map(re.escape, sorted((question.name for question in questions), key=len, reverse=True)))
+    name_pattern = "|".join(map(re.escape, sorted((question.name for question in questions), key=len, reverse=True)))
     labels = "|".join(map(re.escape, sorted(questions[0].labels, key=len, reverse=True)))
-    behind_name = rf"(?<!\w)({names})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}({labels})(?!\w|[.,]\d)"
+    behind_name = rf"(?<!\w)({name_pattern})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}({labels})(?!\w|[.,]\d)"
     spelled = [question.name.lower() for question in questions]
     offsets: list[int | None] = [None] * len(questions)
     for match in re.finditer(behind_name, "".join(pieces), re.IGNORECASE):
