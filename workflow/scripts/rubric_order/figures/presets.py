@@ -11,7 +11,7 @@ LENGTHS = ("panel_height_in", "row_height_in", "height_in")
 
 
 class Preset(NamedTuple):
-    """Where a figure stands.
+    """Place where a figure stands.
 
     Attributes:
         width_in: width in inches.

@@ -1,4 +1,4 @@
-"""What the published correlations of Li et al. (2025) bear."""
+"""Shifts that the published correlations of Li et al. (2025) bear out."""
 
 import pandas as pd
 
