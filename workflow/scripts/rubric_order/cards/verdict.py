@@ -1,4 +1,4 @@
-"""What a card says of a judge: biased, equivalent to a judge without bias within stated margins, or cannot tell.
+"""Verdict of a card on a judge: biased, equivalent to a judge without bias within stated margins, or cannot tell.
 
 The rules, in this order:
 
@@ -124,7 +124,7 @@ def _criteria(evidence: Evidence) -> tuple[Small, ...]:
 
 
 def _problems(evidence: Evidence) -> Iterator[str]:
-    """Why the reads cannot answer the question."""
+    """Reasons why the reads cannot answer the question."""
     main = evidence.main
     if main is None:
         yield "No read has a score."
@@ -149,7 +149,7 @@ def _problems(evidence: Evidence) -> Iterator[str]:
 
 
 def _saturation(evidence: Evidence) -> str:
-    """Why the written scores leave an order next to nothing to change; empty where they do not."""
+    """Reason why the written scores leave an order next to nothing to change; empty where they do not."""
     if evidence.hard and evidence.commonest_share >= uniformity.COMMONEST:
         return f"it gives score {evidence.commonest_score} in {evidence.commonest_share:.0%} of its reads"
     if evidence.hard and evidence.crossed and evidence.hard.saturated and not math.isnan(evidence.discordant_share):
@@ -173,7 +173,7 @@ def _worth(evidence: Evidence) -> str:
 
 
 def _remedy(evidence: Evidence) -> str:
-    """What would let the reads answer the question."""
+    """Change that would let the reads answer the question."""
     main = evidence.main
     if main is None or evidence.failed_share > MOST_FAILED:
         return (
@@ -190,7 +190,7 @@ def _remedy(evidence: Evidence) -> str:
 
 
 def _until_more_is_known(evidence: Evidence, planned: groups.Groups | None) -> str:
-    """What to do where the intervals are too wide, and how many groups would make them narrow enough."""
+    """Advice where the intervals are too wide, and how many groups would make them narrow enough."""
     if evidence.spread.verdict == equivalence.NOT_SHOWN:
         return f"{SINGLE} {groups.sentence(planned)}" if planned else SINGLE
     more = groups.sentence(planned) if planned else "More groups of items would make the intervals narrower."
@@ -198,7 +198,7 @@ def _until_more_is_known(evidence: Evidence, planned: groups.Groups | None) -> s
 
 
 def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Iterator[str]:
-    """What was found where no verdict can rest on it."""
+    """Findings where no verdict can rest on them."""
     if not evidence.crossed or evidence.main is None:
         return
     main, soft = evidence.main, evidence.soft
@@ -241,7 +241,7 @@ def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float], points: Re
 
 
 def _size(points: Readout) -> Iterator[str]:
-    """How large the effect on scores is, against the margin."""
+    """Size of the effect on scores, against the margin."""
     small, how = points.small_points, POINTS_AS[points.name]
     if small.shown:
         yield f"The mean score is hardly moved: no ordering moves it by {small.margin:g} points or more{how}."
@@ -270,7 +270,7 @@ def _of_equivalence(evidence: Evidence, tests: dict[tuple[str, str], float]) -> 
 
 
 def _too_wide(evidence: Evidence) -> Iterator[str]:
-    """Which intervals leave a bias open."""
+    """Sentences on the intervals that leave a bias open."""
     points, readout = evidence.points.small_points, evidence.log_odds
     log_odds = readout.small_log_odds
     if evidence.independent_groups < uniformity.FEW_CLUSTERS:
@@ -315,7 +315,7 @@ def _extremes(readout: Readout) -> str:
 
 
 def _preference(readout: Readout) -> str:
-    values = [each.estimate for each in readout.preference]
+    values = [interval.estimate for interval in readout.preference]
     if not values or any(math.isnan(value) for value in values):
         return "by how much cannot be told, since one position is always chosen or the orderings do not tell"
     most, least = int(np.argmax(values)), int(np.argmin(values))
@@ -327,9 +327,9 @@ def _preference(readout: Readout) -> str:
 
 
 def _others(readout: Readout) -> str:
-    """Which positions are clearly above 0 and below 0, where these are more than the two extremes."""
-    above = [place for place, each in enumerate(readout.preference, start=1) if each.low > 0]
-    below = [place for place, each in enumerate(readout.preference, start=1) if each.high < 0]
+    """Positions clearly above 0 and below 0, where these are more than the two extremes."""
+    above = [place for place, interval in enumerate(readout.preference, start=1) if interval.low > 0]
+    below = [place for place, interval in enumerate(readout.preference, start=1) if interval.high < 0]
     if len(above) + len(below) <= 2:
         return ""
     said = [f"above that mean {_lie(at)}" if at is above else f"below it {_lie(at)}" for at in (above, below) if at]

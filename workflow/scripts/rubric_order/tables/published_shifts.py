@@ -1,4 +1,4 @@
-"""Shifts that the published correlations of Li et al. (2025) bear out."""
+"""Differences of the published correlations of Li et al. (2025) from their baseline."""
 
 import pandas as pd
 
