@@ -157,7 +157,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Rankings:
-    """Frequency at which averaging over orderings makes another candidate the best than the usual ordering does.
+    """Frequency of another best candidate after averaging over orderings than in the usual ordering.
 
     Attributes:
         flip: share of the prompts in which no candidate is among the best of both.

@@ -54,7 +54,7 @@ STATISTICS = {
 
 
 class Counts(NamedTuple):
-    """Counts of one study on one dataset, over its judges."""
+    """Counts of what one study has of one dataset, over its judges."""
 
     n_items: int
     n_groups: int

@@ -198,7 +198,7 @@ def _until_more_is_known(evidence: Evidence, planned: groups.Groups | None) -> s
 
 
 def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Iterator[str]:
-    """Findings where no verdict can rest on them."""
+    """Sentences on what was found where no verdict can rest on it."""
     if not evidence.crossed or evidence.main is None:
         return
     main, soft = evidence.main, evidence.soft
@@ -241,7 +241,7 @@ def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float], points: Re
 
 
 def _size(points: Readout) -> Iterator[str]:
-    """Size of the effect on scores, against the margin."""
+    """Sentence on the size of the effect on scores, against the margin."""
     small, how = points.small_points, POINTS_AS[points.name]
     if small.shown:
         yield f"The mean score is hardly moved: no ordering moves it by {small.margin:g} points or more{how}."
@@ -327,7 +327,7 @@ def _preference(readout: Readout) -> str:
 
 
 def _others(readout: Readout) -> str:
-    """Positions clearly above 0 and below 0, where these are more than the two extremes."""
+    """Words on the positions clearly above 0 and below 0, where these are more than the two extremes."""
     above = [place for place, interval in enumerate(readout.preference, start=1) if interval.low > 0]
     below = [place for place, interval in enumerate(readout.preference, start=1) if interval.high < 0]
     if len(above) + len(below) <= 2:

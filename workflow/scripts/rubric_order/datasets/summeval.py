@@ -114,7 +114,7 @@ def check_systems(systems: object) -> list[str]:
 
 
 def preference(scores: list[int], other: list[int]) -> str:
-    """The one of two summaries that the same number of experts prefer on average, or a tie; sums compare exactly."""
+    """Preferred one of two summaries, or a tie, by scores of the same number of experts; sums compare exactly."""
     difference = sum(scores) - sum(other)
     return "tie" if difference == 0 else "a" if difference > 0 else "b"
 

@@ -99,9 +99,7 @@ def page(found: Comparison, cards: Iterable[Card]) -> str:
         cards: of both sides, of all that each has read; those of one file may stand in any order.
     """
     judge_names, cards = (found.one, found.other), list(cards)
-    card_by_judge = {
-        card.judge: card for card in cards
-    }  # two runs of one judge have other names here, and stand by place
+    card_of = {card.judge: card for card in cards}  # two runs of one judge have other names here, and stand by place
     reach: dict[str, float] = {}  # of the axis, by unit
     for difference in found.differences:
         ends = [abs(end) for end in (difference.estimate, difference.low, difference.high) if not math.isnan(end)]
@@ -118,7 +116,7 @@ def page(found: Comparison, cards: Iterable[Card]) -> str:
             "facts": facts(card.evidence),
         }
         for name, card in zip(
-            judge_names, [card_by_judge.get(*side) for side in zip(judge_names, cards, strict=True)], strict=True
+            judge_names, [card_of.get(*side) for side in zip(judge_names, cards, strict=True)], strict=True
         )
     ]
     return pages.render("comparison.html.jinja", found=found, rows=rows, sides=sides, level=LEVEL)

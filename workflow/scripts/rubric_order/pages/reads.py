@@ -289,7 +289,7 @@ def _read(read: Mapping, answers: Mapping[str, Mapping], prompts: _Prompts, caps
 
 
 def _probabilities(read: Mapping, logprobs: object) -> list[float] | None:
-    """Probability of each position; of one of several criteria, of each score; None where they are not known."""
+    """Probability of what stands at each position; of one of several criteria, of each score; None where unknown."""
     shares = read.get("position_probabilities")
     if (
         shares is None

@@ -86,7 +86,7 @@ def units(
 
 
 def _every_list(items: pd.DataFrame, lists: list[list[str]]) -> Iterator[tuple[str, str, int, list[str]]]:
-    """Group, criterion, number of a list, from 1, and ids of its items, where the group has them all."""
+    """Group, criterion, number of the list, from 1, and ids of its items, where these are all there."""
     for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
         of = dict(zip(block["candidate"], block["item_id"], strict=True))
         for number, candidates in enumerate(lists, start=1):

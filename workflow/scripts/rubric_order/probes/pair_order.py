@@ -44,7 +44,7 @@ score = _comparisons.score
 
 
 def problems(study: Mapping) -> Iterator[str]:
-    """Parts that do not fit; of recorded answers nothing, since they are not asked for."""
+    """Parts of a study that do not fit; of recorded answers none, since they are not asked for."""
     if study["strategies"] != ["recorded"]:
         yield from _candidates.problems(study, sizes=(2,))
 

@@ -155,7 +155,7 @@ class Simulation:
         return _stretched(np.atleast_1d(self.failure_rate), n)
 
     def criterion_shifts(self, n: int) -> np.ndarray:
-        """Addition of each place among n criteria to the judge's opinion, shape (n,)."""
+        """Amount that each place among n criteria adds to the judge's opinion, shape (n,)."""
         if isinstance(self.criterion_position, int | float):
             return self.criterion_position * np.linspace(0, 1, n)
         return _stretched(self.criterion_position, n)

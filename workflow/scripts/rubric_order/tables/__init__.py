@@ -92,7 +92,7 @@ def _p_of_order(p: float, p_card: float) -> str:
 
 
 def flags(n_clusters: Iterable[float], *others: Iterable[str]) -> list[str]:
-    """Warnings of each row: few clusters, and whatever else is named; empty where there is nothing.
+    """Warnings on each row: few clusters, and whatever else is named; empty where there is nothing.
 
     With fewer clusters than `FEW_CLUSTERS`, intervals and tests depend on how the few happen to be.
     """

@@ -1,4 +1,4 @@
-"""Tests whether the order of the criteria and the order of the score levels act apart from each other."""
+"""Tests of whether the order of the criteria and the order of the score levels act apart from each other."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Comparison of strategies: the one that agrees best with human scores."""
+"""Comparison of strategies by their agreement with human scores."""
 
 import pandas as pd
 
