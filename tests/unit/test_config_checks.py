@@ -198,6 +198,8 @@ STUDY = "studies/position_bias"
         (f"{JUDGE}/engine", "gpt", f"{JUDGE}/engine: 'gpt' is not one of 'vllm'"),
         (f"{JUDGE}/sampling", None, f"{JUDGE}/sampling: expected object, found None"),
         (f"{JUDGE}/sampling/temperature", -1, f"{JUDGE}/sampling/temperature: -1 is less than the minimum of 0"),
+        (f"{JUDGE}/runtime", "x", f"{JUDGE}/runtime: 'x' does not match"),
+        (f"{JUDGE}/mem", "much", f"{JUDGE}/mem: 'much' does not match"),
         (f"{JUDGE}/gguf/sha256", "abc", f"{JUDGE}/gguf/sha256: 'abc' does not match"),
         ("dataset_mirror", None, "dataset_mirror: expected string, found None"),
         ("statistics/bootstrap/resamples", 10, "statistics/bootstrap/resamples: 10 is less than the minimum of 100"),
