@@ -73,9 +73,15 @@ class Verdict(NamedTuple):
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """The verdict that the rules of this module give; behind its first reason stands what happens to single items."""
+    """The verdict that the rules of this module give.
+
+    Behind its first reason stands what happens to single items; where they are shown to move little, behind the last.
+    """
     verdict = _judged(evidence)
     single = spread.said_first(evidence.spread) if evidence.crossed and not _few_groups(evidence) else ()
+    if verdict.word == EQUIVALENT:
+        single = (f"{sentence} Such changes are small, go up and down, and cancel in means." for sentence in single)
+        return verdict._replace(reasons=(*verdict.reasons, *single))
     return verdict._replace(reasons=(*verdict.reasons[:1], *single, *verdict.reasons[1:]))
 
 
@@ -229,14 +235,14 @@ def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float], points: Re
             what = f"{_interaction(readout)} ({_p(own['interaction'])})."
             yield f"High and low scores are preferred at different positions{how}: {what}"
         if "points" in own:
-            yield (
-                f"The order moves the mean score{POINTS_AS[readout.name]}: {_points(readout)} ({_p(own['points'])})."
-            )
+            usual = f"; of the usual ordering {_p(own['usual'])}" if "usual" in own else ""
+            p = f"{_p(own['points'])}{usual}"
+            yield f"The order moves the mean score{POINTS_AS[readout.name]}: {_points(readout)} ({p})."
         elif "usual" in own:
             where = f"it lies {_interval(readout.usual, '+z.2f')} points from the mean of all orderings"
             yield f"The usual ordering moves the mean score{POINTS_AS[readout.name]}: {where} ({_p(own['usual'])})."
-    yield from _size(points)
     yield from spread.of_bias(evidence.spread)
+    yield from _size(points)
     yield f"p is adjusted for {len(evidence.tests)} tests, and {order_tests.LEVEL:g} or less is a finding."
 
 
@@ -246,7 +252,8 @@ def _size(points: Readout) -> Iterator[str]:
     if small.shown:
         yield f"The mean score is hardly moved: no ordering moves it by {small.margin:g} points or more{how}."
     elif small.verdict == equivalence.NOT_SHOWN:
-        yield f"It is not small: one ordering moves the mean score by more than {small.margin:g} points{how}."
+        apart = f"; the two that differ most are {points.largest_gap:.2f} apart" if points.largest_gap > 0 else ""
+        yield f"It is not small: one ordering moves the mean score by more than {small.margin:g} points{how}{apart}."
     elif small.verdict and not math.isnan(_reach(small.worst)):
         yield (
             f"Whether it is small cannot be told: one ordering could move the mean score by up to "
