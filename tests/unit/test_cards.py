@@ -272,7 +272,7 @@ def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
     # Written scores that do not vary say nothing about the size: expected scores do.
     large = dataclasses.replace(soft, small_points=Small("not shown", 0.1))
     reasons = said({"saturated": True}, commonest_share=0.99, soft=large, top_probability=0.9)[1]
-    assert "It is not small: one ordering moves the mean score by more than 0.1 points (expected scores)." in reasons
+    assert "It is not small: one ordering moves the mean score by more than 0.1 points (expected scores)" in reasons
     word, reasons = said({"saturated": True}, commonest_share=0.99, soft=SOFT, top_probability=0.9)
     assert word == "cannot tell"
     assert "The option probabilities do not show it either." in reasons

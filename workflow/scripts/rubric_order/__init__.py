@@ -43,7 +43,7 @@ _MODULES = {
         *("BiasCards", "Result", "agreement", "bias_card", "budget_curve", "position_bias", "score_effects"),
     ),
 }
-_HOME = {name: module for module, names in _MODULES.items() for name in names}
+_HOME = {name: module for module, exported in _MODULES.items() for name in exported}
 
 
 def __getattr__(name: str) -> Any:

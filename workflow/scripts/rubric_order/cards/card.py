@@ -18,7 +18,7 @@ from rubric_order.methods import order_tests
 
 @dataclass(frozen=True)
 class Card:
-    """What is known of one judge's reads.
+    """Card of one judge's reads: what is known of them.
 
     Attributes:
         evidence: the numbers.
@@ -45,8 +45,8 @@ class Card:
         is that of the options that were written, where any were; preference and points are those of the readout that
         decides (``decided_by``).
         """
-        found, main = self.evidence, self.evidence.main or Readout("hard")
-        log_odds, points = found.log_odds or main, found.points or main
+        evidence, main = self.evidence, self.evidence.main or Readout("hard")
+        log_odds, points = evidence.log_odds or main, evidence.points or main
         tests = self.verdict.tests
         return {
             "judge": self.judge,
@@ -57,39 +57,39 @@ class Card:
             **_with_ends("v", main.v),
             "preference": _estimates(log_odds),
             **_with_ends("usual_minus_balanced", points.usual),
-            "decided_by": found.deciding._asdict(),
+            "decided_by": evidence.deciding._asdict(),
             "level": order_tests.LEVEL,
             "n_tests": len(tests),
             "smallest_p": min(tests.values(), default=None),
-            **{name: getattr(found, name) for name in ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings")},
-            "effective_groups": number(found.effective_groups),
-            "heaviest_group": number(found.heaviest_group),
-            "design": {name: getattr(found, name) for name in ("fewest", "most", "shared", "balanced", "crossed")},
-            "n_copies": found.n_copies,
-            "n_levels": found.n,
-            "saturated": found.saturated,
-            "commonest_score": found.commonest_score,
-            "commonest_share": number(found.commonest_share),
-            "discordant_share": number(found.discordant_share),
-            "top_probability": number(found.top_probability),
+            **{name: getattr(evidence, name) for name in ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings")},
+            "effective_groups": number(evidence.effective_groups),
+            "heaviest_group": number(evidence.heaviest_group),
+            "design": {name: getattr(evidence, name) for name in ("fewest", "most", "shared", "balanced", "crossed")},
+            "n_copies": evidence.n_copies,
+            "n_levels": evidence.n,
+            "saturated": evidence.saturated,
+            "commonest_score": evidence.commonest_score,
+            "commonest_share": number(evidence.commonest_share),
+            "discordant_share": number(evidence.discordant_share),
+            "top_probability": number(evidence.top_probability),
             "margin_points": number(points.small_points.margin),
             "margin_log_odds": number(log_odds.small_log_odds.margin),
-            "detectable_v": number(found.detectable_v),
+            "detectable_v": number(evidence.detectable_v),
             **(self.verdict.planned.content() if self.verdict.planned else groups.NOTHING),
-            "single_items": spread.content(found.spread),
-            "agreement": _agreement(found.agreement),
-            "rankings": _rankings(found.rankings),
-            "readouts": {readout.name: self._readout(readout) for readout in found.readouts},
-            **{name: found.keys[name] for name in KEYS if name not in ("judge", "n")},
+            "single_items": spread.content(evidence.spread),
+            "agreement": _agreement(evidence.agreement),
+            "rankings": _rankings(evidence.rankings),
+            "readouts": {readout.name: self._readout(readout) for readout in evidence.readouts},
+            **{name: evidence.keys[name] for name in KEYS if name not in ("judge", "n")},
         }
 
     def _readout(self, readout: Readout) -> dict[str, Any]:
-        """What else is known of one readout."""
+        """Further results of one readout."""
         adjusted = {name: p for (of, name), p in self.verdict.tests.items() if of == readout.name}
         return {
             **_with_ends("v", readout.v),
             "shares": [_with_ends("share", share) for share in readout.shares],
-            "preference": [_with_ends("log_odds", each) for each in readout.preference],
+            "preference": [_with_ends("log_odds", value) for value in readout.preference],
             **_with_ends("usual_minus_balanced", readout.usual),
             "largest_gap": number(readout.largest_gap),
             "gap_by_chance": number(readout.gap_by_chance),
@@ -116,7 +116,7 @@ class Card:
 
 def cards(statistics: Mapping[str, pd.DataFrame]) -> list[Card]:
     """A card for each group of reads, see `evidence.gather`."""
-    return [Card(found, rules.judge(found)) for found in gathering.gather(statistics)]
+    return [Card(evidence, rules.judge(evidence)) for evidence in gathering.gather(statistics)]
 
 
 def facts(evidence: Evidence) -> list[tuple[str, str]]:
@@ -189,28 +189,30 @@ def _part(share: float) -> str:
 def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Items that are likely one item under several names: they count as independent, and make all too sure."""
     if evidence.n_copies:
-        found = f"{_count(evidence.n_copies, 'item')} with the very reads of another group's, such as {evidence.copies}"
+        finding = (
+            f"{_count(evidence.n_copies, 'item')} with the very reads of another group's, such as {evidence.copies}"
+        )
         alike = "" if evidence.soft else "; or a judge that answers many items alike"
         yield (
             "Copies",
-            f"{found}: one item under several names, which belongs in one group, or the verdict is too sure{alike}",
+            f"{finding}: one item under several names, which belongs in one group, or the verdict is too sure{alike}",
         )
 
 
 def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
-    """What the order does to agreement with people and to rankings, where that is known."""
-    found, ranks = evidence.agreement, evidence.rankings
-    if found:
-        if found.usual.known:
-            yield "Agreement with people (r), usual ordering, one read", written(found.usual, ".2f")
-            yield "The same of one read, mean over the orderings", f"{found.single:.2f}"
-        yield "Agreement of the mean of all reads", written(found.mean, ".2f")
-        if found.order.known:
-            yield "Of the change, due to the order", written(found.order, "+z.2f")
-            yield "Of the change, due to averaging", written(found.averaging, "+z.2f")
+    """Effects of the order on agreement with people and on rankings, where they are known."""
+    agreement, ranks = evidence.agreement, evidence.rankings
+    if agreement:
+        if agreement.usual.known:
+            yield "Agreement with people (r), usual ordering, one read", written(agreement.usual, ".2f")
+            yield "The same of one read, mean over the orderings", f"{agreement.single:.2f}"
+        yield "Agreement of the mean of all reads", written(agreement.mean, ".2f")
+        if agreement.order.known:
+            yield "Of the change, due to the order", written(agreement.order, "+z.2f")
+            yield "Of the change, due to averaging", written(agreement.averaging, "+z.2f")
         ceiling = "not known: one human score an item"
-        if found.reliability.known:
-            ceiling = f"{found.ceiling:.2f}; their mean has reliability {written(found.reliability, '.2f')}"
+        if agreement.reliability.known:
+            ceiling = f"{agreement.ceiling:.2f}; their mean has reliability {written(agreement.reliability, '.2f')}"
         yield "Highest r that the raters allow", ceiling
     if ranks:
         usual = "one read" if ranks.usual_reads == 1 else f"{ranks.usual_reads} reads"
@@ -227,7 +229,9 @@ def _agreement(found: Agreement | None) -> dict[str, Any] | None:
     if found is None:
         return None
     intervals = ("usual", "mean", "order", "averaging", "reliability")
-    values = {name: value for each in intervals for name, value in _with_ends(each, getattr(found, each)).items()}
+    values = {
+        name: value for quantity in intervals for name, value in _with_ends(quantity, getattr(found, quantity)).items()
+    }
     return values | {"single": number(found.single), "ceiling": number(found.ceiling), "n_items": found.n_items}
 
 
@@ -265,10 +269,10 @@ def number(value: float) -> float | None:
 
 def _with_ends(name: str, value: Interval) -> dict[str, float | None]:
     ends = {"": value.estimate, "_low": value.low, "_high": value.high}
-    return {f"{name}{end}": number(each) for end, each in ends.items()}
+    return {f"{name}{end}": number(part) for end, part in ends.items()}
 
 
 def _estimates(readout: Readout) -> list[float | None] | None:
     """The preference of each position; None where there is none at all."""
-    values = [number(each.estimate) for each in readout.preference]
+    values = [number(preference.estimate) for preference in readout.preference]
     return values if any(value is not None for value in values) else None

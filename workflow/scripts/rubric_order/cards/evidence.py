@@ -1,4 +1,4 @@
-"""What statistics say about one group of reads, gathered from their tables."""
+"""Evidence that statistics give on one group of reads, gathered from their tables."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -65,7 +65,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Small:
-    """Whether an effect is shown to be smaller than a margin.
+    """Verdict on whether an effect is shown to be smaller than a margin.
 
     Attributes:
         verdict: see `methods.equivalence.verdict`; empty where there is no such effect.
@@ -83,7 +83,7 @@ class Small:
 
 @dataclass(frozen=True)
 class Readout:
-    """What one readout of some reads says.
+    """Results of one readout of some reads.
 
     Attributes:
         name: ``hard`` or ``soft``.
@@ -130,7 +130,7 @@ class Readout:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How a judge agrees with people, by Pearson's r over all items, and what the order and averaging do to it.
+    """Agreement of a judge with people, by Pearson's r over all items, and what the order and averaging do to it.
 
     Attributes:
         usual: r of one read in the usual ordering; unknown where no strategy reads in it.
@@ -157,7 +157,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Rankings:
-    """How often the best candidate is another one after averaging over orderings than in the usual ordering.
+    """Frequency of another best candidate after averaging over orderings than in the usual ordering.
 
     Attributes:
         flip: share of the prompts in which no candidate is among the best of both.
@@ -174,7 +174,7 @@ class Rankings:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of one group of reads.
+    """Evidence on one group of reads.
 
     Attributes:
         keys: values of `keys.KEYS`.
@@ -229,8 +229,8 @@ class Evidence:
     @property
     def deciding(self) -> order_tests.Deciding:
         """The names of the readouts that decide the verdict."""
-        known = self.known_share if self.soft else 0.0
-        return order_tests.deciding(hard=self.hard is not None, known=known, drawn=self.drawn)
+        known_share = self.known_share if self.soft else 0.0
+        return order_tests.deciding(hard=self.hard is not None, known=known_share, drawn=self.drawn)
 
     @property
     def log_odds(self) -> Readout | None:
@@ -254,7 +254,7 @@ class Evidence:
 
     @property
     def saturated(self) -> bool:
-        """Whether the scores leave an order next to nothing to change, by the main readout."""
+        """True where the scores leave an order next to nothing to change, by the main readout."""
         return bool(self.main and self.main.saturated) or self.commonest_share >= uniformity.COMMONEST
 
     @property
@@ -279,8 +279,8 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
     Args:
         statistics: tables of `STATISTICS` by name, and of `OPTIONAL` where they are there.
     """
-    known = {name: statistics[name] for name in (*STATISTICS[1:], *OPTIONAL) if name in statistics}
-    parts = {name: _by_key(table) for name, table in known.items()}
+    tables = {name: statistics[name] for name in (*STATISTICS[1:], *OPTIONAL) if name in statistics}
+    parts = {name: _by_key(table) for name, table in tables.items()}
     for row in statistics[STATISTICS[0]].to_dict("records"):
         key = tuple(row[name] for name in KEYS)
         own = {name: groups.get(key) for name, groups in parts.items() if name in STATISTICS}
@@ -312,22 +312,24 @@ def _by_key(table: pd.DataFrame) -> dict[tuple, Rows]:
     """The rows of each key, as plain values: of a thousand small tables each costs more than what is in it."""
     if "cluster" in table:
         table = table[table["cluster"] == CLUSTER]
-    found: dict[tuple, Rows] = {}
+    rows_by_key: dict[tuple, Rows] = {}
     used = [*KEYS, *(name for name in USED if name in table)]
     columns = [table[name].astype(object).where(table[name].notna(), math.nan).tolist() for name in used]
     for values in zip(*columns, strict=True):
-        found.setdefault(values[: len(KEYS)], []).append(dict(zip(used[len(KEYS) :], values[len(KEYS) :], strict=True)))
-    return found
+        rows_by_key.setdefault(values[: len(KEYS)], []).append(
+            dict(zip(used[len(KEYS) :], values[len(KEYS) :], strict=True))
+        )
+    return rows_by_key
 
 
 def _agreement(key: tuple, parts: Mapping[str, Mapping], readout: str) -> Agreement | None:
     of = {"readout": readout, "criterion": EVERY}
-    found = parts.get("human_agreement", {}).get(key)
-    mean = _one(found, **of, quantity="pearson")
+    rows = parts.get("human_agreement", {}).get(key)
+    mean = _one(rows, **of, quantity="pearson")
     if not mean.known:
         return None
-    about = {"mean": mean, "reliability": _one(found, **of, quantity="human_reliability")}
-    about["n_items"] = int(_rows(found, **of)[0]["n_items"])
+    values = {"mean": mean, "reliability": _one(rows, **of, quantity="human_reliability")}
+    values["n_items"] = int(_rows(rows, **of)[0]["n_items"])
     compared = parts.get("strategy_comparison", {}).get(key)
     for baseline in USUAL:
         order, averaging, of_usual = (
@@ -339,16 +341,16 @@ def _agreement(key: tuple, parts: Mapping[str, Mapping], readout: str) -> Agreem
         if order.known and usual.known:
             one = usual if baseline == "single" else Interval(usual.estimate - of_usual.estimate)
             single = one.estimate + order.estimate
-            return Agreement(**about, usual=one, single=single, order=order, averaging=averaging)
-    return Agreement(**about)
+            return Agreement(**values, usual=one, single=single, order=order, averaging=averaging)
+    return Agreement(**values)
 
 
 def _rankings(key: tuple, parts: Mapping[str, Mapping], readout: str) -> Rankings | None:
-    found, own = parts.get("rank_reversal", {}), key[KEYS.index("strategy")]
+    reversals, own = parts.get("rank_reversal", {}), key[KEYS.index("strategy")]
     for usual in USUAL:
         # A pair of strategies has one row, in either order.
         for strategy, other, usual_reads in ((own, usual, "k_other"), (usual, own, "k")):
-            part = found.get(_with_strategy(key, strategy))
+            part = reversals.get(_with_strategy(key, strategy))
             of = {"readout": readout, "other": other, "quantity": "top1_flip"}
             between = _rows(part, **of, comparison="between")
             flip = (*_intervals(between), Interval())[0]
@@ -374,37 +376,37 @@ def _one(part: Rows | None, **values: object) -> Interval:
 
 def _readout(name: str, own: Mapping[str, Rows | None]) -> Readout:
     rows = {statistic: _rows(part, readout=name) for statistic, part in own.items()}
-    found: dict = {}
+    values: dict = {}
     if part := rows.get("position_selection"):
-        found |= _selection(part)
+        values |= _selection(part)
     if part := rows.get("position_preference"):
-        found["preference"] = _intervals(_by_position(part, "preference"))
+        values["preference"] = _intervals(_by_position(part, "preference"))
         # Where one position is always chosen its preference may have no bound, and a penalised estimate has one.
         if any(cluster_robust.SEPARATED in str(row["flag"]) for row in part):
-            found["preference"] = (Interval(),) * len(found["preference"])
-        found["p_preference"] = _first(_rows(part, quantity="no_preference"), "p_cluster")
-        found["interaction"] = _one(part, quantity="interaction")
-        found["p_interaction"] = _first(_rows(part, quantity="interaction"), "p")
-        found["preference_errors"] = tuple(float(row["se"]) for row in _by_position(part, "preference"))
-        found["interaction_error"] = float(_first(_rows(part, quantity="interaction"), "se"))
-        found["saturated"] = found.get("saturated", False) or "saturated" in str(part[0]["flag"])
+            values["preference"] = (Interval(),) * len(values["preference"])
+        values["p_preference"] = _first(_rows(part, quantity="no_preference"), "p_cluster")
+        values["interaction"] = _one(part, quantity="interaction")
+        values["p_interaction"] = _first(_rows(part, quantity="interaction"), "p")
+        values["preference_errors"] = tuple(float(row["se"]) for row in _by_position(part, "preference"))
+        values["interaction_error"] = float(_first(_rows(part, quantity="interaction"), "se"))
+        values["saturated"] = values.get("saturated", False) or "saturated" in str(part[0]["flag"])
     if part := rows.get("score_effects"):
         gap, test = (_rows(part, quantity=quantity) for quantity in ("largest_gap", "order_test"))
-        found["usual"] = _one(part, quantity="usual_minus_balanced")
-        found["p_usual"] = float(_first(_rows(part, quantity="usual_minus_balanced"), "p_order"))
-        found |= {"largest_gap": _first(gap, "estimate"), "gap_by_chance": _first(gap, "chance")}
-        found["p_points"] = _first(test, "p_order")
-        found["shift_errors"] = _errors(_rows(part, quantity="ordering"))
+        values["usual"] = _one(part, quantity="usual_minus_balanced")
+        values["p_usual"] = float(_first(_rows(part, quantity="usual_minus_balanced"), "p_order"))
+        values |= {"largest_gap": _first(gap, "estimate"), "gap_by_chance": _first(gap, "chance")}
+        values["p_points"] = _first(test, "p_order")
+        values["shift_errors"] = _errors(_rows(part, quantity="ordering"))
         flag = str(_first(test, "flag", ""))
-        found["saturated"] = found.get("saturated", False) or "saturated" in flag or "no variation" in flag
+        values["saturated"] = values.get("saturated", False) or "saturated" in flag or "no variation" in flag
     if part := rows.get("equivalence"):
-        found |= {f"small_{name}": _small(part, name) for name in ("points", "log_odds", "interaction")}
+        values |= {f"small_{name}": _small(part, name) for name in ("points", "log_odds", "interaction")}
         test = _rows(rows.get("score_effects"), quantity="order_test")
         same = "no variation" in str(_first(test, "flag", ""))
         if name == order_tests.SOFT and same and _first(test, "n_clusters") >= uniformity.FEW_CLUSTERS:
             # The expected score of every item is the same in all orderings: that is the smallest shift there is.
-            found["small_points"] = Small(equivalence.SHOWN, found["small_points"].margin, Interval(0.0, 0.0, 0.0))
-    return Readout(name, **found)
+            values["small_points"] = Small(equivalence.SHOWN, values["small_points"].margin, Interval(0.0, 0.0, 0.0))
+    return Readout(name, **values)
 
 
 def _selection(part: Rows) -> dict:

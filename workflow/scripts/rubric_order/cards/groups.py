@@ -91,7 +91,7 @@ def of_reads(
     log_odds, points = evidence.log_odds, evidence.points
     margins = (log_odds.small_log_odds.margin, points.small_points.margin, evidence.spread.margin)
     unknown = math.isnan(evidence.spread.sd[0]) and not evidence.spread.shown
-    found = planned(
+    numbers = planned(
         errors,
         margins if not math.isnan(margins[2]) else (*margins[:2], margins[1]),
         effects=effects,
@@ -100,10 +100,10 @@ def of_reads(
         repeated=_repeated(evidence, errors) if unknown else None,
     )
     if evidence.saturated and order_tests.HARD in evidence.deciding:
-        found = found._replace(equivalent=Needed(math.inf, SATURATED), repeated=None)
+        numbers = numbers._replace(equivalent=Needed(math.inf, SATURATED), repeated=None)
     elif unknown:
-        found = found._replace(equivalent=Needed(math.inf, TWICE))
-    return found
+        numbers = numbers._replace(equivalent=Needed(math.inf, TWICE))
+    return numbers
 
 
 def _errors(evidence: Evidence) -> Errors | None:
@@ -118,8 +118,8 @@ def _errors(evidence: Evidence) -> Errors | None:
     preference, shifts = np.array(log_odds.preference_errors), np.array(points.shift_errors)
     written = np.array((evidence.hard or points).shift_errors)
     written = written if len(written) == len(shifts) and np.isfinite(written).all() else shifts
-    known = len(preference) and len(shifts) and np.isfinite(preference).all() and np.isfinite(shifts).all()
-    if not known or not (preference > 0).all() or not (shifts > 0).all():
+    is_known = len(preference) and len(shifts) and np.isfinite(preference).all() and np.isfinite(shifts).all()
+    if not is_known or not (preference > 0).all() or not (shifts > 0).all():
         return None
     if evidence.n > 2 and not log_odds.interaction_error > 0:
         return None

@@ -1,4 +1,4 @@
-"""Whether bias cards keep within limits: passed, failed, or cannot tell.
+"""Test of bias cards against limits: passed, failed, or cannot tell.
 
 V, points, log-odds and agreement have intervals. Such a limit is kept where the whole interval lies inside it, and
 broken where the whole interval lies outside it. It cannot be told where the interval reaches across the limit or is not
@@ -38,7 +38,7 @@ class Limits(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What one limit says about one card."""
+    """Outcome of one limit for one card."""
 
     card: str
     limit: str
@@ -55,12 +55,12 @@ def status(findings: Iterable[Finding]) -> int:
     """0 where all limits are kept, 1 where one is broken, 2 where none is broken and one cannot be told, or none was
     looked at.
     """
-    found = {finding.outcome for finding in findings}
-    return STATUS[FAILED if FAILED in found else CANNOT_TELL if CANNOT_TELL in found or not found else PASSED]
+    outcomes = {finding.outcome for finding in findings}
+    return STATUS[FAILED if FAILED in outcomes else CANNOT_TELL if CANNOT_TELL in outcomes or not outcomes else PASSED]
 
 
 def name(card: Mapping[str, Any]) -> str:
-    """Which card it is, in words."""
+    """Name of a card, in words."""
     parts = [card["judge"], card.get("dataset"), card.get("study"), card.get("strategy")]
     parts += [
         card[key] for key, usual in (("profile", "default"), ("condition", "baseline")) if card.get(key, usual) != usual
@@ -70,10 +70,10 @@ def name(card: Mapping[str, Any]) -> str:
 
 
 def _of_card(card: Mapping[str, Any], limits: Limits) -> Iterator[Finding]:
-    about, groups = name(card), card["n_groups"]
+    label, groups = name(card), card["n_groups"]
     few = limits.groups is not None and groups < limits.groups
     if limits.groups is not None:
-        yield Finding(about, f"groups at least {limits.groups}", CANNOT_TELL if few else PASSED, f"{groups}")
+        yield Finding(label, f"groups at least {limits.groups}", CANNOT_TELL if few else PASSED, f"{groups}")
     decided_by = card.get("decided_by", {})
 
     def blind(what: str) -> str:
@@ -82,20 +82,20 @@ def _of_card(card: Mapping[str, Any], limits: Limits) -> Iterator[Finding]:
         return "too few groups" if few else ""
 
     if limits.v is not None:
-        yield _within(about, f"V at most {limits.v:g}", _ends(card, "v"), limits.v, blind("v"))
+        yield _within(label, f"V at most {limits.v:g}", _ends(card, "v"), limits.v, blind("v"))
     if limits.points is not None:
         text = f"usual ordering within {limits.points:g} points"
-        yield _within(about, text, _ends(card, "usual_minus_balanced"), limits.points, blind("points"))
+        yield _within(label, text, _ends(card, "usual_minus_balanced"), limits.points, blind("points"))
     if limits.log_odds is not None:
-        yield _preferences(about, card, limits.log_odds, blind("log_odds"))
+        yield _preferences(label, card, limits.log_odds, blind("log_odds"))
     if limits.failed is not None:
         asked = card.get("n_reads", 0) + card.get("n_failed", 0)
         share = card.get("n_failed", 0) / asked if asked else None
         outcome = CANNOT_TELL if share is None else PASSED if share <= limits.failed else FAILED
-        found = "no reads" if share is None else f"{share:.1%}"
-        yield Finding(about, f"reads without a score at most {limits.failed:.1%}", outcome, found)
+        share_text = "no reads" if share is None else f"{share:.1%}"
+        yield Finding(label, f"reads without a score at most {limits.failed:.1%}", outcome, share_text)
     if limits.agreement is not None:
-        yield _agrees(about, card.get("agreement"), limits.agreement, "too few groups" if few else "")
+        yield _agrees(label, card.get("agreement"), limits.agreement, "too few groups" if few else "")
 
 
 def _ends(card: Mapping[str, Any], key: str) -> tuple[float | None, float | None, float | None]:
@@ -128,8 +128,8 @@ def _agrees(about: str, agreement: Mapping[str, Any] | None, limit: float, blind
 
 
 def _written(value: float | None, low: float | None, high: float | None) -> str:
-    found = "not known" if value is None else f"{value:.3f}"
-    return found + (f" [{low:.3f}, {high:.3f}]" if low is not None and high is not None else " [no interval]")
+    text = "not known" if value is None else f"{value:.3f}"
+    return text + (f" [{low:.3f}, {high:.3f}]" if low is not None and high is not None else " [no interval]")
 
 
 def _finding(about: str, text: str, outcome: str, found: str, blind: str) -> Finding:
@@ -138,13 +138,13 @@ def _finding(about: str, text: str, outcome: str, found: str, blind: str) -> Fin
 
 
 def _preferences(about: str, card: Mapping[str, Any], limit: float, blind: str) -> Finding:
-    """Of all positions together: kept where each is, broken where one is."""
+    """Finding on all positions together: kept where each is, broken where one is."""
     readouts = card.get("readouts", {})
     decides = card.get("decided_by", {}).get("log_odds", "hard")
-    found = (readouts.get(decides) or readouts.get("soft") or {}).get("preference") or []
-    outcomes = {_outcome(each["log_odds_low"], each["log_odds_high"], limit) for each in found}
+    preferences = (readouts.get(decides) or readouts.get("soft") or {}).get("preference") or []
+    outcomes = {_outcome(preference["log_odds_low"], preference["log_odds_high"], limit) for preference in preferences}
     outcome = FAILED if FAILED in outcomes else PASSED if outcomes == {PASSED} else CANNOT_TELL
-    known = [each["log_odds"] for each in found if each["log_odds"] is not None]
-    words = ", ".join(f"{value:+z.2f}" for value in known) or "not known"
+    values = [preference["log_odds"] for preference in preferences if preference["log_odds"] is not None]
+    words = ", ".join(f"{value:+z.2f}" for value in values) or "not known"
     text = f"preferences within {limit:g} log-odds"
     return _finding(about, text, outcome, words, blind)

@@ -54,7 +54,7 @@ STATISTICS = {
 
 
 class Counts(NamedTuple):
-    """What one study has of one dataset, over its judges."""
+    """Counts of what one study has of one dataset, over its judges."""
 
     n_items: int
     n_groups: int
@@ -127,8 +127,8 @@ def text(
         "## Analysis",
         _analysis(run["statistics"]["bootstrap"], sorted(set(statistics)), cite),
     ]
-    known = {re.match(r"@\w+\{(\w+),", entry)[1]: entry for entry in library.strip().split("\n\n")}
-    entries = [known.get(key) or _dataset(key, run) for key in dict.fromkeys(cited)]
+    entry_by_key = {re.match(r"@\w+\{(\w+),", entry)[1]: entry for entry in library.strip().split("\n\n")}
+    entries = [entry_by_key.get(key) or _dataset(key, run) for key in dict.fromkeys(cited)]
     return "\n\n".join(parts) + "\n", "\n\n".join(entries) + "\n"
 
 
@@ -139,10 +139,10 @@ def _versions(software: Mapping[str, str]) -> str:
 
 def _data(run: Mapping, counts: Mapping, cite) -> Iterable[str]:
     for name, dataset in run["datasets"].items():
-        found = [by_dataset[name] for by_dataset in counts.values() if name in by_dataset]
-        if not found:
+        of_studies = [by_dataset[name] for by_dataset in counts.values() if name in by_dataset]
+        if not of_studies:
             continue
-        items, groups = max(each.n_items for each in found), max(each.n_groups for each in found)
+        items, groups = max(counted.n_items for counted in of_studies), max(counted.n_groups for counted in of_studies)
         key = cite(f"data_{name}") if dataset.get("citation") else ""
         limit = f" It was limited to its first {dataset['limit']:,} groups." if dataset.get("limit") else ""
         yield f"{dataset['label']}{key} has {_many(items, 'unit')} in {_many(groups, 'group')}.{limit}"
@@ -182,7 +182,7 @@ def _references(name: str, run: Mapping, made: Answers, cite) -> str:
     block, label = run["references"][name], run["datasets"][name]["label"]
     if block["file"]:
         return f"{_many(made.n_texts, 'reference answer')} of {label} came from a file of our own."
-    judges = [run["judges"].get(each, {}).get("label", each) for each in block["judges"]]
+    judges = [run["judges"].get(judge, {}).get("label", judge) for judge in block["judges"]]
     by = f"written and reviewed by {judges[0]}"
     if len(judges) > 1:
         by = f"written by {judges[0]} and reviewed by {judges[1]}; the two changed roles by round"
@@ -204,9 +204,11 @@ def _references(name: str, run: Mapping, made: Answers, cite) -> str:
 def _study(name: str, study: Mapping, counts: Mapping[str, Counts], cite) -> str:
     source = study["source"]
     levels = " and ".join(map(str, study["scales"]))
-    orders = "; ".join(f"{each}: {STRATEGIES.get(each, 'see the documentation')}" for each in study["strategies"])
-    reads, failed = (sum(getattr(each, field) for each in counts.values()) for field in ("n_reads", "n_failed"))
-    conditions = [each for each in study["conditions"] if each != "baseline"]
+    orders = "; ".join(
+        f"{strategy}: {STRATEGIES.get(strategy, 'see the documentation')}" for strategy in study["strategies"]
+    )
+    reads, failed = (sum(getattr(counted, field) for counted in counts.values()) for field in ("n_reads", "n_failed"))
+    conditions = [condition for condition in study["conditions"] if condition != "baseline"]
     varied = f" Conditions: {', '.join(study['conditions'])}{cite('li2025')}." if conditions else ""
     share = f" ({failed / reads:.2%})" if reads else ""
     return (
@@ -234,7 +236,7 @@ def _analysis(bootstrap: Mapping, statistics: Sequence[str], cite) -> str:
 
 
 def _dataset(key: str, run: Mapping) -> str:
-    """What a dataset says is to be cited."""
+    """BibTeX entry of a dataset, with what it says is to be cited."""
     dataset = run["datasets"][key.removeprefix("data_")]
     note = re.sub(r"([{}\\&%#_$])", r"\\\1", " ".join(dataset["citation"].split()))
     return f"@misc{{{key},\n  title = {{{dataset['label']}}},\n  note = {{{note}}}\n}}"

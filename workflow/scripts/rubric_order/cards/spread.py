@@ -57,8 +57,8 @@ def gather(rows: list[dict[str, Any]] | None) -> Spread:
     if (readout, "spread") not in by:
         return NOTHING
     own, whole = by[readout, "spread"], by[readout, "within"]
-    known = not math.isnan(own["estimate"])
-    bound = own if known or whole["verdict"] != equivalence.SHOWN else whole
+    is_known = not math.isnan(own["estimate"])
+    bound = own if is_known or whole["verdict"] != equivalence.SHOWN else whole
     return Spread(
         readout=readout,
         sd=_numbers(own),
@@ -108,7 +108,7 @@ def of_bias(of: Spread) -> Iterator[str]:
 
 
 def open_bound(of: Spread) -> Iterator[str]:
-    """Why single items may be moved, where it is not shown that they are not."""
+    """Reasons why single items may be moved, where it is not shown that they are not."""
     if of.shown:
         return
     if of.verdict == equivalence.NOT_SHOWN:
@@ -143,11 +143,11 @@ def facts(of: Spread) -> list[tuple[str, str]]:
 
 def content(of: Spread) -> dict[str, Any]:
     """The spread as JSON has it: null is what is not known."""
-    found: dict[str, Any] = {"readout": of.readout or None, "smaller_than_margin": of.verdict or None}
+    entries: dict[str, Any] = {"readout": of.readout or None, "smaller_than_margin": of.verdict or None}
     for name, values in (("sd", of.sd), ("scores_changed", of.scores), ("best_changed", of.best)):
         for end, value in zip(("", "_low", "_high"), values, strict=True):
-            found[f"{name}{end}"] = _number(value)
-    return found | {"reach": _number(of.reach), "margin": _number(of.margin)}
+            entries[f"{name}{end}"] = _number(value)
+    return entries | {"reach": _number(of.reach), "margin": _number(of.margin)}
 
 
 def _number(value: float) -> float | None:

@@ -60,7 +60,7 @@ def chosen(cards: Iterable[Card]) -> list[Card]:
 
 
 def content(cards: Iterable[Card], run: Mapping[str, Any]) -> dict[str, Any]:
-    """What `summary.json` holds, see ``summary.schema.json``.
+    """Content of `summary.json`, see ``summary.schema.json``.
 
     Args:
         run: what was run: the parts of config that results depend on.
@@ -71,13 +71,13 @@ def content(cards: Iterable[Card], run: Mapping[str, Any]) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Versions of the project, of Python and of the packages that estimates and judges depend on, by name."""
-    found = {}
+    installed = {}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            installed[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return {"rubric-order": __version__, "python": platform.python_version()} | found
+    return {"rubric-order": __version__, "python": platform.python_version()} | installed
 
 
 def page(
@@ -99,8 +99,8 @@ def page(
         "summary.html.jinja",
         cards=_with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards]),
         reads=reads,
-        tables=[(each, Markup(_table(each.path))) for each in tables],  # noqa: S704 - written and escaped by `tables`
-        figures=[(each, _embedded(each.path)) for each in figures],
+        tables=[(table, Markup(_table(table.path))) for table in tables],  # noqa: S704 - written and escaped by `tables`
+        figures=[(figure, _embedded(figure.path)) for figure in figures],
         summary=summary,
         level=f"{order_tests.LEVEL:g}",
         rehearsal=summary["run"].get("rehearsal", ""),
@@ -109,17 +109,17 @@ def page(
 
 def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
     keys, main = card.evidence.keys, card.evidence.main
-    names = [labels.judge(keys["judge"]), labels.dataset(keys["dataset"])]
-    names += [f"profile {keys['profile']}"] if keys["profile"] != "default" else []
-    names += [f"condition {keys['condition']}"] if keys["condition"] != "baseline" else []
-    about = f"study {keys['study']}, strategy {keys['strategy']}, {keys['n']} score levels"
+    title_parts = [labels.judge(keys["judge"]), labels.dataset(keys["dataset"])]
+    title_parts += [f"profile {keys['profile']}"] if keys["profile"] != "default" else []
+    title_parts += [f"condition {keys['condition']}"] if keys["condition"] != "baseline" else []
+    subtitle = f"study {keys['study']}, strategy {keys['strategy']}, {keys['n']} score levels"
     bars = [
         {"share": share.estimate, "low": share.low, "high": share.high, "place": place}
         for place, share in enumerate(main.shares if main else (), start=1)
     ]
     return {
-        "title": ", ".join(names),
-        "about": about,
+        "title": ", ".join(title_parts),
+        "about": subtitle,
         "verdict": card.verdict.word,
         "reasons": card.verdict.reasons,
         "notes": card.notes,
@@ -140,7 +140,7 @@ def _with_own_titles(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _link(card: Card, reads: Mapping[str, str]) -> str | None:
-    """Where the reads behind a card can be looked at."""
+    """Link to the reads behind a card; None where they have no page."""
     keys = card.evidence.keys
     return f"{reads[keys['study']]}#{keys['dataset']}/{keys['judge']}" if keys["study"] in reads else None
 
@@ -168,15 +168,15 @@ def read(path: str | Path) -> list[dict[str, Any]]:
     Raises:
         InputError: the file is neither.
     """
-    found = files.read_json(path)
-    if isinstance(found, list):
-        found = {"format": FORMAT, "version": VERSION, "cards": found}
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    summary = files.read_json(path)
+    if isinstance(summary, list):
+        summary = {"format": FORMAT, "version": VERSION, "cards": summary}
+    if not isinstance(summary, dict) or summary.get("format") != FORMAT:
         raise InputError(f"{path}: expected a summary.json, or what 'rubric-order audit --json' prints")
-    if found.get("version") != VERSION:
-        raise InputError(f"{path}: field 'version': expected {VERSION}, found {found.get('version')!r:.60}")
-    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema()).iter_errors(found))
+    if summary.get("version") != VERSION:
+        raise InputError(f"{path}: field 'version': expected {VERSION}, found {summary.get('version')!r:.60}")
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema()).iter_errors(summary))
     if error:
         place = "/".join(map(str, error.absolute_path)) or "the whole"
         raise InputError(f"{path}: {place}: {error.message:.200}")
-    return found["cards"]
+    return summary["cards"]

@@ -1,4 +1,4 @@
-"""What a card says of a judge: biased, equivalent to a judge without bias within stated margins, or cannot tell.
+"""Verdict of a card on a judge: biased, equivalent to a judge without bias within stated margins, or cannot tell.
 
 The rules, in this order:
 
@@ -73,9 +73,15 @@ class Verdict(NamedTuple):
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """The verdict that the rules of this module give; behind its first reason stands what happens to single items."""
+    """The verdict that the rules of this module give.
+
+    Behind its first reason stands what happens to single items; where they are shown to move little, behind the last.
+    """
     verdict = _judged(evidence)
     single = spread.said_first(evidence.spread) if evidence.crossed and not _few_groups(evidence) else ()
+    if verdict.word == EQUIVALENT:
+        single = (f"{sentence} Such changes are small, go up and down, and cancel in means." for sentence in single)
+        return verdict._replace(reasons=(*verdict.reasons, *single))
     return verdict._replace(reasons=(*verdict.reasons[:1], *single, *verdict.reasons[1:]))
 
 
@@ -124,7 +130,7 @@ def _criteria(evidence: Evidence) -> tuple[Small, ...]:
 
 
 def _problems(evidence: Evidence) -> Iterator[str]:
-    """Why the reads cannot answer the question."""
+    """Reasons why the reads cannot answer the question."""
     main = evidence.main
     if main is None:
         yield "No read has a score."
@@ -149,7 +155,7 @@ def _problems(evidence: Evidence) -> Iterator[str]:
 
 
 def _saturation(evidence: Evidence) -> str:
-    """Why the written scores leave an order next to nothing to change; empty where they do not."""
+    """Reason why the written scores leave an order next to nothing to change; empty where they do not."""
     if evidence.hard and evidence.commonest_share >= uniformity.COMMONEST:
         return f"it gives score {evidence.commonest_score} in {evidence.commonest_share:.0%} of its reads"
     if evidence.hard and evidence.crossed and evidence.hard.saturated and not math.isnan(evidence.discordant_share):
@@ -173,7 +179,7 @@ def _worth(evidence: Evidence) -> str:
 
 
 def _remedy(evidence: Evidence) -> str:
-    """What would let the reads answer the question."""
+    """Change that would let the reads answer the question."""
     main = evidence.main
     if main is None or evidence.failed_share > MOST_FAILED:
         return (
@@ -190,7 +196,7 @@ def _remedy(evidence: Evidence) -> str:
 
 
 def _until_more_is_known(evidence: Evidence, planned: groups.Groups | None) -> str:
-    """What to do where the intervals are too wide, and how many groups would make them narrow enough."""
+    """Advice where the intervals are too wide, and how many groups would make them narrow enough."""
     if evidence.spread.verdict == equivalence.NOT_SHOWN:
         return f"{SINGLE} {groups.sentence(planned)}" if planned else SINGLE
     more = groups.sentence(planned) if planned else "More groups of items would make the intervals narrower."
@@ -198,7 +204,7 @@ def _until_more_is_known(evidence: Evidence, planned: groups.Groups | None) -> s
 
 
 def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Iterator[str]:
-    """What was found where no verdict can rest on it."""
+    """Sentences on what was found where no verdict can rest on it."""
     if not evidence.crossed or evidence.main is None:
         return
     main, soft = evidence.main, evidence.soft
@@ -229,24 +235,25 @@ def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float], points: Re
             what = f"{_interaction(readout)} ({_p(own['interaction'])})."
             yield f"High and low scores are preferred at different positions{how}: {what}"
         if "points" in own:
-            yield (
-                f"The order moves the mean score{POINTS_AS[readout.name]}: {_points(readout)} ({_p(own['points'])})."
-            )
+            usual = f"; of the usual ordering {_p(own['usual'])}" if "usual" in own else ""
+            p = f"{_p(own['points'])}{usual}"
+            yield f"The order moves the mean score{POINTS_AS[readout.name]}: {_points(readout)} ({p})."
         elif "usual" in own:
             where = f"it lies {_interval(readout.usual, '+z.2f')} points from the mean of all orderings"
             yield f"The usual ordering moves the mean score{POINTS_AS[readout.name]}: {where} ({_p(own['usual'])})."
-    yield from _size(points)
     yield from spread.of_bias(evidence.spread)
+    yield from _size(points)
     yield f"p is adjusted for {len(evidence.tests)} tests, and {order_tests.LEVEL:g} or less is a finding."
 
 
 def _size(points: Readout) -> Iterator[str]:
-    """How large the effect on scores is, against the margin."""
+    """Sentence on the size of the effect on scores, against the margin."""
     small, how = points.small_points, POINTS_AS[points.name]
     if small.shown:
         yield f"The mean score is hardly moved: no ordering moves it by {small.margin:g} points or more{how}."
     elif small.verdict == equivalence.NOT_SHOWN:
-        yield f"It is not small: one ordering moves the mean score by more than {small.margin:g} points{how}."
+        apart = f"; the two that differ most are {points.largest_gap:.2f} apart" if points.largest_gap > 0 else ""
+        yield f"It is not small: one ordering moves the mean score by more than {small.margin:g} points{how}{apart}."
     elif small.verdict and not math.isnan(_reach(small.worst)):
         yield (
             f"Whether it is small cannot be told: one ordering could move the mean score by up to "
@@ -270,7 +277,7 @@ def _of_equivalence(evidence: Evidence, tests: dict[tuple[str, str], float]) -> 
 
 
 def _too_wide(evidence: Evidence) -> Iterator[str]:
-    """Which intervals leave a bias open."""
+    """Sentences on the intervals that leave a bias open."""
     points, readout = evidence.points.small_points, evidence.log_odds
     log_odds = readout.small_log_odds
     if evidence.independent_groups < uniformity.FEW_CLUSTERS:
@@ -315,7 +322,7 @@ def _extremes(readout: Readout) -> str:
 
 
 def _preference(readout: Readout) -> str:
-    values = [each.estimate for each in readout.preference]
+    values = [interval.estimate for interval in readout.preference]
     if not values or any(math.isnan(value) for value in values):
         return "by how much cannot be told, since one position is always chosen or the orderings do not tell"
     most, least = int(np.argmax(values)), int(np.argmin(values))
@@ -327,9 +334,9 @@ def _preference(readout: Readout) -> str:
 
 
 def _others(readout: Readout) -> str:
-    """Which positions are clearly above 0 and below 0, where these are more than the two extremes."""
-    above = [place for place, each in enumerate(readout.preference, start=1) if each.low > 0]
-    below = [place for place, each in enumerate(readout.preference, start=1) if each.high < 0]
+    """Words on the positions clearly above 0 and below 0, where these are more than the two extremes."""
+    above = [place for place, interval in enumerate(readout.preference, start=1) if interval.low > 0]
+    below = [place for place, interval in enumerate(readout.preference, start=1) if interval.high < 0]
     if len(above) + len(below) <= 2:
         return ""
     said = [f"above that mean {_lie(at)}" if at is above else f"below it {_lie(at)}" for at in (above, below) if at]

@@ -40,7 +40,7 @@ def audit(
 
     cards = results.bias_card(file, margin_points=margin_points, margin_log_odds=margin_log_odds)
     if as_json:
-        typer.echo("[\n" + ",\n".join(commands.as_json(each) for each in cards.to_dicts()) + "\n]")
+        typer.echo("[\n" + ",\n".join(commands.as_json(card) for card in cards.to_dicts()) + "\n]")
         return
     _print(cards)
 

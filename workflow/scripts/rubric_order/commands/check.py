@@ -55,8 +55,8 @@ def check(
 
     limits = rules.Limits(max_v, max_points, max_log_odds, max_failed, min_agreement, min_groups)
     if limits == rules.Limits():
-        names = "--max-v, --max-points, --max-log-odds, --max-failed, --min-agreement or --min-groups"
-        raise typer.BadParameter(f"name a limit: {names}")
+        options = "--max-v, --max-points, --max-log-odds, --max-failed, --min-agreement or --min-groups"
+        raise typer.BadParameter(f"name a limit: {options}")
     findings = rules.check(_chosen(summary, judge), limits)
     status = rules.status(findings)
     if as_json:

@@ -29,33 +29,33 @@ def compare(
     """
     from rubric_order.library import comparison
 
-    found = comparison.compare(one, other)
+    result = comparison.compare(one, other)
     if page:
         from rubric_order.base import files
         from rubric_order.library import results
 
         cards = [card for side in (one, other) if side for card in results.bias_card(side)]
-        files.write_text(comparison.page(found, cards), page)
+        files.write_text(comparison.page(result, cards), page)
     if as_json:
-        typer.echo(commands.as_json(found.to_dict(), indent=1))
+        typer.echo(commands.as_json(result.to_dict(), indent=1))
         return
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     console = Console()
-    console.print(commands.text(f"{found.one} and {found.other}: {found.verdict}", style="bold"))
-    for sentence in found.reasons:
+    console.print(commands.text(f"{result.one} and {result.other}: {result.verdict}", style="bold"))
+    for sentence in result.reasons:
         console.print(commands.text(f"• {sentence}"))
     heads = (
         "quantity",
         "read from",
-        *(escape(printable(name)) for name in (found.one, found.other)),
+        *(escape(printable(name)) for name in (result.one, result.other)),
         "difference",
         "p (Holm)",
     )
     table = Table(*heads, box=None, padding=(0, 2, 0, 0))
-    for each in found.differences:
-        table.add_row(*map(commands.text, each.words))
+    for difference in result.differences:
+        table.add_row(*map(commands.text, difference.words))
     console.print(table)
-    console.print(commands.text(f"{found.n_items:,} items in {found.n_groups:,} groups that both have read."))
+    console.print(commands.text(f"{result.n_items:,} items in {result.n_groups:,} groups that both have read."))

@@ -61,14 +61,14 @@ def probe(
         api_key_env=api_key_env,
         key_over_http=key_over_http,
     )
-    found = _json(reads) if as_json else _live(reads)
-    raise typer.Exit(0 if any(read.score is not None for read in found) else 1)
+    finished = _json(reads) if as_json else _live(reads)
+    raise typer.Exit(0 if any(read.score is not None for read in finished) else 1)
 
 
 def _json(reads) -> list:
-    found = sorted(reads, key=lambda read: read.ordering)
-    typer.echo(commands.as_json([read._asdict() | {"position": read.position} for read in found], indent=1))
-    return found
+    in_order = sorted(reads, key=lambda read: read.ordering)
+    typer.echo(commands.as_json([read._asdict() | {"position": read.position} for read in in_order], indent=1))
+    return in_order
 
 
 def _live(reads) -> list:
@@ -77,14 +77,14 @@ def _live(reads) -> list:
     from rich.live import Live
 
     console = Console()
-    found = []
-    with Live(_table(found), console=console, refresh_per_second=4) as live:
+    so_far = []
+    with Live(_table(so_far), console=console, refresh_per_second=4) as live:
         for read in reads:
-            found.append(read)
-            live.update(_table(found))
-    for sentence in sentences(found):
+            so_far.append(read)
+            live.update(_table(so_far))
+    for sentence in sentences(so_far):
         console.print(commands.text(sentence))
-    return found
+    return so_far
 
 
 def _table(reads):
@@ -104,7 +104,7 @@ def _table(reads):
 
 
 def sentences(reads) -> list[str]:
-    """What the reads of one text say, in words."""
+    """Sentences on what the reads of one text say."""
     scored = [read for read in reads if read.score is not None]
     if not scored:
         return [f"None of {len(reads)} answers gives a score."]

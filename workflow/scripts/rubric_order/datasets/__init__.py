@@ -132,7 +132,7 @@ class Tables:
 
 @dataclass
 class Entries:
-    """What an adapter yields, and the files that it reads."""
+    """Entries that an adapter yields, and the files that it reads."""
 
     entries: Iterator[Item | Pair]
     paths: list[Path]
@@ -214,7 +214,7 @@ def _prepare_pairs(dataset: str, pairs: list[Pair], items: list[Item], kept: set
     """The table of pairs. A pair is kept if both of its items are."""
     import pandas as pd
 
-    known = {item.item_id for item in items}
+    item_ids = {item.item_id for item in items}
     seen: dict[str, str] = {}
     rows = []
     for pair in pairs:
@@ -222,7 +222,7 @@ def _prepare_pairs(dataset: str, pairs: list[Pair], items: list[Item], kept: set
             raise InputError(f"{pair.where}: pair id {pair.pair_id!r:.60} is already used by {seen[pair.pair_id]}")
         seen[pair.pair_id] = pair.where
         for item_id in (pair.item_a, pair.item_b):
-            if item_id not in known:
+            if item_id not in item_ids:
                 raise InputError(
                     f"{pair.where}: pair {pair.pair_id!r:.60} names item {item_id!r:.60}, which is not there"
                 )
@@ -327,8 +327,8 @@ def clean(text: object, where: str) -> str:
     if not cleaned:
         raise InputError(f"{where}: expected text, found nothing")
     if control := CONTROL.search(cleaned):
-        found = f"control character {control[0]!r} at offset {control.start()}"
-        raise InputError(f"{where}: expected text, found {found}")
+        description = f"control character {control[0]!r} at offset {control.start()}"
+        raise InputError(f"{where}: expected text, found {description}")
     for change, before, after in zip(CHANGES, (plain, text, composed), (composed, plain, cleaned), strict=True):
         if before != after:
             _changed[change].add(text)

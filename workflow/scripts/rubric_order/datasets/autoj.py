@@ -34,8 +34,8 @@ def read(records: Path) -> Iterator[Item | Pair]:
         where = f"{records}: line {line}"
         for name in ("scenario", "prompt", *RESPONSES):
             if not isinstance(record, dict) or not isinstance(record.get(name), str):
-                found = record.get(name) if isinstance(record, dict) else record
-                raise InputError(f"{where}: field {name!r}: expected text, found {found!r:.60}")
+                value = record.get(name) if isinstance(record, dict) else record
+                raise InputError(f"{where}: field {name!r}: expected text, found {value!r:.60}")
         label = record.get("label")
         if type(label) is not int or label not in PREFERENCES:
             raise InputError(f"{where}: field 'label': expected 0, 1 or 2, found {label!r:.60}")

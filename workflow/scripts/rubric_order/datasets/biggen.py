@@ -125,7 +125,7 @@ def mend(content: object) -> object:
 
 
 def instruction(record: dict, where: str) -> str:
-    """What the model was given: the system prompt, if there is one, and below it the input."""
+    """Text that the model was given: the system prompt, if there is one, and below it the input."""
     if not record["input"].strip():
         raise InputError(f"{where}: field 'input': expected text, found {record['input']!r:.60}")
     parts = [(record.get("system_prompt") or "").strip(), record["input"].strip()]
@@ -134,13 +134,13 @@ def instruction(record: dict, where: str) -> str:
 
 def parse_rubric(entry: dict, key: str, where: str) -> Rubric:
     """A rubric from its question, ``criteria``, and its descriptions, ``score1_description`` to ``score5_...``."""
-    names = [f"score{level}_description" for level in range(1, N_LEVELS + 1)]
-    for name in ("criteria", *names):
+    fields = [f"score{level}_description" for level in range(1, N_LEVELS + 1)]
+    for name in ("criteria", *fields):
         if not isinstance(entry.get(name), str):
             raise InputError(f"{where}: field {name!r}: expected str, found {entry.get(name)!r:.60}")
-    unknown = sorted(set(entry) - {"criteria", *names})
+    unknown = sorted(set(entry) - {"criteria", *fields})
     if unknown:
         raise InputError(f"{where}: found {unknown[0]!r}; expected criteria and {N_LEVELS} descriptions only")
-    texts = {name: clean(entry[name], f"{where}: field {name!r}") for name in names}
-    levels = check_levels({level: texts[name] for level, name in enumerate(names, start=1)}, where)
+    texts = {name: clean(entry[name], f"{where}: field {name!r}") for name in fields}
+    levels = check_levels({level: texts[name] for level, name in enumerate(fields, start=1)}, where)
     return Rubric(key, "overall", entry["criteria"].strip(), levels)

@@ -68,9 +68,9 @@ def read(items: Path, rubrics: Path | None = None, format: str | None = None) ->
         else:
             column = "rubric_id" if "rubric_id" in table.columns else "criterion"
             if text[column] not in scales:
-                known = files.listed(scales)
+                rubric_ids = files.listed(scales)
                 raise InputError(
-                    f"{where}: field {column!r}: no rubric {text[column]!r:.60} in {rubrics}; found {known}"
+                    f"{where}: field {column!r}: no rubric {text[column]!r:.60} in {rubrics}; found {rubric_ids}"
                 )
             criterion = text.get("criterion", text[column])
             rubric = dataclasses.replace(scales[text[column]], rubric_id=text[column], criterion=criterion)
@@ -177,15 +177,15 @@ def check_rubric_source(table: Table, rubrics: Path | None) -> None:
 
 def texts(row: dict, columns: list[str], where: str) -> dict[str, str]:
     """The cells that hold text, checked. Empty cells of ``SPARSE`` columns are left out."""
-    found = {}
+    cells = {}
     for name in columns:
         value = row.get(name)
         if name in WHOLE:
             value = "" if value is None else value  # "found nothing", whatever the format calls an empty cell
         elif name not in SPARSE or _is_empty(value):
             continue
-        found[name] = clean(value, f"{where}: field {name!r}")
-    return found
+        cells[name] = clean(value, f"{where}: field {name!r}")
+    return cells
 
 
 def own_levels(row: dict, where: str) -> tuple[str, ...]:
@@ -214,14 +214,14 @@ def human_scores(row: dict, columns: list[str], where: str) -> list[float]:
         if name != "human_scores":
             scores.append(number(value, field))
             continue
-        found = f"expected a list such as [3, 4], found {value!r:.60}"
+        message = f"expected a list such as [3, 4], found {value!r:.60}"
         if isinstance(value, str):
             try:
                 value = json.loads(value)
             except (ValueError, RecursionError):
-                raise InputError(f"{field}: {found}") from None
+                raise InputError(f"{field}: {message}") from None
         if not isinstance(value, list) or any(isinstance(score, list | dict) for score in value):
-            raise InputError(f"{field}: {found}")
+            raise InputError(f"{field}: {message}")
         scores += [number(score, field) for score in value]
     return scores
 
@@ -253,8 +253,8 @@ def read_scales(path: Path) -> dict[str, Rubric]:
         if not isinstance(key, str):
             raise InputError(f"{where}: expected text as id, found {key!r:.60}; put it in quotes")
         if not isinstance(entry, dict) or set(entry) != {"question", "levels"}:
-            found = files.listed(map(str, entry)) if isinstance(entry, dict) else repr(entry)
-            raise InputError(f"{where}: expected fields question, levels; found {found:.60}")
+            fields = files.listed(map(str, entry)) if isinstance(entry, dict) else repr(entry)
+            raise InputError(f"{where}: expected fields question, levels; found {fields:.60}")
         question = clean(entry["question"], f"{where}: question")
         key = clean(key, where)
         scales[key] = Rubric(key, key, question, check_levels(entry["levels"], f"{where}: levels"))

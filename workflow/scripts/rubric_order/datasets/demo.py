@@ -28,10 +28,10 @@ def read(tasks: Path) -> Iterator[Item]:
         for place, response in enumerate(task["responses"], start=1):
             where_response = f"{where}: response {place}"
             _require(response, ("candidate", "level", "text"), where_response)
-            found = response["level"]
-            if rubric is not None and (type(found) is not int or not 1 <= found <= len(rubric.levels)):
+            level = response["level"]
+            if rubric is not None and (type(level) is not int or not 1 <= level <= len(rubric.levels)):
                 raise InputError(
-                    f"{where_response}: field 'level': expected 1 to {len(rubric.levels)}, found {found!r:.60}"
+                    f"{where_response}: field 'level': expected 1 to {len(rubric.levels)}, found {level!r:.60}"
                 )
             yield Item(
                 where=where_response,

@@ -20,7 +20,7 @@ FILES = ("answers",)
 
 def read(answers: Path, baseline: str = "human") -> Iterator[Item | Pair]:
     rows = read_rows(answers, ("index", "task", "question", "evaluating_guidance", "reference_answer"))
-    names = models(answers, rows[0], "answer-", baseline)
+    model_names = models(answers, rows[0], "answer-", baseline)
     for row in rows:
         group, task = row.text("index"), row.text("task")
         document, _, criterion = task.partition("-")
@@ -39,6 +39,6 @@ def read(answers: Path, baseline: str = "human") -> Iterator[Item | Pair]:
                 reference=row.optional("reference_answer"),
                 category=task,
             )
-            for model in names
+            for model in model_names
         ]
         yield from with_pairs(items, baseline)

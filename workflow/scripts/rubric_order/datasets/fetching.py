@@ -62,8 +62,8 @@ def fetch(source: dict, output: Path, *, mirror: Path | None, what: str, timeout
                 raise InputError(f"{what}: cannot download {origin}: {reason}") from None
             origin = public(origin)
         kind, checksum, expected = _checksum(source)
-        if (found := checksum(temporary)) != expected:
-            raise InputError(f"{what}: {origin} has {kind} {found}, expected {expected}")
+        if (actual := checksum(temporary)) != expected:
+            raise InputError(f"{what}: {origin} has {kind} {actual}, expected {expected}")
         log.info("%s: %s, %d bytes", what, origin, temporary.stat().st_size)
 
 
@@ -103,7 +103,7 @@ class _Progress:
 
 
 def _checksum(source: dict) -> tuple[str, Callable[[Path], str], str]:
-    """What a file is known by: the kind, how it is computed, and what it must be."""
+    """Checksum that a file is known by: the kind, how it is computed, and what it must be."""
     if "sha256" in source:
         return "SHA-256", files.sha256, source["sha256"]
     return "git object id", git_blob, source["git_blob"]
@@ -129,7 +129,7 @@ def _download_in_parts(url: str, path: Path, source: dict, timeout: float) -> No
 
 
 def _passing(error: BaseException) -> bool:
-    """Whether a download may succeed if it is tried again."""
+    """True where a download may succeed if it is tried again."""
     if isinstance(error, httpx.HTTPStatusError):
         return error.response.status_code in (408, 425, 429) or error.response.status_code >= 500
     return isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol)

@@ -130,7 +130,7 @@ def labels(values: list) -> list[str]:
 def _number(record: object, name: str, where: str) -> int:
     if not isinstance(record, dict):
         raise InputError(f"{where}: expected a record, found {record!r:.60}")
-    found = record.get(name)
-    if type(found) is not int or found < 1:
-        raise InputError(f"{where}: field {name!r}: expected a whole number from 1, found {found!r:.60}")
-    return found
+    value = record.get(name)
+    if type(value) is not int or value < 1:
+        raise InputError(f"{where}: field {name!r}: expected a whole number from 1, found {value!r:.60}")
+    return value

@@ -35,8 +35,8 @@ def read(records: Path) -> Iterator[Item | Pair]:
         where = f"{records}: record {number}"
         for name in ("source", CHOSEN, REJECTED):
             if not isinstance(record, dict) or not isinstance(record.get(name), str):
-                found = record.get(name) if isinstance(record, dict) else record
-                raise InputError(f"{where}: field {name!r}: expected text, found {found!r:.60}")
+                value = record.get(name) if isinstance(record, dict) else record
+                raise InputError(f"{where}: field {name!r}: expected text, found {value!r:.60}")
         source = clean(record["source"], f"{where}: field 'source'")
         instruction, chosen, section = _sections(record, CHOSEN, where)
         other_instruction, rejected, other_section = _sections(record, REJECTED, where)

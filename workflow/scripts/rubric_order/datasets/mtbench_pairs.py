@@ -63,7 +63,7 @@ def read(answers: Path, baseline: str = "vicuna-13b-v1.3") -> Iterator[Item | Pa
 
 
 def _answers(row: Row, model: str) -> list[str | None]:
-    """What a model said in each turn; None where it said nothing."""
+    """Texts of a model, one a turn; None where it said nothing."""
     texts = [row.optional(f"answer_{turn}-{model}") for turn in TURNS]
     if not any(texts):
         raise InputError(f"{row.place}: model {model!r} has no answer in either turn; expected text in one at least")

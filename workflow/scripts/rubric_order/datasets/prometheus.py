@@ -55,8 +55,8 @@ def read(records: Path, *, group_by: str = "idx") -> Iterator[Item]:
         where = f"{records}: record {number}"
         for name, kind in fields.items():
             if not isinstance(record, dict) or type(record.get(name)) is not kind:
-                found = record.get(name) if isinstance(record, dict) else record
-                raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {found!r:.60}")
+                value = record.get(name) if isinstance(record, dict) else record
+                raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {value!r:.60}")
         for name in ("gpt4_score", "human_score"):
             if not isinstance(record.get(name, []), list):
                 raise InputError(f"{where}: field {name!r}: expected list, found {record[name]!r:.60}")
@@ -70,8 +70,8 @@ def read(records: Path, *, group_by: str = "idx") -> Iterator[Item]:
         else:
             group = groups.setdefault(instruction, f"{len(groups):03d}")
             rubric = rubrics.setdefault(section, _numbered(section, len(rubrics) + 1, f"{where}: score rubrics"))
-            known = candidates.setdefault((group, response), f"response_{len(candidates) + 1}")
-            candidate, end = record.get("response_source") or known, f"-{rubric.criterion}"
+            by_text = candidates.setdefault((group, response), f"response_{len(candidates) + 1}")
+            candidate, end = record.get("response_source") or by_text, f"-{rubric.criterion}"
         yield Item(
             where=where,
             item_id=f"{group}-{candidate}{end}",
@@ -111,7 +111,7 @@ def split_prompt(prompt: str, where: str, *, reference: bool = True) -> tuple[st
     Raises:
         InputError: a heading is missing or stands in another order.
     """
-    _, found, rest = prompt.partition(INSTRUCTION)
+    _, found_instruction, rest = prompt.partition(INSTRUCTION)
     rest, found_feedback, _ = rest.rpartition(FEEDBACK)
     rest, found_rubric, rubric = rest.rpartition(RUBRIC)
     answer, found_reference = None, True
@@ -119,7 +119,7 @@ def split_prompt(prompt: str, where: str, *, reference: bool = True) -> tuple[st
         rest, found_reference, answer = rest.rpartition(REFERENCE)
     instruction, found_response, response = rest.partition(RESPONSE)
     for heading, present in (
-        (INSTRUCTION, found),
+        (INSTRUCTION, found_instruction),
         (FEEDBACK, found_feedback),
         (RUBRIC, found_rubric),
         (REFERENCE, found_reference),

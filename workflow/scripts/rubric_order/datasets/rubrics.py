@@ -13,7 +13,7 @@ MAX_LEVELS = 9
 
 @dataclass(frozen=True)
 class Rubric:
-    """How one criterion is scored.
+    """Scale and wording by which one criterion is scored.
 
     Attributes:
         rubric_id: what items refer to it by.

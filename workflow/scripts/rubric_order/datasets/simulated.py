@@ -61,15 +61,17 @@ def read(
     whole = {"n_groups": (n_groups, 1), "n_candidates": (n_candidates, 1), "raters": (raters, 0)}
     whole |= {"labels": (labels, 0), "turns": (turns, 0)}
     _check(f"dataset {dataset}: options", whole, criteria, levels, rater_noise, length_spread)
-    names = [f"c{number:02d}" for number in range(1, n_candidates + 1)] if candidates is None else list(candidates)
-    if pairs not in (None, "all", *names):
-        expected = f"all or one of {', '.join(map(repr, names))}"
+    names_of_candidates = (
+        [f"c{number:02d}" for number in range(1, n_candidates + 1)] if candidates is None else list(candidates)
+    )
+    if pairs not in (None, "all", *names_of_candidates):
+        expected = f"all or one of {', '.join(map(repr, names_of_candidates))}"
         raise InputError(f"dataset {dataset}: options: pairs: expected {expected}, found {pairs!r:.60}")
     rubrics = {name: _rubric(name, levels) for name in criteria}
     places = [
         (f"g{group:04d}", candidate, criterion)
         for group in range(1, n_groups + 1)
-        for candidate in names
+        for candidate in names_of_candidates
         for criterion in criteria
     ]
     ids = ["-".join(place) for place in places]
@@ -79,7 +81,7 @@ def read(
     golden = judge.human_scores(quality, rater_keys, raters=labels, rater_noise=rater_noise / 3)
     wanted = np.exp(length_spread * judge.latent_length(dataset, ids)) * (LENGTH if length_spread else 0)
     rows = zip(places, ids, scores.tolist(), golden.tolist(), wanted.tolist(), strict=True)
-    for (group, candidate, criterion), item_id, row, known, length in rows:
+    for (group, candidate, criterion), item_id, row, golden_scores, length in rows:
         response = _response(f"What {candidate} responds to task {group}.", length)
         reference = f"What should be responded to task {group}." if references else None
         yield Item(
@@ -92,7 +94,7 @@ def read(
             rubric=rubrics[criterion],
             reference=reference,
             human_scores=row,
-            reference_labels=known,
+            reference_labels=golden_scores,
             category=categories[(int(group[1:]) - 1) % len(categories)] if categories else None,
             turns=[Turn(f"Turn {turn} of task {group}.", response, reference) for turn in range(1, turns + 1)] or None,
         )
@@ -103,9 +105,9 @@ def read(
 def _pairs(places: Sequence[tuple[str, str, str]], quality: np.ndarray, pairs: str, *, known: bool) -> Iterator[Pair]:
     """The pairs of the candidates of each group under each criterion, see `read`."""
     better = dict(zip(places, quality.tolist(), strict=True))
-    names = list(dict.fromkeys(candidate for _, candidate, _ in places))
-    with_one = [(pairs, name) for name in names if name != pairs]
-    compared = list(itertools.combinations(names, 2)) if pairs == "all" else with_one
+    candidates = list(dict.fromkeys(candidate for _, candidate, _ in places))
+    with_one = [(pairs, name) for name in candidates if name != pairs]
+    compared = list(itertools.combinations(candidates, 2)) if pairs == "all" else with_one
     for group, criterion in dict.fromkeys((group, criterion) for group, _, criterion in places):
         for one, other in compared:
             first, second = (group, one, criterion), (group, other, criterion)

@@ -106,12 +106,16 @@ def models(path: Path, row: Row, prefix: str, baseline: str) -> list[str]:
     Raises:
         InputError: the baseline, or every other model, is missing.
     """
-    names = [title.removeprefix(prefix) for title in row.cells if isinstance(title, str) and title.startswith(prefix)]
-    if baseline not in names:
-        raise InputError(f"{path}: no answers of the baseline {baseline!r}; found {', '.join(names) or 'none':.200}")
-    if len(names) < 2:
+    model_names = [
+        title.removeprefix(prefix) for title in row.cells if isinstance(title, str) and title.startswith(prefix)
+    ]
+    if baseline not in model_names:
+        raise InputError(
+            f"{path}: no answers of the baseline {baseline!r}; found {', '.join(model_names) or 'none':.200}"
+        )
+    if len(model_names) < 2:
         raise InputError(f"{path}: expected answers of other models than the baseline {baseline!r}, found none")
-    return names
+    return model_names
 
 
 def with_pairs(answers: list[Item], baseline: str) -> Iterator[Item | Pair]:

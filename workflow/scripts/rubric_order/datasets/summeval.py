@@ -114,7 +114,7 @@ def check_systems(systems: object) -> list[str]:
 
 
 def preference(scores: list[int], other: list[int]) -> str:
-    """Which of two summaries the same number of experts prefer on average; sums compare exactly."""
+    """Preferred one of two summaries, or a tie, by scores of the same number of experts; sums compare exactly."""
     difference = sum(scores) - sum(other)
     return "tie" if difference == 0 else "a" if difference > 0 else "b"
 
@@ -130,8 +130,8 @@ def read_summaries(path: Path, system: str) -> dict[str, Summary]:
             if not isinstance(record.get(name), str) or not record[name].strip():
                 raise InputError(f"{where}: field {name!r}: expected text, found {record.get(name)!r:.60}")
         if record.get("model_id") != system.upper():
-            found = record.get("model_id")
-            raise InputError(f"{where}: field 'model_id': expected {system.upper()!r}, found {found!r:.60}")
+            model_id = record.get("model_id")
+            raise InputError(f"{where}: field 'model_id': expected {system.upper()!r}, found {model_id!r:.60}")
         article = record["id"]
         if article in summaries:
             raise InputError(f"{where}: field 'id': {article!r:.60} is already used by {summaries[article].where}")

@@ -1,4 +1,4 @@
-"""How agreement with human scores grows with the number of reads that are averaged."""
+"""Growth of agreement with human scores with the number of reads that are averaged."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -91,7 +91,7 @@ def _legend(figure: Figure) -> list[str]:
     """Meaning of the marks that a figure has, in lines that fit its width."""
     written = [text.get_text() for axis in figure.axes for text in [*axis.texts, *axis.get_yticklabels()]]
     marks = {"*": "* interval without 0, position test significant", "†": "† position test not significant"}
-    said = [text for mark, text in marks.items() if any(mark in each for each in written)]
+    said = [text for mark, text in marks.items() if any(mark in label for label in written)]
     whole = "; ".join(said)
     if style.text_width(whole, plt.rcParams["figure.labelsize"]) < figure.get_figwidth():
         return [whole] if said else []
@@ -142,7 +142,7 @@ def _draw_panel(
             colour = style.ink(image, value)
             axis.text(column, row, f"{value:+.2f}{star}", ha="center", va="center", color=colour, fontsize=letters)
     rows = [_name(name, names) for name in criteria]
-    rows = [name if known else f"{name} †" for name, known in zip(rows, significant, strict=True)]
+    rows = [name if is_significant else f"{name} †" for name, is_significant in zip(rows, significant, strict=True)]
     axis.set_yticks(range(len(criteria)), rows)
     style.positions(axis, len(positions), first=0)
     axis.tick_params(length=0, labelleft=True)

@@ -1,4 +1,4 @@
-"""How reliable means of reads are, by how many orderings and repeats they are over."""
+"""Reliability of means of reads, by how many orderings and repeats they are over."""
 
 import pandas as pd
 from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""How the scores of each dataset are distributed."""
+"""Distribution of the scores of each dataset."""
 
 import matplotlib.pyplot as plt
 import numpy as np

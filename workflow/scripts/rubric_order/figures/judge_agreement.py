@@ -1,4 +1,4 @@
-"""Which judges agree with which: a heat map with similar judges beside each other, and how many disagree."""
+"""Agreement of judges: a heat map with similar judges beside each other, and how many disagree."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -52,8 +52,8 @@ def draw(
     for row, ((benchmark, *_), block) in zip(axes.reshape(len(blocks), -1), blocks, strict=True):
         maps = {quantity: _matrix(block[block["quantity"] == quantity]) for quantity in QUANTITIES}
         order = _clustered(maps["agreement"].to_numpy())
-        names = [labels.judge(name) for name in maps["agreement"].index[order]]
-        cell = 72 * side / len(names)  # points
+        judge_labels = [labels.judge(name) for name in maps["agreement"].index[order]]
+        cell = 72 * side / len(judge_labels)  # points
         letters = min(style.scaled(6), cell / 2)
         written = letters >= LEAST_LETTERS
         for place, (axis, (quantity, title)) in enumerate(zip(row, QUANTITIES.items(), strict=False)):
@@ -71,8 +71,8 @@ def draw(
                 figure.colorbar(image, ax=axis, orientation="horizontal", pad=0.02, aspect=12)
             usual = FontProperties(size=plt.rcParams["xtick.labelsize"]).get_size_in_points()
             size = min(usual, cell / LINE)
-            axis.set_xticks(range(len(names)), names, rotation=90, fontsize=size)
-            axis.set_yticks(range(len(names)), names if place % columns == 0 else [], fontsize=size)
+            axis.set_xticks(range(len(judge_labels)), judge_labels, rotation=90, fontsize=size)
+            axis.set_yticks(range(len(judge_labels)), judge_labels if place % columns == 0 else [], fontsize=size)
             axis.set_title(f"{labels.dataset(benchmark)}\n{title}" if axis is row[0] else title)
         for axis in row[4:]:
             axis.set_visible(False)
@@ -104,11 +104,11 @@ def _layout(chosen: pd.DataFrame, labels: Labels, *, width_in: float, columns: i
 
 def _matrix(pairs: pd.DataFrame) -> pd.DataFrame:
     """Estimates as a symmetric table with 1 on its diagonal."""
-    names = list(dict.fromkeys([*pairs["judge"], *pairs["other"]]))
-    found = pd.DataFrame(np.eye(len(names)), index=names, columns=names)
+    judges = list(dict.fromkeys([*pairs["judge"], *pairs["other"]]))
+    matrix = pd.DataFrame(np.eye(len(judges)), index=judges, columns=judges)
     for judge, other, value in zip(pairs["judge"], pairs["other"], pairs["estimate"], strict=True):
-        found.loc[judge, other] = found.loc[other, judge] = value
-    return found
+        matrix.loc[judge, other] = matrix.loc[other, judge] = value
+    return matrix
 
 
 def _clustered(agreement: np.ndarray) -> np.ndarray:

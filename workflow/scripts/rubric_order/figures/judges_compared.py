@@ -66,14 +66,14 @@ def draw(
         panels.append((benchmark, "position_consistency", base, others[others["other"] == base]))
         panels.append((benchmark, "preference_fairness", base, block))
     rows = [max(table["judge"].nunique(), 1) for *_, table in panels]
-    names = {panel[0]: _tasks(panel[3]) for panel in panels if panel[1] == "preference_fairness"}
+    tasks_by_benchmark = {panel[0]: _tasks(panel[3]) for panel in panels if panel[1] == "preference_fairness"}
     size = plt.rcParams["xtick.labelsize"]
     judge_names = [labels.judge(name) for *_, table in panels for name in table["judge"].unique()]
     beside = style.text_width(max(judge_names, key=len, default=""), size) + style.scaled(0.15)
-    cells = {benchmark: (width_in - beside) / len(tasks) for benchmark, tasks in names.items()}
+    cells = {benchmark: (width_in - beside) / len(tasks) for benchmark, tasks in tasks_by_benchmark.items()}
     below = {
         benchmark: max(style.text_width(line, size) for task in tasks for line in _lines(task, cells[benchmark]))
-        for benchmark, tasks in names.items()
+        for benchmark, tasks in tasks_by_benchmark.items()
     }
     heights = [row_height_in * count + style.scaled(0.5) for count in rows]
     for place, (benchmark, quantity, *_) in enumerate(panels):
@@ -81,7 +81,7 @@ def draw(
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": rows}
     figure, axes = plt.subplots(len(panels), 1, figsize=(width_in, sum(heights)), **shape)
     for axis, (benchmark, quantity, base, table) in zip(axes[:, 0], panels, strict=True):
-        tasks = names[benchmark]
+        tasks = tasks_by_benchmark[benchmark]
         _draw_map(axis, table, tasks, labels, cell_in=cells[benchmark])
         title = TITLES[quantity].format(reference=labels.judge(str(base)))
         axis.set_title(f"{labels.dataset(benchmark)}\n{title}")

@@ -60,12 +60,14 @@ def draw(
         return style.nothing(f"No comparisons in several orders in study {study}", width_in=width_in)
     tasks = {name: _tasks(block) for name, block in chosen.groupby("benchmark", sort=False)}
     columns = min(columns, len(QUANTITIES))
-    figure, axes = _panels([row_height_in * (len(names) + 2) for names in tasks.values()], columns, width_in)
+    figure, axes = _panels(
+        [row_height_in * (len(benchmark_tasks) + 2) for benchmark_tasks in tasks.values()], columns, width_in
+    )
     stacked = columns < len(QUANTITIES)
     reach = _reach(chosen)
     for axis, ends in zip(axes[0], [(-0.05, 1.05), (-1.1, 1.1), (-reach, reach) if reach else None], strict=True):
         axis.set_xlim(ends)
-    for row, (benchmark, names) in zip(axes, tasks.items(), strict=True):
+    for row, (benchmark, benchmark_tasks) in zip(axes, tasks.items(), strict=True):
         judges = list(chosen.loc[chosen["benchmark"] == benchmark, "judge"].unique())
         marks = min(style.scaled(4), max(style.scaled(LEAST_MARK), 72 * row_height_in * 0.8 / len(judges)))
         for nth, (axis, (quantity, title)) in enumerate(zip(row, QUANTITIES.items(), strict=True)):
@@ -76,7 +78,7 @@ def draw(
                 line = of_panel[of_panel["judge"] == judge]
                 if line.empty:
                     continue
-                y = line["task"].map(names.index) + 0.8 * ((place + 0.5) / len(judges) - 0.5)
+                y = line["task"].map(benchmark_tasks.index) + 0.8 * ((place + 0.5) / len(judges) - 0.5)
                 look = style.look(labels.place_of_judge(judge)) | {"linestyle": "none", "zorder": 2}
                 look |= {"markersize": marks, "capsize": marks / 2}
                 spread = style.half_intervals(line)
@@ -85,8 +87,10 @@ def draw(
                     style.arrows(axis, line, y, reach, look["color"])
             axis.set_title(title if stacked or benchmark == next(iter(tasks)) else "")
             axis.tick_params(labelleft=nth % columns == 0, labelbottom=stacked or benchmark == list(tasks)[-1])
-        row[0].set_yticks(range(len(names)), [_name(name, labels.dataset(benchmark)) for name in names])
-        row[0].set_ylim(len(names) - 0.5, -0.5)
+        row[0].set_yticks(
+            range(len(benchmark_tasks)), [_name(name, labels.dataset(benchmark)) for name in benchmark_tasks]
+        )
+        row[0].set_ylim(len(benchmark_tasks) - 0.5, -0.5)
     style.legend_above(figure, 4)
     return figure
 
@@ -100,8 +104,8 @@ def _panels(heights: list[float], columns: int, width_in: float) -> tuple[Figure
         heights: of a panel of each benchmark in inches.
         columns: panels a row.
     """
-    each = -(-len(QUANTITIES) // columns)  # rows of panels of a benchmark
-    rows = np.repeat(heights, each)
+    n_rows = -(-len(QUANTITIES) // columns)  # rows of panels of a benchmark
+    rows = np.repeat(heights, n_rows)
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": rows}
     figure, grid = plt.subplots(len(rows), columns, figsize=(width_in, rows.sum() + style.scaled(0.5)), **shape)
     axes = grid.reshape(len(heights), -1)
@@ -117,15 +121,15 @@ def _panels(heights: list[float], columns: int, width_in: float) -> tuple[Figure
 
 
 def _told_enough(rows: pd.DataFrame, least: int) -> pd.Series:
-    """Whether the judge of each row has decided so many comparisons of its task; always of all tasks together."""
-    about = ["judge", "benchmark", "task"]
-    decided = rows[rows["quantity"] == "position_consistency"].groupby(about)["n_values"].max()
-    found = decided.reindex(pd.MultiIndex.from_frame(rows[about])).fillna(0).to_numpy()
-    return (rows["task"] == EVERY) | (found >= least)
+    """True where the judge of a row has decided so many comparisons of its task; always of all tasks together."""
+    keys = ["judge", "benchmark", "task"]
+    decided = rows[rows["quantity"] == "position_consistency"].groupby(keys)["n_values"].max()
+    counts = decided.reindex(pd.MultiIndex.from_frame(rows[keys])).fillna(0).to_numpy()
+    return (rows["task"] == EVERY) | (counts >= least)
 
 
 def _reach(rows: pd.DataFrame) -> float:
-    """How far the betas are drawn on both sides of 0; 0 where there are none.
+    """Length to which the betas are drawn on both sides of 0; 0 where there are none.
 
     All estimates are in, and the intervals of all tasks together. Those of few comparisons would press them together.
     """

@@ -1,4 +1,4 @@
-"""How much each position adds to the log-odds of a score."""
+"""Amount that each position adds to the log-odds of a score."""
 
 import pandas as pd
 from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""Which positions each judge selects."""
+"""Positions that each judge selects."""
 
 import pandas as pd
 from matplotlib import font_manager

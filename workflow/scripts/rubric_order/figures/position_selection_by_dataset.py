@@ -1,4 +1,4 @@
-"""Which positions the judges select in each dataset."""
+"""Positions that the judges select in each dataset."""
 
 import pandas as pd
 from matplotlib.figure import Figure

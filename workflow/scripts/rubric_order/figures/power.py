@@ -1,4 +1,4 @@
-"""How small a bias a study can find."""
+"""Smallest bias that a study can find."""
 
 import numpy as np
 import pandas as pd
@@ -93,7 +93,7 @@ def _draw_assumed(axis: Axes, assumed: pd.DataFrame) -> None:
 
 
 def _draw_made(axis: Axes, made: pd.DataFrame, assumed: pd.DataFrame, labels: Labels) -> None:
-    """What each judge and dataset could show (filled), and what they did show (hollow)."""
+    """Draw what each judge and dataset could show (filled), and what they did show (hollow)."""
     independent = assumed[assumed["correlation"] == 0]
     for _, line in independent.groupby("budget"):
         axis.plot(line["n_items"], line["detectable_v"], color="0.75", linewidth=style.scaled(0.9), zorder=1)

@@ -11,7 +11,7 @@ LENGTHS = ("panel_height_in", "row_height_in", "height_in")
 
 
 class Preset(NamedTuple):
-    """Where a figure stands.
+    """Sizes of a figure for the place where it stands.
 
     Attributes:
         width_in: width in inches.

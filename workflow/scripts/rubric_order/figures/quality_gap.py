@@ -88,7 +88,7 @@ def draw(
 
 
 def _bound(axis: Axes, kind: str, x: str, y: str, p: int) -> None:
-    """Where no cell can be, in grey, of the panels with a bound."""
+    """Draw in grey where no cell can be, of the panels with a bound."""
     if x == "position_consistency":
         axis.fill_between([0, 1], [1, 0], [1, 1], **GREY)
         axis.fill_between([0, 1], [-1, 0], [-1, -1], **GREY)

@@ -62,8 +62,8 @@ def draw(
         )
     first = axes[0, 0]
     first.set_ylim(len(orderings) - 0.4, -0.6)
-    names = orderings if len(orderings) <= MOST_NAMES else []
-    first.set_yticks(range(len(names)), [" ".join(name) for name in names])
+    named = orderings if len(orderings) <= MOST_NAMES else []
+    first.set_yticks(range(len(named)), [" ".join(name) for name in named])
     for axis in axes[:, 0]:
         axis.set_ylabel("Ordering, first level first")
     figure.supxlabel("Mean score under the ordering less\nthe mean over orderings (points)")

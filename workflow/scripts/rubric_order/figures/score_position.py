@@ -1,4 +1,4 @@
-"""Which scores are selected where."""
+"""Positions where each score is selected."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""How well scores agree with golden scores under conditions and orders of a prompt: a row a condition."""
+"""Agreement of scores with golden scores under conditions and orders of a prompt: a row a condition."""
 
 import numpy as np
 import pandas as pd
@@ -48,9 +48,9 @@ def draw(
         columns: panels a row, at most.
         labels: of judges and datasets.
     """
-    known = scoring_accuracy.query("study == @study and varied != ''")["dataset"].unique()
-    if dataset == EVERY and len(known) == 1:  # one dataset is all of them
-        dataset = known[0]
+    datasets = scoring_accuracy.query("study == @study and varied != ''")["dataset"].unique()
+    if dataset == EVERY and len(datasets) == 1:  # one dataset is all of them
+        dataset = datasets[0]
     chosen = scoring_accuracy.query(
         "study == @study and profile == @profile and dataset == @dataset and n == @n and golden == @golden"
         " and readout == @readout and cluster == @cluster and quantity == @quantity"
@@ -76,22 +76,24 @@ def draw(
 
 
 def _draw_correlations(axis: Axes, found: pd.DataFrame, rows: list[str]) -> None:
-    known = found[found["estimate"].notna()]
-    base = known.loc[known["kind"] == "base", "estimate"]
+    with_estimate = found[found["estimate"].notna()]
+    base = with_estimate.loc[with_estimate["kind"] == "base", "estimate"]
     if len(base):
         axis.axvline(base.iloc[0], zorder=1, **style.no_effect())
-    _draw_rows(axis, known["estimate"].to_numpy(), known.index, style.half_intervals(known), rows)
+    _draw_rows(
+        axis, with_estimate["estimate"].to_numpy(), with_estimate.index, style.half_intervals(with_estimate), rows
+    )
 
 
 def _draw_differences(axis: Axes, found: pd.DataFrame, rows: list[str]) -> None:
     neutral = found.loc[found["kind"] == "neutral", "difference"].abs().max()
     if pd.notna(neutral):
         axis.axvspan(-neutral, neutral, color="0.9", zorder=0)
-    known = found[found["difference"].notna()]
-    value = known["difference"].to_numpy()
-    reach = (known["difference_high"] - known["difference"]).fillna(0).to_numpy()
+    with_difference = found[found["difference"].notna()]
+    value = with_difference["difference"].to_numpy()
+    reach = (with_difference["difference_high"] - with_difference["difference"]).fillna(0).to_numpy()
     axis.axvline(0, zorder=1, **style.no_effect())
-    _draw_rows(axis, value, known.index, reach, rows)
+    _draw_rows(axis, value, with_difference.index, reach, rows)
 
 
 def _draw_rows(axis: Axes, value: np.ndarray, names: pd.Index, reach: np.ndarray, rows: list[str]) -> None:

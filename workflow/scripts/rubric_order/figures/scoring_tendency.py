@@ -1,4 +1,4 @@
-"""How often each score is given under conditions and orders of a prompt: a heat map a judge."""
+"""Frequency of each score under conditions and orders of a prompt: a heat map a judge."""
 
 from collections.abc import Sequence
 
@@ -44,18 +44,18 @@ def draw(
         labels: of judges and datasets.
     """
     studies = list(dict.fromkeys((study, *also)))
-    known = scoring_tendency.loc[scoring_tendency["study"].isin(studies), "dataset"].unique()
-    if dataset == EVERY and len(known) == 1:  # one dataset is all of them
-        dataset = known[0]
+    datasets = scoring_tendency.loc[scoring_tendency["study"].isin(studies), "dataset"].unique()
+    if dataset == EVERY and len(datasets) == 1:  # one dataset is all of them
+        dataset = datasets[0]
     chosen = scoring_tendency.query("study in @studies and profile == @profile and dataset == @dataset and n == @n")
     chosen = chosen.sort_values("study", key=lambda names: names.map(studies.index), kind="stable")
     chosen = chosen.drop_duplicates(["judge", "varied", "order", "score"])
     if chosen.empty:
         reason = f"No study {study} with several conditions or orders of dataset {dataset}"
         return style.nothing(reason, width_in=width_in)
-    names = [", ".join(filter(None, row)) for row in zip(chosen["varied"], chosen["order"], strict=True)]
-    chosen = chosen.assign(name=names)
-    rows, scores = list(dict.fromkeys(names)), sorted(chosen["score"].unique())
+    variants = [", ".join(filter(None, row)) for row in zip(chosen["varied"], chosen["order"], strict=True)]
+    chosen = chosen.assign(name=variants)
+    rows, scores = list(dict.fromkeys(variants)), sorted(chosen["score"].unique())
     judges = list(chosen["judge"].unique())
     height = row_height_in * len(rows) + style.scaled(0.7)
     figure, _, panels = style.panels(len(judges), columns, width_in=width_in, panel_height_in=height)

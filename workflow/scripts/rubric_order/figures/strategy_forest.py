@@ -1,4 +1,4 @@
-"""How well each strategy agrees with people: r with its interval, a row a judge."""
+"""Agreement of each strategy with people: r with its interval, a row a judge."""
 
 import numpy as np
 import pandas as pd
@@ -60,8 +60,8 @@ def draw(
         reason = f"No human scores to agree with in study {study}, profile {profile}, n = {n}"
         return style.nothing(reason, width_in=width_in)
     judges = list(chosen["judge"].unique())
-    known = [*STRATEGIES, *sorted(set(chosen["strategy"]) - set(STRATEGIES))]
-    present = [name for name in known if (chosen["strategy"] == name).any()]
+    strategies = [*STRATEGIES, *sorted(set(chosen["strategy"]) - set(STRATEGIES))]
+    present = [name for name in strategies if (chosen["strategy"] == name).any()]
     panels = [(d, r) for r in readouts for d in chosen["dataset"].unique() if len(_of(chosen, d, r))]
     height = row_height_in * len(judges) + style.scaled(0.35)
     figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=height)

@@ -1,4 +1,4 @@
-"""How several things are told apart in one figure, and a figure that has nothing to show."""
+"""Ways to tell several things apart in one figure, and a figure that has nothing to show."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -67,7 +67,7 @@ def look(place: int) -> dict:
 
 
 def count_range(counts: pd.Series) -> str:
-    """How many there are, or from how many to how many."""
+    """Number of things as text, or from how many to how many."""
     low, high = counts.min(), counts.max()
     return f"{low}" if low == high else f"{low} to {high}"
 
@@ -178,7 +178,7 @@ def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: object) 
 
 
 def uniform_line(axis: Axes, n: int) -> None:
-    """Where the shares of n positions are if all are selected equally often."""
+    """Draw where the shares of n positions are if all are selected equally often."""
     label = f"equally often ({100 / n:.3g}%)"
     axis.axhline(100 / n, zorder=1, label=label, **no_effect())
     positions(axis, n)

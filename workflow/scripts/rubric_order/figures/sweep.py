@@ -1,4 +1,4 @@
-"""What position bias and agreement with people do as one setting of the judges varies."""
+"""Course of position bias and agreement with people as one setting of the judges varies."""
 
 from collections.abc import Mapping, Sequence
 
@@ -119,8 +119,8 @@ def _draw_panel(axis: Axes, estimates: pd.DataFrame, judges: list[str], apart: f
 
 def _with_values(estimates: pd.DataFrame, setting: Mapping[str, Mapping[str, float | str | bool]]) -> pd.DataFrame:
     """The estimates of judges and profiles that have a value of the setting, with the value."""
-    known = [(judge, profile, value) for judge, profiles in setting.items() for profile, value in profiles.items()]
-    return estimates.merge(pd.DataFrame(known, columns=["judge", "profile", "value"]), on=["judge", "profile"])
+    rows = [(judge, profile, value) for judge, profiles in setting.items() for profile, value in profiles.items()]
+    return estimates.merge(pd.DataFrame(rows, columns=["judge", "profile", "value"]), on=["judge", "profile"])
 
 
 def _swept(estimates: pd.DataFrame, place_of: Mapping) -> list[str]:
@@ -130,7 +130,7 @@ def _swept(estimates: pd.DataFrame, place_of: Mapping) -> list[str]:
 
 
 def _places(values: pd.Series, order: list[str]) -> tuple[dict, dict[float, object]]:
-    """Where each value stands on the axis, and the label of each place."""
+    """Place of each value on the axis, and the label of each place."""
     distinct = list(dict.fromkeys(values))
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in distinct):
         return {value: float(value) for value in distinct}, {float(value): f"{value:g}" for value in sorted(distinct)}

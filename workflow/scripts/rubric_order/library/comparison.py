@@ -51,7 +51,7 @@ class Difference(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """What it is measured in."""
+        """Unit that the quantity is measured in."""
         return QUANTITIES[self.quantity].rpartition(", ")[2]
 
     @property
@@ -64,7 +64,7 @@ class Difference(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What two judges differ in.
+    """Differences between two judges.
 
     Attributes:
         one, other: their names; differences are `one` less `other`.
@@ -84,7 +84,7 @@ class Comparison(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it, with the name of the format and its version; what is not known is None."""
-        rows = [{k: None if v != v else v for k, v in each._asdict().items()} for each in self.differences]
+        rows = [{k: None if v != v else v for k, v in difference._asdict().items()} for difference in self.differences]
         return (
             {"format": FORMAT, "version": VERSION}
             | self._asdict()
@@ -98,13 +98,15 @@ def page(found: Comparison, cards: Iterable[Card]) -> str:
     Args:
         cards: of both sides, of all that each has read; those of one file may stand in any order.
     """
-    names, cards = (found.one, found.other), list(cards)
-    known = {card.judge: card for card in cards}  # two runs of one judge have other names here, and stand by place
+    judge_names, cards = (found.one, found.other), list(cards)
+    card_of = {card.judge: card for card in cards}  # two runs of one judge have other names here, and stand by place
     reach: dict[str, float] = {}  # of the axis, by unit
-    for each in found.differences:
-        ends = [abs(end) for end in (each.estimate, each.low, each.high) if not math.isnan(end)]
-        reach[each.unit] = max([reach.get(each.unit, 0.0), *ends])
-    rows = [{"words": each.words, "bar": _bar(each, reach[each.unit])} for each in found.differences]
+    for difference in found.differences:
+        ends = [abs(end) for end in (difference.estimate, difference.low, difference.high) if not math.isnan(end)]
+        reach[difference.unit] = max([reach.get(difference.unit, 0.0), *ends])
+    rows = [
+        {"words": difference.words, "bar": _bar(difference, reach[difference.unit])} for difference in found.differences
+    ]
     sides = [
         {
             "name": name,
@@ -113,13 +115,15 @@ def page(found: Comparison, cards: Iterable[Card]) -> str:
             "advice": card.verdict.advice,
             "facts": facts(card.evidence),
         }
-        for name, card in zip(names, [known.get(*side) for side in zip(names, cards, strict=True)], strict=True)
+        for name, card in zip(
+            judge_names, [card_of.get(*side) for side in zip(judge_names, cards, strict=True)], strict=True
+        )
     ]
     return pages.render("comparison.html.jinja", found=found, rows=rows, sides=sides, level=LEVEL)
 
 
 def _bar(each: Difference, reach: float) -> dict[str, float] | None:
-    """Where the difference and its interval are drawn, in percent of the width; 0 is in the middle."""
+    """Place of the difference and its interval, in percent of the width; 0 is in the middle."""
     if math.isnan(each.low) or not reach:
         return None
     low, high, at = (50 + 48 * end / reach for end in (each.low, each.high, each.estimate))
@@ -140,15 +144,15 @@ def compare(one: Reads, other: Reads | None = None) -> Comparison:
         InputError: there are not two judges, or they have no item or number of levels in common.
     """
     sides = _sides(one, other)
-    names = [side["judge"].iloc[0] for side in sides]
-    if len(set(names)) < 2:
+    judge_names = [side["judge"].iloc[0] for side in sides]
+    if len(set(judge_names)) < 2:
         places = (
             ["one", "other"]
             if isinstance(one, pd.DataFrame)
-            else [Path(each).stem for each in (one, other) if each is not None]
+            else [Path(file).stem for file in (one, other) if file is not None]
         )
         places = ["one", "other"] if places[0] == places[1] else places
-        names = [f"{name} ({place})" for name, place in zip(names, places, strict=True)]
+        judge_names = [f"{name} ({place})" for name, place in zip(judge_names, places, strict=True)]
     levels = [int(side["n"].iloc[0]) for side in sides]
     if levels[0] != levels[1]:
         raise InputError(f"judges have {levels[0]} and {levels[1]} score levels; expected the same number")
@@ -162,19 +166,19 @@ def compare(one: Reads, other: Reads | None = None) -> Comparison:
     scores = pd.concat([side.assign(judge=key, strategy=strategy) for side, key in zip(own, keys, strict=True)])
     groups = own[0].drop_duplicates("item_id").set_index("item_id")["group_id"]
     scores["group_id"] = scores["item_id"].map(groups)  # one grouping for both
-    found = judge_comparison.estimate(scores, confidence=estimates.CONFIDENCE, sampling_temperatures={}, sweeps={})
-    chosen = found[(found["cluster"] == "group") & (found["compared"] == "judge") & found["quantity"].isin(QUANTITIES)]
+    rows = judge_comparison.estimate(scores, confidence=estimates.CONFIDENCE, sampling_temperatures={}, sweeps={})
+    chosen = rows[(rows["cluster"] == "group") & (rows["compared"] == "judge") & rows["quantity"].isin(QUANTITIES)]
     differences = _differences(chosen)
     word, reasons = verdict(differences, groups.nunique())
-    return Comparison(names[0], names[1], word, reasons, differences, len(shared), groups.nunique())
+    return Comparison(judge_names[0], judge_names[1], word, reasons, differences, len(shared), groups.nunique())
 
 
 def _sides(one: Reads, other: Reads | None) -> list[pd.DataFrame]:
-    tables = [estimates.scores_of(each) for each in (one, other) if each is not None]
+    tables = [estimates.scores_of(reads) for reads in (one, other) if reads is not None]
     judges = [part for table in tables for _, part in table.groupby("judge", sort=False)]
     if len(judges) != 2:
-        found = ", ".join(str(part["judge"].iloc[0]) for part in judges)
-        raise InputError(f"expected two judges, one a file or both in one, found {len(judges)}: {found:.100}")
+        listed = ", ".join(str(part["judge"].iloc[0]) for part in judges)
+        raise InputError(f"expected two judges, one a file or both in one, found {len(judges)}: {listed:.100}")
     return judges
 
 
@@ -182,11 +186,11 @@ def _differences(chosen: pd.DataFrame) -> tuple[Difference, ...]:
     """The rows with p-values adjusted for all of them."""
     adjusted = multiplicity.holm(chosen["p"].to_numpy(dtype=float))
     sign = chosen["one"].eq("j0").map({True: 1.0, False: -1.0}).to_numpy()
-    found = []
+    differences = []
     for row, p, side in zip(chosen.to_dict("records"), adjusted, sign, strict=True):
         low, high = sorted((float(side * row["ci_low"]), float(side * row["ci_high"])))
         first, second = (float(row["of_one"]), float(row["of_other"]))[:: int(side)]
-        found.append(
+        differences.append(
             Difference(
                 row["quantity"],
                 row["readout"],
@@ -199,11 +203,11 @@ def _differences(chosen: pd.DataFrame) -> tuple[Difference, ...]:
                 int(row["n_clusters"]),
             )
         )
-    return tuple(found)
+    return tuple(differences)
 
 
 def verdict(differences: Sequence[Difference], n_groups: int) -> tuple[str, tuple[str, ...]]:
-    """What differences say: one of `OUTCOMES`, and sentences why.
+    """Verdict on differences: one of `OUTCOMES`, and sentences why.
 
     Only those that at least `uniformity.FEW_CLUSTERS` groups tell count; with fewer, tests find too much.
 
@@ -212,17 +216,17 @@ def verdict(differences: Sequence[Difference], n_groups: int) -> tuple[str, tupl
     """
     if not differences:
         return CANNOT_TELL, ("Nothing can be compared: see the cards of both for what their reads do not tell.",)
-    told = [each for each in differences if each.n_groups >= uniformity.FEW_CLUSTERS and not math.isnan(each.p_holm)]
+    told = [diff for diff in differences if diff.n_groups >= uniformity.FEW_CLUSTERS and not math.isnan(diff.p_holm)]
     if not told:
-        fewest = max(each.n_groups for each in differences)
+        fewest = max(diff.n_groups for diff in differences)
         return CANNOT_TELL, tuple(_too_few(fewest, n_groups))
-    found = [each for each in told if each.p_holm <= LEVEL]
-    if not found:
+    significant = [diff for diff in told if diff.p_holm <= LEVEL]
+    if not significant:
         return NOT_FOUND, ("No difference is found. That does not show that there is none: see the intervals.",)
     return DIFFERENT, tuple(
-        f"They differ in {QUANTITIES[each.quantity]}{READ_AS[each.readout]}: {each.of_one:+z.2f} and "
-        f"{each.of_other:+z.2f}, a difference of {each.estimate:+z.2f} [{each.low:+z.2f}, {each.high:+z.2f}]."
-        for each in found
+        f"They differ in {QUANTITIES[diff.quantity]}{READ_AS[diff.readout]}: {diff.of_one:+z.2f} and "
+        f"{diff.of_other:+z.2f}, a difference of {diff.estimate:+z.2f} [{diff.low:+z.2f}, {diff.high:+z.2f}]."
+        for diff in significant
     )
 
 

@@ -46,14 +46,14 @@ def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = L
     """
     from rubric_order.statistics import equivalence
 
-    names = ("decisiveness", "position_selection", "position_preference", "score_effects", "order_spread")
-    found = {
+    statistics = ("decisiveness", "position_selection", "position_preference", "score_effects", "order_spread")
+    tables = {
         name: estimate(name, scores, points=points) if name == "score_effects" else estimate(name, scores)
-        for name in names
+        for name in statistics
     }
-    found["equivalence"] = equivalence.estimate(
-        score_effects=found["score_effects"],
-        position_preference=found["position_preference"],
+    tables["equivalence"] = equivalence.estimate(
+        score_effects=tables["score_effects"],
+        position_preference=tables["position_preference"],
         **{name: pd.DataFrame(columns=equivalence.COLUMNS[name]) for name in NOT_COMPARED},
         level=LEVEL,
         points=points,
@@ -61,5 +61,5 @@ def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = L
         r=R,
     )
     if scores["human_score"].notna().any():
-        found["human_agreement"] = estimate("human_agreement", scores)
-    return found
+        tables["human_agreement"] = estimate("human_agreement", scores)
+    return tables

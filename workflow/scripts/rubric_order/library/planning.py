@@ -58,8 +58,8 @@ class Plan(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; null is what no number reaches."""
         effects = dict(zip(("log_odds", "points"), self.found.effects, strict=True))
-        about = {"judge": self.judge or None, "power": self.found.power, "effects": effects}
-        return about | self.found.content() | {"reads_per_group": self.reads, "notes": list(self.notes)}
+        values = {"judge": self.judge or None, "power": self.found.power, "effects": effects}
+        return values | self.found.content() | {"reads_per_group": self.reads, "notes": list(self.notes)}
 
 
 def of_pilot(reads: Path, given: Mapping[str, Any], *, effect: float, effect_points: float, power: float) -> list[Plan]:
@@ -69,17 +69,17 @@ def of_pilot(reads: Path, given: Mapping[str, Any], *, effect: float, effect_poi
         InputError: an option is given that the reads answer, or the file is not as described.
     """
     if given:
-        names = ", ".join(_option(name) for name in given)
-        raise InputError(f"{reads}: the reads say this themselves; expected no {names}")
+        options = ", ".join(_option(name) for name in given)
+        raise InputError(f"{reads}: the reads say this themselves; expected no {options}")
     _sought(effect, effect_points, power)
     plans = []
     for card in results.bias_card(reads):
-        found = groups.of_reads(card.evidence, effects=(effect, effect_points), power=power)
-        if found is None:
+        needed = groups.of_reads(card.evidence, effects=(effect, effect_points), power=power)
+        if needed is None:
             wanted = "several orderings with every score in every position, and scores that vary"
             raise InputError(f"{reads}: judge {card.judge!r} has no standard errors to plan by; expected {wanted}")
-        each = (card.evidence.n_reads + card.evidence.n_failed) / card.evidence.n_groups
-        plans.append(Plan(card.judge, found, each, _notes(found)))
+        reads_per_group = (card.evidence.n_reads + card.evidence.n_failed) / card.evidence.n_groups
+        plans.append(Plan(card.judge, needed, reads_per_group, _notes(needed)))
     return plans
 
 
@@ -134,16 +134,16 @@ def of_judge(given: Mapping[str, Any], *, effect: float, effect_points: float, p
     own = errors(1)
     once = not soft and settings["repeats"] == 1
     effects = (effect, effect_points)
-    found = groups.planned(own, MARGINS, effects=effects, power=power, repeated=errors(2) if once else None)
+    needed = groups.planned(own, MARGINS, effects=effects, power=power, repeated=errors(2) if once else None)
     if not soft and differ < SATURATED:
         never = Needed(math.inf, groups.SATURATED)
-        found = found._replace(log_odds=never, points=never, equivalent=never, repeated=None)
-    elif once and math.isinf(found.equivalent.groups):
-        found = found._replace(equivalent=Needed(math.inf, groups.TWICE))
+        needed = needed._replace(log_odds=never, points=never, equivalent=never, repeated=None)
+    elif once and math.isinf(needed.equivalent.groups):
+        needed = needed._replace(equivalent=Needed(math.inf, groups.TWICE))
     elif once:  # the reads of an item hardly differ
-        found = found._replace(repeated=None)
+        needed = needed._replace(repeated=None)
     reads = settings["orderings"] * settings["repeats"] * settings["items_per_group"]
-    return Plan("", found, reads, _notes(found))
+    return Plan("", needed, reads, _notes(needed))
 
 
 def _option(name: str) -> str:
@@ -159,7 +159,7 @@ def _sought(effect: float, effect_points: float, power: float) -> None:
 
 
 def _notes(found: groups.Groups) -> list[str]:
-    """Why no number of groups is enough, each reason once."""
+    """Reasons why no number of groups is enough, each once."""
     named = [
         ("biased by a position", found.log_odds),
         ("biased by the usual ordering", found.points),
@@ -170,4 +170,4 @@ def _notes(found: groups.Groups) -> list[str]:
     for name, of in named:
         if of and math.isinf(of.groups):
             why.setdefault(of.why, []).append(name)
-    return [f"No number is enough for {', '.join(names)}: {reason}." for reason, names in why.items()]
+    return [f"No number is enough for {', '.join(goals)}: {reason}." for reason, goals in why.items()]

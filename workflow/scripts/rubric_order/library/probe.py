@@ -66,17 +66,17 @@ def read_rubric(path: str | Path) -> tuple[str, list[str]]:
         InputError: the file is not YAML, or not `question` and `levels`, or one named rubric with these.
     """
     where = f"{path}: expected one rubric, with question and levels from 1 on"
-    found: Any = files.read_yaml(path)
-    if isinstance(found, Mapping) and "levels" not in found and len(found) == 1:
-        (found,) = found.values()
-    levels = found.get("levels") if isinstance(found, Mapping) else None
+    entry: Any = files.read_yaml(path)
+    if isinstance(entry, Mapping) and "levels" not in entry and len(entry) == 1:
+        (entry,) = entry.values()
+    levels = entry.get("levels") if isinstance(entry, Mapping) else None
     if isinstance(levels, Mapping):
         if sorted(map(str, levels)) != sorted(numbers(len(levels))):
             raise InputError(f"{where}, found levels {', '.join(map(str, levels))}")
         levels = [levels[key] for key in sorted(levels, key=lambda key: int(key))]
-    if not isinstance(levels, list) or not 2 <= len(levels) <= 10 or not all(isinstance(each, str) for each in levels):
+    if not isinstance(levels, list) or not 2 <= len(levels) <= 10 or not all(isinstance(text, str) for text in levels):
         raise InputError(where)
-    return str(found.get("question") or ""), levels
+    return str(entry.get("question") or ""), levels
 
 
 def probe(
@@ -123,21 +123,21 @@ def probe(
         )
     n = len(levels)
     shown = [tuple(map(int, row)) for row in prompts.orderings(strategy, n)]
-    about: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "instruction": instruction,
         "question": question,
         "reference": reference,
         "template": template,
     }
-    texts = [prompts.render(response, levels=levels, ordering=ordering, **about) for ordering in shown]
+    texts = [prompts.render(response, levels=levels, ordering=ordering, **fields) for ordering in shown]
     judge = {**SETTINGS, "model": model, "base_url": base_url, "api_key_env": api_key_env}
     judge["sampling"] = {"temperature": temperature, "top_p": None, "max_tokens": max_tokens, "seed": None, "stop": []}
     for place, text, error in _answers(texts, shown, judge):
         if error is not None or text is None:
             yield Read(shown[place], None, error or "empty", text)
             continue
-        found = prompts.parse(text, n)
-        yield Read(shown[place], None if found.label is None else int(found.label), found.reason, text)
+        choice = prompts.parse(text, n)
+        yield Read(shown[place], None if choice.label is None else int(choice.label), choice.reason, text)
 
 
 def _answers(

@@ -88,10 +88,12 @@ def load(template: str | Path) -> Template:
     """A template by its name, or by the path of its file."""
     path = Path(template)
     if not path.suffix:
-        names = {file.relative_to(TEMPLATES).with_suffix("").as_posix() for file in TEMPLATES.glob("**/*.jinja")}
-        if path.as_posix() not in names:
-            known = ", ".join(sorted(names))
-            raise InputError(f"template: expected {known}, or the path of a .jinja file, found {str(template)!r:.60}")
+        templates = {file.relative_to(TEMPLATES).with_suffix("").as_posix() for file in TEMPLATES.glob("**/*.jinja")}
+        if path.as_posix() not in templates:
+            expected = ", ".join(sorted(templates))
+            raise InputError(
+                f"template: expected {expected}, or the path of a .jinja file, found {str(template)!r:.60}"
+            )
         path = TEMPLATES / f"{template}.jinja"
     return frames.compile_template(files.read_text(path).removesuffix("\n"))
 

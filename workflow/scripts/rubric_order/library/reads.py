@@ -60,25 +60,25 @@ def _read_csv(path: Path) -> pd.DataFrame:
     parse = pa_csv.ParseOptions(newlines_in_values=True)
     try:
         with pa_csv.open_csv(path, parse_options=parse) as reader:
-            names = reader.schema.names
-        _check_names(names, path)
-        convert = pa_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+            columns = reader.schema.names
+        _check_names(columns, path)
+        convert = pa_csv.ConvertOptions(column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=False)
         return pa_csv.read_csv(path, parse_options=parse, convert_options=convert).to_pandas()
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         raise InputError(f"{path}: malformed CSV: {_first_line(error)}") from None
     except UnicodeDecodeError as error:
-        found = error.object[error.start]
-        raise InputError(f"{path}: line 1: expected column names in UTF-8, found byte 0x{found:02x}") from None
+        byte = error.object[error.start]
+        raise InputError(f"{path}: line 1: expected column names in UTF-8, found byte 0x{byte:02x}") from None
 
 
 def _read_json_lines(path: Path) -> pd.DataFrame:
     records = files.read_json_lines(path)
-    names: dict[str, None] = {}
+    columns: dict[str, None] = {}
     for number, record in records:
         if not isinstance(record, dict):
             raise InputError(f"{path}: line {number}: expected a mapping, found {record!r:.60}")
-        names |= dict.fromkeys(record)
-    _check_names([*names], path)
+        columns |= dict.fromkeys(record)
+    _check_names([*columns], path)
     return pd.DataFrame([record for _, record in records], dtype=object)
 
 
@@ -95,9 +95,9 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         try:
             joined = pc.binary_join(table[name].cast(pa.list_(pa.string())), " ")
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            found = str(table[name].type)
+            type_name = str(table[name].type)
             raise InputError(
-                f"{path}: column {name!r:.60}: expected texts, numbers or lists of them, found {found:.60}"
+                f"{path}: column {name!r:.60}: expected texts, numbers or lists of them, found {type_name:.60}"
             ) from None
         table = table.set_column(table.column_names.index(name), name, joined)
     return table.to_pandas()
@@ -125,23 +125,23 @@ def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
         values = table[name].unique().to_pylist()
         if len(values) > 1:
             raise InputError(f"{where}: several values of {name}: {files.listed(list(map(str, values)))}; expected one")
-    names = {"item_id": "item", "group_id": "group"}
+    new_names = {"item_id": "item", "group_id": "group"}
     kept = [
         name
         for name in ("item_id", "group_id", "judge", "ordering", "score", "human_score")
         if name in table.column_names
     ]
-    plain = table.select(kept).rename_columns([names.get(name, name) for name in kept])
+    plain = table.select(kept).rename_columns([new_names.get(name, name) for name in kept])
     shares = table["position_probabilities"] if "position_probabilities" in table.column_names else None
     if shares is None or shares.null_count == len(table):
         return plain
     n = table["n"][0].as_py()
-    known = pc.is_valid(shares).to_numpy()
+    has_shares = pc.is_valid(shares).to_numpy()
     at = np.full((len(table), n), np.nan)
     # From the probability of each position to that of each score.
-    shown = np.stack(table["ordering"].to_numpy())[known]
-    np.put_along_axis(given := np.empty(shown.shape), shown - 1, np.stack(shares.filter(known).to_numpy()), axis=1)
-    at[known] = given
+    shown = np.stack(table["ordering"].to_numpy())[has_shares]
+    np.put_along_axis(given := np.empty(shown.shape), shown - 1, np.stack(shares.filter(has_shares).to_numpy()), axis=1)
+    at[has_shares] = given
     for k in range(n):
         plain = plain.append_column(f"p_{k + 1}", pa.array(at[:, k], from_pandas=True))
     return plain
@@ -205,12 +205,12 @@ def as_scores(reads: pd.DataFrame, where: str | Path = "reads") -> pd.DataFrame:
 
 
 def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
-    names = [str(name) for name in reads.columns]
+    columns = [str(name) for name in reads.columns]
     for name in REQUIRED:
-        if name not in names:
-            raise InputError(f"{where}: column {name!r} is missing; found {files.listed(names)}")
-    absent = [name for name in OPTIONAL if name not in names]
-    for name in names:
+        if name not in columns:
+            raise InputError(f"{where}: column {name!r} is missing; found {files.listed(columns)}")
+    absent = [name for name in OPTIONAL if name not in columns]
+    for name in columns:
         if name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(name):
             continue
         meant = difflib.get_close_matches(name.strip().lower().removesuffix("_id"), absent, n=1, cutoff=0.8)
@@ -235,7 +235,7 @@ def _words(column: pd.Series) -> pd.Series:
 
 def _word(value: object) -> str:
     if isinstance(value, list | tuple | np.ndarray):
-        return " ".join(_word(each) for each in value)
+        return " ".join(_word(part) for part in value)
     if isinstance(value, float | np.floating):
         whole = np.isfinite(value) and value == int(value)
         return "" if np.isnan(value) else str(int(value)) if whole else repr(float(value))
@@ -259,14 +259,14 @@ def _names(reads: pd.DataFrame, field: str, where: str | Path, default: str | No
 
 
 def _orderings(column: pd.Series, where: str | Path) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Which ordering each row has, shape (n_reads,), and the orderings that occur."""
+    """Code of each row's ordering, shape (n_reads,), and the orderings that occur."""
     words = _words(column)
     codes, texts = pd.factorize(words)
-    found, shown = [], []
+    parsed, shown = [], []
     for text in texts:
-        found.append(permutation(text))
-        shown.append(np.array(found[-1] or [0]))
-    bad = np.array([each is None for each in found])[codes]
+        parsed.append(permutation(text))
+        shown.append(np.array(parsed[-1] or [0]))
+    bad = np.array([ordering is None for ordering in parsed])[codes]
     expected = f"the {FEWEST_LEVELS} to {MOST_LEVELS} scores from 1 on, each once, such as '1 2 3 4 5'"
     _fail(where, bad, "ordering", expected, words)
     return codes, shown
@@ -348,32 +348,32 @@ def _of_judge(
     """
     rows = table.index.to_numpy()
     used, number = np.unique(code[rows], return_inverse=True)
-    each = np.stack([shown[place] for place in used])
-    order = each[number]
-    table = table.assign(ordering=list(order), strategy=_strategy(each[number], table["item_id"]))
+    distinct = np.stack([shown[place] for place in used])
+    order = distinct[number]
+    table = table.assign(ordering=list(order), strategy=_strategy(distinct[number], table["item_id"]))
     score = table["score"].to_numpy(dtype=float, na_value=np.nan)
     scored = ~np.isnan(score)
-    places = permutations.positions_of(each)[number[scored], score[scored].astype(int) - 1]
+    places = permutations.positions_of(distinct)[number[scored], score[scored].astype(int) - 1]
     position = np.full(len(table), np.nan)
     position[scored] = places
     table["position"] = pd.array(position, dtype="Float64").astype("Int8")
     shares = _probabilities(reads.iloc[rows], order, where)
-    known = ~np.isnan(shares).any(axis=1)
+    complete = ~np.isnan(shares).any(axis=1)
     table["expected_score"] = (shares * order).sum(axis=1)
-    table["position_probabilities"] = pd.Series(list(shares), index=table.index, dtype=object).where(known, None)
+    table["position_probabilities"] = pd.Series(list(shares), index=table.index, dtype=object).where(complete, None)
     return table
 
 
 def _strategy(order: np.ndarray, item: pd.Series) -> str:
     """The name of the orderings that all items are read in, however often."""
     n = order.shape[1]
-    found, number = np.unique(order, axis=0, return_inverse=True)
+    distinct, number = np.unique(order, axis=0, return_inverse=True)
     unit, items = pd.factorize(item)
-    if designs.Design(found, number.ravel(), unit, len(items)).fewest == 0:
+    if designs.Design(distinct, number.ravel(), unit, len(items)).fewest == 0:
         return "recorded"
-    if np.array_equal(found, np.unique(orderings.balanced(n), axis=0)) and n > 2:
+    if np.array_equal(distinct, np.unique(orderings.balanced(n), axis=0)) and n > 2:
         return "balanced"
-    if n <= _ALL_OF and np.array_equal(found, np.unique(orderings.all_orderings(n), axis=0)):
+    if n <= _ALL_OF and np.array_equal(distinct, np.unique(orderings.all_orderings(n), axis=0)):
         return "all"
     return "recorded"
 
@@ -381,9 +381,9 @@ def _strategy(order: np.ndarray, item: pd.Series) -> str:
 def _probabilities(reads: pd.DataFrame, order: np.ndarray, where: str | Path) -> np.ndarray:
     """Probability of each position in each read, NaN where it is unknown. Shape (n_reads, n)."""
     n = order.shape[1]
-    names = {name for name in reads.columns if isinstance(name, str) and PROBABILITY.fullmatch(name)}
-    values = {name: _numbers(reads[name], name, where).to_numpy() for name in names}
-    values = {name: each for name, each in values.items() if not np.isnan(each).all()}
+    columns = {name for name in reads.columns if isinstance(name, str) and PROBABILITY.fullmatch(name)}
+    values = {name: _numbers(reads[name], name, where).to_numpy() for name in columns}
+    values = {name: column for name, column in values.items() if not np.isnan(column).all()}
     if not values:
         return np.full(order.shape, np.nan)
     wanted = [f"p_{score}" for score in range(1, n + 1)]
@@ -392,17 +392,17 @@ def _probabilities(reads: pd.DataFrame, order: np.ndarray, where: str | Path) ->
         what = f"found {files.listed(sorted(values))}, expected p_1 to p_{n}, one for each of the {n} scores"
         raise InputError(f"{where}: columns of probabilities: {what}")
     shares = np.column_stack([values[name] for name in wanted])
-    known = ~np.isnan(shares)
+    is_known = ~np.isnan(shares)
     row_of = reads.index.to_numpy()
     for bad, expected in (
-        (known.any(axis=1) & ~known.all(axis=1), "a probability of every score, or of none"),
-        ((known & ~((shares >= 0) & (shares <= 1 + SUM_WITHIN))).any(axis=1), "probabilities from 0 to 1"),
-        (known.all(axis=1) & ~(np.abs(shares.sum(axis=1) - 1) <= SUM_WITHIN), "probabilities that sum to 1"),
+        (is_known.any(axis=1) & ~is_known.all(axis=1), "a probability of every score, or of none"),
+        ((is_known & ~((shares >= 0) & (shares <= 1 + SUM_WITHIN))).any(axis=1), "probabilities from 0 to 1"),
+        (is_known.all(axis=1) & ~(np.abs(shares.sum(axis=1) - 1) <= SUM_WITHIN), "probabilities that sum to 1"),
     ):
         if bad.any():
             place = int(np.flatnonzero(bad)[0])
-            found = " ".join("empty" if np.isnan(value) else f"{value:g}" for value in shares[place])
-            text = f"expected {expected}, found {found} (sum {np.nansum(shares[place]):.4g})"
+            row_text = " ".join("empty" if np.isnan(value) else f"{value:g}" for value in shares[place])
+            text = f"expected {expected}, found {row_text} (sum {np.nansum(shares[place]):.4g})"
             raise InputError(f"{where}: row {row_of[place] + 1}: fields 'p_1' to 'p_{n}': {text}")
     shares = shares / shares.sum(axis=1, keepdims=True)
     return np.take_along_axis(shares, order - 1, axis=1)

@@ -68,7 +68,7 @@ class BiasCards(Sequence[Card]):
         return iter(self.cards)
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """What ``rubric-order audit --json`` prints: one object a judge."""
+        """Cards as ``rubric-order audit --json`` prints them: one object a judge."""
         return [card.to_dict() for card in self.cards]
 
     def _repr_html_(self) -> str:
@@ -80,7 +80,7 @@ class BiasCards(Sequence[Card]):
 
 
 def position_bias(reads: Reads) -> Result:
-    """Which positions are selected, and which are preferred: shares, Cramer's V, chi-square and log-odds.
+    """Selection of positions, and preference for them: shares, Cramer's V, chi-square and log-odds.
 
     Args:
         reads: a table of reads, or a file of them; columns item, ordering, score and, where known, judge, group,
@@ -90,17 +90,17 @@ def position_bias(reads: Reads) -> Result:
         InputError: with row and field, where the reads are not as described.
     """
     scores = estimates.scores_of(reads)
-    found = {name: estimates.estimate(name, scores) for name in ("position_selection", "position_preference")}
-    joined = pd.concat([part.dropna(axis=1, how="all") for part in found.values()], ignore_index=True)
+    estimated = {name: estimates.estimate(name, scores) for name in ("position_selection", "position_preference")}
+    joined = pd.concat([part.dropna(axis=1, how="all") for part in estimated.values()], ignore_index=True)
     options = {"readouts": ["hard", "soft"], "panel_height_in": 2.2}
-    return Result(_shown(joined), found, lambda: _drawn("position_selection", found, **options))
+    return Result(_shown(joined), estimated, lambda: _drawn("position_selection", estimated, **options))
 
 
 def score_effects(reads: Reads) -> Result:
     """By how many points the order of the score levels moves the scores. Arguments as of `position_bias`."""
-    found = {"score_effects": estimates.estimate("score_effects", estimates.scores_of(reads))}
+    estimated = {"score_effects": estimates.estimate("score_effects", estimates.scores_of(reads))}
     options = {"readouts": ["hard", "soft"], "row_height_in": 0.2, "dataset": "all"}
-    return Result(_shown(found["score_effects"]), found, lambda: _drawn("score_effects", found, **options))
+    return Result(_shown(estimated["score_effects"]), estimated, lambda: _drawn("score_effects", estimated, **options))
 
 
 def agreement(reads: Reads) -> Result:
@@ -110,14 +110,14 @@ def agreement(reads: Reads) -> Result:
         InputError: as `position_bias`; also where no item has a human score.
     """
     scores = _rated(reads)
-    found = {name: estimates.estimate(name, scores) for name in ("human_agreement", "budget_curve")}
-    return Result(_shown(found["human_agreement"]), found, lambda: _drawn_budget(found))
+    estimated = {name: estimates.estimate(name, scores) for name in ("human_agreement", "budget_curve")}
+    return Result(_shown(estimated["human_agreement"]), estimated, lambda: _drawn_budget(estimated))
 
 
 def budget_curve(reads: Reads) -> Result:
     """Mean correlation with human scores by the number of reads that are averaged. Arguments as of `agreement`."""
-    found = {"budget_curve": estimates.estimate("budget_curve", _rated(reads))}
-    return Result(_shown(found["budget_curve"]), found, lambda: _drawn_budget(found))
+    estimated = {"budget_curve": estimates.estimate("budget_curve", _rated(reads))}
+    return Result(_shown(estimated["budget_curve"]), estimated, lambda: _drawn_budget(estimated))
 
 
 def bias_card(
@@ -131,13 +131,13 @@ def bias_card(
             position, count as none.
     """
     scores = estimates.scores_of(reads)
-    found = estimates.of_card(scores, points=margin_points, log_odds=margin_log_odds)
-    made = [Card(card.evidence, card.verdict, _notes(scores, card.judge)) for card in make_cards(found)]
-    return BiasCards(tuple(made), found)
+    estimated = estimates.of_card(scores, points=margin_points, log_odds=margin_log_odds)
+    made = [Card(card.evidence, card.verdict, _notes(scores, card.judge)) for card in make_cards(estimated)]
+    return BiasCards(tuple(made), estimated)
 
 
 def _notes(scores: pd.DataFrame, judge: str) -> tuple[str, ...]:
-    """What a reader should know about the reads."""
+    """Facts that a reader should know about the reads."""
     own = scores[scores["judge"] == judge]
     notes = []
     if not own["named_groups"].iloc[0]:
@@ -176,20 +176,20 @@ def _drawn(figure: str, statistics: Mapping[str, pd.DataFrame], **options: Any) 
     import matplotlib.pyplot as plt
 
     table = statistics[figure]
-    names = {name: name for name in table["judge"].unique()}
+    judges = {name: name for name in table["judge"].unique()}
     first = table.iloc[0]
-    about = {"study": "reads", "strategy": first["strategy"], "n": int(first["n"])}
-    known = Labels(judges=names, datasets={"reads": "reads"})
+    selection = {"study": "reads", "strategy": first["strategy"], "n": int(first["n"])}
+    labels = Labels(judges=judges, datasets={"reads": "reads"})
     with plt.rc_context():
         module = importlib.import_module(f"rubric_order.figures.{figure}")
-        return _shown_once(module.draw(table, **about, **SIZE, **options, labels=known))
+        return _shown_once(module.draw(table, **selection, **SIZE, **options, labels=labels))
 
 
 def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:
     table = statistics["budget_curve"]
     from rubric_order.figures import budget_curve as figure
 
-    names = {name: name for name in table["judge"].unique()}
+    judges = {name: name for name in table["judge"].unique()}
     drawn = figure.draw(
         table,
         study="reads",
@@ -198,7 +198,7 @@ def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:
         measure="pearson",
         readout="hard",
         panel_height_in=2.2,
-        labels=Labels(judges=names, datasets={"reads": "reads"}),
+        labels=Labels(judges=judges, datasets={"reads": "reads"}),
         **SIZE,
     )
     return _shown_once(drawn)

@@ -25,7 +25,7 @@ MOVED, FAILED, DRAWN = WHY = ("moved most", "no score most often", "drawn at ran
 
 
 class Caps(NamedTuple):
-    """How much is shown of each block of reads.
+    """Limits on what is shown of each block of reads.
 
     Attributes:
         moved: items that the order moves most. failed: of the others, those whose reads most often have no score.
@@ -48,7 +48,7 @@ def columns(known: Sequence[str]) -> list[str]:
 
 
 def measured(scores: pd.DataFrame) -> pd.DataFrame:
-    """How far the order moves each item, over all of its reads.
+    """Distance by which the order moves each item, over all of its reads.
 
     Args:
         scores: of one judge and dataset, see `scores.score_reads`; `COLUMNS`, and those of `OPTIONAL` that there are.
@@ -65,7 +65,7 @@ def measured(scores: pd.DataFrame) -> pd.DataFrame:
         order=_numbered(*(scores[name] for name in ("ordering", "levels") if name in scores)),
     )
     by_item = table.groupby(keys, sort=False)
-    found = pd.DataFrame(
+    rows = pd.DataFrame(
         {
             "n_reads": by_item.size(),
             "n_failed": by_item["failure"].count(),
@@ -77,19 +77,19 @@ def measured(scores: pd.DataFrame) -> pd.DataFrame:
         given = table.dropna(subset="score")
         commonest = given.groupby([*keys, "score"], sort=False).size().groupby(keys, sort=False).max()
         by_item = given.groupby(keys, sort=False)
-        found["moved"] = (1 - commonest / by_item.size()).where(by_item["order"].nunique() > 1)
-        found["moved_soft"], found["mean"] = np.nan, np.nan
+        rows["moved"] = (1 - commonest / by_item.size()).where(by_item["order"].nunique() > 1)
+        rows["moved_soft"], rows["mean"] = np.nan, np.nan
     else:
         means = table.groupby([*keys, "order"], sort=False)[["score", "expected_score"]].mean()
         of_items = means.groupby(keys, sort=False)
         spread = (of_items.max() - of_items.min()).where(of_items.count() > 1)
-        found["moved"], found["moved_soft"] = spread["score"], spread["expected_score"]
-    return found.reset_index()
+        rows["moved"], rows["moved_soft"] = spread["score"], spread["expected_score"]
+    return rows.reset_index()
 
 
 def _numbered(*orderings: pd.Series) -> np.ndarray:
     """A number for each ordering, the same for equal ones."""
-    rows = [tuple(tuple(each) for each in row) for row in zip(*orderings, strict=True)]
+    rows = [tuple(tuple(ordering) for ordering in row) for row in zip(*orderings, strict=True)]
     return pd.factorize(pd.Series(rows, dtype=object))[0]
 
 
@@ -209,20 +209,22 @@ class _Prompts(NamedTuple):
 
 
 def _prompts(reads: pd.DataFrame, prompts: Mapping[str, str], longest: int) -> _Prompts:
-    found = _Prompts([], {}, set())
+    packed = _Prompts([], {}, set())
     for _, own in reads.groupby(["unit_id", "n", "condition"], sort=False):
-        known = {name: prompts[name] for name in own["request_id"].unique() if isinstance(prompts.get(name), str)}
-        if not known:
+        prompt_texts = {
+            name: prompts[name] for name in own["request_id"].unique() if isinstance(prompts.get(name), str)
+        }
+        if not prompt_texts:
             continue
-        found.cut.update(name for name, text in known.items() if len(text) > longest)
-        texts = {name: text[:longest] for name, text in known.items()}
+        packed.cut.update(name for name, text in prompt_texts.items() if len(text) > longest)
+        texts = {name: text[:longest] for name, text in prompt_texts.items()}
         start = _shared(list(texts.values()))
         rest = [text[start:][::-1] for text in texts.values()]
         end = _shared(rest)
-        found.frames.append((next(iter(texts.values()))[:start], rest[0][:end][::-1]))
+        packed.frames.append((next(iter(texts.values()))[:start], rest[0][:end][::-1]))
         for name, text in texts.items():
-            found.parts[name] = (len(found.frames) - 1, text[start : len(text) - end])
-    return found
+            packed.parts[name] = (len(packed.frames) - 1, text[start : len(text) - end])
+    return packed
 
 
 def _shared(texts: Sequence[str]) -> int:
@@ -242,26 +244,26 @@ def _item(
 ) -> dict[str, Any]:
     first = reads.iloc[0]
     name = first["item_id"] if isinstance(first["item_id"], str) else first["unit_id"]
-    found = {"name": name, "why": WHY.index(row["why"])}
-    found |= {key: _text(first[key]) for key in ("group_id", "candidate", "criterion")}
-    found |= {key: _number(row[key]) for key in ("mean", "moved", "moved_soft")}
-    found |= {key: int(row[key]) for key in ("n_reads", "n_failed", "n_orders")}
-    found["human"] = _number(first["human_score"])
-    found["raters"] = [_number(value) for value in raters.get(name, ())]
+    item = {"name": name, "why": WHY.index(row["why"])}
+    item |= {key: _text(first[key]) for key in ("group_id", "candidate", "criterion")}
+    item |= {key: _number(row[key]) for key in ("mean", "moved", "moved_soft")}
+    item |= {key: int(row[key]) for key in ("n_reads", "n_failed", "n_orders")}
+    item["human"] = _number(first["human_score"])
+    item["raters"] = [_number(value) for value in raters.get(name, ())]
     if "candidates" in reads:
-        found["candidates"] = [str(each) for each in first["candidates"]]
-        known = first["human_scores"] if "human_scores" in reads else None
-        found["raters"] = [] if known is None else [_number(value) for value in known]
+        item["candidates"] = [str(candidate) for candidate in first["candidates"]]
+        human_scores = first["human_scores"] if "human_scores" in reads else None
+        item["raters"] = [] if human_scores is None else [_number(value) for value in human_scores]
     kept = reads.sort_values("read_index", kind="stable").head(caps.reads)
-    found["reads"] = [_read(read, answers, prompts, caps) for read in kept.to_dict("records")]
-    return found
+    item["reads"] = [_read(read, answers, prompts, caps) for read in kept.to_dict("records")]
+    return item
 
 
 def _read(read: Mapping, answers: Mapping[str, Mapping], prompts: _Prompts, caps: Caps) -> dict[str, Any]:
     name = read["request_id"]
     answer = answers.get(name, {})
     text, constrained = (answer.get(key) for key in ("text", "constrained_text"))
-    found = {
+    fields = {
         "order": [int(option) for option in read["ordering"]],
         "score": _whole(read["score"]),
         "position": _whole(read["position"]),
@@ -283,22 +285,22 @@ def _read(read: Mapping, answers: Mapping[str, Mapping], prompts: _Prompts, caps
         more["tie"] = True
     if read.get("ranking") is not None:
         more["ranking"] = [int(option) for option in read["ranking"]]
-    return found | {key: value for key, value in more.items() if value is not None}
+    return fields | {key: value for key, value in more.items() if value is not None}
 
 
 def _probabilities(read: Mapping, logprobs: object) -> list[float] | None:
-    """Of what stands at each position; of one of several criteria, of each score; None where they are not known."""
-    known = read.get("position_probabilities")
+    """Probability of what stands at each position; of one of several criteria, of each score; None where unknown."""
+    shares = read.get("position_probabilities")
     if (
-        known is None
+        shares is None
         and read.get("criterion_position") is not None
         and not pd.isna(read["score"])
         and isinstance(logprobs, list | np.ndarray)
     ):
         n, place = int(read["n"]), int(read["criterion_position"])
         own = np.exp(np.asarray(logprobs, dtype=float)[(place - 1) * n : place * n])
-        known = own / own.sum() if len(own) == n and own.sum() > 0 else None
-    return None if known is None else [round(float(share), 4) for share in known]
+        shares = own / own.sum() if len(own) == n and own.sum() > 0 else None
+    return None if shares is None else [round(float(share), 4) for share in shares]
 
 
 def _plain(values: Sequence[object]) -> Iterator[object]:

@@ -1,1 +1,1 @@
-"""What a judge wrote, as choices."""
+"""Parsing of a judge's answers into choices."""

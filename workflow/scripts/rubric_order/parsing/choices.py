@@ -1,4 +1,4 @@
-"""What the parser makes of an answer to one question: a label, or a failure with a reason."""
+"""Result of parsing an answer to one question: a label, or a failure with a reason."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ REASONS = (EMPTY, UNFINISHED_THINKING, TRUNCATED, ECHO, NO_SCORE, NOT_INTEGER, O
 
 
 class Choice(NamedTuple):
-    """What an answer chooses under one question.
+    """Choice that an answer makes under one question.
 
     Attributes:
         label: the label that was chosen, one of the question's; None where the answer chooses none.
@@ -36,5 +36,5 @@ def numbers(n: int) -> tuple[str, ...]:
 
 
 def are_numbers(labels: Sequence[str]) -> bool:
-    """Whether labels are the numbers 1..n, in whatever order."""
+    """True where labels are the numbers 1..n, in whatever order."""
     return set(labels) == set(numbers(len(labels)))

@@ -84,7 +84,7 @@ def _forms(labels: Sequence[str], any_case: str) -> tuple[tuple[str, str], ...]:
         labels: the longest first. any_case: a pattern of all of them.
     """
     # As it stands or in capitals: a small letter in prose is a word.
-    exact = "|".join(dict.fromkeys(re.escape(each) for label in labels for each in (label, label.upper())))
+    exact = "|".join(dict.fromkeys(re.escape(spelling) for label in labels for spelling in (label, label.upper())))
     loose, strict, prose = _value(f"(?i:{any_case})"), _value(exact), _value(exact, rf"(?i:{_ALONE})")
     named = _value(f"(?i:{any_case})", rf"(?i:(?=\W*$|\s*[.:,;)\]}}\"'])|{_ALONE}|(?=\s+is\b))")
     articles = ARTICLES.replace("an?", "[Aa]n?")
@@ -145,10 +145,10 @@ def find_label(answer: str, labels: Sequence[str]) -> Choice:
 
 def _choice(match: re.Match, read: Reader) -> Choice:
     """The score that one match gives, or the reason why it gives none."""
-    found = match.groupdict()
-    if found.get("number"):
+    groups = match.groupdict()
+    if groups.get("number"):
         return Choice(None, reason=OUT_OF_RANGE)
-    label = read.label_of[found["label"].casefold()]
-    if found["other"] and read.label_of[found["other"].casefold()] != label:
+    label = read.label_of[groups["label"].casefold()]
+    if groups["other"] and read.label_of[groups["other"].casefold()] != label:
         return Choice(None, reason=CONFLICTING)
-    return Choice(None, reason=NOT_INTEGER) if found["half"] else Choice(label)
+    return Choice(None, reason=NOT_INTEGER) if groups["half"] else Choice(label)

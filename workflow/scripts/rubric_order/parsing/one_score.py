@@ -153,7 +153,7 @@ _NOT_GIVEN = re.compile(
 
 @cache
 def _scales(n: int) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Pattern]:
-    """What an answer says of the scale 1 to n, and of others.
+    """Patterns of what an answer says of the scale 1 to n, and of others.
 
     Returns:
         Patterns of the scale mentioned beside a score; of the template's placeholder with a score after it; of the
@@ -277,13 +277,13 @@ def _find_number(answer: str, n: int, truncated: bool, whole: bool) -> Choice:
 
 def _value(match: re.Match, n: int) -> Choice:
     """The score that one match gives, or the reason why it gives none."""
-    found = match.groupdict()
-    number, fraction = _number(found["number"])
-    if found["other"] and _number(found["other"]) != (number, fraction):
+    groups = match.groupdict()
+    number, fraction = _number(groups["number"])
+    if groups["other"] and _number(groups["other"]) != (number, fraction):
         return Choice(None, reason=CONFLICTING)
-    if found.get("percent") or (found["scale"] and _number(found["scale"]) != (n, "")):
+    if groups.get("percent") or (groups["scale"] and _number(groups["scale"]) != (n, "")):
         return Choice(None, reason=OUT_OF_RANGE)
-    if fraction or found["half"]:
+    if fraction or groups["half"]:
         return Choice(None, reason=NOT_INTEGER)
     return Choice(str(int(number))) if 1 <= number <= n else Choice(None, reason=OUT_OF_RANGE)
 

@@ -75,20 +75,20 @@ def parse_scores(
         reason = choices.UNFINISHED_THINKING if answer is None else choices.TRUNCATED if truncated else choices.EMPTY
         return [Choice(None, reason=reason)] * len(names)
     keys = tuple(words(name) for name in names)
-    found = _in_json(answer, keys, n)
+    by_criterion = _in_json(answer, keys, n)
     missing = choices.NO_SCORE
-    if not any(found.values()):
+    if not any(by_criterion.values()):
         answer = one_score.normalise(_FENCE.sub("", answer))
-        found = _in_text(answer, keys, n, truncated)
+        by_criterion = _in_text(answer, keys, n, truncated)
         if _ECHO.search(answer):
             missing = choices.ECHO
     if truncated:
         missing = choices.TRUNCATED
-    return [_agreed(found[key], missing) for key in keys]
+    return [_agreed(by_criterion[key], missing) for key in keys]
 
 
 def _agreed(results: list[Choice], missing: str) -> Choice:
-    """What several places that name one criterion say together. Places that only name it do not count."""
+    """Choice on which several places that name one criterion agree. Places that only name it do not count."""
     telling = [result for result in results if result.reason not in (choices.NO_SCORE, choices.ECHO)]
     if not telling:
         return Choice(None, reason=missing)
@@ -105,7 +105,7 @@ def words(name: str) -> Words:
 
 
 def _index(written: str, keys: Sequence[Words]) -> int:
-    """Which of some names is written, its words joined in whatever way."""
+    """Index of the name that is written, its words joined in whatever way."""
     return ["".join(key) for key in keys].index("".join(words(written)))
 
 
@@ -127,10 +127,10 @@ def _mention(keys: tuple[Words, ...]) -> re.Pattern:
 
 
 def _in_text(answer: str, keys: tuple[Words, ...], n: int, truncated: bool) -> dict[Words, list[Choice]]:
-    """What each part of an answer says about the criterion that it begins with."""
+    """Choices that the parts of an answer give for the criteria that they begin with."""
     answer = one_score.LIST_NUMBER.sub("", answer)
     mentions = list(_mention(keys).finditer(answer))
-    found: dict[Words, list[Choice]] = {key: [] for key in keys}
+    by_criterion: dict[Words, list[Choice]] = {key: [] for key in keys}
     for mention, following in zip(mentions, [*mentions[1:], None], strict=False):
         group = "name" if mention["name"] else "valued"
         part = answer[mention.end(group) : following.start() if following else len(answer)]
@@ -138,12 +138,12 @@ def _in_text(answer: str, keys: tuple[Words, ...], n: int, truncated: bool) -> d
             part, cut = part[: other.start()], False
         else:
             cut = truncated and following is None
-        found[keys[_index(mention[group], keys)]].append(_read(part, n, cut))
-    return found
+        by_criterion[keys[_index(mention[group], keys)]].append(_read(part, n, cut))
+    return by_criterion
 
 
 def _read(part: str, n: int, cut: bool) -> Choice:
-    """What the text after a criterion's name says."""
+    """Choice that the text after a criterion's name gives."""
     heading, _, below = part.partition("\n")
     result = one_score.parse_leading(heading[re.match(_BEFORE_VALUE, heading, re.IGNORECASE).end() :], n)
     if result is not None:
@@ -158,16 +158,16 @@ def _read(part: str, n: int, cut: bool) -> Choice:
 
 
 def _in_json(answer: str, keys: Sequence[Words], n: int) -> dict[Words, list[Choice]]:
-    """What the JSON values in an answer say under each name."""
-    found: dict[Words, list[Choice]] = {key: [] for key in keys}
+    """Choices that the JSON values in an answer give under each name."""
+    by_criterion: dict[Words, list[Choice]] = {key: [] for key in keys}
     for value in _json_values(answer):
         for name, score in _scores(value):
             spelled = {words(name), words(_CAMEL.sub(" ", name))}
             spelled |= {parts[:-1] for parts in spelled if parts[-1:] in _SUFFIXES}
             for key in keys:
                 if key in spelled:
-                    found[key].append(_read_json(score, n))
-    return found
+                    by_criterion[key].append(_read_json(score, n))
+    return by_criterion
 
 
 def _json_values(answer: str) -> Iterator[object]:
@@ -200,10 +200,10 @@ def _scores(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
         score = next((by_key[key] for key in _KEYS_OF_SCORE if key in by_key), None)
         if name is not None:
             yield name, score
-        names = next((by_key[key] for key in _LISTS_OF_NAMES if _is_list(by_key.get(key))), [])
+        criteria = next((by_key[key] for key in _LISTS_OF_NAMES if _is_list(by_key.get(key))), [])
         scores = next((by_key[key] for key in _LISTS_OF_SCORES if _is_list(by_key.get(key))), [])
-        if len(names) == len(scores) and all(isinstance(entry, str) for entry in names):
-            yield from zip(names, scores, strict=True)
+        if len(criteria) == len(scores) and all(isinstance(entry, str) for entry in criteria):
+            yield from zip(criteria, scores, strict=True)
         for key, entry in value:
             yield key, entry
             yield from _scores(entry, depth + 1)

@@ -186,14 +186,14 @@ def _agreed(text: str | None, labels: tuple[str, ...], tie: bool, truncated: boo
     places = labels[:-1] if tie else labels
     if len(places) == len(_IDENTIFIERS) and (whole := _IDENTIFIER.fullmatch(answer)) and whole[1] not in labels:
         return Choice(places[_IDENTIFIERS.index(whole[1])], IDENTIFIER)
-    found = list(_outright(answer, labels, tie))
-    if not found and not truncated:
-        found = list(_concluded(answer, labels, tie))
-    if not found:
+    choices = list(_outright(answer, labels, tie))
+    if not choices and not truncated:
+        choices = list(_concluded(answer, labels, tie))
+    if not choices:
         return Choice(None, reason=ECHO if "…" in answer else TRUNCATED if truncated else NO_SCORE)
-    if len({(choice.label, choice.reason) for choice in found}) > 1:
-        return Choice(None, found[0].pattern, CONFLICTING)
-    return found[0]
+    if len({(choice.label, choice.reason) for choice in choices}) > 1:
+        return Choice(None, choices[0].pattern, CONFLICTING)
+    return choices[0]
 
 
 def _plain(text: str | None, truncated: bool) -> tuple[str | None, Choice]:
@@ -222,7 +222,7 @@ def _outright(answer: str, labels: tuple[str, ...], tie: bool) -> Iterator[Choic
 
 
 def _concluded(answer: str, labels: tuple[str, ...], tie: bool) -> Iterator[Choice]:
-    """What sentences say that conclude the answer: those that begin so, and the last one."""
+    """Choices of the sentences that conclude the answer: those that begin so, and the last one."""
     sentences = [sentence for sentence in _SENTENCES.split(answer) if any(map(str.isalnum, sentence))]
     for place, sentence in enumerate(sentences):
         if (place < len(sentences) - 1 and not _CONCLUDES.match(sentence)) or _LIMITED.search(sentence):
@@ -234,7 +234,7 @@ def _concluded(answer: str, labels: tuple[str, ...], tie: bool) -> Iterator[Choi
 
 
 def _meant(match: re.Match, labels: tuple[str, ...], tie: bool) -> Choice:
-    """What one match says."""
+    """Choice that one match gives."""
     groups = match.groupdict()
     if groups.get("other"):
         return Choice(None, reason=CONFLICTING)

@@ -42,7 +42,7 @@ class Question(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """How one read shows a unit.
+    """Form in which one read shows a unit.
 
     Attributes:
         ordering: the option at each position.
@@ -57,7 +57,7 @@ class Shown(NamedTuple):
 
 @dataclass(frozen=True)
 class Unit:
-    """What one prompt is about.
+    """Subject of one prompt.
 
     Attributes:
         unit_id: unique in the dataset.
@@ -78,7 +78,7 @@ class Unit:
 
 
 class Probe(Protocol):
-    """What a module of this package offers.
+    """Interface of a module of this package.
 
     Attributes:
         PERMUTES: what its orderings permute, in words: ``the answers in a list``.
@@ -148,13 +148,13 @@ class Probe(Protocol):
         """
 
     def problems(self, study: Mapping) -> Iterator[str]:
-        """What in a study's block of config does not fit the probe, as key and message: ``/strategies: ...``."""
+        """Parts of a study's block of config that do not fit the probe, as key and message: ``/strategies: ...``."""
 
     def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
         """The questions of each read of a plan, as `Unit.questions` has them."""
 
     def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
-        """What an answer chooses under each question. Never raises on any text."""
+        """Choices of an answer, one under each question. Never raises on any text."""
 
     def score(
         self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
@@ -170,7 +170,7 @@ class Probe(Protocol):
 
 def names() -> tuple[str, ...]:
     """The probes that there are: the modules of this package whose names do not begin with an underscore."""
-    return tuple(sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_")))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")))
 
 
 def load(probe: str) -> Probe:

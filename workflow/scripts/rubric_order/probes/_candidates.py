@@ -1,4 +1,4 @@
-"""What the probes that show several candidates share: their units, conditions and prompts.
+"""Common parts of the probes that show several candidates: their units, conditions and prompts.
 
 A unit is a pair or a list of items of one group under one criterion. A label names a position: whatever stands first is
 A. What a study can vary beside the order (`CONDITIONS`):
@@ -106,7 +106,7 @@ def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Ge
 
 
 def problems(study: Mapping, sizes: Sequence[int]) -> Iterator[str]:
-    """What does not fit in a study of pairs or lists that may have so many candidates."""
+    """Parts that do not fit in a study of pairs or lists that may have so many candidates."""
     for n in study["scales"]:
         if n not in sizes:
             expected = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
@@ -140,7 +140,7 @@ def unit(
     first, prompt = items[0], prompt.removeprefix(TEMPLATE)
     _check(prompt, items, criterion)
     labels = _labels(len(items), OFFERS_TIE[prompt], BASELINE)
-    known = {
+    derived = {
         "dataset": first["dataset"],
         "item_id": unit_id,
         "group_id": first["group_id"],
@@ -157,7 +157,7 @@ def unit(
     return Unit(
         unit_id,
         tuple(item["item_id"] for item in items),
-        known | about,
+        derived | about,
         partial(_questions_of, labels, len(items)),
         partial(_prompt, template, items, criterion, labels),
     )
@@ -178,7 +178,7 @@ def _check(prompt: str, items: Sequence[Mapping], criterion: str | None) -> None
 
 
 def _source(group: str, category: str | None) -> str:
-    """What several questions share: of a group that is called by its task, what comes before that."""
+    """Source that several questions share: of a group that is called by its task, what comes before that."""
     if isinstance(category, str) and group.lower().endswith(f"_{category.lower()}"):
         return group[: -len(category) - 1]
     return group
@@ -186,7 +186,7 @@ def _source(group: str, category: str | None) -> str:
 
 @cache
 def _labels(n: int, tie: bool, condition: str) -> tuple[str, ...]:
-    """What may be written: a letter for each position, and the next one for a tie where it is offered."""
+    """Labels that may be written: a letter for each position, and the next one for a tie where it is offered."""
     tie = {"tie": True, "no_tie": False, RANKING: False}.get(condition, tie)
     return tuple(LETTERS[: n + tie])
 
@@ -194,8 +194,8 @@ def _labels(n: int, tie: bool, condition: str) -> tuple[str, ...]:
 @cache
 def _question(labels: tuple[str, ...], n: int, condition: str) -> tuple[Question, ...]:
     written = _labels(n, len(labels) > n, condition)
-    names = RANKING if condition == RANKING else "position_or_tie" if len(written) > n else "position"
-    return (Question("", written, names),)
+    kind = RANKING if condition == RANKING else "position_or_tie" if len(written) > n else "position"
+    return (Question("", written, kind),)
 
 
 def _questions_of(labels: tuple[str, ...], n: int, shown: Shown) -> tuple[Question, ...]:
@@ -232,7 +232,7 @@ def records(items: pd.DataFrame) -> dict[str, Mapping]:
 
 
 def criteria(rubrics: pd.DataFrame) -> dict[str, str]:
-    """What each rubric asks, by its id."""
+    """Question that each rubric asks, by the rubric's id."""
     return dict(zip(rubrics["rubric_id"], rubrics["question"], strict=True))
 
 
@@ -269,7 +269,7 @@ def _prompt(
 
 
 def _texts(items: Sequence[Mapping], condition: str) -> list[dict]:
-    """What the candidates say under a condition: the whole response, and the turns of a conversation."""
+    """Texts of the candidates under a condition: the whole response, and the turns of a conversation."""
     responses = _varied([item["response"] for item in items], condition, last=True)
     lengths = {0 if item["turns"] is None else len(item["turns"]) for item in items}
     if len(lengths) > 1 or 0 in lengths:

@@ -1,4 +1,4 @@
-"""What the probes that compare candidates share: the scores of pairs and lists.
+"""Common parts of the probes that compare candidates: the scores of pairs and lists.
 
 A read shows the candidates of a pair or a list in one order and asks which is best. What it is about (`ABOUT`) stands
 in the plan, what came of it (`COLUMNS`) in the scores. Candidates are numbered from 1 in canonical order, the order of
@@ -72,12 +72,12 @@ def score(
 
     orderings = [list(ordering) for ordering in reads["ordering"]]
     labels = [asked[0].labels for asked in questions]
-    said = [each[0] for each in choices]
-    places = [_places(choice.label, known) for choice, known in zip(said, labels, strict=True)]
+    said = [answer[0] for answer in choices]
+    places = [_places(choice.label, own_labels) for choice, own_labels in zip(said, labels, strict=True)]
     at = [None if row is None else _place(row[0], len(order)) for row, order in _zip(places, orderings)]
     first = [
-        _place(known.index(choice.first), len(order)) if choice.first in known else None
-        for choice, known, order in zip(said, labels, orderings, strict=True)
+        _place(own_labels.index(choice.first), len(order)) if choice.first in own_labels else None
+        for choice, own_labels, order in zip(said, labels, orderings, strict=True)
     ]
     chosen = [
         None if place is None else TIE if place == TIE else order[place - 1] for place, order in _zip(at, orderings)
@@ -89,7 +89,7 @@ def score(
     table = reads.drop(columns="option_logprobs").reset_index(drop=True)
     return table.assign(
         question="",
-        tie=[len(known) > len(order) for known, order in _zip(labels, orderings)],
+        tie=[len(own_labels) > len(order) for own_labels, order in _zip(labels, orderings)],
         score=pd.array(chosen, dtype="Int8"),
         position=pd.array(at, dtype="Int8"),
         pattern=[choice.pattern for choice in said],
@@ -112,5 +112,5 @@ def _place(index: int, candidates: int) -> int:
 
 
 def _places(label: str | None, labels: Sequence[str]) -> list[int] | None:
-    """Which of the labels a choice names, from 0, best first; None where it names none."""
+    """Places of the labels that a choice names, from 0, best first; None where it names none."""
     return None if label is None else [labels.index(part) for part in label.split(">")]

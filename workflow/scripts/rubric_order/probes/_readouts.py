@@ -1,4 +1,4 @@
-"""What probes share in making scores: where the chosen option stood, and what the probabilities of all options say."""
+"""Common parts of making scores: where the chosen option stood, and what the probabilities of all options say."""
 
 from collections.abc import Iterable, Sequence
 
@@ -43,7 +43,7 @@ def readouts(score: pd.Series, logprobs: Sequence[object], shown: Sequence[Seque
         `expected_score` (sum of k times p_k), `option_mass` (the probability that the judge wrote any option at all)
         and `position_probabilities` (list: the probability of each position, summing to 1).
     """
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "position": pd.array([pd.NA] * len(score), dtype="Int8"),
             "expected_score": np.nan,
@@ -61,10 +61,10 @@ def readouts(score: pd.Series, logprobs: Sequence[object], shown: Sequence[Seque
             scored = ~np.isnan(numbers[rows])
             place = np.argsort(order[scored], axis=1) + 1
             selected = place[np.arange(len(place)), numbers[rows[scored]].astype(int) - 1]
-            found.loc[rows[scored], "position"] = selected.astype("int8")
+            table.loc[rows[scored], "position"] = selected.astype("int8")
         if n:
-            _soft(found, rows, np.array([logprobs[row] for row in rows], dtype=float), order)
-    return found.set_index(score.index)
+            _soft(table, rows, np.array([logprobs[row] for row in rows], dtype=float), order)
+    return table.set_index(score.index)
 
 
 def _soft(found: pd.DataFrame, rows: np.ndarray, logprobs: np.ndarray, order: np.ndarray) -> None:

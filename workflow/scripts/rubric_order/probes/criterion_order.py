@@ -119,8 +119,8 @@ def _check(unit: tuple, where: str) -> None:
     from rubric_order.parsing.several_scores import words
 
     if len(unit.criterion_ids) < 2:
-        found = unit.criterion_ids[0]
-        raise InputError(f"{where} has the one criterion {found!r:.60}; probe criterion_order needs two or more")
+        criterion = unit.criterion_ids[0]
+        raise InputError(f"{where} has the one criterion {criterion!r:.60}; probe criterion_order needs two or more")
     for kind, keys in (
         ("criterion", unit.criterion_ids),
         ("criterion called", [" ".join(words(name)) for name in unit.criterion_names]),
@@ -151,16 +151,18 @@ def units(
     rubric_of = rubrics.set_index("rubric_id").to_dict("index")
     table = texts(items, rubrics)
     shared = ["dataset", "group_id", "candidate", *LISTS]
-    for text, about in zip(table.itertuples(), table[shared].to_dict("records"), strict=True):
-        names = tuple(text.criterion_names)
-        frame = frames.frame(template, n=len(names), scale=n, instruction=text.instruction, response=text.response)
+    for text, fields in zip(table.itertuples(), table[shared].to_dict("records"), strict=True):
+        criterion_names = tuple(text.criterion_names)
+        frame = frames.frame(
+            template, n=len(criterion_names), scale=n, instruction=text.instruction, response=text.response
+        )
         described = [rubric_of[rubric_id] | {"rubric_id": rubric_id} for rubric_id in text.criterion_rubrics]
-        about |= {"criterion": None, "human_score": float("nan")}  # each criterion has its own, in the lists
+        fields |= {"criterion": None, "human_score": float("nan")}  # each criterion has its own, in the lists
         yield Unit(
             text.unit_id,
             tuple(text.criterion_ids),
-            about,
-            partial(_questions_of, names, n),
+            fields,
+            partial(_questions_of, criterion_names, n),
             partial(_prompt, frame, described, n),
         )
 
@@ -185,7 +187,7 @@ def _prompt(frame: Frame, described: Sequence[Mapping], n: int, shown: Shown) ->
 
 
 def _block(rubric: Mapping, n: int, levels: Sequence[int]) -> str:
-    """What the prompt says of one criterion."""
+    """Lines of the prompt on one criterion."""
     from rubric_order.datasets.rubrics import at_scale
     from rubric_order.prompts import frames
 
@@ -210,14 +212,14 @@ def _questions(names: tuple[str, ...], n: int) -> tuple[Question, ...]:
 
 def questions(reads: pd.DataFrame) -> list[tuple[Question, ...]]:
     rows = zip(reads["criterion_names"], reads["ordering"], reads["n"].tolist(), strict=True)
-    return [_questions(tuple(names[option - 1] for option in ordering), n) for names, ordering, n in rows]
+    return [_questions(tuple(criteria[option - 1] for option in ordering), n) for criteria, ordering, n in rows]
 
 
 def parse(text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
     from rubric_order.parsing import several_scores
 
-    names = [question.name for question in questions]
-    return tuple(several_scores.parse_scores(text, names, questions[0].labels, truncated=truncated))
+    criteria = [question.name for question in questions]
+    return tuple(several_scores.parse_scores(text, criteria, questions[0].labels, truncated=truncated))
 
 
 def score(
@@ -253,9 +255,9 @@ def score(
     table = table.astype({"criterion_position": "int8", "human_score": float})
     chosen = _readouts.chosen(*zip(*canonical, strict=True)) if canonical else _readouts.chosen((), ())
     # Where the answer gives no score there is no place at which scores could be likely: `Plot: 1 sentence`.
-    logprobs = [row if known else None for row, known in zip(logprobs, chosen["score"].notna(), strict=True)]
-    found = _readouts.readouts(chosen["score"], logprobs, table["levels"].tolist())
-    table = pd.concat([table, chosen, found], axis=1)
+    logprobs = [row if has_score else None for row, has_score in zip(logprobs, chosen["score"].notna(), strict=True)]
+    readouts = _readouts.readouts(chosen["score"], logprobs, table["levels"].tolist())
+    table = pd.concat([table, chosen, readouts], axis=1)
     return table[[*[name for name in reads if name in table and name not in COLUMNS], *COLUMNS]]
 
 

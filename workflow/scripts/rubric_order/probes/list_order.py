@@ -61,16 +61,16 @@ def units(
     Raises:
         InputError: no group has n candidates, or an item lacks what the prompt shows.
     """
-    known, asks = _candidates.records(items), _candidates.criteria(rubrics)
+    records, asks = _candidates.records(items), _candidates.criteria(rubrics)
     lists = {}
     for group, criterion, number, ids in _every_list(items, drawn(items, n, comparisons["lists"], comparisons["seed"])):
         parts = [group, f"list{number}of{n}", *([criterion] if criterion != "overall" else [])]
         lists["-".join(parts)] = ids
     chosen = _candidates.sampled(list(lists), comparisons)
     for unit_id in (unit_id for unit_id in lists if unit_id in chosen):
-        shown = [known[item_id] for item_id in lists[unit_id]]
+        shown = [records[item_id] for item_id in lists[unit_id]]
         scores = [item["human_score"] for item in shown]
-        about = {
+        fields = {
             "candidate": None,
             "baseline": None,
             "human_scores": scores if all(score == score for score in scores) else None,  # none is NaN
@@ -78,7 +78,7 @@ def units(
         yield _candidates.unit(
             unit_id,
             shown,
-            about,
+            fields,
             template=template,
             prompt=comparisons["prompt"],
             criterion=asks.get(shown[0]["rubric_id"]),
@@ -86,12 +86,12 @@ def units(
 
 
 def _every_list(items: pd.DataFrame, lists: list[list[str]]) -> Iterator[tuple[str, str, int, list[str]]]:
-    """Of each group and criterion: the number of a list, from 1, and the ids of its items, where it has them all."""
+    """Group, criterion, number of the list, from 1, and ids of its items, where these are all there."""
     for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
         of = dict(zip(block["candidate"], block["item_id"], strict=True))
-        for number, names in enumerate(lists, start=1):
-            if of.keys() >= {*names}:
-                yield group, criterion, number, [of[name] for name in names]
+        for number, candidates in enumerate(lists, start=1):
+            if of.keys() >= {*candidates}:
+                yield group, criterion, number, [of[name] for name in candidates]
 
 
 def drawn(items: pd.DataFrame, n: int, lists: int, seed: int) -> list[list[str]]:

@@ -44,7 +44,7 @@ score = _comparisons.score
 
 
 def problems(study: Mapping) -> Iterator[str]:
-    """What does not fit; of recorded answers nothing, since they are not asked for."""
+    """Parts of a study that do not fit; of recorded answers none, since they are not asked for."""
     if study["strategies"] != ["recorded"]:
         yield from _candidates.problems(study, sizes=(2,))
 
@@ -63,26 +63,28 @@ def units(
     Raises:
         InputError: there are none, or an item lacks what the prompt shows.
     """
-    known, asks = _candidates.records(items), _candidates.criteria(rubrics)
+    records, asks = _candidates.records(items), _candidates.criteria(rubrics)
     given = pairs.to_dict("records")
-    found = given if comparisons["pairs"] == "given" else list(_every_pair(items, given))
-    if not found:
+    all_pairs = given if comparisons["pairs"] == "given" else list(_every_pair(items, given))
+    if not all_pairs:
         raise InputError(f"dataset {items['dataset'].iloc[0]!r} has no pairs; expected `comparisons: {{pairs: all}}`")
-    baseline = _baseline(given, known) if given else None
-    chosen = _candidates.sampled([pair["pair_id"] for pair in found], comparisons)
-    for pair in (pair for pair in found if pair["pair_id"] in chosen):
-        first, second = known[pair["item_a"]], known[pair["item_b"]]
-        names = [first["candidate"], second["candidate"]]
-        about = {
-            "candidate": next((name for name in names if name != baseline), None) if baseline in names else None,
+    baseline = _baseline(given, records) if given else None
+    chosen = _candidates.sampled([pair["pair_id"] for pair in all_pairs], comparisons)
+    for pair in (pair for pair in all_pairs if pair["pair_id"] in chosen):
+        first, second = records[pair["item_a"]], records[pair["item_b"]]
+        candidates = [first["candidate"], second["candidate"]]
+        fields = {
+            "candidate": next((name for name in candidates if name != baseline), None)
+            if baseline in candidates
+            else None,
             "criterion": pair["criterion"],
-            "baseline": baseline if baseline in names else None,
+            "baseline": baseline if baseline in candidates else None,
             "human_scores": _human_scores(first, second, pair.get("preference")),
         }
         yield _candidates.unit(
             pair["pair_id"],
             (first, second),
-            about,
+            fields,
             template=template,
             prompt=comparisons["prompt"],
             criterion=asks.get(first["rubric_id"]),
@@ -91,12 +93,12 @@ def units(
 
 def _every_pair(items: pd.DataFrame, given: list[Mapping]) -> Iterator[Mapping]:
     """Every two items of a group under one criterion; what the dataset says of a pair is kept."""
-    known = {frozenset((pair["item_a"], pair["item_b"])): pair for pair in given}
+    pair_by_items = {frozenset((pair["item_a"], pair["item_b"])): pair for pair in given}
     for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
         rows = zip(block["item_id"], block["candidate"], strict=True)
         for (first, one), (second, other) in itertools.combinations(rows, 2):
             pair_id = "-".join(dict.fromkeys([group, one, other, *([criterion] if criterion != "overall" else [])]))
-            yield known.get(
+            yield pair_by_items.get(
                 frozenset((first, second)),
                 {"pair_id": pair_id, "item_a": first, "item_b": second, "criterion": criterion},
             )

@@ -106,10 +106,10 @@ def units(
         values = {"instruction": item.instruction, "response": item.response, "question": question[item.rubric_id]}
         references = _references(item, n)
         frame = cache(partial(_frame, template, n, values, references))
-        about = {name: getattr(item, name) for name in ABOUT}
+        fields = {name: getattr(item, name) for name in ABOUT}
         prompt = partial(_prompt, frame, levels[item.rubric_id])
         yield Unit(
-            item.item_id, numbers(n), about, partial(_questions_of, n), prompt, partial(_has, n, frozenset(references))
+            item.item_id, numbers(n), fields, partial(_questions_of, n), prompt, partial(_has, n, frozenset(references))
         )
 
 
@@ -123,7 +123,7 @@ def _references(item: tuple, n: int) -> dict[int, str]:
 
 
 def _has(n: int, known: frozenset[int], condition: str) -> bool:
-    """Whether an item has the reference answer that a condition shows."""
+    """True where an item has the reference answer that a condition shows."""
     wanted = conditions.read(condition, n).reference
     return not wanted or wanted in known
 
@@ -200,6 +200,6 @@ def score(
     from rubric_order.probes import _readouts
 
     chosen = _readouts.chosen((asked[0] for asked in questions), (said[0] for said in choices))
-    found = _readouts.readouts(chosen["score"], reads["option_logprobs"].tolist(), reads["ordering"].tolist())
-    table = pd.concat([reads.drop(columns="option_logprobs").reset_index(drop=True), chosen, found], axis=1)
+    readouts = _readouts.readouts(chosen["score"], reads["option_logprobs"].tolist(), reads["ordering"].tolist())
+    table = pd.concat([reads.drop(columns="option_logprobs").reset_index(drop=True), chosen, readouts], axis=1)
     return table.assign(question="")[[*(name for name in reads if name != "option_logprobs"), *COLUMNS]]

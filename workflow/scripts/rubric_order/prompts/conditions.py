@@ -33,7 +33,7 @@ EXAMPLES = (BASELINE, *_STYLES, "ids(bad,fair,good)", "reference_none", "referen
 
 
 class Condition(NamedTuple):
-    """What a condition says, at a number of levels.
+    """Settings of a condition, at a number of levels.
 
     Attributes:
         ids: how the levels are written, lowest first; None where they are the numbers 1 to n as usual.
@@ -49,7 +49,7 @@ class Condition(NamedTuple):
     neutral: int
 
     def labels(self, n: int) -> tuple[str, ...]:
-        """What an answer may write for the levels, lowest first."""
+        """Labels that an answer may write for the levels, lowest first."""
         return self.ids or _numbers(n)
 
 
@@ -64,18 +64,18 @@ def read(name: str, n: int) -> Condition:
     Raises:
         ValueError: it is no condition, or does not fit n levels.
     """
-    found: dict[str, object] = {}
+    by_kind: dict[str, object] = {}
     for part in [] if name == BASELINE else split(name):
         key, value = _part(part, n)
-        if key in found:
+        if key in by_kind:
             raise ValueError(f"{name!r} has two parts of one kind; expected at most one of {key}")
-        found[key] = value
-    text, shown = found.get("a reference answer", (None, n))
-    return Condition(found.get("score IDs"), text, shown, found.get("an edit without meaning", 0))
+        by_kind[key] = value
+    text, shown = by_kind.get("a reference answer", (None, n))
+    return Condition(by_kind.get("score IDs"), text, shown, by_kind.get("an edit without meaning", 0))
 
 
 def _part(part: str, n: int) -> tuple[str, object]:
-    """Of which kind a part is, and what it says."""
+    """Kind of a part, and what it says."""
     if part in _STYLES:
         return "score IDs", _STYLES[part](n)
     if own := _OWN.fullmatch(part):
@@ -94,12 +94,14 @@ def _part(part: str, n: int) -> tuple[str, object]:
 
 def _own_ids(written: str, n: int) -> tuple[str, ...]:
     """A user's IDs, lowest level first."""
-    ids = tuple(each.strip() for each in written.split(","))
+    ids = tuple(own_id.strip() for own_id in written.split(","))
     if len(ids) != n:
         raise ValueError(f"'ids({written})' has {len(ids)} IDs; expected {n}, the lowest level first")
-    if len({each.casefold() for each in ids}) < n:
+    if len({own_id.casefold() for own_id in ids}) < n:
         raise ValueError(f"'ids({written})': expected IDs that differ in more than capitals")
-    if wrong := [each for each in ids if not re.fullmatch(r"\w(?:[\w +*/-]*[\w+*])?", each) or len(each) > LONGEST_ID]:
+    if wrong := [
+        own_id for own_id in ids if not re.fullmatch(r"\w(?:[\w +*/-]*[\w+*])?", own_id) or len(own_id) > LONGEST_ID
+    ]:
         raise ValueError(
             f"'ids({written})': {wrong[0]!r}: expected up to {LONGEST_ID} letters, digits, spaces, +, *, / or -, with a"
             " letter or digit first"

@@ -57,7 +57,7 @@ def option_lines(levels: Sequence[str], ordering: Sequence[int], labels: Sequenc
 
 
 def wording(condition: Condition, n: int) -> dict[str, object]:
-    """What a condition of probe `score_order` changes in the text of its templates.
+    """Changes that a condition of probe `score_order` makes to the text of its templates.
 
     Returns:
         `ids` (those of the levels, lowest first; None where they are the numbers 1 to n), `reference_score` (ID of the
@@ -90,7 +90,7 @@ class Frame:
 
 
 class _Gap(str):
-    """What stands for an option while a template is rendered."""
+    """Placeholder for an option while a template is rendered."""
 
     __slots__ = ("description", "label")
 

@@ -1,4 +1,4 @@
-"""How many orderings a study may ask for. Checks of a config read it, so it imports nothing that is slow to import."""
+"""Most orderings that a study may ask for. Checks of a config read it, so it imports nothing that is slow to import."""
 
 import math
 

@@ -158,7 +158,7 @@ def _limited(name: str, plain: Callable) -> Callable:
         elif name == "join":
             between = next((len(value) for value in (*given[1:], *named.values()) if isinstance(value, str)), 0)
             given = [_listed(given[0]), *given[1:]]
-            _check_length(sum(len(str(_scalar(each))) + between for each in given[0]))
+            _check_length(sum(len(str(_scalar(entry))) + between for entry in given[0]))
             values = (*values[:1], *given) if passes else given
         return plain(*values, **named)
 

@@ -55,7 +55,7 @@ def discover(folder: str | Path) -> dict[str, dict]:
 
 @dataclass
 class _Seen:
-    """What the files hold of one judge.
+    """Record of what the files hold of one judge.
 
     Attributes:
         place: of its first answer.
@@ -76,9 +76,9 @@ def _files_of(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
     seen, paths = 0, []
-    for place, _, names in os.walk(folder):
-        paths += [Path(place, name) for name in names if name.endswith(formats.SUFFIXES) and name[0] != "."]
-        if (seen := seen + len(names)) > MAX_FILES:
+    for place, _, file_names in os.walk(folder):
+        paths += [Path(place, name) for name in file_names if name.endswith(formats.SUFFIXES) and name[0] != "."]
+        if (seen := seen + len(file_names)) > MAX_FILES:
             raise InputError(f"{folder}: more than {MAX_FILES:,} files; expected a folder with recorded answers alone")
     paths = sorted(path for path in paths if path.is_file())
     if not paths:
@@ -87,17 +87,17 @@ def _files_of(folder: Path) -> list[Path]:
 
 
 def _seen_in(paths: list[Path]) -> dict[tuple[str, str | None], _Seen]:
-    """What the files hold of each judge, by its name and prompt style."""
-    found: dict[tuple[str, str | None], _Seen] = {}
+    """Contents of the files by judge: its name and prompt style."""
+    by_judge: dict[tuple[str, str | None], _Seen] = {}
     for path in paths:
         for record in formats.read(path):
-            seen = found.setdefault((record["judge"], record["prompt_style"]), _Seen(formats.place(record)))
+            seen = by_judge.setdefault((record["judge"], record["prompt_style"]), _Seen(formats.place(record)))
             seen.formats.add(record["format"])
             seen.adapters.add(formats.adapter_of(record))
             seen.files[str(path)] = None
             if record["ordering"]:
                 seen.scores.add(len(record["ordering"]))
-    return found
+    return by_judge
 
 
 def add_judges(config: dict) -> None:
@@ -126,8 +126,8 @@ def add_judges(config: dict) -> None:
             study["judges"] = [*study["judges"], *named]
         joined |= bool(named)
     if studies and not joined:
-        found, wanted = ("score one text", "compare two") if compares else ("compare two texts", "score one")
-        raise InputError(f"{folder}: the recorded answers {found} each; the studies of strategy {STRATEGY!r} {wanted}")
+        given, wanted = ("score one text", "compare two") if compares else ("compare two texts", "score one")
+        raise InputError(f"{folder}: the recorded answers {given} each; the studies of strategy {STRATEGY!r} {wanted}")
 
 
 def id_of(judge: str, prompt_style: str | None = None, where: str = "judge") -> str:
@@ -143,5 +143,5 @@ def id_of(judge: str, prompt_style: str | None = None, where: str = "judge") -> 
 
 
 def title(name: str, style: str | None) -> str:
-    """How messages call a judge."""
+    """Name by which messages call a judge."""
     return f"{name!r}" if style is None else f"{name!r} with prompt style {style!r}"

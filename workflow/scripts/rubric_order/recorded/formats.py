@@ -118,7 +118,7 @@ def _ordering(value: object) -> list[int]:
 
 @dataclass(frozen=True)
 class _Format:
-    """How the records of one kind of file are written.
+    """Form in which the records of one kind of file are written.
 
     Attributes:
         marks: fields that no other format has together.
@@ -144,8 +144,8 @@ def _summeval_pairwise(record: dict) -> dict:
     shown = [(record["pair"][k], record[f"human_score_{k + 1}"]) for k in ((1, 0) if record["toggled"] else (0, 1))]
     (first, second), human_scores = zip(*shown, strict=True)
     kept = {"shown_first": first, "shown_second": second, "human_scores": list(human_scores)}
-    names = {"benchmark": SUMMEVAL, "task": record["criterion"], "source_id": record["article_id"]}
-    return _article(record) | kept | names | {"options": record["options"]}
+    source = {"benchmark": SUMMEVAL, "task": record["criterion"], "source_id": record["article_id"]}
+    return _article(record) | kept | source | {"options": record["options"]}
 
 
 def _article(record: dict) -> dict:
@@ -248,8 +248,8 @@ def adapter_of(record: Mapping) -> str | None:
         return None
     key = record["benchmark"] if record["format"] == "pairwise" else record["format"]
     if key not in ADAPTERS:
-        known = ", ".join(name for name in ADAPTERS if name not in FORMATS)
-        raise InputError(f"{place(record)}: field 'benchmark': expected {known}, found {key!r:.60}")
+        expected = ", ".join(name for name in ADAPTERS if name not in FORMATS)
+        raise InputError(f"{place(record)}: field 'benchmark': expected {expected}, found {key!r:.60}")
     return ADAPTERS[key]
 
 
@@ -258,11 +258,11 @@ def place(record: Mapping) -> str:
 
 
 def describe(record: Mapping) -> str:
-    """What a record is about, for messages."""
+    """Description of what a record is about, for messages."""
     if isinstance(record["item_id"], str):
         return f"item {record['item_id']!r}"
-    names = ("benchmark", "group_id", "candidate", "criterion", "shown_first", "shown_second")
-    return ", ".join(f"{name} {record[name]!r}" for name in names if isinstance(record[name], str))
+    fields = ("benchmark", "group_id", "candidate", "criterion", "shown_first", "shown_second")
+    return ", ".join(f"{name} {record[name]!r}" for name in fields if isinstance(record[name], str))
 
 
 def read(path: Path) -> Iterator[dict]:
@@ -293,26 +293,26 @@ def read(path: Path) -> Iterator[dict]:
 
 
 def _recognise(row: dict, where: str) -> str:
-    for name, known in FORMATS.items():
-        if all(mark in row for mark in known.marks):
+    for name, form in FORMATS.items():
+        if all(mark in row for mark in form.marks):
             return name
-    expected = "; ".join(f"{', '.join(known.required)} ({name})" for name, known in FORMATS.items())
+    expected = "; ".join(f"{', '.join(form.required)} ({name})" for name, form in FORMATS.items())
     raise InputError(
         f"{where}: no known format of recorded answers: found fields {', '.join(row)}; expected {expected}"
     )
 
 
 def _check(row: dict, kind: str) -> dict:
-    known = FORMATS[kind]
+    form = FORMATS[kind]
     kept = {}
-    for name, check in (known.required | known.optional).items():
+    for name, check in (form.required | form.optional).items():
         if name in row:
             try:
                 kept[name] = check(row[name])
             except ValueError as error:
                 raise InputError(f"field {name!r}: expected {error}, found {row[name]!r:.60}") from None
-        elif name in known.required:
-            raise InputError(f"field {name!r} is missing; format {kind!r} has {', '.join(known.required)}")
+        elif name in form.required:
+            raise InputError(f"field {name!r} is missing; format {kind!r} has {', '.join(form.required)}")
     return kept
 
 
@@ -326,8 +326,8 @@ def _json_rows(path: Path) -> Iterator[tuple[int, object]]:
                     if text:
                         yield line, json.loads(text)
                 except UnicodeDecodeError as error:
-                    found = f"0x{error.object[error.start]:02x}"
-                    raise InputError(f"{path}: line {line}: expected UTF-8, found byte {found}") from None
+                    byte = f"0x{error.object[error.start]:02x}"
+                    raise InputError(f"{path}: line {line}: expected UTF-8, found byte {byte}") from None
                 except json.JSONDecodeError as error:
                     raise InputError(
                         f"{path}: line {line}, column {error.colno}: malformed JSON: {error.msg}"

@@ -91,9 +91,9 @@ def _number_duplicates(records: list[dict], duplicates: str) -> None:
             seen: dict[int, dict] = {}
             for record in group:
                 if record["repeat"] in seen:
-                    found = f"{formats.describe(record)}, repeat {record['repeat']}"
+                    description = f"{formats.describe(record)}, repeat {record['repeat']}"
                     first = formats.place(seen[record["repeat"]])
-                    raise InputError(f"{formats.place(record)}: {found}, is already recorded at {first}")
+                    raise InputError(f"{formats.place(record)}: {description}, is already recorded at {first}")
                 seen[record["repeat"]] = record
         repeated += extra
         for repeat, record in enumerate(sorted(group, key=lambda record: record["repeat"])):
@@ -139,14 +139,16 @@ def plan(
     """
     _check_option("unknown", unknown, UNKNOWN)
     _check_kind(records, compare=False)
-    known = _with_items(items, records, unknown)
-    if known.empty:
+    matched = _with_items(items, records, unknown)
+    if matched.empty:
         raise InputError(f"judge {judge_id}: no recorded answer is of an item of dataset {_dataset(items)}")
-    unread = len(items) - known["item_id"].nunique()
+    unread = len(items) - matched["item_id"].nunique()
     if unread:
         log.warning("judge %s: %d of %d items have no recorded answer", judge_id, unread, len(items))
-    reads = known[["item_id", "repeat", "request_id"]].copy()
-    reads["ordering"] = pd.Series([_shown(record, n) for record in known.to_dict("records")], known.index, dtype=object)
+    reads = matched[["item_id", "repeat", "request_id"]].copy()
+    reads["ordering"] = pd.Series(
+        [_shown(record, n) for record in matched.to_dict("records")], matched.index, dtype=object
+    )
     reads["n"] = reads["ordering"].map(len).astype("int64")
     reads["place"] = reads["item_id"].map({item_id: place for place, item_id in enumerate(items["item_id"])})
     reads = reads.sort_values(["n", "place"], kind="stable")
@@ -177,10 +179,10 @@ def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
 
 def _with_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.DataFrame:
     """The records with the id of the item that each is of; those of no item are left out, or refused."""
-    known = records.assign(item_id=_item_ids(items, records))
-    absent = known["item_id"].isna()
+    matched = records.assign(item_id=_item_ids(items, records))
+    absent = matched["item_id"].isna()
     if not absent.any():
-        return known
+        return matched
     first = records[absent.to_numpy()].iloc[0]
     message = f"{formats.describe(first)} is not among the items of dataset {_dataset(items)}"
     if unknown == "refuse":
@@ -188,7 +190,7 @@ def _with_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.
     log.warning(
         "%d of %d records left out; the first: %s: %s", absent.sum(), len(records), formats.place(first), message
     )
-    return known[~absent]
+    return matched[~absent]
 
 
 def _item_ids(items: pd.DataFrame, records: pd.DataFrame) -> list[str | None]:
@@ -198,18 +200,18 @@ def _item_ids(items: pd.DataFrame, records: pd.DataFrame) -> list[str | None]:
     for item_id, *key in zip(items["item_id"], *(items[name] for name in _KEY), strict=True):
         by_key.setdefault(_folded(key), item_id)
     twice = len(items) - len(by_key)
-    found = []
+    matched = []
     for record in records.to_dict("records"):
         if isinstance(record["item_id"], str):
-            found.append(record["item_id"] if record["item_id"] in ids else None)
+            matched.append(record["item_id"] if record["item_id"] in ids else None)
             continue
         if twice:
             raise InputError(
                 f"{formats.place(record)}: names an item by group, candidate and criterion, which {twice} items of "
                 f"dataset {_dataset(items)} share with another"
             )
-        found.append(by_key.get(_folded([record[name] for name in _KEY])))
-    return found
+        matched.append(by_key.get(_folded([record[name] for name in _KEY])))
+    return matched
 
 
 _KEY = ("group_id", "candidate", "criterion")
@@ -282,14 +284,14 @@ def _rows(records: pd.DataFrame, pairs: np.ndarray) -> Iterable[tuple]:
 
 def _baselines(benchmark: pd.Series, first: pd.Series, second: pd.Series) -> pd.Series:
     """The candidate that is in all comparisons of a record's benchmark; None where there is none, or where both are."""
-    found = pd.Series([None] * len(benchmark), dtype=object)
+    baselines = pd.Series([None] * len(benchmark), dtype=object)
     for name in benchmark.unique():
         rows = np.flatnonzero(benchmark == name)
         candidates = {*zip(first[rows], second[rows], strict=True)}
         shared = set.intersection(*({*pair} for pair in candidates))
         if len(shared) == 1:
-            found[rows] = shared.pop()
-    return found
+            baselines[rows] = shared.pop()
+    return baselines
 
 
 def _folded(key: list[str]) -> tuple[str, str, str]:

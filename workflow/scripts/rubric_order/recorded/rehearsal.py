@@ -81,40 +81,40 @@ def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Mapping, *, ada
     compared = _pairs(items, pairs)
     orders = list(itertools.product(compared, ((1, 2), (2, 1)), range(repeats)))
     of_pair = np.array([[merit[one], merit[other]] for (one, other), _, _ in orders])
-    names = ["\x1f".join(pair) for pair, _, _ in orders]
-    found = simulation.compare(
+    pair_keys = ["\x1f".join(pair) for pair, _, _ in orders]
+    outcome = simulation.compare(
         simulated,
         np.array([order for _, order, _ in orders]),
         of_pair,
-        unit=simulation.keys(f"{head}\x1funit\x1f{name}" for name in names),
+        unit=simulation.keys(f"{head}\x1funit\x1f{name}" for name in pair_keys),
         group=simulation.keys(f"{head}\x1fgroup\x1f{one.partition('-')[0]}" for (one, _), _, _ in orders),
-        read=simulation.keys(f"{head}\x1fread\x1f{place}\x1f{name}" for place, name in enumerate(names)),
+        read=simulation.keys(f"{head}\x1fread\x1f{place}\x1f{name}" for place, name in enumerate(pair_keys)),
         temperature=TEMPERATURE,
         tie=len(letters) > 2,
         ranking=False,
     )
-    known = items.set_index("item_id").to_dict("index")
+    keyed_items = items.set_index("item_id").to_dict("index")
     answers = [
         NO_CHOICE if failed else form.format(letters[place])
-        for place, failed in zip(found.places[:, 0], found.failed, strict=True)
+        for place, failed in zip(outcome.places[:, 0], outcome.failed, strict=True)
     ]
     return [
         {"judge": judge["model"], "options": list(letters), "response": answer}
-        | _about(benchmark, known[one], known[other], order, repeat)
+        | _about(benchmark, keyed_items[one], keyed_items[other], order, repeat)
         for ((one, other), order, repeat), answer in zip(orders, answers, strict=True)
     ]
 
 
 def _about(benchmark: str, one: Mapping, other: Mapping, order: tuple[int, int], repeat: int) -> dict:
     """Fields of a record about the two items that it compares, in the format of its benchmark."""
-    names = [one["candidate"], other["candidate"]]
+    candidates = [one["candidate"], other["candidate"]]
     if benchmark == SUMMEVAL:
         human = {f"human_score_{k}": item["human_score"] for k, item in enumerate((one, other), start=1)}
-        about = {"criterion": one["criterion"], "article_id": one["group_id"]}
-        return about | {"pair": names, "toggled": order == (2, 1)} | human
-    first, second = (names[option - 1] for option in order)
-    about = {"benchmark": benchmark, "task": one["category"], "question_id": one["group_id"]}
-    return about | {"answer_a": first, "answer_b": second, "repetition": repeat}
+        fields = {"criterion": one["criterion"], "article_id": one["group_id"]}
+        return fields | {"pair": candidates, "toggled": order == (2, 1)} | human
+    first, second = (candidates[option - 1] for option in order)
+    fields = {"benchmark": benchmark, "task": one["category"], "question_id": one["group_id"]}
+    return fields | {"answer_a": first, "answer_b": second, "repetition": repeat}
 
 
 def _pairs(items: pd.DataFrame, pairs: pd.DataFrame) -> list[tuple[str, str]]:

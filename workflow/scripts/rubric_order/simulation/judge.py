@@ -155,14 +155,14 @@ class Simulation:
         return _stretched(np.atleast_1d(self.failure_rate), n)
 
     def criterion_shifts(self, n: int) -> np.ndarray:
-        """What each place among n criteria adds to the judge's opinion, shape (n,)."""
+        """Amount that each place among n criteria adds to the judge's opinion, shape (n,)."""
         if isinstance(self.criterion_position, int | float):
             return self.criterion_position * np.linspace(0, 1, n)
         return _stretched(self.criterion_position, n)
 
 
 class Wording(NamedTuple):
-    """What prompts say beside the order of their options.
+    """Content of prompts beside the order of their options.
 
     Attributes:
         ids: of each read how the scores 1 to n are written, shape (reads, n).
@@ -176,7 +176,7 @@ class Wording(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """What the judge does with each of some prompts.
+    """Selections of the judge under each of some prompts.
 
     Attributes:
         position: 1-based position of the selected option, shape (reads,).
@@ -242,7 +242,7 @@ def latent_quality(dataset: str, item_ids: Sequence[str]) -> np.ndarray:
     """
     groups = [item.partition("-")[0] for item in item_ids]
     texts = [item.rpartition("-")[0] if item.count("-") > 1 else item for item in item_ids]
-    return quality_of(*(_quality_keys(dataset, names) for names in (groups, texts, item_ids)))
+    return quality_of(*(_quality_keys(dataset, ids) for ids in (groups, texts, item_ids)))
 
 
 def _quality_keys(dataset: str, names: Sequence[str]) -> np.ndarray:
@@ -276,7 +276,7 @@ def human_scores(quality: np.ndarray, item: np.ndarray, *, raters: int, rater_no
 
 
 def opinions(simulation: Simulation, quality: np.ndarray, *, item: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """What the judge thinks of items, in values. Shape (items,).
+    """Opinion of the judge on items, in values. Shape (items,).
 
     Args:
         quality: of each item, shape (items,).
@@ -324,12 +324,12 @@ def select(
 
 
 def latent_length(dataset: str, item_ids: Sequence[str]) -> np.ndarray:
-    """How long the texts of items are, in standard deviations. Shape (items,)."""
+    """Length of the texts of items, in standard deviations. Shape (items,)."""
     return normals(keys(f"length\x1f{dataset}\x1f{item_id}" for item_id in item_ids), _LENGTH, 1)[:, 0]
 
 
 class Comparison(NamedTuple):
-    """What the judge does with prompts that compare candidates.
+    """Verdicts of the judge on prompts that compare candidates.
 
     Attributes:
         places: the positions that it names, from 0, the best first; one where it names the best alone, and the number
@@ -438,7 +438,7 @@ def written_level(simulation: Simulation, wanted: np.ndarray, read: np.ndarray, 
 
 
 def matches(simulation: Simulation, level: np.ndarray, wanted: np.ndarray, read: np.ndarray, n: int) -> np.ndarray:
-    """Whether the judge says of each text that its level is the one that was asked for; shape (reads,)."""
+    """True where the judge says of a text that its level is the one that was asked for; shape (reads,)."""
     step = (HIGH - LOW) / (n - 1)
     seen = level + simulation.reviewing_error / step * normals(read, _REVIEW, 1)[:, 0]
     return np.abs(seen - wanted) <= 0.5 / step

@@ -29,7 +29,7 @@ class Truth(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """What a judge does with some items.
+    """Reads of some items by a judge.
 
     Attributes:
         shown: the score at each position, shape (items, reads, n).
@@ -119,7 +119,7 @@ def _new_keys(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def _repeats(prompts: np.ndarray) -> np.ndarray:
-    """How often each prompt (columns) of an item (rows) came before."""
+    """Number of times that each prompt (columns) of an item (rows) came before."""
     return np.tril(prompts[:, :, None] == prompts[:, None, :], -1).sum(axis=2)
 
 
@@ -137,9 +137,9 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
         number = np.arange(items)
         group = [f"g{place:05d}" for place in number // candidates]
         candidate = [f"c{place:02d}" for place in number % candidates]
-        names = dict.fromkeys(KEYS[:-2], "simulated") | {"profile": DEFAULT_PROFILE, "condition": BASELINE} | keys
+        columns = dict.fromkeys(KEYS[:-2], "simulated") | {"profile": DEFAULT_PROFILE, "condition": BASELINE} | keys
         table = pd.DataFrame(
-            names
+            columns
             | {
                 "item_id": np.repeat([f"{g}-{c}" for g, c in zip(group, candidate, strict=True)], count),
                 "group_id": np.repeat(group, count),
@@ -218,7 +218,7 @@ def true_v(judge: Simulation, n: int, **options: object) -> Truth:
 def _position_totals(
     judge: Simulation, n: int, strategy: str, temperature: float, readout: str, items: int, seed: int
 ) -> np.ndarray:
-    """How often each position is expected to be selected in each item. Shape (items, n)."""
+    """Expected number of times that each position is selected in each item. Shape (items, n)."""
     totals = []
     for batch in _batches(judge, items, seed, n=n, strategies=[strategy], temperature=temperature):
         reads = batch[strategy]
@@ -271,9 +271,9 @@ def true_agreement(
         for strategy, reads in batch.items():
             expected = (reads.probabilities * reads.shown).sum(axis=2)
             scores = reads.scores if readout == "hard" else expected
-            found = ~np.isnan(scores)
+            has_score = ~np.isnan(scores)
             with np.errstate(invalid="ignore"):
-                means[strategy].append(np.where(found, scores, 0).sum(axis=1) / found.sum(axis=1))
+                means[strategy].append(np.where(has_score, scores, 0).sum(axis=1) / has_score.sum(axis=1))
         human.append(reads.human)
     y = np.concatenate(human)
     both = [_pearson(np.concatenate(means[strategy]), y) for strategy in strategies]
@@ -286,7 +286,7 @@ def true_agreement(
 
 def _pearson(x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
     """Pearson's r of the items that have both, and how much each item moves it, on average 0."""
-    known = ~np.isnan(x)
-    zx, zy = ((each - each[known].mean()) / each[known].std() for each in (x, y))
-    r = (zx * zy)[known].mean()
-    return r, np.where(known, zx * zy - r * (zx**2 + zy**2) / 2, 0) / known.mean()
+    is_known = ~np.isnan(x)
+    zx, zy = ((values - values[is_known].mean()) / values[is_known].std() for values in (x, y))
+    r = (zx * zy)[is_known].mean()
+    return r, np.where(is_known, zx * zy - r * (zx**2 + zy**2) / 2, 0) / is_known.mean()

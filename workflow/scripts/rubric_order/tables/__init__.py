@@ -92,7 +92,7 @@ def _p_of_order(p: float, p_card: float) -> str:
 
 
 def flags(n_clusters: Iterable[float], *others: Iterable[str]) -> list[str]:
-    """What to beware of in each row: few clusters, and whatever else is named; empty where there is nothing.
+    """Warnings on each row: few clusters, and whatever else is named; empty where there is nothing.
 
     With fewer clusters than `FEW_CLUSTERS`, intervals and tests depend on how the few happen to be.
     """
@@ -109,11 +109,13 @@ def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], nam
     """
     index = pd.MultiIndex.from_frame(rows[keys])
     of_others = others.set_index(keys)["flag"].reindex(index).fillna("")
-    found = []
+    joined = []
     for flag, other in zip(rows["flag"].fillna(""), of_others, strict=True):
         said = [part for part in flag.split(", ") if part]
-        found.append(", ".join([*said, *(f"{name} {part}" for part in other.split(", ") if part and part not in said)]))
-    return found
+        joined.append(
+            ", ".join([*said, *(f"{name} {part}" for part in other.split(", ") if part and part not in said)])
+        )
+    return joined
 
 
 def of_studies(
@@ -151,12 +153,12 @@ def widen(estimates: pd.DataFrame, keys: list[str], quantities: list[str]) -> pd
         The keys, and for each quantity columns of its name, with ``_low`` and with ``_high``; NaN where there is none.
     """
     ends = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
-    found = estimates[keys].drop_duplicates().set_index(keys)
+    wide = estimates[keys].drop_duplicates().set_index(keys)
     for quantity in quantities:
         of_quantity = estimates[estimates["quantity"] == quantity].set_index(keys)
         for end, column in ends.items():
-            found[f"{quantity}{end}"] = of_quantity[column].astype(float)
-    return found.reset_index()
+            wide[f"{quantity}{end}"] = of_quantity[column].astype(float)
+    return wide.reset_index()
 
 
 # Parts of a difference between strategies (`strategy_comparison.paired_differences`), each with the other side's name.
@@ -258,9 +260,13 @@ def _latex(printed: pd.DataFrame, caption: str) -> str:
         return "".join(_LATEX_SPECIAL.get(character, character) for character in text)
 
     formats = [_number_format(printed.iloc[:, place]) for place in range(len(printed.columns))]
-    heads = [f"{{{cell(name)}}}" if known else cell(name) for name, known in zip(printed.columns, formats, strict=True)]
+    heads = [
+        f"{{{cell(name)}}}" if number_format else cell(name)
+        for name, number_format in zip(printed.columns, formats, strict=True)
+    ]
     lines = [
-        " & ".join(_in_column(cell(value), known) for value, known in zip(row, formats, strict=True)) + r" \\"
+        " & ".join(_in_column(cell(value), number_format) for value, number_format in zip(row, formats, strict=True))
+        + r" \\"
         for row in printed.itertuples(index=False)
     ]
     first, notes = _first_sentence(caption)
@@ -277,7 +283,7 @@ def _latex(printed: pd.DataFrame, caption: str) -> str:
             *([rf"\footnotesize\setlength{{\tabcolsep}}{{{SMALL[1]:g}pt}}"] if small else []),
             r"\begin{threeparttable}",
             rf"\caption{{{cell(first)}}}",
-            rf"\begin{{tabular}}{{{''.join(known or 'l' for known in formats)}}}",
+            rf"\begin{{tabular}}{{{''.join(number_format or 'l' for number_format in formats)}}}",
             r"\toprule",
             " & ".join(heads) + r" \\",
             r"\midrule",
@@ -307,12 +313,12 @@ def _first_sentence(text: str) -> tuple[str, str]:
 
 def _number_format(column: pd.Series) -> str:
     """The column type of siunitx for a column of numbers and gaps; empty for one of texts."""
-    found = [str(value) for value in column if str(value) not in _GAPS]
-    if not found or not all(_NUMBER.fullmatch(text) for text in found):
+    texts = [str(value) for value in column if str(value) not in _GAPS]
+    if not texts or not all(_NUMBER.fullmatch(text) for text in texts):
         return ""
-    digits = [text.lstrip("+-").replace(",", "").partition(".") for text in found]
+    digits = [text.lstrip("+-").replace(",", "").partition(".") for text in texts]
     whole, decimals = (max(len(part[place]) for part in digits) for place in (0, 2))
-    sign = "+" if any(text[0] in "+-" for text in found) else ""
+    sign = "+" if any(text[0] in "+-" for text in texts) else ""
     return f"S[table-format={sign}{max(whole, 1)}.{decimals}]" if decimals else f"S[table-format={sign}{whole}]"
 
 

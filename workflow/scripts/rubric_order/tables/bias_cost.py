@@ -1,4 +1,4 @@
-"""Which ordering has the least Bias Cost, and what choosing it is worth."""
+"""Ordering with the least Bias Cost, and what choosing it is worth."""
 
 import pandas as pd
 
@@ -40,14 +40,14 @@ def table(
     chosen = chosen[chosen["cluster"] == cluster]
     costs = chosen[chosen["quantity"] == "cost"]
     cheapest = costs.sort_values("estimate", kind="stable").drop_duplicates(KEYS).sort_index()
-    found = cheapest[[*KEYS, "ordering", "noise", "n_items", "n_clusters"]]
+    rows = cheapest[[*KEYS, "ordering", "noise", "n_items", "n_clusters"]]
     stable = chosen[chosen["quantity"] == "chosen_share"].rename(columns={"estimate": "chosen_share"})
-    found = found.merge(stable[[*KEYS, "ordering", "chosen_share"]], on=[*KEYS, "ordering"])
+    rows = rows.merge(stable[[*KEYS, "ordering", "chosen_share"]], on=[*KEYS, "ordering"])
     of_ordering = widen(chosen[chosen["ordering"].notna()], [*KEYS, "ordering"], OF_ORDERING)
     canonical = of_ordering[of_ordering["ordering"] == " ".join(map(str, range(1, n + 1)))].drop(columns="ordering")
-    found = found.merge(of_ordering, on=[*KEYS, "ordering"])
-    found = found.merge(canonical, on=KEYS, suffixes=("", "_canonical"))
-    return found.merge(widen(chosen[chosen["quantity"].isin(HELD_OUT)], KEYS, HELD_OUT), on=KEYS)
+    rows = rows.merge(of_ordering, on=[*KEYS, "ordering"])
+    rows = rows.merge(canonical, on=KEYS, suffixes=("", "_canonical"))
+    return rows.merge(widen(chosen[chosen["quantity"].isin(HELD_OUT)], KEYS, HELD_OUT), on=KEYS)
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

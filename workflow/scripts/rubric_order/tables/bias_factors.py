@@ -1,4 +1,4 @@
-"""What consistency and fairness of comparisons depend on, as Shi et al. print it."""
+"""Factors that consistency and fairness of comparisons depend on, as Shi et al. print them."""
 
 import pandas as pd
 

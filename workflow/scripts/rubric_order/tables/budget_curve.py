@@ -28,7 +28,7 @@ def table(budget_curve: pd.DataFrame, *, study: str, statistic: str, cluster: st
         `reads` K, `r_one`, `r_all`, `gain`, and `share_3` and `share_5` of it, each with `_low` and `_high`.
     """
     chosen = budget_curve.query("study == @study and statistic == @statistic and cluster == @cluster")
-    found = chosen.groupby(KEYS, sort=False).agg(
+    rows = chosen.groupby(KEYS, sort=False).agg(
         reads=("k", "max"), n_items=("n_items", "first"), n_clusters=("n_clusters", "first")
     )
     last = chosen["k"] == chosen.groupby(KEYS)["k"].transform("max")
@@ -37,8 +37,8 @@ def table(budget_curve: pd.DataFrame, *, study: str, statistic: str, cluster: st
     for name, (quantity, where) in parts.items():
         part = chosen[where & (chosen["quantity"] == quantity)].set_index(KEYS)
         for end, column in (("", "estimate"), ("_low", "ci_low"), ("_high", "ci_high")):
-            found[f"{name}{end}"] = part[column].reindex(found.index).astype(float)
-    return found.reset_index()
+            rows[f"{name}{end}"] = part[column].reindex(rows.index).astype(float)
+    return rows.reset_index()
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Where the canonical ordering stands among all orderings."""
+"""Place of the canonical ordering among all orderings."""
 
 import pandas as pd
 
@@ -34,10 +34,10 @@ def table(
     chosen = chosen[chosen["cluster"] == cluster]
     shares = chosen[chosen["quantity"] == "rank_share"]
     shares = shares.assign(quantity="rank_share_" + shares["rank"].astype(str))
-    found = widen(pd.concat([chosen[chosen["quantity"] != "rank_share"], shares]), KEYS, QUANTITIES)
+    rows = widen(pd.concat([chosen[chosen["quantity"] != "rank_share"], shares]), KEYS, QUANTITIES)
     wide = shares.pivot(index=KEYS, columns="rank", values="estimate").add_prefix("rank_share_").reset_index()
-    found = found.merge(chosen.groupby(KEYS, sort=False)["n_clusters"].min().reset_index(), on=KEYS)
-    return found.merge(wide.rename_axis(columns=None), on=KEYS)
+    rows = rows.merge(chosen.groupby(KEYS, sort=False)["n_clusters"].min().reset_index(), on=KEYS)
+    return rows.merge(wide.rename_axis(columns=None), on=KEYS)
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Whether the criterion right before another moves its score, and what is left of position effects then."""
+"""Effect of the criterion right before another on its score, and what is left of position effects then."""
 
 import pandas as pd
 
@@ -73,6 +73,6 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         printed[title] = p_values(rows[name], rows[f"{name}_holm"])
     for name, title in (("position", "criteria"), ("position_given_slope", "criteria given slope")):
         counts = zip(rows[f"{name}_criteria"], rows["n_criteria"], strict=True)
-        printed[title] = [f"{found}/{total}" for found, total in counts]
+        printed[title] = [f"{number}/{total}" for number, total in counts]
     printed["flag"] = flags(rows["n_groups"])
     return printed

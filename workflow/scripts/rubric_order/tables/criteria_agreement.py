@@ -45,26 +45,26 @@ def table(
     rows = []
     for key, block in chosen.groupby(keys, sort=False):
         row = dict(zip(keys, key, strict=True)) | {"n_clusters": block["n_clusters"].iloc[0], "first": first}
-        for found in block.itertuples():
-            if found.quantity == "pearson":
-                name = f"pearson_{found.strategy}"
-            elif found.strategy == first:
-                name = f"difference_{found.other}"
+        for result in block.itertuples():
+            if result.quantity == "pearson":
+                name = f"pearson_{result.strategy}"
+            elif result.strategy == first:
+                name = f"difference_{result.other}"
             else:
                 continue
-            row |= {name: found.estimate, f"{name}_low": found.ci_low, f"{name}_high": found.ci_high}
-            if found.quantity != "pearson":
-                row |= {f"{name}_p": found.p, f"{name}_p_holm": found.p_holm, f"{name}_p_bh": found.p_bh}
+            row |= {name: result.estimate, f"{name}_low": result.ci_low, f"{name}_high": result.ci_high}
+            if result.quantity != "pearson":
+                row |= {f"{name}_p": result.p, f"{name}_p_holm": result.p_holm, f"{name}_p_bh": result.p_bh}
         rows.append(row)
-    found = pd.DataFrame(rows, columns=[*keys, "n_clusters", "first"] if not rows else None)
+    result = pd.DataFrame(rows, columns=[*keys, "n_clusters", "first"] if not rows else None)
     order = [f"{kind}_{name}" for kind in ("pearson", "difference") for name in NAMES]
     values = [
         f"{name}{end}"
         for name in order
         for end in ("", "_low", "_high", "_p", "_p_holm", "_p_bh")
-        if f"{name}{end}" in found
+        if f"{name}{end}" in result
     ]
-    return found[[*keys, "n_clusters", "first", *values]]
+    return result[[*keys, "n_clusters", "first", *values]]
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

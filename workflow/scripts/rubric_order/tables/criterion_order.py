@@ -69,7 +69,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 
     def of_all(name: str) -> list[str]:
         return [
-            f"{found}/{total}" for found, total in zip(rows[f"n_significant_{name}"], rows["n_criteria"], strict=True)
+            f"{significant}/{total}"
+            for significant, total in zip(rows[f"n_significant_{name}"], rows["n_criteria"], strict=True)
         ]
 
     return pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Whether the order of the criteria and the order of the score levels act apart from each other."""
+"""Tests of whether the order of the criteria and the order of the score levels act apart from each other."""
 
 import pandas as pd
 
@@ -39,8 +39,8 @@ def table(crossed_orders: pd.DataFrame, *, study: str, n: int, profile: str = "d
             row |= {f"{name}_{column}": tests.at[name, column] for name in TESTS}
         row["n_pairs"] = tests.at["interaction", "n_pairs"]
         v = block[block["quantity"] == "cramers_v"].sort_values("criterion_position")
-        for name, found in (("v_first", v.iloc[0]), ("v_last", v.iloc[-1])):
-            row |= {name: found["estimate"], f"{name}_low": found["ci_low"], f"{name}_high": found["ci_high"]}
+        for name, values in (("v_first", v.iloc[0]), ("v_last", v.iloc[-1])):
+            row |= {name: values["estimate"], f"{name}_low": values["ci_low"], f"{name}_high": values["ci_high"]}
         rows.append(row)
     columns = [
         *keys,

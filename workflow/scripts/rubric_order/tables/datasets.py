@@ -1,4 +1,4 @@
-"""What is in the datasets."""
+"""Contents of the datasets."""
 
 import pandas as pd
 
@@ -31,12 +31,12 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         printed[name] = pooled[f"n_{name}"]
     lengths = zip(pooled["words_mean"], pooled["words_min"], pooled["words_max"], strict=True)
     printed["words (min, max)"] = [f"{mean:.0f} ({low:.0f}, {high:.0f})" for mean, low, high in lengths]
-    given = [f"{n} {source}" if known else "none" for known, (n, source) in zip(scored, given_by, strict=True)]
+    given = [f"{n} {source}" if is_scored else "none" for is_scored, (n, source) in zip(scored, given_by, strict=True)]
     printed["scored by"] = [text.removesuffix("s") if text.startswith("1 ") else text for text in given]
     printed["mean score"] = [f"{mean:.2f}" if pd.notna(mean) else "" for mean in pooled["score_mean"]]
     printed["% of scores 1 to 5"] = [
-        " / ".join(f"{100 * share:.0f}" for share in row) if known else ""
-        for known, row in zip(scored, shares, strict=True)
+        " / ".join(f"{100 * share:.0f}" for share in row) if is_scored else ""
+        for is_scored, row in zip(scored, shares, strict=True)
     ]
     for name, title in (("alpha", "alpha"), ("rater_vs_rest", "one against the rest, r")):
         ends = zip(pooled[name], pooled[f"{name}_low"], pooled[f"{name}_high"], strict=True)

@@ -1,4 +1,4 @@
-"""What is shown to be too small to be worth mention."""
+"""Effects that are shown to be too small to be worth mention."""
 
 import pandas as pd
 
@@ -49,8 +49,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["strategy"] = [f"{strategy} - {baseline}" if baseline else strategy for strategy, baseline in pairs]
     printed["n"] = rows["n"]
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    names = zip(rows["quantity"].map(QUANTITIES), rows["other"], strict=True)
-    printed["quantity"] = [f"{name} against {other}" if other else name for name, other in names]
+    quantities = zip(rows["quantity"].map(QUANTITIES), rows["other"], strict=True)
+    printed["quantity"] = [f"{name} against {other}" if other else name for name, other in quantities]
     printed["effect"] = intervals(rows, "estimate", form="+.3f")
     printed["margin"] = [f"{margin:g}" for margin in rows["margin"]]
     return printed.assign(verdict=rows["verdict"], flag=rows["flag"])

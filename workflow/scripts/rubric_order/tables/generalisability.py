@@ -1,4 +1,4 @@
-"""How well scores tell items apart, and how many orderings and repeats are needed for it."""
+"""Generalisability: how well scores tell items apart, and how many orderings and repeats are needed for it."""
 
 import numpy as np
 import pandas as pd

@@ -19,9 +19,9 @@ QUANTITIES = ("spearman", "pearson", "kappa", "mean_absolute_error", "differ", "
 
 def table(golden_alignment: pd.DataFrame) -> pd.DataFrame:
     """One row a dataset and source, see `golden_alignment.estimate`."""
-    found = widen(golden_alignment, KEYS, list(QUANTITIES))
+    rows = widen(golden_alignment, KEYS, list(QUANTITIES))
     counts = golden_alignment.groupby(KEYS)[["n_items", "n_clusters"]].max()
-    return found.join(counts, on=KEYS)
+    return rows.join(counts, on=KEYS)
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
@@ -31,7 +31,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         none = rows[quantity].isna()
         printed[head] = ["" if skip else text for skip, text in zip(none, intervals(rows, quantity), strict=True)]
     shares = [numbers(rows[name], form=".1%") for name in ("differ", "median")]
-    known = rows["differ"].notna()
-    told = zip(known, *shares, strict=True)
+    is_known = rows["differ"].notna()
+    told = zip(is_known, *shares, strict=True)
     printed["reads differ (no majority)"] = [f"{differ} ({none})" if has else "" for has, differ, none in told]
     return printed.assign(flag=flags(rows["n_clusters"]))

@@ -1,4 +1,4 @@
-"""How alike the criteria are scored: in one prompt, judged alone, and by people."""
+"""Likeness of the criteria's scores: in one prompt, judged alone, and by people."""
 
 import pandas as pd
 
@@ -41,11 +41,11 @@ def table(
     rows = []
     for key, block in chosen.groupby(keys, sort=False):
         row = dict(zip(keys, key, strict=True)) | block.iloc[0][["n_texts", "n_reads"]].to_dict()
-        for found in block.itertuples():
-            name = found.quantity
-            row |= {name: found.estimate, f"{name}_low": found.ci_low, f"{name}_high": found.ci_high}
+        for entry in block.itertuples():
+            name = entry.quantity
+            row |= {name: entry.estimate, f"{name}_low": entry.ci_low, f"{name}_high": entry.ci_high}
             if name in TESTED:
-                row |= {f"{name}_{p}": getattr(found, p) for p in ("p", "p_holm", "p_bh")}
+                row |= {f"{name}_{p}": getattr(entry, p) for p in ("p", "p_holm", "p_bh")}
         row["n_groups"] = block["n_groups"][block["n_groups"] > 0].min() if block["n_groups"].any() else 0
         rows.append(row)
     columns = [*keys, "n_texts", "n_groups", "n_reads"]

@@ -1,4 +1,4 @@
-"""Which factors consistency and fairness of comparisons depend on: Shi et al.'s Table 1."""
+"""Factors that consistency and fairness of comparisons depend on: Shi et al.'s Table 1."""
 
 import pandas as pd
 
@@ -63,17 +63,17 @@ def _factors(chosen: pd.DataFrame) -> list[dict]:
     offered = set(chosen["offered"].str.split(" ").explode())
     rows = []
     for factor, (levels, term) in FACTORS.items():
-        known = term in offered
+        is_offered = term in offered
         gains = {
-            f"aic_{dataset}_{short}": float(rises[dataset, outcome].get(term, 0.0)) if known else float("nan")
+            f"aic_{dataset}_{short}": float(rises[dataset, outcome].get(term, 0.0)) if is_offered else float("nan")
             for dataset in datasets
             for outcome, short in OUTCOMES.items()
             if (dataset, outcome) in rises
         }
         kept = [any(gains.get(f"aic_{name}_{short}", 0) > 0 for short in OUTCOMES.values()) for name in datasets]
-        marked = known and bool(datasets) and all(kept)
+        marked = is_offered and bool(datasets) and all(kept)
         mark = {level: ("yes*" if marked else "yes") if level in levels else "no" for level in LEVELS}
-        rows.append({"factor": factor, **mark, "significant": _word(known, marked)} | gains)
+        rows.append({"factor": factor, **mark, "significant": _word(is_offered, marked)} | gains)
     return rows
 
 

@@ -35,8 +35,8 @@ def table(judge_agreement: pd.DataFrame, *, study: str) -> pd.DataFrame:
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed = rows[["benchmark"]].copy()
-    names = {EVERY: "all, mean"}
-    printed["judge"] = rows["judge"].replace(names)
+    labels = {EVERY: "all, mean"}
+    printed["judge"] = rows["judge"].replace(labels)
     printed["other judge"] = rows["other"]
     for quantity, head, form in (
         ("agreement", "agreement", ".3f"),

@@ -1,4 +1,4 @@
-"""How judges, profiles, scales and datasets differ in position bias."""
+"""Differences of judges, profiles, scales and datasets in position bias."""
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ def table(judge_comparison: pd.DataFrame, *, study: str, cluster: str = "group")
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """What is compared, under which circumstances, and the difference."""
+    """The sides that are compared, their circumstances, and the difference."""
     printed = rows[["compared", "one", "other"]].copy()
     of_judge = printed["one"].str.extract("^(temperature) of (.+)$")  # a sweep that a judge has by itself
     printed["one"] = of_judge[0].fillna(printed["one"])
@@ -46,7 +46,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _circumstances(rows: pd.DataFrame) -> list[list[str]]:
-    """What both sides have in common beside judge and dataset, in words."""
+    """Circumstances that both sides share beside judge and dataset, in words."""
     texts = [rows[name].fillna("").astype(str).tolist() for name in ("profile", "strategy")]
     return [*texts, ["" if pd.isna(n) else f"n={n}" for n in rows["n"]]]
 

@@ -1,4 +1,4 @@
-"""How far the judges are."""
+"""State of the judges."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What gave the judges' answers."""
+"""Versions behind the judges' answers."""
 
 import pandas as pd
 

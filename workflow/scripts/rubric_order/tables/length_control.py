@@ -1,4 +1,4 @@
-"""How far the lengths of texts move the verdicts of judges that compare pairs."""
+"""Effect of the lengths of texts on the verdicts of judges that compare pairs."""
 
 import pandas as pd
 

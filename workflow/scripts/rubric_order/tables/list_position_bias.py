@@ -39,10 +39,10 @@ def table(position_consistency: pd.DataFrame, *, study: str) -> pd.DataFrame:
     chosen = position_consistency.query("study == @study and cluster == 'group'")
     chosen = chosen[chosen["task"] == EVERY]
     placed = chosen["quantity"] == "place_preference"
-    names = "place_" + chosen.loc[placed, "position"].astype(str)
-    places = chosen[placed].assign(quantity=names)
-    known = [f"place_{place}" for place in range(1, int(places["position"].max()) + 1)] if len(places) else []
-    rows = widen(pd.concat([chosen[~placed], places]), KEYS, [*QUANTITIES, *known])
+    quantities = "place_" + chosen.loc[placed, "position"].astype(str)
+    places = chosen[placed].assign(quantity=quantities)
+    place_names = [f"place_{place}" for place in range(1, int(places["position"].max()) + 1)] if len(places) else []
+    rows = widen(pd.concat([chosen[~placed], places]), KEYS, [*QUANTITIES, *place_names])
     rows = rows.drop(columns=[f"{name}_{end}" for name in WITHOUT_INTERVAL for end in ("low", "high")])
     consistency = chosen[chosen["quantity"] == "position_consistency"].set_index(KEYS)[["n_values", "n_clusters"]]
     sizes = consistency.rename(columns={"n_values": "n_lists", "n_clusters": "n_questions"}).astype("Int64")
@@ -70,6 +70,6 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _places(row: pd.Series) -> str:
-    """What the positions of one row are worth, with blanks between them; lists of the row may be the shorter ones."""
+    """Worth of the positions of one row, with blanks between them; lists of the row may be the shorter ones."""
     worth = [row.get(f"place_{place}") for place in range(1, row["n"] + 1)]
     return " ".join(f"{value:+.2f}" for value in worth) if pd.notna(worth).all() else "undefined"

@@ -1,4 +1,4 @@
-"""What mitigations of position bias cost and bring."""
+"""Costs and benefits of mitigations of position bias."""
 
 import pandas as pd
 

@@ -32,13 +32,13 @@ def table(order_spread: pd.DataFrame, *, study: str, cluster: str = "group") -> 
         cluster: ``item`` or ``group``: what counts as the sample.
     """
     chosen = order_spread.query("study == @study and cluster == @cluster")
-    found = widen(chosen, KEYS, QUANTITIES).set_index(KEYS)
+    rows = widen(chosen, KEYS, QUANTITIES).set_index(KEYS)
     whole = chosen[chosen["quantity"] == "within"].set_index(KEYS)
     own = chosen[chosen["quantity"] == "spread"].set_index(KEYS)
-    found["at_most"], found["margin"], found["verdict"] = own["high"], own["margin"], own["verdict"]
-    found["known_from"] = whole["known_from"]
-    found["n_items"], found["n_clusters"] = whole["n_items"], whole["n_clusters"]
-    return found.reset_index()
+    rows["at_most"], rows["margin"], rows["verdict"] = own["high"], own["margin"], own["verdict"]
+    rows["known_from"] = whole["known_from"]
+    rows["n_items"], rows["n_clusters"] = whole["n_items"], whole["n_clusters"]
+    return rows.reset_index()
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

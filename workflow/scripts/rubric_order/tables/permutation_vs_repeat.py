@@ -1,4 +1,4 @@
-"""Whether permuted orderings agree better with human scores than repeats of one."""
+"""Comparison of permuted orderings with repeats of one, by agreement with human scores."""
 
 import pandas as pd
 
@@ -46,14 +46,14 @@ def table(
     difference = difference.assign(
         quantity=difference["quantity"].replace({quantity: f"{quantity}_difference" for quantity in QUANTITIES})
     )
-    names = [f"{quantity}_{which}" for quantity in QUANTITIES for which in (strategy, baseline, "difference")]
-    names += [part for part in PARTS if (difference["quantity"] == part).any()]
+    quantities = [f"{quantity}_{which}" for quantity in QUANTITIES for which in (strategy, baseline, "difference")]
+    quantities += [part for part in PARTS if (difference["quantity"] == part).any()]
     columns = [*KEYS, "quantity", "estimate", "ci_low", "ci_high"]
     items = (
         difference.groupby(KEYS, sort=False)[["n_items", "n_clusters", "same_repeats", "flag"]].first().reset_index()
     )
     items["flag"] = items["flag"].replace("", None)
-    return items.merge(widen(pd.concat([pair[columns], difference[columns]]), KEYS, names), on=KEYS)
+    return items.merge(widen(pd.concat([pair[columns], difference[columns]]), KEYS, quantities), on=KEYS)
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
@@ -61,8 +61,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed = rows[["judge", "dataset"]].copy()
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["items"] = rows["n_items"]
-    names = [column.removeprefix("pearson_") for column in rows if column.startswith("pearson_")]
-    strategies = [name for name in names if not name.endswith(("_low", "_high")) and name != "difference"]
+    suffixes = [column.removeprefix("pearson_") for column in rows if column.startswith("pearson_")]
+    strategies = [name for name in suffixes if not name.endswith(("_low", "_high")) and name != "difference"]
     for quantity, title in QUANTITIES.items():
         for strategy in strategies:
             printed[f"{strategy} {title}"] = numbers(rows[f"{quantity}_{strategy}"], form=".2f")

@@ -1,4 +1,4 @@
-"""What judging will take."""
+"""Amounts that judging will take: requests, tokens, hours and cost."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -47,7 +47,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     making = rows["study"].str.startswith(OF_REFERENCES)
     rows = rows[(rows["study"] == EVERY) | making].reset_index(drop=True)
     making = rows["study"].str.startswith(OF_REFERENCES)
-    about = rows["prompt_tokens_from"].map({"characters": "≈ ", "tokenizer": ""})
+    approximate = rows["prompt_tokens_from"].map({"characters": "≈ ", "tokenizer": ""})
     most = rows["output_tokens_from"].map({"max_tokens": "≤ ", "answers": ""})
     lines = pd.DataFrame(
         {
@@ -56,7 +56,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
             "Requests": _between(rows["requests"], rows["requests"] + rows["to_ask_most"] - rows["to_ask"]),
             "Answered": rows["answered"].map(count),
             "To ask": _between(rows["to_ask"], rows["to_ask_most"]),
-            "Prompt tokens": (about + rows["prompt_tokens"].map(count, na_action=None)).where(~making, "unknown"),
+            "Prompt tokens": (approximate + rows["prompt_tokens"].map(count, na_action=None)).where(~making, "unknown"),
             "From cache": [percent(*row) for row in zip(rows["cached_tokens"], rows["prompt_tokens"], strict=True)],
             "Output tokens": (most + rows["output_tokens"].map(count)).where(rows["output_tokens"].notna(), "unknown"),
             "Hours": _amounts(rows["hours"], most),
@@ -85,7 +85,7 @@ def _between(least: Iterable[int], most: Iterable[int]) -> list[str]:
 
 
 def unmade(references: Mapping[str, Mapping]) -> list[str]:
-    """What to do where reference answers are still to be made, a line a dataset.
+    """Lines that say what to do where reference answers are still to be made, one a dataset.
 
     Args:
         references: by dataset, with `rounds`.
@@ -99,7 +99,7 @@ def unmade(references: Mapping[str, Mapping]) -> list[str]:
 
 
 def saved(rows: pd.DataFrame) -> str:
-    """What it saves that reads share requests, in words."""
+    """Saving by reads that share requests, in words."""
     whole = rows[rows["study"] == EVERY]
     reads, requests = int(whole["reads"].sum()), int(whole["requests"].sum())
     return (

@@ -1,4 +1,4 @@
-"""How much each position adds to the log-odds of a score."""
+"""Amount that each position adds to the log-odds of a score."""
 
 import pandas as pd
 
@@ -47,7 +47,7 @@ def table(
     """
     chosen = position_preference.query("study == @study and cluster == @cluster")
     ends = {"estimate": "preference", "ci_low": "preference_low", "ci_high": "preference_high"}
-    found = chosen[chosen["quantity"] == "preference"].drop(columns="p_cluster").rename(columns=ends)
+    preferences = chosen[chosen["quantity"] == "preference"].drop(columns="p_cluster").rename(columns=ends)
     tests = chosen[chosen["quantity"] == "no_preference"].set_index(KEYS)[["p_cluster", "p_holm", "p_bh", "n_tests"]]
     further = {"p_interaction": chosen[chosen["quantity"] == "no_interaction"].set_index(KEYS)["p"]}
     for name in CONTRASTS:
@@ -56,10 +56,10 @@ def table(
     further["interaction_p"] = rows["p"]
     for name, of in (("p_card", "preference"), ("interaction_p_card", "interaction")):
         further[name] = card_tests(order_tests, KEYS, study=study, cluster=cluster, test=of)
-    found = found[[*KEYS, "position", *ends.values(), *SIZES, *MORE]]
-    found = found.join(tests, on=KEYS).join(pd.DataFrame(further), on=KEYS)
+    preferences = preferences[[*KEYS, "position", *ends.values(), *SIZES, *MORE]]
+    preferences = preferences.join(tests, on=KEYS).join(pd.DataFrame(further), on=KEYS)
     columns = [*KEYS, "position", *ends.values(), "p_cluster", *SIZES, "p_holm", "p_bh", "n_tests"]
-    return found[[*columns, *further, *MORE]].reset_index(drop=True)
+    return preferences[[*columns, *further, *MORE]].reset_index(drop=True)
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

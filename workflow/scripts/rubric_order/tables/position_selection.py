@@ -1,4 +1,4 @@
-"""Which positions a judge selects."""
+"""Positions that a judge selects."""
 
 import pandas as pd
 

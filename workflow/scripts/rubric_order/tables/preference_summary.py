@@ -39,8 +39,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         row["quantity"] = quantity if pd.isna(position) else f"Pos{position}"
         row["mean"] = with_interval(mean["estimate"], mean["ci_low"], mean["ci_high"], form="+.2f")
         for name, head in DEVIATIONS.items():
-            known = of["estimate"].get(f"sd_{name}")
-            row[head] = "" if known is None else numbers([known], form=".2f")[0]
+            deviation = of["estimate"].get(f"sd_{name}")
+            row[head] = "" if deviation is None else numbers([deviation], form=".2f")[0]
         correlation = of["estimate"].get("error_correlation")
         row["r of errors"] = "" if correlation is None else numbers([correlation], form=".2f")[0]
         row |= {"judges": mean["n_judges"], "datasets": mean["n_datasets"]}

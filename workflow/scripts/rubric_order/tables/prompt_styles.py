@@ -58,7 +58,9 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         ]
     printed["difference"] = [_difference(*row) for row in zip(rows.to_dict("records"), heads, strict=True)]
     tested = rows["p"].notna()
-    printed["p"] = [p if known else "" for p, known in zip(p_values(rows["p"], rows["p_holm"]), tested, strict=True)]
+    printed["p"] = [
+        p if is_tested else "" for p, is_tested in zip(p_values(rows["p"], rows["p_holm"]), tested, strict=True)
+    ]
     printed["repeats"] = [_repeats(*row) for row in zip(rows.to_dict("records"), heads, strict=True)]
     failed = [
         f"{one} of {of_one}, {other} of {of_other}"
@@ -72,9 +74,9 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 def _difference(row: dict, head: tuple[str, str]) -> str:
     """A difference with its interval, where it has one, and with its bounds."""
     signed = "" if row["quantity"] in ("mean_change", "share_changed", "total_variation") else "+"
-    known = pd.notna(row["ci_low"])
+    has_interval = pd.notna(row["ci_low"])
     form = f"{signed}{head[1]}"
-    text = with_interval(row["estimate"], row["ci_low"], row["ci_high"], form=form) if known else ""
+    text = with_interval(row["estimate"], row["ci_low"], row["ci_high"], form=form) if has_interval else ""
     text = text or (f"{row['estimate']:{form}}" if pd.notna(row["estimate"]) else "undefined")
     return f"{text} ({row['bound_low']:{form}}, {row['bound_high']:{form}})" if pd.notna(row["bound_low"]) else text
 

@@ -1,4 +1,4 @@
-"""What the published correlations of Li et al. (2025) bear."""
+"""Differences of the published correlations of Li et al. (2025) from their baseline."""
 
 import pandas as pd
 

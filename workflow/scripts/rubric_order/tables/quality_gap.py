@@ -1,4 +1,4 @@
-"""How consistency, fairness and position preference go with the quality gap."""
+"""Relation of consistency, fairness and position preference to the quality gap."""
 
 import pandas as pd
 
@@ -36,8 +36,10 @@ def table(quality_gap: pd.DataFrame, *, study: str) -> pd.DataFrame:
     ends = {name: at.fillna(value=False).astype(bool) for name, at in ends.items()}
     for name, at in ends.items():
         part = widen(chosen[at], KEYS, IN_BINS)
-        names = {f"{quantity}{end}": f"{quantity}_{name}{end}" for quantity in IN_BINS for end in ("", "_low", "_high")}
-        rows = rows.merge(part.rename(columns=names), on=KEYS, how="left")
+        columns = {
+            f"{quantity}{end}": f"{quantity}_{name}{end}" for quantity in IN_BINS for end in ("", "_low", "_high")
+        }
+        rows = rows.merge(part.rename(columns=columns), on=KEYS, how="left")
     sizes = chosen[chosen["quantity"] == SLOPES[0]].set_index(KEYS)[["n_values", "n_clusters", "flag"]]
     rows = rows.join(sizes, on=KEYS)
     for name, at in ends.items():

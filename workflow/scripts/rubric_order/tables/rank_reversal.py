@@ -1,4 +1,4 @@
-"""How much the ranking of candidates changes with the order of the options."""
+"""Changes of the ranking of candidates with the order of the options."""
 
 import pandas as pd
 
@@ -44,19 +44,19 @@ def table(
     chosen = rank_reversal.query("study == @study and profile == @profile and n == @n")
     chosen = chosen[chosen["strategy"].isin([strategy, other]) & chosen["other"].isin([strategy, other])]
     chosen = chosen.assign(quantity=chosen["comparison"] + "_" + chosen["quantity"])
-    names = [f"{comparison}_{quantity}" for comparison in COMPARISONS for quantity in QUANTITIES]
+    quantities = [f"{comparison}_{quantity}" for comparison in COMPARISONS for quantity in QUANTITIES]
     told = chosen.assign(n_groups=chosen["n_groups"].where(chosen["n_defined"] > 0)).groupby(KEYS, sort=False)
     counts = told.agg(n_prompts=("n_prompts", "first"), n_groups=("n_groups", "min")).reset_index()
     counts["n_groups"] = counts["n_groups"].fillna(0).astype(int)
     excess = chosen[chosen["comparison"] == "excess"].groupby(KEYS)["independent"].first()
-    names.insert(names.index("between_top1_tie") + 1, "between_top1_random")
-    found = counts.merge(widen(chosen, KEYS, names), on=KEYS).set_index(KEYS)
-    found["independent"] = excess.reindex(found.index)
+    quantities.insert(quantities.index("between_top1_tie") + 1, "between_top1_random")
+    rows = counts.merge(widen(chosen, KEYS, quantities), on=KEYS).set_index(KEYS)
+    rows["independent"] = excess.reindex(rows.index)
     for name in TESTED:
         tests = chosen[chosen["quantity"] == f"excess_{name}"].set_index(KEYS)
         for column in ("p", "p_holm", "p_bh", "p_noise"):
-            found[f"excess_{name}_{column}"] = tests[column].reindex(found.index)
-    return found.reset_index()
+            rows[f"excess_{name}_{column}"] = tests[column].reindex(rows.index)
+    return rows.reset_index()
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
@@ -78,8 +78,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
         ("top1_flip", "excess: flips %", {"form": "+.1f", "times": 100}),
     ):
         marks = ["*" if pd.notna(holm) and holm < SIGNIFICANT else "" for holm in rows[f"excess_{name}_p_holm"]]
-        found = intervals(rows, f"excess_{name}", **options)
-        printed[title] = [value + mark for value, mark in zip(found, marks, strict=True)]
+        excess = intervals(rows, f"excess_{name}", **options)
+        printed[title] = [value + mark for value, mark in zip(excess, marks, strict=True)]
     least = ["excess at least" if independent is False else "" for independent in rows["independent"]]
     unequal = (rows[[f"excess_{name}_p_noise" for name in TESTED]] < SIGNIFICANT).any(axis=1)
     printed["flag"] = flags(rows["n_groups"], unequal.map({True: "unequal noise", False: ""}), least)

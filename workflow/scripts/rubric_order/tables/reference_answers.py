@@ -1,4 +1,4 @@
-"""How reference answers at every score were made."""
+"""The making of reference answers at every score."""
 
 import pandas as pd
 
@@ -28,13 +28,13 @@ KAPPA = ("blind_kappa_texts", "blind_kappa_accepted")
 
 def table(reference_answers: pd.DataFrame) -> pd.DataFrame:
     """One row a dataset, way of dividing attempts, and value; see `reference_answers.estimate`."""
-    found = widen(reference_answers, KEYS, [*QUANTITIES, *BLIND, *KAPPA])
+    rows = widen(reference_answers, KEYS, [*QUANTITIES, *BLIND, *KAPPA])
     for name, quantity in (("n_slots", "slots_accepted"), ("n_attempts", "written"), ("n_texts", "accepted")):
-        each = reference_answers[reference_answers["quantity"] == quantity].set_index(KEYS)
-        found[name] = each["n"].reindex(pd.MultiIndex.from_frame(found[KEYS])).to_numpy()
-    each = reference_answers[reference_answers["quantity"] == "written"].set_index(KEYS)
-    found["n_clusters"] = each["n_clusters"].reindex(pd.MultiIndex.from_frame(found[KEYS])).to_numpy()
-    return found
+        of_quantity = reference_answers[reference_answers["quantity"] == quantity].set_index(KEYS)
+        rows[name] = of_quantity["n"].reindex(pd.MultiIndex.from_frame(rows[KEYS])).to_numpy()
+    of_quantity = reference_answers[reference_answers["quantity"] == "written"].set_index(KEYS)
+    rows["n_clusters"] = of_quantity["n_clusters"].reindex(pd.MultiIndex.from_frame(rows[KEYS])).to_numpy()
+    return rows
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
@@ -42,9 +42,9 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed = rows[["dataset"]].copy()
     printed["of"] = rows["by"]
     printed["which"] = rows["value"].where(rows["by"] != "all", "")
-    known = rows["n_slots"].notna()
+    has_slots = rows["n_slots"].notna()
     shares = intervals(rows, "slots_accepted", form=".0f", times=100)
-    printed["accepted in the end, %"] = [text if has else "" for text, has in zip(shares, known, strict=True)]
+    printed["accepted in the end, %"] = [text if has else "" for text, has in zip(shares, has_slots, strict=True)]
     printed["attempts"] = rows["n_attempts"].astype(int)
     printed["texts, %"] = numbers(rows["written"], form=".0f", times=100)
     printed["texts accepted, %"] = intervals(rows, "accepted", form=".0f", times=100)

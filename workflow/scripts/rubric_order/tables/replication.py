@@ -35,9 +35,9 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     for name, empty in (("profile", "default"), ("dataset", ""), ("strategy", ""), ("n", "")):
         printed[name] = kept[name].where(kept[name] != empty, "")
     compared = kept["other"].map(lambda other: f" to {other}" if other else "")
-    about = kept["detail"].map(lambda detail: f" ({detail})" if detail else "")
+    details = kept["detail"].map(lambda detail: f" ({detail})" if detail else "")
     printed["strategy"] += compared
-    printed["quantity"] = kept["quantity"] + about
+    printed["quantity"] = kept["quantity"] + details
     printed["published"] = [
         f"{value:.{digits}f}" for value, digits in zip(kept["published"], kept["digits"], strict=True)
     ]

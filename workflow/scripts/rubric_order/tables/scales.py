@@ -1,4 +1,4 @@
-"""How strong position bias is with more or fewer score levels."""
+"""Strength of position bias with more or fewer score levels."""
 
 import pandas as pd
 
@@ -40,9 +40,9 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed = []
     for (judge, readout), block in means.groupby(["judge", "readout"], sort=False):
         row = {"judge": judge, "readout": READOUT_NAMES[readout]} | dict.fromkeys((f"n = {n}" for n in scales), "")
-        for found in block.itertuples():
-            ends = found.cramers_v_corrected_low, found.cramers_v_corrected_high
-            saturated = f", {found.n_saturated} saturated" if found.n_saturated else ""
-            row[f"n = {found.n}"] = f"{with_interval(found.cramers_v_corrected, *ends)} ({found.n_datasets}{saturated})"
+        for mean in block.itertuples():
+            ends = mean.cramers_v_corrected_low, mean.cramers_v_corrected_high
+            saturated = f", {mean.n_saturated} saturated" if mean.n_saturated else ""
+            row[f"n = {mean.n}"] = f"{with_interval(mean.cramers_v_corrected, *ends)} ({mean.n_datasets}{saturated})"
         printed.append(row)
     return pd.DataFrame(printed, columns=["judge", "readout", *(f"n = {n}" for n in scales)])

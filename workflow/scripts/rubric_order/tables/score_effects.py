@@ -39,19 +39,19 @@ def table(
         are there where the test is a finding of the judge's card.
     """
     chosen = score_effects.query("study == @study and cluster == @cluster")
-    found = widen(chosen, KEYS, CONTRASTS).set_index(KEYS)
+    rows = widen(chosen, KEYS, CONTRASTS).set_index(KEYS)
     test = chosen[chosen["quantity"] == "order_test"].set_index(KEYS)
     gap = chosen[chosen["quantity"] == "largest_gap"].set_index(KEYS)
-    found["p_order"] = test["p_order"]
-    found["usual_p"] = chosen[chosen["quantity"] == CONTRASTS[0]].set_index(KEYS)["p_order"]
+    rows["p_order"] = test["p_order"]
+    rows["usual_p"] = chosen[chosen["quantity"] == CONTRASTS[0]].set_index(KEYS)["p_order"]
     for name, of in (("p_card", "points"), ("usual_p_card", "usual")):
-        found[name] = card_tests(order_tests, KEYS, study=study, cluster=cluster, test=of)
-    found["largest_gap"] = gap["estimate"]
-    found["gap_by_chance"], found["gap_by_chance_high"] = gap["chance"], gap["chance_high"]
-    found["root_mean_square"] = test["estimate"]
+        rows[name] = card_tests(order_tests, KEYS, study=study, cluster=cluster, test=of)
+    rows["largest_gap"] = gap["estimate"]
+    rows["gap_by_chance"], rows["gap_by_chance_high"] = gap["chance"], gap["chance_high"]
+    rows["root_mean_square"] = test["estimate"]
     for column in (*TESTS, "mean_score", "commonest", "flag", *COUNTS):
-        found[column] = test[column]
-    return found.reset_index()
+        rows[column] = test[column]
+    return rows.reset_index()
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Which scores are selected where."""
+"""Positions where each score is selected."""
 
 import pandas as pd
 
@@ -32,13 +32,13 @@ def table(
     """
     chosen = score_position.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
     chosen = chosen[chosen["cluster"] == cluster]
-    found = chosen.groupby(KEYS, sort=False)[["n_selected", "n_reads", "n_clusters"]].first()
+    rows = chosen.groupby(KEYS, sort=False)[["n_selected", "n_reads", "n_clusters"]].first()
     for quantity, name in (("share", "pos"), ("rate", "rate")):
         for position in range(1, n + 1):
             cell = chosen[(chosen["quantity"] == quantity) & (chosen["position"] == position)].set_index(KEYS)
             for end, column in (("", "estimate"), ("_low", "ci_low"), ("_high", "ci_high")):
-                found[f"{name}{position}{end}"] = cell[column].astype(float)
-    return found.reset_index()
+                rows[f"{name}{position}{end}"] = cell[column].astype(float)
+    return rows.reset_index()
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

@@ -31,11 +31,11 @@ def table(score_shifts: pd.DataFrame, *, study: str, profile: str = "default", c
     """
     chosen = score_shifts.query("study == @study and profile == @profile and cluster == @cluster")
     sizes = chosen[chosen["quantity"] == "mean_shift"].set_index(KEYS)[["n_items", "n_clusters", "n_failed"]]
-    found = chosen[KEYS].drop_duplicates().set_index(KEYS)
+    rows = chosen[KEYS].drop_duplicates().set_index(KEYS)
     for quantity in QUANTITIES:
-        each = chosen[chosen["quantity"] == quantity].set_index(KEYS)[VALUES]
-        found = found.join(each.rename(columns=lambda name, quantity=quantity: f"{quantity}_{name}"))
-    return found.join(sizes).reset_index()
+        of_quantity = chosen[chosen["quantity"] == quantity].set_index(KEYS)[VALUES]
+        rows = rows.join(of_quantity.rename(columns=lambda name, quantity=quantity: f"{quantity}_{name}"))
+    return rows.join(sizes).reset_index()
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
@@ -67,5 +67,5 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 def _floors(rows: pd.DataFrame, name: str, form: str) -> list[str]:
     """The floors of a quantity in brackets, those that are known."""
     pairs = rows[[f"{name}_floor_neutral", f"{name}_floor_repeats"]].itertuples(index=False)
-    known = [[f"{floor:{form}}" for floor in pair if pd.notna(floor)] for pair in pairs]
-    return [f" ({', '.join(floors)})" if floors else "" for floors in known]
+    known_floors = [[f"{floor:{form}}" for floor in pair if pd.notna(floor)] for pair in pairs]
+    return [f" ({', '.join(floors)})" if floors else "" for floors in known_floors]

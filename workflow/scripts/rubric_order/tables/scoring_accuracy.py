@@ -1,4 +1,4 @@
-"""How well scores agree with golden scores under conditions and orders of a prompt."""
+"""Agreement of scores with golden scores under conditions and orders of a prompt."""
 
 import pandas as pd
 
@@ -32,28 +32,28 @@ def table(
     """
     chosen = scoring_accuracy.query("study == @study and profile == @profile and cluster == @cluster")
     largest = chosen["quantity"].str.startswith(FLUCTUATION)
-    found = widen(chosen[~largest], KEYS, list(QUANTITIES)).set_index(KEYS)
+    estimates = widen(chosen[~largest], KEYS, list(QUANTITIES)).set_index(KEYS)
     for quantity in ("spearman", "pearson"):
-        each = chosen[chosen["quantity"] == quantity].set_index(KEYS)
+        of_quantity = chosen[chosen["quantity"] == quantity].set_index(KEYS)
         for name in ("difference", "difference_low", "difference_high", "p", "p_holm"):
-            found[f"{quantity}_{name}"] = each[name]
+            estimates[f"{quantity}_{name}"] = of_quantity[name]
     of_pearson = chosen[chosen["quantity"] == "pearson"].set_index(KEYS)
     for name in ("bound_low", "bound_high", "n_items", "n_clusters", "n_failed"):
-        found[name] = of_pearson[name]
+        estimates[name] = of_pearson[name]
     wide = chosen[largest].assign(quantity=lambda rows: rows["quantity"].str.removeprefix(FLUCTUATION))
     sizes = wide.pivot_table(index=KEYS, columns="quantity", values=["estimate", "floor"], observed=True)
     chance = chosen[largest & chosen["above_by_chance"].notna()].groupby(KEYS, observed=True)["above_by_chance"].first()
     sizes.columns = [f"{FLUCTUATION}{quantity}{'_floor' * (name == 'floor')}" for name, quantity in sizes.columns]
     sizes["above_by_chance"] = chance
-    return pd.concat([found.reset_index(), sizes.reset_index()], ignore_index=True)
+    return pd.concat([estimates.reset_index(), sizes.reset_index()], ignore_index=True)
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """Rounded."""
     largest = rows["varied"] == ""
     printed = rows[["judge", "dataset"]].copy()
-    names = zip(rows["varied"], rows["order"], rows["kind"], strict=True)
-    printed["prompt"] = [f"{varied}, {order}" if varied else f"fluctuation, {kind}" for varied, order, kind in names]
+    variants = zip(rows["varied"], rows["order"], rows["kind"], strict=True)
+    printed["prompt"] = [f"{varied}, {order}" if varied else f"fluctuation, {kind}" for varied, order, kind in variants]
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["golden"] = rows["golden"]
     for quantity, head in (("spearman", "ρ"), ("pearson", "r")):
@@ -68,11 +68,11 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     renamed = {f"pearson_{name}": name for name in ("difference", "difference_low", "difference_high")}
     base = rows["kind"] == "base"
     differences = intervals(rows.rename(columns=renamed), "difference", form="+.3f")
-    printed["difference of r"] = ["" if skip else each for skip, each in zip(base | largest, differences, strict=True)]
+    printed["difference of r"] = ["" if skip else text for skip, text in zip(base | largest, differences, strict=True)]
     p = p_values(rows["pearson_p"], rows["pearson_p_holm"])
-    printed["p"] = ["" if skip else each for skip, each in zip(base | largest, p, strict=True)]
+    printed["p"] = ["" if skip else text for skip, text in zip(base | largest, p, strict=True)]
     for quantity, head in (("kappa", "kappa"), ("mean_absolute_error", "MAE")):
-        printed[head] = ["" if skip else each for skip, each in zip(largest, numbers(rows[quantity]), strict=True)]
+        printed[head] = ["" if skip else text for skip, text in zip(largest, numbers(rows[quantity]), strict=True)]
     ends = zip(
         *(numbers(rows[end], form=".2f") for end in ("bound_low", "bound_high")), rows["n_failed"], largest, strict=True
     )

@@ -40,12 +40,12 @@ def table(
     chosen = chosen[chosen["quantity"].isin(COEFFICIENTS) & (chosen["dataset"] != EVERY)]
     chosen = chosen.sort_values("study", key=lambda names: names.map(list(studies).index), kind="stable")
     chosen = chosen.drop_duplicates([*KEYS, "dataset", "golden", "quantity"])
-    found = chosen[KEYS].drop_duplicates().set_index(KEYS)
+    rows = chosen[KEYS].drop_duplicates().set_index(KEYS)
     for (dataset, golden, quantity), part in chosen.groupby(["dataset", "golden", "quantity"], sort=True):
         part = part.set_index(KEYS)
         for end, name in (("", "estimate"), ("_low", "ci_low"), ("_high", "ci_high")):
-            found[f"{dataset}|{golden}|{quantity}{end}"] = part[name].reindex(found.index)
-    return found.reset_index()
+            rows[f"{dataset}|{golden}|{quantity}{end}"] = part[name].reindex(rows.index)
+    return rows.reset_index()
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:

@@ -29,10 +29,10 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed["golden"] = rows["golden"]
     printed["of"] = rows["quantity"].map(ACCURACY_NAMES)
     printed["calls"], printed["items"] = rows["n_calls"], rows["n_items"]
-    known = rows["repeated"].notna()
+    is_known = rows["repeated"].notna()
     printed["averaged"] = numbers(rows["averaged"], form=".2f")
     told = {"repeated": numbers(rows["repeated"], form=".2f"), "difference": intervals(rows, "difference", form="+.3f")}
     told["p"] = p_values(rows["p"], rows["p_holm"])
     for name, texts in told.items():
-        printed[name] = [text if has else "" for text, has in zip(texts, known, strict=True)]
+        printed[name] = [text if has else "" for text, has in zip(texts, is_known, strict=True)]
     return printed.assign(flag=flags(rows["n_clusters"], rows["flag"]))

@@ -1,4 +1,4 @@
-"""What datasets hold that a study of scoring bias needs, as Li et al. (2025) print it."""
+"""Parts of datasets that a study of scoring bias needs, as Li et al. (2025) print them."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""How often each score is given under conditions and orders of a prompt."""
+"""Frequency of each score under conditions and orders of a prompt."""
 
 import pandas as pd
 
@@ -15,21 +15,21 @@ KEYS = ["judge", "profile", "dataset", "n", "varied", "order", "kind"]
 def table(scoring_tendency: pd.DataFrame, *, study: str, profile: str = "default") -> pd.DataFrame:
     """One row a judge, dataset and variant, or source of golden scores, and a column a score."""
     chosen = scoring_tendency.query("study == @study and profile == @profile")
-    found = chosen[KEYS].drop_duplicates().set_index(KEYS)
+    rows = chosen[KEYS].drop_duplicates().set_index(KEYS)
     for score in sorted(chosen["score"].unique()):
-        each = chosen[chosen["score"] == score].set_index(KEYS)["n_scores"]
-        found[str(score)] = each.reindex(found.index).fillna(0).astype(int)
+        of_score = chosen[chosen["score"] == score].set_index(KEYS)["n_scores"]
+        rows[str(score)] = of_score.reindex(rows.index).fillna(0).astype(int)
     counts = chosen.groupby(KEYS)[["n_constrained", "n_items"]].first()
-    return found.join(counts).reset_index()
+    return rows.join(counts).reset_index()
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     """Without the columns that say the same in another way."""
-    names = pd.Series(
+    variants = pd.Series(
         [", ".join(filter(None, row)) for row in zip(rows["varied"], rows["order"], strict=True)], rows.index
     )
     golden = rows["kind"] == "golden"
-    rows = rows.assign(golden=names.where(golden, ""), prompt=names.mask(golden, ""))
+    rows = rows.assign(golden=variants.where(golden, ""), prompt=variants.mask(golden, ""))
     scores = [name for name in rows if name.lstrip("-").isdigit()]
     printed = rows[["judge", "dataset", "golden", "prompt", *scores]].reset_index(drop=True)
     printed = printed.rename(columns={"-1": "none"})

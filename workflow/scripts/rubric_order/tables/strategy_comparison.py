@@ -1,4 +1,4 @@
-"""Which strategy agrees best with human scores."""
+"""Comparison of strategies by their agreement with human scores."""
 
 import pandas as pd
 
@@ -52,29 +52,29 @@ def table(
     """
     clusters = CLUSTERS if cluster == "both" else (cluster,)
     human_agreement, strategy_comparison = (
-        each[each["cluster"].isin(clusters)] for each in (human_agreement, strategy_comparison)
+        estimates[estimates["cluster"].isin(clusters)] for estimates in (human_agreement, strategy_comparison)
     )
     reads = f"study == @study and profile == @profile and n == @n and criterion == '{EVERY}'"
     pearson = human_agreement.query(f"{reads} and quantity == 'pearson'")
-    names = [name for name in STRATEGIES if (pearson["strategy"] == name).any()]
-    others = [name for name in names if name != strategy]
+    compared = [name for name in STRATEGIES if (pearson["strategy"] == name).any()]
+    others = [name for name in compared if name != strategy]
     differences = from_strategy(strategy_comparison.query(f"{reads} and quantity != 'spearman'"), strategy)
     rows = []
     for key, block in pearson.groupby(KEYS, sort=False):
         row = dict(zip(KEYS, key, strict=True)) | {"n": n, "n_clusters": block["n_clusters"].min()}
-        for found in block.itertuples():
-            row |= {f"r_{found.strategy}": found.estimate, f"items_{found.strategy}": found.n_items}
-            row |= {f"r_{found.strategy}_low": found.ci_low, f"r_{found.strategy}_high": found.ci_high}
-        for found in differences[(differences[KEYS] == list(key)).all(axis=1)].to_dict("records"):
-            name = f"delta_{found['baseline']}"
-            if found["quantity"] == "pearson":
-                row |= {f"{name}_{column}": found[column] for column in REPEATS} | {f"{name}_items": found["n_items"]}
+        for entry in block.itertuples():
+            row |= {f"r_{entry.strategy}": entry.estimate, f"items_{entry.strategy}": entry.n_items}
+            row |= {f"r_{entry.strategy}_low": entry.ci_low, f"r_{entry.strategy}_high": entry.ci_high}
+        for entry in differences[(differences[KEYS] == list(key)).all(axis=1)].to_dict("records"):
+            name = f"delta_{entry['baseline']}"
+            if entry["quantity"] == "pearson":
+                row |= {f"{name}_{column}": entry[column] for column in REPEATS} | {f"{name}_items": entry["n_items"]}
             else:
-                name = f"{name}_{found['quantity']}"
-            row |= {f"{name}{end}": found[column] for end, column in DIFFERENCE.items()}
+                name = f"{name}_{entry['quantity']}"
+            row |= {f"{name}{end}": entry[column] for end, column in DIFFERENCE.items()}
         rows.append(row)
     columns = [*KEYS, "n", "n_clusters"]
-    for name in names:
+    for name in compared:
         columns += [f"r_{name}", f"r_{name}_low", f"r_{name}_high", f"items_{name}"]
     for name in others:
         columns += [*(f"delta_{name}{end}" for end in DIFFERENCE), f"delta_{name}_items"]
@@ -105,5 +105,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _difference(value: float, low: float, high: float, holm: float) -> str:
-    known = pd.notna(low) and not low <= 0 <= high
-    return with_interval(value, low, high, form="+.3f") + ("" if not known else "**" if holm < SIGNIFICANT else "*")
+    excludes_zero = pd.notna(low) and not low <= 0 <= high
+    return with_interval(value, low, high, form="+.3f") + (
+        "" if not excludes_zero else "**" if holm < SIGNIFICANT else "*"
+    )

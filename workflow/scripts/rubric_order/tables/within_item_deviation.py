@@ -1,4 +1,4 @@
-"""How much the scores of an item vary from read to read."""
+"""Variation of the scores of an item from read to read."""
 
 import pandas as pd
 
@@ -41,13 +41,13 @@ def table(
     """
     chosen = within_item_deviation.query("study == @study and profile == @profile and n == @n and cluster == @cluster")
     spread = chosen[chosen["quantity"].isin(SPREAD)]
-    names = [
+    present = [
         name
         for name in ("balanced", "random", "all", "repeated_rotations", "fixed")
         if (spread["strategy"] == name).any()
     ]
     spread = spread.assign(quantity=spread["quantity"] + "_" + spread["strategy"])
-    deviations = widen(spread, KEYS, [f"{quantity}_{name}" for quantity in SPREAD for name in names])
+    deviations = widen(spread, KEYS, [f"{quantity}_{name}" for quantity in SPREAD for name in present])
     deviations = deviations.merge(chosen.groupby(KEYS, sort=False)["n_clusters"].min().reset_index(), on=KEYS)
     of_strategy = chosen[(chosen["strategy"] == strategy) & chosen["quantity"].isin(SPLIT)]
     counts = of_strategy.groupby(KEYS, sort=False)[["n_items", "repetition_from"]].first().reset_index()
@@ -61,8 +61,8 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     printed = rows[["judge", "dataset"]].copy()
     printed["readout"] = rows["readout"].map(READOUT_NAMES)
     printed["items"] = rows["n_items"]
-    names = [column.removeprefix("mean_sd_") for column in rows if column.startswith("mean_sd_")]
-    for name in [name for name in names if not name.endswith(("_low", "_high"))]:
+    suffixes = [column.removeprefix("mean_sd_") for column in rows if column.startswith("mean_sd_")]
+    for name in [name for name in suffixes if not name.endswith(("_low", "_high"))]:
         printed[f"sd {name}"] = intervals(rows, f"mean_sd_{name}")
     for name in ("shift", "interaction", "repetition"):
         printed[f"variance: {name}"] = _known(numbers(rows[name]), rows[name])
