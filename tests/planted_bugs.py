@@ -50,8 +50,8 @@ BUGS = (
     Bug(  # what is ready-made wins over what a user wrote
         "config",
         "config/loading.py",
-        "    merge(known, config)\n    config.update(known)\n",
-        "    merge(config, known)\n",
+        "    merge(merged, config)\n    config.update(merged)\n",
+        "    merge(config, merged)\n",
         ("test_config_loading.py",),
     ),
     Bug(  # off by one: a tie is taken for the place after the last

@@ -72,7 +72,21 @@ QUANTITIES = {
     ("comparison", "pairs"): "reversed pairs, beyond chance (`rank_reversal`)",
     ("comparison", "mean"): "mean preference of all judges (`preference_summary`)",
     ("comparison", "text"): "attraction by the reference's text (`scoring_causes`)",
+    ("spread", "equivalent"): "cards that say equivalent, of one ordering's effect on single items",
+    ("spread", "spread"): "SD of an ordering's effect between items (`order_spread`)",
+    ("spread", "spread, coverage"): "that SD, its interval",
+    ("spread", "spread above its upper end"): "that SD above its upper bound",
+    ("spread", "cost saved"): "cost saved on held-out groups (`bias_cost`)",
+    ("spread", "cost saved, coverage"): "that cost, its interval",
+    ("spread", "r without rater noise"): "r without rater noise (`human_agreement`)",
+    ("spread", "r without rater noise, coverage"): "that r, its interval",
+    ("spread", "raters told apart"): "raters that are told apart",
+    ("spread", "variance of items"): "variance of items (`generalisability`)",
+    ("spread", "variance of items, coverage"): "that variance, its interval",
 }
+TRUTH = "the truth"  # as a target: numbers are distances from it
+TRUTHS = ("spread", "cost saved", "r without rater noise", "variance of items")
+ASKED = {"0.950": "95%", "0.050": "at most 5%", "": "none", "power, no target": "none"}  # targets in words
 
 
 def rows(results: Path) -> pd.DataFrame:
@@ -87,6 +101,7 @@ def lines(results: Path, *, whole: bool = False) -> Iterator[str]:
 
     Args:
         whole: each cell has its rows. Else those of a quantity of `QUANTITIES` are one row, with the worst of them.
+            Of what is compared with a truth, numbers are distances from it.
     """
     table = rows(results)
     many = pd.Series([not whole and key in QUANTITIES for key in zip(table["module"], table["quantity"], strict=True)])
@@ -108,16 +123,29 @@ def _worst(table: pd.DataFrame) -> Iterator[str]:
     """One row a quantity and target: means over cells, and the worst cell of before and of now."""
     yield "| quantity | target | cells | groups | before: mean, worst | now: mean, worst | the worst now |"
     yield "|:--|:--|--:|--:|--:|--:|:--|"
-    for (module, quantity, target), cells in table.groupby(["module", "quantity", "target"], sort=False):
-        most = target.startswith("at most")
+    goal = table["target"].replace(ASKED).where(~table["quantity"].isin(TRUTHS), TRUTH)
+    for (module, quantity, target), cells in table.groupby(["module", "quantity", goal], sort=False):
+        if target == TRUTH:
+            truth = cells["target"].astype(float)
+            cells = cells.assign(**{name: (cells[name] - truth).abs() for name in ("before", "now")})
+        most = target == TRUTH or target.startswith("at most")
+        if cells["now"].isna().all():
+            continue
         worst = cells.loc[cells["now"].idxmax() if most else cells["now"].idxmin()]
-        before, now = (
-            f"{cells[name].mean():.1%}, {cells[name].max() if most else cells[name].min():.1%}"
-            for name in ("before", "now")
+        numbers = [_mean_and_worst(cells[name], most=most, target=target) for name in ("before", "now")]
+        groups = " to ".join(
+            dict.fromkeys(str(number) for number in (cells["n_groups"].min(), cells["n_groups"].max()))
         )
-        groups = " to ".join(dict.fromkeys([f"{cells['n_groups'].min()}", f"{cells['n_groups'].max()}"]))
         where = f"{worst['setting']}; {worst['n_groups']} groups"
-        yield (f"| {QUANTITIES[module, quantity]} | {target} | {len(cells)} | {groups} | {before} | {now} | {where} |")
+        name = QUANTITIES[module, quantity]
+        yield f"| {name} | {target} | {len(cells)} | {groups} | {numbers[0]} | {numbers[1]} | {where} |"
+
+
+def _mean_and_worst(values: pd.Series, *, most: bool, target: str) -> str:
+    if values.isna().all():
+        return ""
+    worst = values.max() if most else values.min()
+    return f"{values.mean():.3f}, {worst:.3f}" if target == TRUTH else f"{values.mean():.1%}, {worst:.1%}"
 
 
 def _number(value: float, target: str) -> str:

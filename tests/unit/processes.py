@@ -30,7 +30,7 @@ class Holder:
         for line in self.process.stdout:
             self.lines.put(line.strip())
 
-    def line(self, containing: str = "", *, seconds: float = 60.0) -> str:
+    def line(self, containing: str = "", *, seconds: float = 300.0) -> str:
         """The next line that contains a text; fails where none comes."""
         while containing not in (line := self.lines.get(timeout=seconds)):
             pass

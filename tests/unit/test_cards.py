@@ -347,15 +347,15 @@ def test_a_judge_that_always_takes_the_first_position_is_biased():
 )
 def test_a_card_errs_in_at_most_one_of_twenty_studies(judge, groups, wrong):
     words = []
-    for first in range(1000, 1200, 10):  # in tens, which takes less time than one by one
+    for first in range(1000, 1100, 10):  # in tens, which takes less time than one by one
         each = (
             simulated(judge, seed, groups=groups, candidates=4, study=f"study_{seed}")
             for seed in range(first, first + 10)
         )
         statistics = estimates.of_card(without_people(pd.concat(each, ignore_index=True)))
         words += [found.verdict.word for found in card.cards(statistics)]
-    assert len(words) == 200
-    assert words.count(wrong) <= 10 + 6  # 5%, and two standard errors of 200 studies
+    assert len(words) == 100  # `tests/recovery/unfavourable.py` has more
+    assert words.count(wrong) <= 5 + 4  # 5%, and two standard errors of 100 studies
 
 
 def advice(readout=None, **changes):

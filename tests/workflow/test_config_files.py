@@ -51,9 +51,9 @@ def test_without_the_profile_the_rules_still_refuse_a_key_that_stands_twice(fres
 
 
 def test_a_mutant_is_always_the_same_and_most_differ():
-    mutants = [mutated_configs.mutant(number) for number in range(200)]
-    assert mutants == [mutated_configs.mutant(number) for number in range(200)]
-    assert len({str(one.content) for one in mutants}) > 150
+    mutants = [mutated_configs.mutant(number) for number in range(40)]
+    assert mutants == [mutated_configs.mutant(number) for number in range(40)]
+    assert len({str(one.content) for one in mutants}) > 30
 
 
 @pytest.mark.slow
