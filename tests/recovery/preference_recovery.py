@@ -170,6 +170,9 @@ def about(part: str, setting: Setting) -> dict:
     return {"part": part, "title": setting.title, "readout": setting.readout, "n": setting.n, "groups": setting.groups}
 
 
+NOT_PRINTED = ("decisiveness 0.5", "decisiveness 2", 96)  # titles and groups between others
+
+
 def lines(table: pd.DataFrame, part: str) -> Iterator[str]:
     """The lines of one part of the page: what is outside what was promised is bold.
 
@@ -180,7 +183,10 @@ def lines(table: pd.DataFrame, part: str) -> Iterator[str]:
     last = "rejected at 5%" if part == "nulls" else "intervals that hold the truth"
     yield f"| setting | readout | levels | groups | largest bias | its error | {last} | with a number | separated |"
     yield "|:--|:--|--:|--:|--:|--:|--:|--:|--:|"
-    for row in _together(table[table["part"] == part]).itertuples():
+    rows = _together(table[table["part"] == part])
+    if part != "nulls":
+        rows = rows[~rows["title"].isin(NOT_PRINTED) & ~rows["groups"].isin(NOT_PRINTED)]
+    for row in rows.itertuples():
         share, (low, high) = (row.rejected, (0.035, 0.065)) if part == "nulls" else (row.coverage, (0.93, 0.97))
         shown = f"{100 * share:.1f}%" if low <= share <= high else f"**{100 * share:.1f}%**"
         bias = f"{row.bias:.3f}" if row.bias <= 0.03 else f"**{row.bias:.3f}**"
