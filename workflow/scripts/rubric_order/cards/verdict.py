@@ -46,6 +46,7 @@ AVERAGE_PROBABILITIES = (
     "change with the order on these items; on items between two scores they can."
 )
 ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
+NEARLY_ALL = 0.995  # would be written as 100%
 SINGLE = (
     "One ordering will not do for single items, nor for comparing them: average over all these orderings. Means over "
     "many items hardly depend on it."
@@ -157,7 +158,9 @@ def _problems(evidence: Evidence) -> Iterator[str]:
 def _saturation(evidence: Evidence) -> str:
     """Reason why the written scores leave an order next to nothing to change; empty where they do not."""
     if evidence.hard and evidence.commonest_share >= uniformity.COMMONEST:
-        return f"it gives score {evidence.commonest_score} in {evidence.commonest_share:.0%} of its reads"
+        share = evidence.commonest_share
+        often = "more than 99%" if NEARLY_ALL < share < 1 else f"{share:.0%}"
+        return f"it gives score {evidence.commonest_score} in {often} of its reads"
     if evidence.hard and evidence.crossed and evidence.hard.saturated and not math.isnan(evidence.discordant_share):
         share = _percent(evidence.discordant_share)
         return f"only {share} of the pairs of reads of an item have different scores"
