@@ -157,6 +157,12 @@ def of_correlation(x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
     return r, (x * y - r * (x**2 + y**2) / 2) / len(x)
 
 
+def spearman_influence(scores: np.ndarray, human: np.ndarray) -> tuple[float, np.ndarray]:
+    """Spearman's rho of one score with another, and how each item moves it; shapes (m,)."""
+    rho, influence = subsets.spearman_of_subsets(scores[:, None], human, subsets.drawn(1, 1, 0))
+    return float(rho[0]), influence[:, 0]
+
+
 def correlations(sizes: np.ndarray, rng: np.random.Generator) -> Outcome:
     """Two conditions, or strategies, between which nothing differs on average: what rejects?"""
     group, human, shared = np.repeat(np.arange(len(sizes)), sizes), drawn(sizes, rng), drawn(sizes, rng)
@@ -169,7 +175,7 @@ def correlations(sizes: np.ndarray, rng: np.random.Generator) -> Outcome:
     (r, of_r), (r_other, of_other) = of_correlation(one, human), of_correlation(other, human)
     old["condition r"] = r - r_other, of_r - of_other
     new["condition r"] = condition_comparison._agreement(items, group, confidence=CONFIDENCE)
-    (rho, of_rho), (rho_other, of_other) = (subsets.spearman_influence(x, human) for x in (one, other))
+    (rho, of_rho), (rho_other, of_other) = (spearman_influence(x, human) for x in (one, other))
     old["strategy Spearman"] = rho - rho_other, (of_rho - of_other) / len(human)
     new["strategy Spearman"] = strategy_comparison.paired_rank_difference(
         one, other, human, group, confidence=CONFIDENCE

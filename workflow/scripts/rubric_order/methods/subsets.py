@@ -205,12 +205,6 @@ def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) 
     return RankCurve(rho, influence)
 
 
-def spearman_influence(scores: np.ndarray, human: np.ndarray) -> tuple[float, np.ndarray]:
-    """Spearman's rho of one score with another, and what each item adds to it, see `RankCurve`; shapes (m,)."""
-    rho, influence = spearman_of_subsets(scores[:, None], human, drawn(1, 1, 0))
-    return float(rho[0]), influence[:, 0]
-
-
 def _codes(totals: np.ndarray) -> tuple[np.ndarray, int]:
     """Whole numbers from 0 that order each column as its totals do, and how many there can be."""
     if (totals == np.rint(totals)).all():
