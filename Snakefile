@@ -35,4 +35,4 @@ include: "workflow/rules/summary.smk"
 rule all:
     default_target: True
     input:
-        named_results,
+        pages.named_results,

@@ -12,10 +12,10 @@ rule fetch_dataset:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("fetch_dataset.py"),
-        entry=entry("fetch_dataset.py"),
-        source=file_source,
-        mirror=dataset_mirror,
+        code=run.code("fetch_dataset.py"),
+        entry=run.entry("fetch_dataset.py"),
+        source=datasets.file_source,
+        mirror=datasets.mirror,
     shell:
         "python {params.entry:q} --source {params.source:q} --mirror {params.mirror:q}"
         " --what '{wildcards.dataset}/{wildcards.file}' --output {output.file:q} 2> >(tee {log:q} >&2)"
@@ -23,7 +23,7 @@ rule fetch_dataset:
 
 rule prepare_items:
     input:
-        files=dataset_files,
+        files=datasets.files,
     output:
         item_table="results/items/{dataset}.parquet",
         rubric_table="results/rubrics/{dataset}.parquet",
@@ -35,10 +35,10 @@ rule prepare_items:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("prepare_items.py", adapter_module),
-        entry=entry("prepare_items.py"),
-        files=named_files,
-        settings=item_settings,
+        code=run.code("prepare_items.py", datasets.adapter_module),
+        entry=run.entry("prepare_items.py"),
+        files=datasets.named_files,
+        settings=datasets.settings,
     shell:
         "python {params.entry:q} --dataset {wildcards.dataset} --files {params.files:q} --settings {params.settings:q}"
         " --items {output.item_table:q} --rubrics {output.rubric_table:q} --pairs {output.pair_table:q} 2> >(tee {log:q} >&2)"

@@ -3,14 +3,14 @@
 
 rule draw_figure:
     input:
-        FIGURES.files,
-        style=source("resources/rubric_order.mplstyle"),
+        figures.files,
+        style=run.source("resources/rubric_order.mplstyle"),
     output:
         svg=report(
             "results/figures/{figure}.svg",
             caption="../report/result.rst",
-            category=FIGURES.category,
-            labels=FIGURES.labels,
+            category=figures.category,
+            labels=figures.labels,
         ),
         png="results/figures/{figure}.png",
         pdf="results/figures/{figure}.pdf",
@@ -23,14 +23,14 @@ rule draw_figure:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("draw_figure.py", FIGURES.module_file),
-        entry=entry("draw_figure.py"),
-        module=FIGURES.module,
-        statistics=FIGURES.named_files,
-        settings=FIGURES.settings,
-        labels=FIGURES.known_labels,
-        caption=FIGURES.caption,
-        note=rehearsal_note,
+        code=run.code("draw_figure.py", figures.module_file),
+        entry=run.entry("draw_figure.py"),
+        module=figures.module,
+        statistics=figures.named_files,
+        settings=figures.settings,
+        labels=figures.known_labels,
+        caption=figures.caption,
+        note=figures.note,
     shell:
         "python {params.entry:q} --figure {params.module} --statistics {params.statistics:q}"
         " --settings {params.settings:q} --labels {params.labels:q} --style {input.style:q} --note={params.note:q} --outputs {output:q} 2> >(tee {log:q} >&2)"

@@ -6,9 +6,9 @@
 # them. The store is not an output: Snakemake never removes it.
 rule judge_shard:
     input:
-        requests=requests_of_judge,
-        model=model_folder,
-        weights=weights_file,
+        requests=judging.requests,
+        model=models.folder,
+        weights=models.weights,
     output:
         responses="results/responses/{judge}/{shard}.parquet",
     log:
@@ -16,25 +16,24 @@ rule judge_shard:
     benchmark:
         "results/benchmarks/judge_shard/{judge}/{shard}.jsonl"
     wildcard_constraints:
-        judge=one_of(LIVE),
+        judge=one_of(run.live),
     conda:
-        judge_environment
-    threads: judge_threads
+        judging.environment
+    threads: judging.threads
     resources:
-        gpu=value("judges/{judge}/gpu"),
-        mem=value("judges/{judge}/mem"),
-        runtime=value("judges/{judge}/runtime"),
+        gpu=judging.gpu,
+        mem=judging.mem,
+        runtime=judging.runtime,
     params:
-        code=code("judge_shard.py", engine_module, reader_modules),
-        entry=entry("judge_shard.py"),
-        probes=probes_asked,
-        judge=judge_settings,
-        endpoint=endpoint_settings,
-        shards=value("judges/{judge}/shards"),
+        code=run.code("judge_shard.py", judging.engine_module, judging.reader_modules),
+        entry=run.entry("judge_shard.py"),
+        probes=judging.probes,
+        judge=judging.judge,
+        shards=judging.shards,
         store="results/store/{judge}",
     shell:
         "python {params.entry:q} --requests {input.requests:q} --shard {wildcards.shard} --shards {params.shards}"
-        " --probes {params.probes} --judge {params.judge:q} --endpoint {params.endpoint:q} --model-folder {input.model:q}"
+        " --probes {params.probes} --judge {params.judge:q} --model-folder {input.model:q}"
         " --weights {input.weights:q}"
         " --gpus {resources.gpu} --store {params.store:q}"
         " --output {output.responses:q} 2> >(tee {log:q} >&2)"

@@ -10,14 +10,14 @@ rule describe_weights:
     benchmark:
         "results/benchmarks/describe_weights/{judge}.jsonl"
     wildcard_constraints:
-        judge=one_of(LIVE),
+        judge=one_of(run.live),
     localrule: True
     conda:
-        judge_environment
+        judging.environment
     params:
-        code=code("describe_weights.py"),
-        entry=entry("describe_weights.py"),
-        model=model_source,
+        code=run.code("describe_weights.py"),
+        entry=run.entry("describe_weights.py"),
+        model=models.source,
     shell:
         "python {params.entry:q} --model {params.model:q} --output {output.weights:q} 2> >(tee {log:q} >&2)"
 
@@ -32,8 +32,8 @@ rule convert_gguf:
     conda:
         "../../envs/judge_cpu.yaml"
     params:
-        code=code("convert_gguf.py"),
-        entry=entry("convert_gguf.py"),
-        gguf=gguf_settings,
+        code=run.code("convert_gguf.py"),
+        entry=run.entry("convert_gguf.py"),
+        gguf=models.gguf,
     shell:
         "python {params.entry:q} --gguf {params.gguf:q} --output {output.model:q} 2> >(tee {log:q} >&2)"

@@ -6,9 +6,9 @@ rule plan_reads:
         item_table="results/items/{dataset}.parquet",
         rubric_table="results/rubrics/{dataset}.parquet",
         pair_table="results/pairs/{dataset}.parquet",
-        references=references_file,
-        template=template,
-        weights=weights_file,
+        references=planning.references,
+        template=planning.template,
+        weights=models.weights,
     output:
         plan="results/plan/{study}/{dataset}/{judge}.parquet",
     log:
@@ -16,16 +16,16 @@ rule plan_reads:
     benchmark:
         "results/benchmarks/plan_reads/{study}/{dataset}/{judge}.jsonl"
     wildcard_constraints:
-        judge=one_of(LIVE),
+        judge=one_of(run.live),
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("plan_reads.py", probe_module),
-        entry=entry("plan_reads.py"),
-        judge=judge_identity,
-        probe=value("studies/{study}/probe"),
-        profiles=used_profiles,
-        design=study_design,
+        code=run.code("plan_reads.py", planning.probe_module),
+        entry=run.entry("plan_reads.py"),
+        judge=planning.judge,
+        probe=planning.probe,
+        profiles=planning.profiles,
+        design=planning.design,
     shell:
         "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q} --pairs {input.pair_table:q}"
         " --references {input.references:q} --template {input.template:q} --study {wildcards.study} --judge-id {wildcards.judge} --judge {params.judge:q}"
@@ -36,13 +36,13 @@ rule plan_reads:
 
 rule collect_requests:
     input:
-        plans=of_datasets("results/plan/{study}/{dataset}/{judge}.parquet"),
-        item_table=of_datasets("results/items/{dataset}.parquet"),
-        rubric_table=of_datasets("results/rubrics/{dataset}.parquet"),
-        pair_table=of_datasets("results/pairs/{dataset}.parquet"),
-        references=references_of_study,
-        earlier=earlier_requests,
-        template=template,
+        plans=planning.of_datasets("results/plan/{study}/{dataset}/{judge}.parquet"),
+        item_table=planning.of_datasets("results/items/{dataset}.parquet"),
+        rubric_table=planning.of_datasets("results/rubrics/{dataset}.parquet"),
+        pair_table=planning.of_datasets("results/pairs/{dataset}.parquet"),
+        references=planning.references_of_study,
+        earlier=planning.earlier_requests,
+        template=planning.template,
     output:
         requests="results/requests/{study}/{judge}.parquet",
     log:
@@ -50,15 +50,15 @@ rule collect_requests:
     benchmark:
         "results/benchmarks/collect_requests/{study}/{judge}.jsonl"
     wildcard_constraints:
-        judge=one_of(LIVE),
+        judge=one_of(run.live),
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("collect_requests.py", probe_module),
-        entry=entry("collect_requests.py"),
-        judge=judge_identity,
-        probe=value("studies/{study}/probe"),
-        comparisons=comparisons,
+        code=run.code("collect_requests.py", planning.probe_module),
+        entry=run.entry("collect_requests.py"),
+        judge=planning.judge,
+        probe=planning.probe,
+        comparisons=planning.comparisons,
     shell:
         "python {params.entry:q} --plans {input.plans:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
         " --pairs {input.pair_table:q} --references {input.references:q} --earlier {input.earlier:q} --template {input.template:q} --probe {params.probe}"

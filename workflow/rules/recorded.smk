@@ -3,8 +3,8 @@
 
 rule plan_recorded:
     input:
-        item_table=scored_items,
-        records=records,
+        item_table=records.items,
+        records=records.files,
     output:
         plan="results/plan/{study}/{dataset}/{judge}.parquet",
     log:
@@ -12,14 +12,14 @@ rule plan_recorded:
     benchmark:
         "results/benchmarks/plan_recorded/{study}/{dataset}/{judge}.jsonl"
     wildcard_constraints:
-        judge=one_of(RECORDED),
+        judge=one_of(run.recorded),
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("plan_recorded.py"),
-        entry=entry("plan_recorded.py"),
-        judge=judge_settings,
-        dataset=named_adapter,
+        code=run.code("plan_recorded.py"),
+        entry=run.entry("plan_recorded.py"),
+        judge=records.judge,
+        dataset=records.dataset,
     shell:
         "python {params.entry:q} --items {input.item_table:q} --records {input.records:q} --dataset {params.dataset:q} --study {wildcards.study}"
         " --judge-id {wildcards.judge} --judge {params.judge:q} --output {output.plan:q} 2> >(tee {log:q} >&2)"
@@ -27,7 +27,7 @@ rule plan_recorded:
 
 rule read_recorded:
     input:
-        records=records,
+        records=records.files,
     output:
         responses="results/responses/{judge}/{shard}.parquet",
     log:
@@ -35,13 +35,13 @@ rule read_recorded:
     benchmark:
         "results/benchmarks/read_recorded/{judge}/{shard}.jsonl"
     wildcard_constraints:
-        judge=one_of(RECORDED),
+        judge=one_of(run.recorded),
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("read_recorded.py"),
-        entry=entry("read_recorded.py"),
-        judge=judge_settings,
+        code=run.code("read_recorded.py"),
+        entry=run.entry("read_recorded.py"),
+        judge=records.judge,
     shell:
         "python {params.entry:q} --records {input.records:q} --judge {params.judge:q} --output {output.responses:q}"
         " 2> >(tee {log:q} >&2)"
@@ -59,14 +59,14 @@ rule rehearse_records:
     benchmark:
         "results/benchmarks/rehearse_records/{judge}/{dataset}.jsonl"
     wildcard_constraints:
-        judge=one_of(RECORDED if config["rehearse"] else ()),
+        judge=one_of(run.recorded if run.config.rehearse else ()),
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("rehearse_records.py"),
-        entry=entry("rehearse_records.py"),
-        dataset=named_adapter,
-        judge=judge_settings,
+        code=run.code("rehearse_records.py"),
+        entry=run.entry("rehearse_records.py"),
+        dataset=records.dataset,
+        judge=records.judge,
     shell:
         "python {params.entry:q} --items {input.item_table:q} --pairs {input.pair_table:q} --dataset {params.dataset:q}"
         " --judge {params.judge:q} --output {output.records:q} 2> >(tee {log:q} >&2)"

@@ -5,9 +5,9 @@ rule plan_references:
     input:
         item_table="results/items/{dataset}.parquet",
         rubric_table="results/rubrics/{dataset}.parquet",
-        templates=reference_templates,
-        weights=reference_weights,
-        responses=reference_steps,
+        templates=references.templates,
+        weights=references.weights,
+        responses=references.steps,
     output:
         requests="results/references/{dataset}/{step}/requests/{judge}.parquet",
     log:
@@ -16,14 +16,14 @@ rule plan_references:
         "results/benchmarks/plan_references/{dataset}/{step}/{judge}.jsonl"
     wildcard_constraints:
         step="[1-9][0-9]*_(write|review)",
-        judge=one_of(LIVE),
+        judge=one_of(run.live),
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("plan_references.py"),
-        entry=entry("plan_references.py"),
-        responses=named_reference_steps,
-        settings=reference_settings,
+        code=run.code("plan_references.py"),
+        entry=run.entry("plan_references.py"),
+        responses=references.named_steps,
+        settings=references.settings,
     shell:
         "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
         " --templates {input.templates:q} --weights {input.weights:q} --responses {params.responses:q}"
@@ -34,8 +34,8 @@ rule plan_references:
 rule ask_references:
     input:
         requests="results/references/{dataset}/{step}/requests/{judge}.parquet",
-        model=model_folder,
-        weights=weights_file,
+        model=models.folder,
+        weights=models.weights,
     output:
         responses="results/references/{dataset}/{step}/responses/{judge}.parquet",
     log:
@@ -44,24 +44,23 @@ rule ask_references:
         "results/benchmarks/ask_references/{dataset}/{step}/{judge}.jsonl"
     wildcard_constraints:
         step="[1-9][0-9]*_(write|review)",
-        judge=one_of(LIVE),
+        judge=one_of(run.live),
     conda:
-        judge_environment
-    threads: judge_threads
+        judging.environment
+    threads: judging.threads
     resources:
-        gpu=value("judges/{judge}/gpu"),
-        mem=value("judges/{judge}/mem"),
-        runtime=value("judges/{judge}/runtime"),
+        gpu=judging.gpu,
+        mem=judging.mem,
+        runtime=judging.runtime,
     params:
-        code=code("judge_shard.py", engine_module, f"probes/{references.PROBE}.py"),
-        probe=references.PROBE,
-        entry=entry("judge_shard.py"),
-        judge=reference_judge_settings,
-        endpoint=endpoint_settings,
+        code=run.code("judge_shard.py", judging.engine_module, f"probes/{REFERENCE_PROBE}.py"),
+        probe=REFERENCE_PROBE,
+        entry=run.entry("judge_shard.py"),
+        judge=references.judge,
         store="results/store/{judge}",
     shell:
         "python {params.entry:q} --requests {input.requests:q} --shard 1 --shards 1 --probes {params.probe}"
-        " --judge {params.judge:q} --endpoint {params.endpoint:q} --model-folder {input.model:q} --weights {input.weights:q}"
+        " --judge {params.judge:q} --model-folder {input.model:q} --weights {input.weights:q}"
         " --gpus {resources.gpu} --store {params.store:q} --output {output.responses:q} 2> >(tee {log:q} >&2)"
 
 
@@ -69,10 +68,10 @@ rule collect_references:
     input:
         item_table="results/items/{dataset}.parquet",
         rubric_table="results/rubrics/{dataset}.parquet",
-        templates=reference_templates,
-        weights=reference_weights,
-        responses=reference_steps,
-        own=own_references,
+        templates=references.templates,
+        weights=references.weights,
+        responses=references.steps,
+        own=references.own,
     output:
         references="results/references/{dataset}.parquet",
     log:
@@ -80,14 +79,14 @@ rule collect_references:
     benchmark:
         "results/benchmarks/collect_references/{dataset}.jsonl"
     wildcard_constraints:
-        dataset=one_of(references_to_make()),
+        dataset=one_of(references.made),
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("collect_references.py"),
-        entry=entry("collect_references.py"),
-        responses=named_reference_steps,
-        settings=reference_settings,
+        code=run.code("collect_references.py"),
+        entry=run.entry("collect_references.py"),
+        responses=references.named_steps,
+        settings=references.settings,
     shell:
         "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
         " --templates {input.templates:q} --weights {input.weights:q} --responses {params.responses:q}"

@@ -4,7 +4,7 @@
 # One small file instead of all shards: the scores of a study do not have to name each of them.
 rule list_responses:
     input:
-        responses=responses,
+        responses=scores.responses,
     output:
         answers="results/responses/{judge}.json",
     log:
@@ -15,11 +15,11 @@ rule list_responses:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("list_responses.py"),
-        entry=entry("list_responses.py"),
+        code=run.code("list_responses.py"),
+        entry=run.entry("list_responses.py"),
         folder="results/responses/{judge}",
-        shards=value("judges/{judge}/shards"),
-        judge=takes_mixed,
+        shards=judging.shards,
+        judge=scores.judge,
     shell:
         "python {params.entry:q} --responses {params.folder:q} --shards {params.shards} --judge {params.judge:q}"
         " --output {output.answers:q} 2> >(tee {log:q} >&2)"
@@ -28,7 +28,7 @@ rule list_responses:
 rule parse_scores:
     input:
         plan="results/plan/{study}/{dataset}/{judge}.parquet",
-        answers=answers_of_judge,
+        answers=scores.answers(ancient),
     output:
         scores="results/scores/{study}/{dataset}/{judge}.parquet",
     log:
@@ -38,15 +38,15 @@ rule parse_scores:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=hash_of_parser,
-        entry=entry("parse_scores.py"),
+        code=scores.code,
+        entry=run.entry("parse_scores.py"),
         folder="results/responses/{judge}",
-        shards=shards_to_read,
-        probe=value("studies/{study}/probe"),
-        answer=answer_settings,
-        studies=studies_needed,
-        made_by=parsed_by,
-        second_request=value("judges/{judge}/second_request"),  # another one changes answers of the same requests
+        shards=scores.shards,
+        probe=planning.probe,
+        answer=scores.answer,
+        studies=scores.studies,
+        made_by=scores.made_by,
+        second_request=scores.second_request,  # another one changes answers of the same requests
     shell:
         "python {params.entry:q} --plan {input.plan:q} --responses {params.folder:q} --answers {input.answers:q} --studies {params.studies} --shards {params.shards}"
         " --probe {params.probe} --answer {params.answer:q} --made-by {params.made_by} --output {output.scores:q} 2> >(tee {log:q} >&2)"

@@ -3,7 +3,7 @@
 
 rule estimate_statistic:
     input:
-        statistic_files,
+        statistics.files,
     output:
         statistics="results/statistics/{statistic}.parquet",
     log:
@@ -15,10 +15,10 @@ rule estimate_statistic:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("estimate_statistic.py", "statistics/{statistic}.py"),
-        entry=entry("estimate_statistic.py"),
-        inputs=statistic_options,
-        settings=statistic_settings,
+        code=run.code("estimate_statistic.py", statistics.module),
+        entry=run.entry("estimate_statistic.py"),
+        inputs=statistics.options,
+        settings=statistics.settings,
     shell:
         "python {params.entry:q} --statistic {wildcards.statistic} {params.inputs:q} --settings {params.settings:q}"
         " --output {output.statistics:q} 2> >(tee {log:q} >&2)"

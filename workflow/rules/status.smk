@@ -3,9 +3,9 @@
 
 rule plan_cost:
     input:
-        plans=planned("results/plan/{study}/{dataset}/{judge}.parquet"),
-        requests=planned("results/requests/{study}/{judge}.parquet"),
-        references=parts_of_unmade_references,
+        plans=planning.planned("results/plan/{study}/{dataset}/{judge}.parquet"),
+        requests=planning.planned("results/requests/{study}/{judge}.parquet"),
+        references=status.parts_of_unmade,
     output:
         csv="results/status/plan_cost.csv",
         markdown="results/status/plan_cost.md",
@@ -19,11 +19,11 @@ rule plan_cost:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("plan_cost.py"),
-        entry=entry("plan_cost.py"),
-        judges=judges_to_plan,
-        references=references_to_tell,
-        asked=now,
+        code=run.code("plan_cost.py"),
+        entry=run.entry("plan_cost.py"),
+        judges=status.judges_to_plan,
+        references=status.unmade,
+        asked=status.now,
     shell:
         "python {params.entry:q} --judges {params.judges:q} --references {params.references:q} --plans results/plan --requests results/requests"
         " --stores results/store --models results/models --output {output.csv:q} 2> >(tee {log:q} >&2)"
@@ -44,10 +44,10 @@ rule judge_status:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("judge_status.py"),
-        entry=entry("judge_status.py"),
-        judges=judges_to_ask,
-        asked=now,
+        code=run.code("judge_status.py"),
+        entry=run.entry("judge_status.py"),
+        judges=status.judges_to_ask,
+        asked=status.now,
     shell:
         "python {params.entry:q} --judges {params.judges:q} --requests results/requests --references results/references"
         " --stores results/store --output {output.csv:q} 2> >(tee {log:q} >&2)"

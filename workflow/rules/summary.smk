@@ -5,8 +5,8 @@
 rule choose_reads:
     input:
         scores="results/scores/{study}/{dataset}/{judge}.parquet",
-        requests=requests_until,
-        item_table=items_with_raters,
+        requests=pages.requests,
+        item_table=pages.items_with_raters,
     output:
         reads="results/reads/{study}/{dataset}/{judge}.js",
     log:
@@ -16,12 +16,12 @@ rule choose_reads:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("choose_reads.py"),
-        entry=entry("choose_reads.py"),
+        code=run.code("choose_reads.py"),
+        entry=run.entry("choose_reads.py"),
         folder="results/responses/{judge}",
-        shards=shards_to_read,
-        about=reads_about,
-        caps=settings_of_reads,
+        shards=scores.shards,
+        about=pages.reads_about,
+        caps=pages.reads_settings,
     shell:
         "python {params.entry:q} --scores {input.scores:q} --requests {input.requests:q} --items {input.item_table:q}"
         " --responses {params.folder:q} --shards {params.shards} --about {params.about:q} --caps {params.caps:q}"
@@ -30,8 +30,8 @@ rule choose_reads:
 
 rule render_reads:
     input:
-        reads_of_study,
-        pages("base.html.jinja", "reads.html.jinja", "reads.js", "style.css"),
+        pages.reads_of_study,
+        pages.parts("base.html.jinja", "reads.html.jinja", "reads.js", "style.css"),
     output:
         page="results/reads/{study}/index.html",
     log:
@@ -42,20 +42,20 @@ rule render_reads:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("render_reads.py"),
-        entry=entry("render_reads.py"),
-        study=study_of_page,
+        code=run.code("render_reads.py"),
+        entry=run.entry("render_reads.py"),
+        study=pages.study,
     shell:
         "python {params.entry:q} --study {params.study:q} --output {output.page:q} 2> >(tee {log:q} >&2)"
 
 
 rule render_summary:
     input:
-        statistics=card_files,
-        tables=collect("results/tables/{table}.html", table=config["tables"]),
-        figures=collect("results/figures/{figure}.svg", figure=config["figures"]),
-        reads=collect("results/reads/{study}/index.html", study=config["studies"]),
-        parts=pages("base.html.jinja", "summary.html.jinja", "style.css"),
+        statistics=pages.card_files,
+        tables=collect("results/tables/{table}.html", table=run.config.tables),
+        figures=collect("results/figures/{figure}.svg", figure=run.config.figures),
+        reads=collect("results/reads/{study}/index.html", study=run.config.studies),
+        parts=pages.parts("base.html.jinja", "summary.html.jinja", "style.css"),
     output:
         data="results/summary.json",
         page=report(
@@ -71,13 +71,13 @@ rule render_summary:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("render_summary.py"),
-        entry=entry("render_summary.py"),
-        statistics=named(card_files),
-        shown=shown_results,
-        labels=summary_labels,
-        run=run_settings,
-        reads=reads_pages,
+        code=run.code("render_summary.py"),
+        entry=run.entry("render_summary.py"),
+        statistics=pages.named(pages.card_files),
+        shown=pages.shown,
+        labels=pages.labels,
+        run=pages.facts,
+        reads=pages.reads,
     shell:
         "python {params.entry:q} --statistics {params.statistics:q} --shown {params.shown:q} --labels {params.labels:q}"
         " --run {params.run:q} --reads {params.reads:q} --data {output.data:q} --page {output.page:q}"
@@ -86,10 +86,10 @@ rule render_summary:
 
 rule describe_methods:
     input:
-        scores=score_files(config["studies"]),
-        answers=answer_files,
-        made=made_references,
-        library=source("workflow/scripts/rubric_order/cards/references.bib"),
+        scores=run.score_files(run.config.studies),
+        answers=pages.answer_files,
+        made=references.made_files,
+        library=run.source("workflow/scripts/rubric_order/cards/references.bib"),
     output:
         page="results/methods.md",
         references="results/methods.bib",
@@ -100,12 +100,12 @@ rule describe_methods:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("describe_methods.py"),
-        entry=entry("describe_methods.py"),
-        answers=named(answer_files),
-        made=named(made_references),
-        statistics=statistics_made,
-        run=settings_of_methods,
+        code=run.code("describe_methods.py"),
+        entry=run.entry("describe_methods.py"),
+        answers=pages.named(pages.answer_files),
+        made=pages.named(references.made_files),
+        statistics=pages.statistics,
+        run=pages.methods,
     shell:
         "python {params.entry:q} --scores {input.scores:q} --answers {params.answers:q} --made {params.made:q} --statistics {params.statistics:q}"
         " --run {params.run:q} --library {input.library:q} --page {output.page:q} --references {output.references:q} 2> >(tee {log:q} >&2)"

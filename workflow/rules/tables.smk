@@ -3,7 +3,7 @@
 
 rule render_table:
     input:
-        TABLES.files,
+        tables.files,
     output:
         csv="results/tables/{table}.csv",
         markdown="results/tables/{table}.md",
@@ -11,8 +11,8 @@ rule render_table:
         html=report(
             "results/tables/{table}.html",
             caption="../report/result.rst",
-            category=TABLES.category,
-            labels=TABLES.labels,
+            category=tables.category,
+            labels=tables.labels,
         ),
     log:
         "results/logs/render_table/{table}.log",
@@ -23,13 +23,13 @@ rule render_table:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("render_table.py", TABLES.module_file),
-        entry=entry("render_table.py"),
-        module=TABLES.module,
-        statistics=TABLES.named_files,
-        settings=TABLES.settings,
-        labels=TABLES.known_labels,
-        caption=TABLES.caption,
+        code=run.code("render_table.py", tables.module_file),
+        entry=run.entry("render_table.py"),
+        module=tables.module,
+        statistics=tables.named_files,
+        settings=tables.settings,
+        labels=tables.known_labels,
+        caption=tables.caption,
     shell:
         "python {params.entry:q} --table {params.module} --statistics {params.statistics:q}"
         " --settings {params.settings:q} --labels {params.labels:q} --caption {params.caption:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"

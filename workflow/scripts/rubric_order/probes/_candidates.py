@@ -73,7 +73,7 @@ PADDING = (
 
 def template(judge: Mapping, prompt: str | None = None) -> str:
     """By default a judge that writes feedback gets the prompt of MT-Bench, another one the prompt for one letter."""
-    prompt = prompt or ("letter" if judge["answer_format"] == "score" else "mt_bench")
+    prompt = prompt or ("letter" if judge.answer_format == "score" else "mt_bench")
     return prompt if prompt.startswith(PAPERS) else TEMPLATE + prompt
 
 

@@ -51,7 +51,7 @@ ABOUT = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_scor
 
 
 def template(judge: Mapping, prompt: str | None = None) -> str:
-    return prompt or judge["answer_format"]
+    return prompt or judge.answer_format
 
 
 def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:

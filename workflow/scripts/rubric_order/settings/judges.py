@@ -7,7 +7,7 @@ import re
 import string
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from annotated_types import Ge, Le, Len
@@ -36,6 +36,9 @@ from rubric_order.settings.base import (
     plain,
     setting,
 )
+
+if TYPE_CHECKING:
+    from rubric_order.settings.studies import Dataset
 
 # Version of what names a request. Another one makes every stored answer useless, so it is never changed again.
 IDENTITY_VERSION = 2
@@ -161,7 +164,7 @@ class Profile(Change):
 class EndpointProfile(Profile):
     """A variant of a judge over an endpoint."""
 
-    extra_body: Arguments = setting(None, "Fields of the request to change.", otherwise="")
+    extra_body: Arguments = setting(None, "Engine openai; fields of the request to change.", otherwise="")
 
 
 class RoleProfile(Change):
@@ -492,6 +495,16 @@ class Judge(Settings):
         return Path(self.model).name if is_local(self.model) else self.model
 
     @property
+    def currency(self) -> str:
+        """Currency of the judge's prices; empty where it has none."""
+        return ""
+
+    @property
+    def is_local(self) -> bool:
+        """True if the model is named by a path rather than by its id on the hub."""
+        return is_local(self.model)
+
+    @property
     def has_open_weights(self) -> bool:
         """True if config leaves open which weights answer: they lie in a folder, or their revision can move."""
         return False
@@ -546,6 +559,10 @@ class Judge(Settings):
                 changes[name] = {**getattr(self, name), **changes[name]}
         return self.changed(**changes)
 
+    def is_about(self, dataset: Dataset) -> bool:
+        """True if the judge has answers about a dataset: one that is asked always has."""
+        return True
+
     def with_roles(self, *, writing: SamplingChange, reviewing: SamplingChange) -> Self:
         """The judge with two profiles alone, in which it writes and reviews reference answers."""
         roles = {WRITING: writing, REVIEWING: reviewing}
@@ -577,12 +594,14 @@ class Judge(Settings):
     def problems(self) -> Iterator[str]:
         """Contradictions in the settings, as the key and what is wrong with it."""
         yield from self._problems()
-        own = list(self._problems_of_profile())
-        yield from own
+        yield from self._problems_of_profile()
         for profile in self.profiles:
-            for problem in self.under(profile)._problems_of_profile():
-                if problem not in own:
-                    yield f"profiles/{profile}/{problem}"
+            yield from (f"profiles/{profile}/{problem}" for problem in self.problems_of_profile(profile))
+
+    def problems_of_profile(self, profile: str) -> Iterator[str]:
+        """Contradictions that a profile adds, as the key and what is wrong with it."""
+        own = list(self._problems_of_profile())
+        yield from (problem for problem in self.under(profile)._problems_of_profile() if problem not in own)
 
     def _problems(self) -> Iterator[str]:
         if self.answer_format == "feedback" and self.answer_prefix:
@@ -752,6 +771,11 @@ class Called(Judge):
     prices: Prices | None = setting(None, "Prices of a million tokens.", role=Role.WIRE, tracked=False, reruns=NOTHING)
 
     @property
+    def currency(self) -> str:
+        """Currency of the judge's prices."""
+        return (self.prices.currency or "USD") if self.prices else ""
+
+    @property
     def draws_at(self) -> float | None:
         """The temperature at which the judge's score is one draw from its option probabilities, see `Judge`."""
         return None if self.extra_body else super().draws_at
@@ -917,13 +941,10 @@ class Recorded(Judge):
         role=Role.IDENTITY,
         reruns=RECORDED,
     )
-    simulation: Simulation | None = setting(
-        None,
-        "What a simulated judge answers in the place of the records, in a rehearsal.",
-        role=Role.IDENTITY,
-        otherwise="nothing",
-        reruns="the rehearsal",
-    )
+
+    def is_about(self, dataset: Dataset) -> bool:
+        """True if the judge has answers about a dataset."""
+        return self.adapters is None or dataset.adapter in self.adapters
 
     @property
     def option_letters(self) -> str | None:
@@ -937,6 +958,12 @@ class Recorded(Judge):
 
     def _problems_of_profile(self) -> Iterator[str]:
         return iter(())
+
+
+class Rehearsed(Recorded):
+    """A recorded judge in a rehearsal: a simulated one answers in the place of its records."""
+
+    simulation: Simulation = setting(..., role=Role.IDENTITY)
 
 
 KINDS: tuple[type[Judge], ...] = (Vllm, Endpoint, Server, Simulated, Recorded)
@@ -1015,11 +1042,21 @@ def read(block: Mapping[str, Any]) -> Judge:
     """
     block = dict(block)
     roles = block.pop("roles", None)
-    model, checked = _chosen(block)
+    rehearsed = block.get("engine") == Recorded.KIND and "simulation" in block
+    model, checked = (Rehearsed, block) if rehearsed else _chosen(block)
     judge = model.model_validate(checked)
     if roles is None:
         return judge
     return judge.with_roles(**{role: SamplingChange.model_validate(sampling) for role, sampling in roles.items()})
+
+
+def tracked(judge: Judge) -> dict[str, Any]:
+    """The settings of a judge on which a file of its answers depends, without its profiles."""
+    block, fields = judge.block(), type(judge).model_fields
+    unused = {
+        name for name, field in fields.items() if extra(field, "tracked") is False or extra(field, "role") is Role.LABEL
+    }
+    return {name: value for name, value in block.items() if name not in unused}
 
 
 def is_local(model: str) -> bool:

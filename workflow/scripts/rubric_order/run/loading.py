@@ -2,46 +2,40 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-
-import yaml
+from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.config import checks, rehearsal, schema
 from rubric_order.figures import presets
 from rubric_order.recorded import discovery
+from rubric_order.run import checks, rehearsal
+from rubric_order.settings import results, values
+from rubric_order.settings.base import parse
+from rubric_order.settings.config import Config
 
-# Where a folder of the project has what belongs to a config.
-SCHEMA = "workflow/schemas/config.schema.yaml"
-READY = "config"  # with the folders `datasets` and `judges`
+READY = "config"  # folder of the project with the folders `datasets` and `judges`
 OPTIONAL = ("studies", "figures", "tables")  # blocks in which null takes out what another file names
 
 
-def complete(config: dict, *, folder: Path) -> None:
-    """Complete a config in place, and check it.
+def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
+    """Complete a config, and check it.
 
-    1. A text stands for what it says where the schema wants no text (`read_texts`). A study, figure or table that is
-       null is taken out: so a file takes out what a file before it names.
+    1. A study, figure or table that is null is taken out: so a file takes out what a file before it names.
     2. The datasets that we know, and the ready-made judges that are named, come under what the config says of them.
     3. The judges of `recorded_dir` join the studies of strategy `recorded`.
-    4. The shape is checked, figures get the sizes of their presets, defaults are filled in, and the meaning is checked.
+    4. Figures get the sizes of their presets. The shape is checked, defaults are filled in, and the meaning is checked.
     5. A dataset or judge without a label gets its id as one. Paths are found (`locate`). A chat template becomes its
        text, and prompt templates of the user are checked.
     6. A rehearsal gets simulated judges and a few groups of each dataset (`rehearsal.apply`).
 
     Args:
-        config: as YAML files and the command line have it.
-        folder: the project: its schema, and its ready-made datasets and judges are used.
+        written: as YAML files and the command line have it. It stays as it is.
+        folder: the project, whose ready-made datasets and judges are used.
 
     Raises:
         InputError: one line for each thing that is wrong.
     """
-    shape = schema.load(folder / SCHEMA)
-    read_texts(config, shape)
-    checks.check_values(config)
-    for block in OPTIONAL:
-        if isinstance(named := config.get(block), Mapping):
-            config[block] = {name: value for name, value in named.items() if value is not None}
-    _add_ready_made(config, folder / READY)
+    config = with_ready_made(written, folder / READY)
+    values.check(config)
     if _names_a_folder(config):
         config["recorded_dir"] = locate(config["recorded_dir"], folder)
         try:
@@ -51,41 +45,33 @@ def complete(config: dict, *, folder: Path) -> None:
     elif config.get("rehearse"):
         rehearsal.add_recorded_judges(config)
     _check_recorded(config)
-    checks.check_shape(config, shape)
-    _size_figures(config, shape)
-    schema.fill_defaults(config, shape)
-    checks.check_meaning(config, ready_judges(folder / READY))
-    _add_labels(config)
-    _locate_files(config, folder)
-    _read_chat_templates(config)
-    checks.check_templates(config)
-    if config["rehearse"]:
-        rehearsal.apply(config)
+    size_figures(config)
+    values.check(config)
+    checked = Config.read(config)
+    checks.check_meaning(checked, ready_judges(folder / READY))
+    found = with_templates_read(located(with_labels(checked), folder))
+    checks.check_templates(found)
+    return rehearsal.apply(found) if found.rehearse else found
 
 
-def read_texts(config: dict, shape: Mapping) -> None:
-    """Read the texts of a config as YAML where the schema wants no text, in place.
+def with_ready_made(written: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A config over what is ready-made, without blocks that are null.
 
-    Snakemake hands on the values of ``--config 'datasets={"hanna": {"limit": 2}}'`` as texts. What does not become
-    what the schema wants is left as it is, for the check of the shape to name.
+    Args:
+        written: as the user wrote it, unchecked.
+        folder: with the folders ``datasets`` and ``judges``.
     """
-    for key, value in config.items():
-        part = schema.part_of(shape, key)
-        if isinstance(value, dict):
-            read_texts(value, part)
-        elif isinstance(value, str):
-            config[key] = _read_text(value, part)
+    config: dict[str, Any] = {}
+    named = {key: _without_null(value) if key in OPTIONAL else value for key, value in written.items()}
+    for path in ready_made(folder, named):
+        content = parse(path.read_text(encoding="utf-8"))
+        merge(config, content if isinstance(content, Mapping) else {})
+    merge(config, named)
+    return config
 
 
-def _read_text(text: str, part: Mapping) -> object:
-    kinds = part.get("type", "string" if "enum" in part else None)
-    if kinds is None or "string" in kinds:
-        return text
-    try:
-        value = schema.parse(text)
-    except yaml.YAMLError:
-        return text
-    return value if checks.is_of_type(value, kinds) else text
+def _without_null(block: object) -> object:
+    return {key: value for key, value in block.items() if value is not None} if isinstance(block, Mapping) else block
 
 
 def ready_judges(folder: Path) -> dict[str, Path]:
@@ -93,7 +79,7 @@ def ready_judges(folder: Path) -> dict[str, Path]:
     return {path.stem: path for path in sorted((folder / "judges").glob("*.yaml"))}
 
 
-def ready_made(folder: Path, config: Mapping) -> list[Path]:
+def ready_made(folder: Path, config: Mapping[str, Any]) -> list[Path]:
     """Files of `folder` that belong under a config: every dataset that we know, and the judges that the config names.
 
     A judge's file is read where a study or `references` names the judge, or `config` has settings of it: what nobody
@@ -111,22 +97,13 @@ def ready_made(folder: Path, config: Mapping) -> list[Path]:
     return [*sorted((folder / "datasets").glob("*.yaml")), *judge_files]
 
 
-def _block(config: Mapping, key: str) -> Mapping:
+def _block(config: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """A block of a config that nobody has checked."""
     block = config.get(key)
     return block if isinstance(block, Mapping) else {}
 
 
-def _add_ready_made(config: dict, folder: Path) -> None:
-    """Put what is ready-made under what a config says of it."""
-    merged: dict = {}
-    for path in ready_made(folder, config):
-        merge(merged, schema.parse(path.read_text(encoding="utf-8")))
-    merge(merged, config)
-    config.update(merged)
-
-
-def merge(config: dict, over: Mapping) -> None:
+def merge(config: dict[str, Any], over: Mapping[str, Any]) -> None:
     """Put one config over another, in place: mappings key by key, all else as a whole."""
     for key, value in over.items():
         if isinstance(value, Mapping):
@@ -137,13 +114,13 @@ def merge(config: dict, over: Mapping) -> None:
             config[key] = value
 
 
-def _names_a_folder(config: Mapping) -> bool:
-    """Tell whether recorded answers are to be looked for; a config of another shape is not looked into."""
+def _names_a_folder(config: Mapping[str, Any]) -> bool:
+    """True if recorded answers are to be looked for; a config of another shape is not looked into."""
     folder = config.get("recorded_dir")
     return isinstance(folder, str) and folder != "" and isinstance(config.get("studies"), Mapping)
 
 
-def _check_recorded(config: Mapping) -> None:
+def _check_recorded(config: Mapping[str, Any]) -> None:
     """Check that a study of recorded answers has some; a config of another shape is not looked into."""
     for name, study in _block(config, "studies").items():
         strategies, judges = (
@@ -154,20 +131,21 @@ def _check_recorded(config: Mapping) -> None:
             raise InputError(f"config: studies/{name}/judges: no recorded answers; expected {expected}")
 
 
-def _size_figures(config: Mapping, shape: Mapping) -> None:
-    """Give each figure the sizes of its preset, in place of the defaults, which are those of a page."""
-    usual = config.get("figure_preset", shape["properties"]["figure_preset"]["default"])
-    figures = schema.part_of(shape, "figures")
+def size_figures(config: Mapping[str, Any]) -> None:
+    """Give each figure of a config the sizes of its preset, in place; a figure of another shape is left as it is."""
+    usual = config.get("figure_preset", Config.model_fields["figure_preset"].default)
     for name, block in _block(config, "figures").items():
-        parts = schema.part_of(figures, name)["properties"]
-        presets.fill(block, {key: part["default"] for key, part in parts.items() if "default" in part}, usual)
+        sized = isinstance(block, dict) and name in results.FIGURES
+        if sized and isinstance(preset := block.get("preset", usual), str) and preset in presets.PRESETS:
+            presets.fill(block, {key: entry.default for key, entry in results.FIGURES[name].items()}, usual)
 
 
-def _add_labels(config: Mapping) -> None:
-    """Give each dataset and judge without a label its id as one."""
-    for block in ("datasets", "judges"):
-        for name, settings in config[block].items():
-            settings.setdefault("label", name)
+def with_labels(config: Config) -> Config:
+    """A config in which each dataset and judge without a label has its id as one."""
+    return config.changed(
+        datasets={name: entry.changed(label=entry.label or name) for name, entry in config.datasets.items()},
+        judges={name: entry.changed(label=entry.label or name) for name, entry in config.judges.items()},
+    )
 
 
 def locate(path: str, folder: Path) -> str:
@@ -195,27 +173,37 @@ def locate(path: str, folder: Path) -> str:
         raise InputError(f"config: {path!r:.80}: {error.strerror}; expected the path of a file or a folder") from None
 
 
-def _locate_files(config: dict, folder: Path) -> None:
-    """Find each file and folder that a config names (`locate`), in place."""
-    if config["dataset_mirror"]:
-        config["dataset_mirror"] = locate(config["dataset_mirror"], folder)
-    for dataset in config["datasets"].values():
-        for file in dataset["files"].values():
-            if "path" in file:
-                file["path"] = locate(file["path"], folder)
-    for block in config["references"].values():
-        if block["file"] is not None:
-            block["file"] = locate(block["file"], folder)
-    for judge in config["judges"].values():
-        for key in ("chat_template", "template"):
-            if judge[key] is not None:
-                judge[key] = locate(judge[key], folder)
+def located(config: Config, folder: Path) -> Config:
+    """A config with each file and folder that it names found, see `locate`."""
+
+    def place(path: str | None) -> str | None:
+        return locate(path, folder) if path else path
+
+    datasets = {}
+    for name, dataset in config.datasets.items():
+        files = {key: file.changed(path=place(file.path)) if file.path else file for key, file in dataset.files.items()}
+        datasets[name] = dataset.changed(files=files)
+    judges = {}
+    for name, judge in config.judges.items():
+        paths = [key for key in ("chat_template", "template") if getattr(judge, key, None) is not None]
+        judges[name] = judge.changed(**{key: place(getattr(judge, key)) for key in paths})
+    return config.changed(
+        dataset_mirror=place(config.dataset_mirror),
+        datasets=datasets,
+        references={name: entry.changed(file=place(entry.file)) for name, entry in config.references.items()},
+        judges=judges,
+    )
 
 
-def _read_chat_templates(config: Mapping) -> None:
-    """Put the text of each judge's chat template in the place of its path: it is part of a prompt, the path is not."""
-    for name, judge in config["judges"].items():
-        path = judge["chat_template"]
+def with_templates_read(config: Config) -> Config:
+    """A config with the text of each chat template in the place of its path: the text is part of a prompt.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    judges = dict(config.judges)
+    for name, judge in config.judges.items():
+        path = getattr(judge, "chat_template", None)
         if path is not None:
             from rubric_order.base import files  # imports pandas
 
@@ -223,4 +211,5 @@ def _read_chat_templates(config: Mapping) -> None:
                 text = files.read_text(path)
             except InputError as error:
                 raise InputError(f"config: judges/{name}/chat_template: {error}") from None
-            judge["chat_template"] = text.replace("\r\n", "\n").replace("\r", "\n")
+            judges[name] = judge.changed(chat_template=text.replace("\r\n", "\n").replace("\r", "\n"))
+    return config.changed(judges=judges)

@@ -1,0 +1,286 @@
+"""Checks of what the models of settings cannot say: that names refer to something and that numbers fit each other."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from rubric_order import catalogue, probes
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
+from rubric_order.datasets import ADAPTERS
+from rubric_order.probes import Probe
+from rubric_order.prompts import conditions
+from rubric_order.settings.config import Config, nearest
+from rubric_order.settings.judges import REVIEWING, WRITING, Judge, Loaded
+from rubric_order.settings.studies import Dataset, References, Study
+
+(REVIEWED_AS,) = catalogue.SCORE_ORDER  # the probe in whose prompts reference answers are scored
+
+
+def check_meaning(config: Config, ready: Collection[str] = ()) -> None:
+    """Check that names refer to something and that numbers fit each other.
+
+    Args:
+        config: of the right shape.
+        ready: judges that a study may name without defining them, see `loading.ready_judges`.
+
+    Raises:
+        InputError: one line for each thing that is wrong.
+    """
+    problems = list(_problems(config, ready))
+    if problems:
+        raise InputError("config: " + "\nconfig: ".join(problems))
+
+
+def _problems(config: Config, ready: Collection[str]) -> Iterator[str]:
+    yield from _problems_of_datasets(config.datasets)
+    yield from _problems_of_judges(config.judges)
+    yield from _problems_of_references(config)
+    yield from _problems_of_studies(config, ready)
+    yield from _problems_of_statistics(config)
+    for block, shown in (("figures", catalogue.FIGURES), ("tables", catalogue.TABLES)):
+        for name, settings in getattr(config, block).items():
+            probes = catalogue.probes(shown[name].statistics)
+            yield from _problems_of_shown(f"{block}/{name}", settings.block(), config.studies, probes)
+
+
+def _problems_of_datasets(datasets: Mapping[str, Dataset]) -> Iterator[str]:
+    for name, dataset in datasets.items():
+        if dataset.adapter not in ADAPTERS:
+            close = nearest(dataset.adapter, ADAPTERS)
+            yield f"datasets/{name}/adapter: {dataset.adapter!r:.80} is not one of {', '.join(ADAPTERS)}{close}"
+        for key, file in dataset.files.items():
+            if file.path is None and not (file.url is not None and (file.sha256 or file.git_blob)):
+                yield f"datasets/{name}/files/{key}: expected either 'path', or 'url' and 'sha256'"
+        least, greatest = dataset.human_scale
+        if least >= greatest:
+            detail = f"found {least}, {greatest}"
+            yield f"datasets/{name}/human_scale: expected the least score and then the greatest, {detail}"
+
+
+def _problems_of_judges(judges: Mapping[str, Judge]) -> Iterator[str]:
+    for name, judge in judges.items():
+        for problem in judge.problems():
+            yield f"judges/{name}/{problem.replace('{judge}', f'judges/{name}')}"
+    converted = {name: judge for name, judge in judges.items() if isinstance(judge, Loaded) and judge.gguf}
+    for (other, first), (name, judge) in itertools.permutations(converted.items(), 2):
+        if other < name and judge.folder_name == first.folder_name and judge.gguf != first.gguf:
+            yield f"judges/{name}/gguf: judge {other!r} takes model {judge.model!r} from another file"
+
+
+def _problems_of_references(config: Config) -> Iterator[str]:
+    """Problems with how reference answers are made."""
+    for dataset, block in config.references.items():
+        where = f"references/{dataset}"
+        if dataset not in config.datasets:
+            yield f"{where}: {dataset!r} is not defined under datasets"
+        if (block.file is None) == (not block.judges):
+            yield f"{where}: expected either 'judges' or a 'file'"
+        if wrong := [level for level in block.levels or () if level > block.n]:
+            yield f"{where}/levels: expected scores from 1 to {block.n}, found {wrong[0]}"
+        for name in block.judges:
+            judge = config.judges.get(name)
+            if judge is None or not judge.ASKED:
+                yield f"{where}/judges: {name!r} is no judge that can be asked; expected one that is not recorded"
+                continue
+            yield from (f"{where}/{problem}" for problem in _problems_of_roles(name, judge, block))
+            writer = judge.with_roles(writing=block.writing, reviewing=block.reviewing).under(WRITING)
+            again = block.rounds > len(set(block.judges)) and not block.shows_rejected
+            if again and writer.sampling.temperature == 0:
+                yield (
+                    f"{where}/rounds: judge {name!r} writes at temperature 0, and would write the same again; expected"
+                    f" {len(set(block.judges))}, a temperature in writing, or shows_rejected: true"
+                )
+    for name, study in config.studies.items():
+        if study.probe in catalogue.SCORE_ORDER:
+            yield from _problems_of_levels(name, study, config.references)
+
+
+def _problems_of_roles(name: str, judge: Judge, block: References) -> Iterator[str]:
+    """Settings that do not fit a judge's engine, added by the sampling of reference answers."""
+    as_roles = judge.with_roles(writing=block.writing, reviewing=block.reviewing)
+    for role, profile in (("writing", WRITING), ("reviewing", REVIEWING)):
+        for problem in as_roles.problems_of_profile(profile):
+            yield f"{role}/{problem.removeprefix('sampling/')} (judge {name!r})"
+
+
+def _problems_of_levels(name: str, study: Study, known: Collection[str]) -> Iterator[str]:
+    """Conditions of a study that show reference answers which no dataset of it has."""
+    if any(dataset in known for dataset in study.datasets):
+        return
+    for condition in study.conditions:
+        for n in study.scales:
+            try:
+                text = conditions.read(condition, n).reference
+            except ValueError:
+                continue
+            if text and text != n:
+                detail = f"{condition!r} shows an answer that is written for {text}"
+                yield f"studies/{name}/conditions: {detail}; expected a dataset of the study under 'references'"
+
+
+def _problems_of_studies(config: Config, ready: Collection[str]) -> Iterator[str]:
+    for name, study in config.studies.items():
+        for kind in ("datasets", "judges"):
+            defined = getattr(config, kind)
+            for entry in getattr(study, kind):
+                if entry not in defined:
+                    listed = ", ".join(defined) or "none"
+                    others = [judge for judge in ready if judge not in defined] if kind == "judges" else []
+                    listed += f"; ready-made in config/judges: {', '.join(others)}" if others else ""
+                    close = nearest(entry, [*defined, *others])
+                    yield f"studies/{name}/{kind}: {entry!r:.80} is not defined under {kind}; defined: {listed}{close}"
+        judges = {judge: config.judges[judge] for judge in study.judges if judge in config.judges}
+        yield from (f"studies/{name}{problem}" for problem in _problems_of_study(study, judges))
+
+
+def _problems_of_study(study: Study, judges: Mapping[str, Judge]) -> Iterator[str]:
+    """Contradictions in a study, as what follows its path.
+
+    Args:
+        study: its settings.
+        judges: those of its judges that are defined.
+    """
+    if study.probe not in probes.names():
+        close = nearest(study.probe, probes.names())
+        yield f"/probe: {study.probe!r:.80} is not one of {', '.join(map(repr, probes.names()))}{close}"
+        return
+    probe = probes.load(study.probe)
+    yield from _problems_of_probe(study, probe)
+    wanted = dict(probe.PROMPTS).get(study.prompt or "")
+    for name, judge in judges.items():
+        if wanted is not None and judge.answer_format != wanted:
+            detail = f"judge {name!r} has answer_format {judge.answer_format!r}"
+            yield f"/prompt: {study.prompt!r} asks for answer_format {wanted!r}, {detail}"
+        if (study.strategies == ["recorded"]) == judge.ASKED:
+            yield f": judge {name!r}: engine 'recorded' and strategies: [recorded] go together; found one of them"
+    for profile in study.profiles:
+        has = (profile in judge.profiles for judge in judges.values())
+        if profile != DEFAULT_PROFILE and not any(has):
+            yield f"/profiles: none of the study's judges has a profile {profile!r}"
+
+
+def _problems_of_probe(study: Study, probe: Probe) -> Iterator[str]:
+    """Settings of a study that its probe does not offer."""
+    name = study.probe
+    for key, offered in (("strategies", probe.STRATEGIES), ("conditions", probe.CONDITIONS)):
+        for value in getattr(study, key):
+            if value not in offered:
+                shown = ", ".join(map(repr, offered))
+                yield f"/{key}: probe {name!r} offers {shown}, found {value!r:.80}{nearest(value, offered)}"
+    if study.prompt is not None and study.prompt not in probe.PROMPTS:
+        shown = ", ".join(map(repr, probe.PROMPTS)) or "none to choose from"
+        yield f"/prompt: probe {name!r} offers {shown}, found {study.prompt!r}"
+    if study.crossed and not probe.CROSSED:
+        crossing = ", ".join(repr(other) for other in probes.names() if probes.load(other).CROSSED)
+        yield f"/crossed: it is for probe {crossing}, found probe {name!r}"
+    if study.sample is not None and probe.COMPARES:
+        yield f"/sample: probe {name!r} compares texts; expected comparisons/sample"
+    yield from probe.problems(study.block())
+
+
+def check_templates(config: Config) -> None:
+    """Check the prompt templates of judges that have one of their own, at every scale that they are asked at.
+
+    A judge that reviews reference answers scores them in its template, as in a study of `REVIEWED_AS`.
+
+    Args:
+        config: checked, with the files found.
+
+    Raises:
+        InputError: a template cannot be used, or its judge is asked for several probes.
+    """
+    for name, judge in config.judges.items():
+        path = judge.template
+        studies = {key: study for key, study in config.studies.items() if name in study.judges}
+        reviewed = {block.n for block in config.references.values() if name in block.judges}
+        if path is None or not (studies or reviewed):
+            continue
+        named = [study.probe for study in studies.values()] + [REVIEWED_AS] * bool(reviewed)
+        named = list(dict.fromkeys(named))
+        if len(named) > 1:
+            reviews = f" (references are scored as in {REVIEWED_AS})" if reviewed else ""
+            detail = f"a template is for one probe, found studies of {', '.join(named)}{reviews}"
+            raise InputError(f"config: judges/{name}/template: {detail}; expected a judge for each")
+        for key, study in studies.items():
+            if study.prompt is not None:
+                raise InputError(f"config: studies/{key}/prompt: judge {name!r} has a template of its own")
+        from rubric_order.prompts import own  # imports jinja2
+
+        probe = probes.load(named[0])
+        scales = sorted({n for study in studies.values() for n in study.scales} | reviewed)
+        trials = [functools.partial(probe.try_template, n=n) for n in scales]
+        try:
+            own.check(path, probe.FIELDS, trials)
+        except InputError as error:
+            raise InputError(f"config: judges/{name}/template: {error}") from None
+
+
+def _problems_of_statistics(config: Config) -> Iterator[str]:
+    studies, statistics = config.studies, config.statistics
+    for name in statistics.datasets.datasets or []:
+        if name not in config.datasets:
+            yield f"statistics/datasets/datasets: {name!r} is not defined under datasets"
+    if "replication" in config.tables:
+        yield from _problems_of_replication(config)
+    if "reference_answers" in config.tables and not config.references:
+        yield "tables/reference_answers: expected reference answers that are made, under 'references'"
+    if "scales" in config.tables:
+        shown = statistics.scales.block()
+        yield from _problems_of_shown("statistics/scales", shown, studies, catalogue.probes(("scales",)))
+    named = (("halo/alone", statistics.halo.alone), ("golden_scores/studies", statistics.golden_scores.studies))
+    for key, study in ((key, study) for key, listed in named for study in listed):
+        if study not in studies:
+            yield f"statistics/{key}: {study!r} is not defined under studies; defined: {', '.join(studies)}"
+        elif (probe := studies[study].probe) not in catalogue.SCORE_ORDER:
+            expected = ", ".join(map(repr, catalogue.SCORE_ORDER))
+            yield f"statistics/{key}: study {study!r} has probe {probe!r}; expected {expected}"
+
+
+def _problems_of_replication(config: Config) -> Iterator[str]:
+    """Problems with the studies and judges that are compared with published ones."""
+    settings = config.statistics.replication
+    named: dict[str, Collection[str]] = {"studies": settings.studies}
+    if not config.recorded_dir:  # a folder of recorded answers has some of the judges that a config knows
+        named["judges"] = settings.judges
+    for kind, listed in named.items():
+        for name in listed:
+            if name.partition("/")[0] not in getattr(config, kind):
+                defined = ", ".join(getattr(config, kind))
+                yield f"statistics/replication/{kind}: {name!r} is not defined under {kind}; defined: {defined}"
+
+
+def _problems_of_shown(
+    where: str, settings: Mapping[str, Any], studies: Mapping[str, Study], probes: Collection[str]
+) -> Iterator[str]:
+    """Problems with the studies that a figure or table of some probes shows."""
+    shown = settings.get("studies", [settings["study"]] if "study" in settings else [])
+    shown = [*shown, *settings.get("also", [])]
+    unknown = [name for name in shown if name not in studies]
+    for name in unknown:
+        key = "studies" if "studies" in settings else "also" if name in settings.get("also", []) else "study"
+        yield f"{where}/{key}: {name!r} is not defined under studies; defined: {', '.join(studies)}"
+    if unknown or not shown:
+        return
+    name = where.partition("/")[2]
+    for study in shown:
+        if not catalogue.fits(probe := studies[study].probe, probes):
+            yield f"{where}: study {study!r} has probe {probe!r}; expected {' or '.join(map(repr, sorted(probes)))}"
+    if name == "crossed_orders" and not any(studies[study].crossed for study in shown):
+        yield f"{where}/study: study {shown[0]!r} varies one order only; expected one with crossed: true"
+    if name == "rank_reversal" and settings["strategy"] == settings["other"]:
+        yield f"{where}/other: expected a strategy to compare with {settings['strategy']!r}, found the same"
+    for dataset in (settings.get("datasets") or []) if "study" in settings else []:
+        if dataset not in studies[settings["study"]].datasets:
+            yield f"{where}/datasets: {dataset!r} is not among the datasets of study {settings['study']!r}"
+    named = {"n": "scales", "strategy": "strategies", "other": "strategies", "baseline": "strategies"}
+    named |= {"dataset": "datasets", "profile": "profiles", "condition": "conditions"}
+    for key in [key for key in named if key in settings]:
+        value, among = settings[key], named[key]
+        if key in ("dataset", "profile") and value == EVERY:
+            continue
+        if not any(value in getattr(studies[name], among) for name in shown):
+            yield f"{where}/{key}: {value!r} is not among the {among} of study {', '.join(map(repr, shown))}"

@@ -1,0 +1,355 @@
+"""Stages from datasets to scores: what their rules read, pass on and depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rubric_order import probes
+from rubric_order.judging import answers, weights
+from rubric_order.judging.engines import ENGINES
+from rubric_order.recorded import discovery
+from rubric_order.run.core import Params, Stage, Wildcards, untracked
+from rubric_order.settings.base import plain
+from rubric_order.settings.judges import Judge, Loaded, Recorded, tracked
+from rubric_order.settings.studies import File
+
+
+class Datasets(Stage):
+    """From a dataset's files to its items."""
+
+    def adapter_module(self, wildcards: Wildcards) -> str:
+        """Path of the module that reads a dataset, in the library."""
+        return f"datasets/{self._source(wildcards)['adapter']}.py"
+
+    def file_source(self, wildcards: Wildcards) -> str:
+        """Where one file of a dataset comes from."""
+        return self.run.in_file(self._dataset(wildcards).files[wildcards.file].block())
+
+    @untracked
+    def mirror(self, wildcards: Wildcards) -> str:
+        """Folder to read files from instead of the network: a file is known by its checksum, wherever it came from."""
+        return self.config.dataset_mirror
+
+    def files(self, wildcards: Wildcards) -> list[str]:
+        """Path of each file of a dataset: its own, or where fetching puts it."""
+        return [
+            os.path.relpath(file.path) if file.path is not None else f"results/data/{wildcards.dataset}/{name}"
+            for name, file in self._files(wildcards).items()
+        ]
+
+    def named_files(self, wildcards: Wildcards) -> list[str]:
+        """The files of a dataset, as name=path."""
+        return [f"{name}={path}" for name, path in zip(self._files(wildcards), self.files(wildcards), strict=True)]
+
+    def settings(self, wildcards: Wildcards) -> str:
+        """What a dataset's items depend on beside its files."""
+        return self.run.in_file(self._source(wildcards))
+
+    def _dataset(self, wildcards: Wildcards) -> Any:
+        return self.config.datasets[wildcards.dataset]
+
+    def _source(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Adapter, limit and options of a dataset, or those of what stands in for it in a rehearsal."""
+        dataset = self.config.datasets[wildcards.dataset]
+        if self.config.rehearse and dataset.stand_in is not None:
+            return {"adapter": "simulated", "limit": dataset.limit, "options": dataset.stand_in}
+        return {"adapter": dataset.adapter, "limit": dataset.limit, "options": dataset.options}
+
+    def _files(self, wildcards: Wildcards) -> dict[str, File]:
+        """The files of a dataset as config has them; none where it is simulated."""
+        simulated = self._source(wildcards)["adapter"] == "simulated"
+        return {} if simulated else self.config.datasets[wildcards.dataset].files
+
+
+class Models(Stage):
+    """Weights of judges."""
+
+    def source(self, wildcards: Wildcards) -> str:
+        """Where a judge's weights are; of local ones with their sizes and times, so that they are read once."""
+        judge = self.run.judge(wildcards)
+        settings: dict[str, Any] = {"model": judge.model, "revision": judge.revision}
+        return self.run.in_file(settings | ({"files": weights.state(judge.model)} if judge.is_local else {}))
+
+    def gguf(self, wildcards: Wildcards) -> str:
+        """What converted weights depend on."""
+        loaded = [judge for judge in self.config.judges.values() if isinstance(judge, Loaded) and judge.gguf]
+        judge = next(judge for judge in loaded if judge.folder_name == wildcards.model)
+        return self.run.in_file({**plain(judge.gguf), "dtype": judge.dtype})
+
+    def weights(self, wildcards: Wildcards) -> list[str]:
+        """What names a judge's weights, where config does not."""
+        return [f"results/weights/{wildcards.judge}.json"] if self.run.judge(wildcards).has_open_weights else []
+
+    def folder(self, wildcards: Wildcards) -> list[str]:
+        """Weights that the workflow makes itself, if the judge's weights come as a GGUF file."""
+        judge = self.run.judge(wildcards)
+        return [f"results/models/{judge.folder_name}"] if judge.needs_conversion else []
+
+
+class Planning(Stage):
+    """From items to reads, and from reads to requests."""
+
+    def probe_module(self, wildcards: Wildcards) -> str:
+        """Path of the module of a study's probe, in the library."""
+        return f"probes/{self.run.study(wildcards).probe}.py"
+
+    def probe(self, wildcards: Wildcards) -> str:
+        """Name of a study's probe."""
+        return self.run.study(wildcards).probe
+
+    def template(self, wildcards: Wildcards) -> str:
+        """The prompt template: the judge's own, or that of the study's probe for it."""
+        judge = self.run.judge(wildcards)
+        if judge.template is not None:
+            return os.path.relpath(judge.template)
+        name = self.run.probe(wildcards).template(judge, self.run.study(wildcards).prompt)
+        return self.run.source(f"resources/templates/{name}.jinja")
+
+    def references(self, wildcards: Wildcards) -> list[str]:
+        """Reference answers at several scores, where they are made or brought for a dataset."""
+        return self._references([wildcards.dataset])
+
+    def references_of_study(self, wildcards: Wildcards) -> list[str]:
+        """Reference answers at several scores of those datasets of a study that have them."""
+        return self._references(self.run.study(wildcards).datasets)
+
+    def _references(self, datasets: list[str]) -> list[str]:
+        made = [name for name in datasets if name in self.config.references and name not in self.run.unmade_references]
+        return [f"results/references/{name}.parquet" for name in made]
+
+    def judge(self, wildcards: Wildcards) -> str:
+        """A judge, as far as reads depend on it: what its answers depend on, and the profiles that are used."""
+        judge = self.run.judge(wildcards)
+        part = judge.identity(self.run.probe(wildcards).IDENTITY)
+        if judge.greedy_repeats == "reuse":
+            part["greedy_repeats"] = "reuse"
+        return self.run.in_file(judge.block(), tracked=self.with_profiles(part, wildcards))
+
+    def with_profiles(self, part: dict[str, Any], wildcards: Wildcards) -> dict[str, Any]:
+        """Some of a judge's settings, with its profiles that studies use."""
+        profiles = self.run.judge(wildcards).profiles
+        used = {name: profiles[name].block() for name in self.run.profiles_meant(wildcards) if name in profiles}
+        return {**part, "profiles": used} if used else part
+
+    def profiles(self, wildcards: Wildcards) -> list[str]:
+        """The profiles of a study that the judge has."""
+        return self.run.profiles_meant(wildcards)
+
+    def design(self, wildcards: Wildcards) -> str:
+        """Which reads a study wants of each unit."""
+        study = self.run.study(wildcards)
+        design = {
+            key: getattr(study, key) for key in ("scales", "strategies", "budget", "seed", "conditions", "crossed")
+        }
+        drawn = {"sample": study.sample} if study.sample is not None else {}
+        return self.run.in_file(design | drawn | {"comparisons": self._comparisons(wildcards)})
+
+    def comparisons(self, wildcards: Wildcards) -> str:
+        """Which pairs or lists a study reads, and in which prompt."""
+        return self.run.in_file(self._comparisons(wildcards))
+
+    def _comparisons(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Which pairs or lists a study reads; of a study that compares nothing, nothing."""
+        study, probe, judge = self.run.study(wildcards), self.run.probe(wildcards), self.run.judge(wildcards)
+        if not probe.COMPARES:
+            return {}
+        prompt = "own" if judge.template is not None else probe.template(judge, study.prompt)
+        return study.comparisons.block() | {"seed": study.seed, "prompt": prompt}
+
+    def of_datasets(self, pattern: str) -> Params:
+        """An input function: one kind of file for each dataset of a study."""
+
+        def paths(wildcards: Any) -> list[str]:
+            return [pattern.format(**{**wildcards, "dataset": name}) for name in self.run.study(wildcards).datasets]
+
+        return paths
+
+    def earlier_requests(self, wildcards: Wildcards) -> list[str]:
+        """Requests that earlier studies send to the same judge: they are not sent again."""
+        *earlier, _ = self.run.studies_until(wildcards.study, wildcards.judge)
+        return [f"results/requests/{study}/{wildcards.judge}.parquet" for study in earlier]
+
+    def planned(self, pattern: str) -> Params:
+        """An input function: one kind of planning's files, of every study, live judge and dataset."""
+
+        def paths(wildcards: Wildcards) -> list[str]:
+            named = (
+                pattern.format(study=name, judge=judge, dataset=dataset)
+                for name, study in self.config.studies.items()
+                for judge in study.judges
+                for dataset in study.datasets
+                if judge in self.run.live
+            )
+            return list(dict.fromkeys(named))
+
+        return paths
+
+
+class Judging(Stage):
+    """Asking the judges."""
+
+    def engine_module(self, wildcards: Wildcards) -> str:
+        """Path of the module that runs a judge, in the library."""
+        return f"judging/engines/{ENGINES[self.run.judge(wildcards).engine]}.py"
+
+    def reader_modules(self, wildcards: Wildcards) -> str | list[str]:
+        """Paths of the probes' modules that read a judge's first answers, where they decide on second requests."""
+        if not self.run.judge(wildcards).second_request:
+            return "probes/__init__.py"
+        return sorted({f"probes/{probe}.py" for probe in self.run.probes_meant(wildcards)})
+
+    def requests(self, wildcards: Wildcards) -> list[str]:
+        """The requests of every study that uses a judge."""
+        return [f"results/requests/{study}/{wildcards.judge}.parquet" for study in self.run.studies_of(wildcards.judge)]
+
+    def probes(self, wildcards: Wildcards) -> list[str]:
+        """The probes of the studies that use a judge, unless this run only tells the costs."""
+        if self.run.unmade_references:
+            raise self.run.refuse(
+                "plan_cost plans without the reference answers that are not there yet, so that no judge can be asked in"
+                " the same run; expected plan_cost alone"
+            )
+        return self.run.probes_meant(wildcards)
+
+    def judge(self, wildcards: Wildcards) -> str:
+        """A judge, as far as its answers depend on it, with the profiles that are used."""
+        judge = self.run.judge(wildcards)
+        part = tracked(judge)
+        if not any("criteria_format" in probes.load(probe).IDENTITY for probe in self.run.probes_meant(wildcards)):
+            del part["criteria_format"]
+        part = Planning(self.run).with_profiles(part, wildcards)
+        return self.run.in_file(judge.block(), tracked=part)
+
+    def environment(self, wildcards: Wildcards) -> str:
+        """The environment of a judge: where it runs decides which build of vLLM it needs, if any."""
+        judge = self.run.judge(wildcards)
+        name = "endpoint" if judge.CALLED else "analysis" if not judge.LOADED else "judge" if judge.gpu else "judge_cpu"
+        return f"../../envs/{name}.yaml"
+
+    def threads(self, wildcards: Wildcards) -> int:
+        """All cores for a model that runs on them, a few for one on a GPU, one where the job runs no model."""
+        judge = self.run.judge(wildcards)
+        if not judge.LOADED:
+            return 1
+        return 4 if judge.gpu else self.run.cores or 1
+
+    def gpu(self, wildcards: Wildcards) -> int:
+        """GPUs of a job."""
+        return self.run.judge(wildcards).gpu
+
+    def mem(self, wildcards: Wildcards) -> str:
+        """Memory of a job."""
+        return self.run.judge(wildcards).mem
+
+    def runtime(self, wildcards: Wildcards) -> str:
+        """Time limit of a job."""
+        return self.run.judge(wildcards).runtime
+
+    def shards(self, wildcards: Wildcards) -> int:
+        """Number of a judge's shards."""
+        return self.run.judge(wildcards).shards
+
+
+class Records(Stage):
+    """Judges whose answers exist already, in files."""
+
+    def files(self, wildcards: Wildcards) -> list[str]:
+        """Files with a recorded judge's answers."""
+        judge = self.run.judge(wildcards)
+        return judge.files if isinstance(judge, Recorded) else []
+
+    def items(self, wildcards: Wildcards) -> list[str]:
+        """Items that recorded answers score; those that they compare need not be there."""
+        compared = self.run.study(wildcards).probe == discovery.COMPARES
+        return [] if compared else [f"results/items/{wildcards.dataset}.parquet"]
+
+    def dataset(self, wildcards: Wildcards) -> str:
+        """A dataset's name and adapter."""
+        adapter = self.config.datasets[wildcards.dataset].adapter
+        return self.run.in_file({"name": wildcards.dataset, "adapter": adapter})
+
+    def judge(self, wildcards: Wildcards) -> str:
+        """A recorded judge, as far as its answers depend on it."""
+        judge = self.run.judge(wildcards)
+        return self.run.in_file(judge.block(), tracked=tracked(judge))
+
+
+class Scores(Stage):
+    """From raw answers to scores."""
+
+    def responses(self, wildcards: Wildcards) -> list[str]:
+        """The responses of a judge, which are those of all studies."""
+        shards = range(1, self.run.judge(wildcards).shards + 1)
+        return [f"results/responses/{wildcards.judge}/{shard}.parquet" for shard in shards]
+
+    def judge(self, wildcards: Wildcards) -> str:
+        """A judge, as far as the list of its answers depends on it."""
+        judge = self.run.judge(wildcards)
+        return self.run.in_file(judge.block(), tracked={"judge": wildcards.judge, "accept_mixed": judge.accept_mixed})
+
+    def answer(self, wildcards: Wildcards) -> str:
+        """What reading a judge's answers depends on."""
+        return self.run.in_file(self._answer(self.run.judge(wildcards)))
+
+    def _answer(self, judge: Judge) -> dict[str, Any]:
+        return {"answer_prefix": judge.answer_prefix, "labels": judge.option_letters}
+
+    def code(self, wildcards: Wildcards) -> str:
+        """Hash of the code that makes scores."""
+        version: str = self.run.code("parse_scores.py", Planning(self.run).probe_module)(wildcards)
+        return version
+
+    @untracked
+    def studies(self, wildcards: Wildcards) -> list[str]:
+        """The studies that ask a study's requests; the answers are tracked."""
+        return self.run.studies_until(wildcards.study, wildcards.judge)
+
+    @untracked
+    def shards(self, wildcards: Wildcards) -> int:
+        """Number of a judge's shards: no answer depends on it."""
+        return self.run.judge(wildcards).shards
+
+    def second_request(self, wildcards: Wildcards) -> bool:
+        """Whether a judge gets second requests: another setting changes answers of the same requests."""
+        return self.run.judge(wildcards).second_request
+
+    @untracked
+    def made_by(self, wildcards: Wildcards) -> str:
+        """Hash of the code and settings by which scores are made, which are tracked."""
+        return self._made_by(wildcards)
+
+    def _made_by(self, wildcards: Wildcards) -> str:
+        judge, probe = self.run.judge(wildcards), self.run.study(wildcards).probe
+        makers = [self.code(wildcards), probe, self._answer(judge), judge.second_request]
+        return hashlib.blake2b(json.dumps(makers, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+    def answers(self, settled: Callable[[str], Any]) -> Params:
+        """An input function: what the shards of a judge say of their answers.
+
+        An added study asks more, and changes no score made before.
+
+        Args:
+            settled: marks a file whose changes leave the scores as they are, as Snakemake's `ancient` does. Snakemake
+                then skips its other rerun checks; that is safe, since there are none.
+        """
+
+        def path(wildcards: Wildcards) -> Any:
+            judge, listed = wildcards.judge, f"results/responses/{wildcards.judge}.json"
+            place = f"{wildcards.study}/{wildcards.dataset}/{judge}.parquet"
+            needed = self.run.studies_until(wildcards.study, judge) if judge in self.run.live else []
+            same = needed and answers.unchanged(
+                Path(listed),
+                Path(f"results/scores/{place}"),
+                Path(f"results/plan/{place}"),
+                studies=needed,
+                store=Path(f"results/store/{judge}"),
+                made_by=self._made_by(wildcards),
+            )
+            return settled(listed) if same else listed
+
+        return path
