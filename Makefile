@@ -68,8 +68,9 @@ docs: $(VENV)/.docs ## build the documentation into docs/_build/html; a warning 
 docs-links: $(VENV)/.docs ## ask for every page of other sites that the documentation links to; needs a network
 	$(BIN)/sphinx-build --quiet --builder linkcheck docs docs/_build/links
 
-config-reference: env ## write docs/config.md, the reference of all keys of a config, from the schema
-	$(BIN)/python -m rubric_order.config.reference workflow/schemas/config.schema.yaml > docs/config.md
+config-reference: env ## write docs/config.md, the reference of all keys of a config, and the schema for editors
+	PYTHONPATH=workflow/scripts $(BIN)/python -m rubric_order.settings.reference > docs/config.md
+	PYTHONPATH=workflow/scripts $(BIN)/python -m rubric_order.settings.schema > workflow/schemas/config.schema.json
 
 rule-graph: env ## draw docs/images/rule_graph.svg, the picture of the rules; needs dot of graphviz
 	graph=$$($(BIN)/snakemake --rulegraph --quiet all --nolock --configfile config/papers/position_bias_small.yaml) \

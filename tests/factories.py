@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import permutations
-from rubric_order.config import loading, schema
 from rubric_order.judging.engines import Request
 from rubric_order.parsing.choices import numbers
 from rubric_order.probes import Question, Shown
 from rubric_order.prompts import orderings
+from rubric_order.run import loading
+from rubric_order.settings import judges
+from rubric_order.settings.base import parse
 from rubric_order.statistics import decisiveness, order_tests, position_preference, position_selection, score_effects
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,32 +26,24 @@ ABOUT = {"study": "s", "judge": "j", "profile": "default", "condition": "baselin
 CRITERIA = ("wit", "plot", "style", "depth", "pace", "voice", "mood", "form", "aim")
 
 
-@functools.cache
-def _judge_schema() -> dict:
-    """What the schema says of a judge."""
-    return schema.part_of(schema.load(ROOT / loading.SCHEMA)["properties"]["judges"], "any")
-
-
 def demo_config() -> dict:
     """The demo's config as it is written, with its ready-made dataset and judge."""
     config: dict = {}
     for path in ("config/datasets/demo.yaml", "config/judges/smollm2_135m.yaml", "config/demo.yaml"):
-        loading.merge(config, schema.parse((ROOT / path).read_text(encoding="utf-8")))
+        loading.merge(config, parse((ROOT / path).read_text(encoding="utf-8")))
     return config
 
 
-def complete_judge(**settings: object) -> dict:
-    """A judge's block of config with all defaults; a vLLM judge at temperature 0 that writes a score after a prefix."""
-    settings = {
+def complete_judge(**settings: object) -> judges.Judge:
+    """A judge with all defaults; a vLLM judge at temperature 0 that writes a score after a prefix."""
+    block = {
         "engine": "vllm",
         "model": "org/model",
         "answer_format": "score",
         "answer_prefix": "Score: ",
         "sampling": {"temperature": 0, "max_tokens": 8},
     } | settings
-    settings = copy.deepcopy(settings)
-    schema.fill_defaults(settings, _judge_schema())
-    return settings
+    return judges.read(copy.deepcopy(block))
 
 
 def questions(names=("",), n=5):

@@ -134,6 +134,12 @@ def _message(
     context: dict[str, Any] = detail.get("ctx", {})
     path = _path((*within, *place))
     parent, key = _path((*within, *place[:-1])), place[-1] if place else ""
+    if (
+        kind == "extra_forbidden"
+        and key in judges.EndpointProfile.model_fields
+        and _part(model, place[:-1]) is judges.Profile
+    ):
+        return f"{path}: it is for engine 'openai'"
     if kind == "extra_forbidden":
         return f"{parent}: {_unknown(str(key), _part(model, place[:-1]))}"
     if kind == "missing":
@@ -163,6 +169,7 @@ def _path(parts: tuple[str | int, ...]) -> str:
 
 
 def _unknown(key: str, part: Any) -> str:
+    part = next((inner for inner in (part, *typing.get_args(part)) if isinstance(inner, type)), part)
     if isinstance(part, type) and issubclass(part, Settings):
         if key in part.GONE:
             return f"key {key!r} is no longer there; leave it out: {part.GONE[key]}"

@@ -33,6 +33,7 @@ from rubric_order.settings.base import (
     Sha256,
     Text,
     extra,
+    fields,
     plain,
     setting,
 )
@@ -620,6 +621,9 @@ def _role(sampling: SamplingChange) -> RoleProfile:
     return RoleProfile(sampling=sampling, answer_format="feedback", answer_prefix="")
 
 
+FORMATS = tuple(fields(Judge, [Role.FORMAT]))  # settings that say how answers are asked for
+
+
 class Loaded(Judge):
     """A judge whose model a job loads."""
 
@@ -996,7 +1000,7 @@ def _chosen(block: object) -> tuple[type[Judge], object]:
         others = [other for other in KINDS if key in other.model_fields]
         if key in model.model_fields or not others:
             kept[key] = value
-        elif value != _usual(others[0], key):
+        elif value is not None and value != _usual(others[0], key):
             raise _wrong_key(key, _of_another(key, model, others))
     if model is Endpoint and kept.get("base_url") is None:
         raise _wrong_key("base_url", f"engine 'openai' {NEEDS_ADDRESS}")
