@@ -76,12 +76,12 @@ hash_of_code = functools.cache(code_version)
 def code(script, *modules):
     """Params function: what an entry script and the library modules behind it do, as a hash.
 
-    Modules that the script loads by name are given as paths in the library, with wildcards (`tables/{table}.py`), or
-    as functions of the wildcards that return one path or several.
+    Modules that the script loads by name are given as paths in the library, or as functions of the wildcards that
+    return one path or several.
     """
 
     def version(wildcards):
-        found = (module(wildcards) if callable(module) else module.format(**wildcards) for module in modules)
+        found = (module(wildcards) if callable(module) else module for module in modules)
         loaded = [path for paths in found for path in ([paths] if isinstance(paths, str) else paths)]
         return hash_of_code(SCRIPTS / script, tuple(loaded))
 
@@ -461,6 +461,16 @@ def inputs_of(statistic):
     return found
 
 
+def statistic_module(wildcards):
+    """Params function: the module that makes a statistic."""
+    return catalogue.module("statistics", wildcards.statistic)
+
+
+def statistic_module_file(wildcards):
+    """Path of the module in the library."""
+    return catalogue.module_file("statistics", wildcards.statistic)
+
+
 def statistic_files(wildcards):
     """Input function: what a statistic reads."""
     return [path for paths in inputs_of(wildcards.statistic).values() for path in paths]
@@ -505,12 +515,12 @@ class Results:
             raise WorkflowError(f"config: {path}: not there; name it ({{}} takes its defaults)") from None
 
     def module(self, wildcards):
-        """Name of the result's module."""
-        return self.shown[self.name(wildcards)].module or self.name(wildcards)
+        """The module that makes the result."""
+        return catalogue.module(self.kind, self.name(wildcards))
 
     def module_file(self, wildcards):
         """Path of the module in the library."""
-        return f"{self.kind}/{self.module(wildcards)}.py"
+        return catalogue.module_file(self.kind, self.name(wildcards))
 
     def files(self, wildcards):
         """Input function: the statistics that are shown."""

@@ -15,10 +15,11 @@ rule estimate_statistic:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("estimate_statistic.py", "statistics/{statistic}.py"),
+        code=code("estimate_statistic.py", statistic_module_file),
         entry=entry("estimate_statistic.py"),
+        module=statistic_module,
         inputs=statistic_options,
         settings=statistic_settings,
     shell:
-        "python {params.entry:q} --statistic {wildcards.statistic} {params.inputs:q} --settings {params.settings:q}"
+        "python {params.entry:q} --module {params.module} {params.inputs:q} --settings {params.settings:q}"
         " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
