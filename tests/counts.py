@@ -85,9 +85,10 @@ def main(root: Path) -> None:
     print(f"| that open with {', '.join(OPENERS)} | {openers} ({openers / docstrings:.1%}) |")
     for name, times in habits.items():
         print(f"| {name} | {times} |")
-    for folder, number in modules.most_common():
-        if number > FLAT:
-            print(f"| modules in `{folder}` | {number} |")
+    crowded = {folder: number for folder, number in modules.most_common() if number > FLAT}
+    print(f"| folders with more than {FLAT} modules | {len(crowded)} |")
+    for folder, number in crowded.items():
+        print(f"| modules in `{folder}` | {number} |")
 
 
 if __name__ == "__main__":

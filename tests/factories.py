@@ -10,6 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from rubric_order.analyses.position.decisiveness import estimate as decisiveness
+from rubric_order.analyses.position.order_tests import estimate as order_tests
+from rubric_order.analyses.position.position_preference import estimate as position_preference
+from rubric_order.analyses.position.position_selection import estimate as position_selection
+from rubric_order.analyses.position.score_effects import estimate as score_effects
 from rubric_order.base import permutations
 from rubric_order.judging.engines import Request
 from rubric_order.parsing.choices import numbers
@@ -18,7 +23,6 @@ from rubric_order.prompts import orderings
 from rubric_order.run import loading
 from rubric_order.settings import judges
 from rubric_order.settings.base import parse
-from rubric_order.statistics import decisiveness, order_tests, position_preference, position_selection, score_effects
 
 ROOT = Path(__file__).resolve().parents[1]
 # Whose reads they are.

@@ -84,14 +84,14 @@ BUGS = (
     ),
     Bug(  # off by one in Holm's multipliers
         "methods",
-        "methods/multiplicity.py",
+        "methods/uncertainty/multiplicity.py",
         "sorted_p * (m - np.arange(m))",
         "sorted_p * (m - np.arange(1, m + 1))",
         ("test_multiplicity.py",),
     ),
     Bug(  # ddof
-        "statistics",
-        "statistics/human_agreement.py",
+        "analyses",
+        "analyses/agreement/human_agreement/estimate.py",
         "np.var(each, ddof=1) / len(each)",
         "np.var(each) / len(each)",
         ("test_attenuation.py",),
@@ -145,12 +145,12 @@ BUGS = (
         "normals(item, _GROUP_ERROR, 1)",
         ("test_simulation_judge.py",),
     ),
-    Bug(  # the wrong end: a number is bold although its interval holds the equal share
+    Bug(  # heights stay those of a page
         "figures",
-        "figures/score_position.py",
-        "off = low[row, column] > 100 / n or high[row, column] < 100 / n",
-        "off = high[row, column] > 100 / n or high[row, column] < 100 / n",
-        ("test_figures_of_orders.py",),
+        "figures/presets.py",
+        "round(defaults[name] * preset.scale, 3)",
+        "round(defaults[name], 3)",
+        ("test_figure_presets.py",),
     ),
     Bug(  # texts are written as markup
         "pages",
@@ -215,7 +215,7 @@ def main(names: list[str]) -> int:
         if not names or bug.package in names:
             test = caught_by(bug)
             missed += not test
-            print(f"{bug.package:12}{bug.path:32}{f'caught by {test}' if test else 'NOT caught'}", flush=True)
+            print(f"{bug.package:12}{bug.path:48}{f'caught by {test}' if test else 'NOT caught'}", flush=True)
     return int(missed > 0)
 
 

@@ -14,7 +14,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow" / "scripts"))
 
-from rubric_order.methods import resampling, subsets
+from rubric_order.methods.agreement import subsets
+from rubric_order.methods.uncertainty import resampling
 
 
 def data(items: int, k: int) -> tuple[np.ndarray, np.ndarray]:

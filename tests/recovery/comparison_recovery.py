@@ -11,8 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rubric_order.methods import cluster_robust, prompt_effects, random_effects, resampling, uniformity
-from rubric_order.statistics import judge_comparison, preference_summary, rank_reversal
+from rubric_order.analyses.agreement.rank_reversal import estimate as rank_reversal
+from rubric_order.analyses.position.judge_comparison import estimate as judge_comparison
+from rubric_order.analyses.position.preference_summary import estimate as preference_summary
+from rubric_order.methods.position import prompt_effects, uniformity
+from rubric_order.methods.uncertainty import cluster_robust, random_effects, resampling
 
 CONFIDENCE, LEVEL = 0.95, 0.05
 HALVINGS = 10

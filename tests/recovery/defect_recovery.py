@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 import preference_recovery
 
-from rubric_order.methods import preference, rankings, repetition
+from rubric_order.analyses.agreement.rank_reversal import estimate as rank_reversal
+from rubric_order.analyses.position.within_item_deviation import estimate as within_item_deviation
+from rubric_order.methods.agreement import rankings
+from rubric_order.methods.position import preference, repetition
 from rubric_order.simulation import studies as simulated_studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import rank_reversal, within_item_deviation
 
 FIRST_STUDY = 5_000_000  # seed; studies share no item with those of other pages
 CONFIDENCE = 0.95

@@ -23,10 +23,10 @@ import pandas as pd
 from card_recovery import BIASED, EQUIVALENT, Cell
 from scipy import optimize, special
 
+from rubric_order.analyses.position.equivalence import estimate as equivalence
 from rubric_order.cards import card
 from rubric_order.library import estimates
-from rubric_order.methods import planning_groups
-from rubric_order.statistics import equivalence
+from rubric_order.methods.position import planning_groups
 
 POINT = 7
 POWER = 0.8

@@ -9,32 +9,23 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from rubric_order.analyses.agreement.rank_reversal import estimate as rank_reversal
+from rubric_order.analyses.agreement.strategy_comparison import estimate as strategy_comparison
+from rubric_order.analyses.criteria.carry_over import estimate as carry_over
+from rubric_order.analyses.criteria.criteria_agreement import estimate as criteria_agreement
+from rubric_order.analyses.criteria.criterion_order import estimate as criterion_order
+from rubric_order.analyses.criteria.crossed_orders import estimate as crossed_orders
+from rubric_order.analyses.criteria.halo import estimate as halo
+from rubric_order.analyses.papers.rerun import estimate as rerun
+from rubric_order.analyses.position.within_item_deviation import estimate as within_item_deviation
 from rubric_order.base import permutations
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
-from rubric_order.methods import (
-    additive,
-    fixed_effects,
-    panels,
-    preference,
-    rankings,
-    resampling,
-    subsets,
-    uniformity,
-)
+from rubric_order.methods.agreement import rankings, subsets
+from rubric_order.methods.position import panels, preference, uniformity
+from rubric_order.methods.uncertainty import additive, fixed_effects, resampling
 from rubric_order.prompts import orderings
 from rubric_order.simulation import studies as simulated_studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import (
-    carry_over,
-    criteria_agreement,
-    criterion_order,
-    crossed_orders,
-    halo,
-    rank_reversal,
-    rerun,
-    strategy_comparison,
-    within_item_deviation,
-)
 
 FIRST_STUDY, FIRST_TRUTH = 7_000_000, 1  # seeds: studies and truths share no item
 LEVEL, CONFIDENCE = 0.05, 0.95

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import permutations
-from rubric_order.methods import cluster_robust, preference
+from rubric_order.methods.position import preference
+from rubric_order.methods.uncertainty import cluster_robust
 from rubric_order.simulation import studies as simulated_studies
 from rubric_order.simulation.judge import Simulation
 

@@ -24,20 +24,18 @@ import preference_recovery
 import unfavourable
 from scipy import stats
 
+from rubric_order.analyses.agreement.budget_curve import estimate as budget_curve
+from rubric_order.analyses.agreement.human_agreement import estimate as human_agreement
+from rubric_order.analyses.agreement.rank_reversal import estimate as rank_reversal
+from rubric_order.analyses.agreement.strategy_comparison import estimate as strategy_comparison
+from rubric_order.analyses.position.bias_cost import estimate as bias_cost
+from rubric_order.analyses.position.position_selection import estimate as position_selection
+from rubric_order.analyses.position.within_item_deviation import estimate as within_item_deviation
 from rubric_order.base import randomness
 from rubric_order.base.keys import EVERY
-from rubric_order.methods import uniformity
+from rubric_order.methods.position import uniformity
 from rubric_order.simulation import studies as simulated_studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import (
-    bias_cost,
-    budget_curve,
-    human_agreement,
-    position_selection,
-    rank_reversal,
-    strategy_comparison,
-    within_item_deviation,
-)
 
 TOGETHER = 20  # studies estimated in one call
 FIRST_STUDY, FIRST_TRUTH = 1_000_000, 1  # seeds: studies and truths share no item

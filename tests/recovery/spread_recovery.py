@@ -17,14 +17,16 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from rubric_order.analyses.agreement.generalisability import estimate as generalisability
+from rubric_order.analyses.position.bias_cost import estimate as bias_cost
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.cards import evidence, verdict
 from rubric_order.cards.spread import Spread
 from rubric_order.library import estimates
-from rubric_order.methods import attenuation, resampling
-from rubric_order.methods.shared_orderings import bias_cost as costs_of
+from rubric_order.methods.agreement import attenuation
+from rubric_order.methods.position.shared_orderings import bias_cost as costs_of
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings
-from rubric_order.statistics import bias_cost, generalisability
 
 CONFIDENCE, LEVEL, MARGIN = 0.95, 0.05, 0.1
 TOGETHER = 10  # studies estimated in one call

@@ -9,9 +9,10 @@ import pytest
 from preference_recovery import Setting, fits
 from scipy import stats
 
-from rubric_order.methods import equivalence
+from rubric_order.analyses.agreement.strategy_comparison import estimate as strategy_comparison
+from rubric_order.analyses.scoring.condition_comparison import estimate as condition_comparison
+from rubric_order.methods.uncertainty import equivalence
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import condition_comparison, strategy_comparison
 
 LEVEL = 0.05
 LOG_ODDS, R = 0.2, 0.02  # margins

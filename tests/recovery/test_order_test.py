@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rubric_order.methods import additive, resampling, uniformity
+from rubric_order.methods.position import uniformity
+from rubric_order.methods.uncertainty import additive, resampling
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 

@@ -7,7 +7,7 @@ from scipy import special
 from statsmodels.base.model import GenericLikelihoodModel
 from statsmodels.discrete.conditional_models import ConditionalMNLogit
 
-from rubric_order.methods import series
+from rubric_order.methods.comparisons import series
 
 SPREADS = (0.5, 1.5, 4.0)  # of what a judge thinks of candidates, in log-odds: from indecisive to decisive
 KINDS = {"pairs": (2, None), "ties": (2, 0.0), "lists": (3, None)}

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app
-from rubric_order.methods import planning_groups
+from rubric_order.methods.position import planning_groups
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ import pytest
 import recover
 from scipy import stats
 
+from rubric_order.analyses.agreement.canonical_rank import estimate as canonical_rank
+from rubric_order.analyses.agreement.rank_reversal import estimate as rank_reversal
 from rubric_order.simulation import studies as simulated_studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import canonical_rank, rank_reversal
 
 
 def of(table, judge, quantity):

@@ -6,7 +6,7 @@ import pytest
 import recover
 from scipy import stats
 
-from rubric_order.methods import uniformity
+from rubric_order.methods.position import uniformity
 
 STUDIES = 200
 

@@ -15,16 +15,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rubric_order.methods import (
-    additive,
-    cluster_robust,
-    equivalence,
-    fixed_effects,
-    preference,
-    resampling,
-    subsets,
-)
-from rubric_order.statistics import budget_curve, condition_comparison, strategy_comparison
+from rubric_order.analyses.agreement.budget_curve import estimate as budget_curve
+from rubric_order.analyses.agreement.strategy_comparison import estimate as strategy_comparison
+from rubric_order.analyses.scoring.condition_comparison import estimate as condition_comparison
+from rubric_order.methods.agreement import subsets
+from rubric_order.methods.position import preference
+from rubric_order.methods.uncertainty import additive, cluster_robust, equivalence, fixed_effects, resampling
 
 LEVEL, CONFIDENCE, MARGIN = 0.05, 0.95, 0.1
 FEW = 30  # effective groups below which nothing is shown to be small

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from factories import score_table, simulated_reads
 
-from rubric_order.methods import attenuation
-from rubric_order.statistics import human_agreement
-from rubric_order.tables import human_agreement as tables
+from rubric_order.analyses.agreement.human_agreement import estimate as human_agreement
+from rubric_order.analyses.agreement.human_agreement import table as tables
+from rubric_order.methods.agreement import attenuation
 
 OPTIONS = {"confidence": 0.95}
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from rubric_order.analyses.position.bias_cost import estimate as bias_cost
 from rubric_order.base import randomness
 from rubric_order.prompts import orderings
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import bias_cost
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 

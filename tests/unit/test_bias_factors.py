@@ -3,10 +3,10 @@ import pandas as pd
 import pytest
 from factories import ROOT, comparison_table
 
-from rubric_order.methods import stepwise
-from rubric_order.statistics import bias_factors
-from rubric_order.tables import bias_factors as bias_factors_table
-from rubric_order.tables import influencing_factors
+from rubric_order.analyses.comparisons.bias_factors import estimate as bias_factors
+from rubric_order.analyses.comparisons.bias_factors import table as bias_factors_table
+from rubric_order.analyses.comparisons.influencing_factors import table as influencing_factors
+from rubric_order.methods.uncertainty import stepwise
 
 A, B, TIE = 1, 2, 0
 

@@ -6,7 +6,9 @@ import pytest
 from factories import simulated_reads
 
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import blocks, resampling, tidy
+from rubric_order.methods import tidy
+from rubric_order.methods.position import blocks
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings
 
 

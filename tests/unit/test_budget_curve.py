@@ -9,9 +9,11 @@ import pytest
 from factories import simulated_reads
 from scipy import stats
 
-from rubric_order.methods import blocks, resampling, subsets
-from rubric_order.statistics import budget_curve
-from rubric_order.tables import budget_curve as layout
+from rubric_order.analyses.agreement.budget_curve import estimate as budget_curve
+from rubric_order.analyses.agreement.budget_curve import table as layout
+from rubric_order.methods.agreement import subsets
+from rubric_order.methods.position import blocks
+from rubric_order.methods.uncertainty import resampling
 
 OPTIONS = {"confidence": 0.9, "seed": 3}
 

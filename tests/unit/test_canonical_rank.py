@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from factories import simulated_reads
 
-from rubric_order.methods import blocks, resampling, shared_orderings
+from rubric_order.analyses.agreement.canonical_rank import estimate as canonical_rank
+from rubric_order.methods.position import blocks, shared_orderings
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings
-from rubric_order.statistics import canonical_rank
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 

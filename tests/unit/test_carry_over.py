@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from factories import CRITERIA, criteria_table, draw_criteria
 
-from rubric_order.methods import panels
-from rubric_order.statistics import carry_over, criterion_order
+from rubric_order.analyses.criteria.carry_over import estimate as carry_over
+from rubric_order.analyses.criteria.criterion_order import estimate as criterion_order
+from rubric_order.methods.position import panels
 
 
 def panel_of(values, shown):

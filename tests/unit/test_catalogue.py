@@ -51,7 +51,7 @@ def settings_of(statistic, config):
 @pytest.mark.parametrize("name", catalogue.STATISTICS)
 def test_a_statistic_takes_the_inputs_and_settings_that_the_catalogue_names(name, defaults):
     statistic = catalogue.STATISTICS[name]
-    module = importlib.import_module(f"rubric_order.statistics.{name}")
+    module = importlib.import_module(catalogue.module("statistics", name))
     others = {read for read in statistic.reads if read in catalogue.STATISTICS}
     assert {*statistic.reads} - others <= INPUTS
     inputs = {*statistic.reads} | ({"scores"} if statistic.probes else set())
@@ -65,7 +65,7 @@ def test_a_statistic_takes_the_inputs_and_settings_that_the_catalogue_names(name
 
 @pytest.mark.parametrize(("kind", "name", "shown"), SHOWN)
 def test_a_table_or_figure_takes_the_statistics_and_settings_that_the_catalogue_names(kind, name, shown, defaults):
-    module = importlib.import_module(f"rubric_order.{kind}.{shown.module or name}")
+    module = importlib.import_module(catalogue.module(kind, name))
     known, needed = arguments(module.table if kind == "tables" else module.draw)
     # The rules choose the rows of the condition; modules do not see it.
     given = {*shown.statistics, *defaults[kind][name]} - {"condition"}
@@ -79,9 +79,9 @@ def test_a_table_or_figure_takes_the_statistics_and_settings_that_the_catalogue_
         assert list(inspect.signature(module.for_print).parameters) == ["rows"]
 
 
-@pytest.mark.parametrize(("kind", "name", "shown"), SHOWN)
-def test_a_caption_is_filled_with_settings_and_is_plain_text(kind, name, shown, defaults, root):
-    module = root / f"workflow/scripts/rubric_order/{kind}/{shown.module or name}.py"
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, name, _ in SHOWN])
+def test_a_caption_is_filled_with_settings_and_is_plain_text(kind, name, defaults, root):
+    module = root / "workflow/scripts/rubric_order" / catalogue.module_file(kind, name)
     caption = constant(module, "CAPTION").format(**defaults["statistics"] | defaults[kind][name])
     assert not set("{}") & set(caption)
     settings = {"report_level": 1, "halt_level": 1}  # any remark of docutils is an error

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import linalg, stats
 
-from rubric_order.methods import cluster_robust, preference
+from rubric_order.methods.position import preference
+from rubric_order.methods.uncertainty import cluster_robust
 
 
 def regression(sizes, k, seed=1):

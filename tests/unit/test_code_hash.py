@@ -197,20 +197,22 @@ def test_the_project_has_no_relative_imports_which_would_not_be_followed(root):
 
 def test_no_code_that_judges_is_part_of_what_draws_a_figure_or_a_table(root):
     root /= "workflow/scripts"
-    shown = [("render_table.py", f"tables/{table}.py") for table in catalogue.TABLES]
-    shown += [("draw_figure.py", f"figures/{figure.module or name}.py") for name, figure in catalogue.FIGURES.items()]
+    shown = [("render_table.py", catalogue.module_file("tables", table)) for table in catalogue.TABLES]
+    shown += [("draw_figure.py", catalogue.module_file("figures", figure)) for figure in catalogue.FIGURES]
     for script, module in shown:
-        packages = {path.parent.name for path in closure(root, script, module)}
-        assert packages <= {"scripts", "base", "config", "methods", "statistics", "tables", "figures"}, module
+        library = closure(root, script, module) - {root / script}
+        packages = {path.relative_to(root / "rubric_order").parts[0] for path in library}
+        assert packages <= {"base", "config", "methods", "analyses", "tables", "figures"}, module
 
 
 def test_a_table_counts_no_other_table(root):
     root /= "workflow/scripts"
     for table in catalogue.TABLES:
-        found = {
-            path.stem for path in closure(root, "render_table.py", f"tables/{table}.py") if path.parent.name == "tables"
-        }
-        assert found == {"__init__", table}
+        module = catalogue.module_file("tables", table)
+        library = closure(root, "render_table.py", module) - {root / "render_table.py"}
+        library = [path.relative_to(root / "rubric_order") for path in library]
+        found = {path.as_posix() for path in library if path.name == "table.py" or path.parts[0] == "tables"}
+        assert found == {"tables/__init__.py", module}
 
 
 def closure(root, script, module):

@@ -6,7 +6,7 @@ import pytest
 from factories import score_table, simulated_reads
 from scipy import stats
 
-from rubric_order.statistics import condition_comparison
+from rubric_order.analyses.scoring.condition_comparison import estimate as condition_comparison
 
 
 def two(one, other, **options):

@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as api
 from scipy import optimize, stats
 
-from rubric_order.methods import cluster_robust, conditional_logit
+from rubric_order.methods.uncertainty import cluster_robust, conditional_logit
 
 # Of version 0.14.6, on the data of `drawn`.
 RECORDED = {

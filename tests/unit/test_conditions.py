@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from rubric_order.analyses.position.power import estimate as power
 from rubric_order.base.conditions import of_condition
-from rubric_order.statistics import power
 
 GRID = {"n": 5, "items": [50, 320], "budgets": [1, 10], "correlations": [0.0, 1.0], "level": 0.05, "power": 0.8}
 

@@ -7,7 +7,7 @@ from factories import simulated_reads
 
 from rubric_order.cards import card
 from rubric_order.library import estimates
-from rubric_order.methods import blocks, copies
+from rubric_order.methods.position import blocks, copies
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from factories import CRITERIA, criteria_table
 
+from rubric_order.analyses.criteria.criteria_agreement import estimate as criteria_agreement
 from rubric_order.prompts import orderings
-from rubric_order.statistics import criteria_agreement
 
 OPTIONS = {"resamples": 200, "confidence": 0.95, "seed": 1}
 SHOWN = orderings.balanced(3)

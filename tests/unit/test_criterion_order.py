@@ -8,10 +8,11 @@ import pytest
 from factories import CRITERIA, criteria_table, draw_criteria
 from scipy import stats
 
+from rubric_order.analyses.criteria.criterion_order import estimate as criterion_order
 from rubric_order.base import permutations
-from rubric_order.methods import multiplicity, panels
+from rubric_order.methods.position import panels
+from rubric_order.methods.uncertainty import multiplicity
 from rubric_order.prompts import orderings
-from rubric_order.statistics import criterion_order
 
 OPTIONS = {"resamples": 200, "confidence": 0.95, "seed": 1}
 

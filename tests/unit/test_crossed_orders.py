@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from factories import criteria_table
 
+from rubric_order.analyses.criteria.crossed_orders import estimate as crossed_orders
 from rubric_order.base import permutations
-from rubric_order.methods import fixed_effects
+from rubric_order.methods.uncertainty import fixed_effects
 from rubric_order.prompts import orderings
-from rubric_order.statistics import crossed_orders
 
 OPTIONS = {"resamples": 200, "confidence": 0.95, "seed": 1}
 

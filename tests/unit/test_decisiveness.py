@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from factories import score_table
 
+from rubric_order.analyses.position.decisiveness import estimate as decisiveness
 from rubric_order.prompts import orderings
-from rubric_order.statistics import decisiveness
 
 
 def test_counts_and_shares_are_those_of_a_small_table():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from factories import random_scores
 
-from rubric_order.methods import blocks
+from rubric_order.methods.position import blocks
 from rubric_order.prompts import orderings
 
 TURNS = orderings.rotations(4)

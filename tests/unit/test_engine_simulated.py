@@ -7,6 +7,7 @@ import pytest
 from factories import complete_judge, request
 
 from rubric_order import datasets
+from rubric_order.analyses.scoring.scoring_causes import estimate as scoring_causes
 from rubric_order.judging import engines, shard
 from rubric_order.judging.engines import simulated
 from rubric_order.judging.store import Store
@@ -19,7 +20,6 @@ from rubric_order.prompts import conditions, frames, orderings
 from rubric_order.scoring.scores import score_reads
 from rubric_order.simulation import judge as simulation
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import scoring_causes
 
 
 def judge_of(*, answer_format="feedback", temperature=1.0, model="planted", profiles=None, **parameters):

@@ -6,10 +6,13 @@ import pytest
 from factories import score_table, simulated_reads
 from scipy import stats
 
-from rubric_order.methods import additive, equivalence, resampling
-from rubric_order.statistics import condition_comparison, position_preference, score_effects, strategy_comparison
-from rubric_order.statistics import equivalence as statistic
-from rubric_order.tables import equivalence as tables
+from rubric_order.analyses.agreement.strategy_comparison import estimate as strategy_comparison
+from rubric_order.analyses.position.equivalence import estimate as statistic
+from rubric_order.analyses.position.equivalence import table as tables
+from rubric_order.analyses.position.position_preference import estimate as position_preference
+from rubric_order.analyses.position.score_effects import estimate as score_effects
+from rubric_order.analyses.scoring.condition_comparison import estimate as condition_comparison
+from rubric_order.methods.uncertainty import additive, equivalence, resampling
 
 MARGINS = {"level": 0.05, "points": 0.1, "log_odds": 0.2, "r": 0.02}
 DRAWN = {"confidence": 0.95, "seed": 1}

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from factories import criteria_table, draw_criteria
 
+from rubric_order.analyses.criteria.criterion_order import estimate as criterion_order
+from rubric_order.analyses.criteria.criterion_order import figure
 from rubric_order.base.labels import Labels
-from rubric_order.figures import criterion_order as figure
 from rubric_order.figures import output
-from rubric_order.statistics import criterion_order
 
 SETTINGS = {"study": "s", "profile": "default", "strategy": "balanced", "n": 5, "readout": "hard", "datasets": None}
 SETTINGS |= {"width_in": 6.5, "row_height_in": 0.24, "columns": 2, "names": {}, "labels": Labels({}, {})}

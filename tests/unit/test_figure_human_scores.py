@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
+from rubric_order.analyses.overview.human_scores import figure as human_scores
 from rubric_order.base.labels import Labels
-from rubric_order.figures import human_scores
 
 LAYOUT = {"width_in": 6.5, "panel_height_in": 1.75, "columns": 3, "labels": Labels({}, {"hanna": "HANNA"}), "names": {}}
 

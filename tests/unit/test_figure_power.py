@@ -2,11 +2,11 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from rubric_order.analyses.position.power import estimate as power
+from rubric_order.analyses.position.power import figure
 from rubric_order.base.keys import KEYS
 from rubric_order.base.labels import Labels
 from rubric_order.figures import output
-from rubric_order.figures import power as figure
-from rubric_order.statistics import power
 
 GRID = {"n": 5, "items": [50, 320], "budgets": [1, 10], "correlations": [0.0, 0.5, 1.0], "level": 0.05, "power": 0.8}
 SETTINGS = {

@@ -12,10 +12,13 @@ from matplotlib.text import Text
 
 import draw_figure
 from rubric_order import catalogue
+from rubric_order.analyses.criteria.criterion_order import figure as criterion_order
+from rubric_order.analyses.position.position_selection import figure as position_selection
+from rubric_order.analyses.position.score_position import figure as score_position
 from rubric_order.base.errors import InputError
 from rubric_order.base.labels import Labels
 from rubric_order.config import loading, schema
-from rubric_order.figures import criterion_order, output, position_selection, presets, score_position, style
+from rubric_order.figures import output, presets, style
 
 KEYS = {"study": "s", "profile": "default", "condition": "baseline", "strategy": "balanced", "n": 5, "cluster": "group"}
 ABOUT = {"study": "s", "strategy": "balanced", "n": 5}
@@ -89,7 +92,12 @@ def test_the_files_have_the_width_and_the_dots_of_the_preset(root, tmp_path):
     labels = {"judges": {"a": "A"}, "datasets": {"d": "D"}}
     look = root / "resources/rubric_order.mplstyle"
     draw_figure.main(
-        "position_selection", {"position_selection": statistic}, settings | {"columns": 1}, labels, look, [png]
+        catalogue.module("figures", "position_selection"),
+        {"position_selection": statistic},
+        settings | {"columns": 1},
+        labels,
+        look,
+        [png],
     )
     assert plt.imread(png).shape[1] == 3.4 * 300
 

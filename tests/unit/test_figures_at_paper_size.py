@@ -13,24 +13,21 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
+from rubric_order.analyses.agreement.strategy_forest import figure as strategy_forest
+from rubric_order.analyses.comparisons.judge_agreement import figure as judge_agreement
+from rubric_order.analyses.comparisons.judges_compared import figure as judges_compared
+from rubric_order.analyses.comparisons.position_consistency import figure as position_consistency
+from rubric_order.analyses.comparisons.quality_gap import figure as quality_gap
+from rubric_order.analyses.criteria.criterion_order import figure as criterion_order
+from rubric_order.analyses.position.position_selection import figure as position_selection
+from rubric_order.analyses.position.position_selection_by_dataset import figure as position_selection_by_dataset
+from rubric_order.analyses.position.score_effects import figure as score_effects
+from rubric_order.analyses.position.score_position import figure as score_position
+from rubric_order.analyses.scoring.scoring_accuracy import figure as scoring_accuracy
+from rubric_order.analyses.scoring.scoring_tendency import figure as scoring_tendency
 from rubric_order.base.labels import Labels
 from rubric_order.config import loading, schema
-from rubric_order.figures import (
-    criterion_order,
-    judge_agreement,
-    judges_compared,
-    output,
-    position_consistency,
-    position_selection,
-    position_selection_by_dataset,
-    presets,
-    quality_gap,
-    score_effects,
-    score_position,
-    scoring_accuracy,
-    scoring_tendency,
-    strategy_forest,
-)
+from rubric_order.figures import output, presets
 
 XU = ("GPT-OSS-20B", "GPT-OSS-120B", "Qwen3.5-9B", "Qwen3.5-27B", "Gemma-3-12B", "Gemma-3-27B")
 XU_V1 = ("GPT-4.1 mini", "GPT-4.1", "Qwen3-8B", "Qwen3-8B, think", "Qwen3-32B", "Qwen3-32B, think", "GPT-OSS-120B")

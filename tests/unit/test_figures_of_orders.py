@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 from factories import simulated_reads
 
+from rubric_order.analyses.agreement.budget_curve import estimate as curves
+from rubric_order.analyses.agreement.budget_curve import figure as budget_curve
+from rubric_order.analyses.position.position_selection_by_dataset import figure as position_selection_by_dataset
+from rubric_order.analyses.position.score_position import estimate as positions
+from rubric_order.analyses.position.score_position import figure as score_position
 from rubric_order.base.labels import Labels
-from rubric_order.figures import budget_curve, position_selection_by_dataset, score_position
-from rubric_order.statistics import budget_curve as curves
-from rubric_order.statistics import score_position as positions
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 SHAPE = {"width_in": 6.5, "panel_height_in": 1.8, "columns": 2, "labels": Labels({"a": "Judge A"}, {"d": "Data D"})}

@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rubric_order.analyses.agreement.strategy_forest import figure as strategy_forest
+from rubric_order.analyses.position.position_selection import figure as position_selection
+from rubric_order.analyses.position.sweep import figure as sweep
 from rubric_order.base.labels import Labels
-from rubric_order.figures import position_selection, strategy_forest, sweep
 
 LABELS = Labels({"a": "Judge A", "b": "b"}, {"hanna": "HANNA"})
 KEYS = {"study": "s", "profile": "default", "n": 5, "strategy": "balanced"}

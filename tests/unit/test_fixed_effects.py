@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order.methods import fixed_effects, rao_scott
+from rubric_order.methods.uncertainty import fixed_effects, rao_scott
 
 
 def design(seed, *, n_clusters=8, blocks_each=3, size=6, k=3):

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order.methods import friedman
+from rubric_order.methods.uncertainty import friedman
 
 GAP = math.nan
 

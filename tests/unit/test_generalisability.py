@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 from factories import score_table, simulated_reads
 
+from rubric_order.analyses.agreement.generalisability import estimate as generalisability
+from rubric_order.analyses.agreement.generalisability import figure
+from rubric_order.analyses.agreement.generalisability import table as tables
 from rubric_order.base.labels import Labels
-from rubric_order.figures import generalisability as figure
-from rubric_order.methods import resampling, subsets
+from rubric_order.methods.agreement import subsets
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import generalisability
-from rubric_order.tables import generalisability as tables
 
 SETTINGS = {"confidence": 0.95, "seed": 1}
 TRUE = {"item": 1.0, "shift": 0.09, "interaction": 0.25, "repetition": 0.49}

@@ -6,9 +6,12 @@ import pytest
 from factories import score_table
 from scipy import stats
 
-from rubric_order.methods import golden
-from rubric_order.statistics import golden_alignment, golden_scores, scoring_accuracy, scoring_tendency
-from rubric_order.tables import golden_alignment as alignment_table
+from rubric_order.analyses.scoring.golden_alignment import estimate as golden_alignment
+from rubric_order.analyses.scoring.golden_alignment import table as alignment_table
+from rubric_order.analyses.scoring.golden_scores import estimate as golden_scores
+from rubric_order.analyses.scoring.scoring_accuracy import estimate as scoring_accuracy
+from rubric_order.analyses.scoring.scoring_tendency import estimate as scoring_tendency
+from rubric_order.methods.agreement import golden
 
 READS = [[4, 4, 4], [4, 5, 4], [1, 5, 2], [3, None, None], [None, None, None], [2, 5, None], [5, 1, 1]]
 VOTES = [4, 4, 2, 3, np.nan, 3.5, 1]

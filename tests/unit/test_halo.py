@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order.statistics import halo
+from rubric_order.analyses.criteria.halo import estimate as halo
 
 OPTIONS = {"confidence": 0.95}
 

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order.methods import blocks, correlations, item_scores
-from rubric_order.statistics import human_agreement
+from rubric_order.analyses.agreement.human_agreement import estimate as human_agreement
+from rubric_order.methods.agreement import correlations, item_scores
+from rubric_order.methods.position import blocks
 
 # No deadlines: other work on the machine is no defect.
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -12,12 +12,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PLANTED = {  # by module: imports that it must not have
     "base/files.py": "rubric_order.config.judges",
     "datasets/fetching.py": "rubric_order.planning",
-    "judging/store.py": "rubric_order.methods.resampling",
-    "methods/tidy.py": "rubric_order.statistics.power",
-    "statistics/halo.py": "rubric_order.statistics.power",
-    "statistics/power.py": "rubric_order.prompts",
-    "tables/halo.py": "rubric_order.statistics.halo",
-    "figures/power.py": "rubric_order.methods.uniformity",
+    "judging/store.py": "rubric_order.methods.uncertainty.resampling",
+    "methods/tidy.py": "rubric_order.analyses.position.power.estimate",
+    "analyses/criteria/halo/estimate.py": "rubric_order.analyses.position.power.estimate",
+    "analyses/position/power/estimate.py": "rubric_order.prompts",
+    "analyses/criteria/halo/table.py": "rubric_order.analyses.criteria.halo.estimate",
+    "analyses/position/power/figure.py": "rubric_order.methods.position.uniformity",
     "catalogue.py": "rubric_order.cards.limits",
     "cards/verdict.py": "rubric_order.probes",
     "cards/limits.py": "rubric_order.library",
@@ -35,7 +35,7 @@ def library(tmp_path):
 
 def lint(folder):
     command = [Path(sys.executable).with_name("lint-imports"), "--no-cache", "--no-logo"]
-    environment = os.environ | {"PYTHONPATH": str(folder / "workflow/scripts")}
+    environment = os.environ | {"PYTHONPATH": str(folder / "workflow/scripts"), "COLUMNS": "200"}  # no line is broken
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 

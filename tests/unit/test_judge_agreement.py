@@ -8,12 +8,13 @@ import pytest
 from factories import comparison_table
 from scipy import special
 
+from rubric_order.analyses.comparisons.hard_instances import estimate as hard_instances
+from rubric_order.analyses.comparisons.hard_instances import table as hard_table
+from rubric_order.analyses.comparisons.judge_agreement import estimate as judge_agreement
+from rubric_order.analyses.comparisons.judge_agreement import figure as agreement_figure
+from rubric_order.analyses.comparisons.judge_agreement import table as agreement_table
 from rubric_order.base.labels import Labels
-from rubric_order.figures import judge_agreement as agreement_figure
-from rubric_order.methods import judge_panels
-from rubric_order.statistics import hard_instances, judge_agreement
-from rubric_order.tables import hard_instances as hard_table
-from rubric_order.tables import judge_agreement as agreement_table
+from rubric_order.methods.comparisons import judge_panels
 
 A, B, TIE, NONE = 1, 2, 0, None
 STUDY = "judging_the_judges"

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from factories import simulated_reads
 
-from rubric_order.methods import blocks, preference, uniformity
-from rubric_order.statistics import judge_comparison
-from rubric_order.tables import judge_comparison as table
+from rubric_order.analyses.position.judge_comparison import estimate as judge_comparison
+from rubric_order.analyses.position.judge_comparison import table
+from rubric_order.methods.position import blocks, preference, uniformity
 
 SETTINGS = {"confidence": 0.95, "sampling_temperatures": {}, "sweeps": {}}
 FIRST = np.array([0.8, 0.4, 0, -0.4, -0.8])

@@ -5,10 +5,10 @@ import json
 import pandas as pd
 
 import list_responses
+from rubric_order.analyses.overview.judge_versions import estimate as judge_versions
+from rubric_order.analyses.overview.judge_versions import table
 from rubric_order.base import files
 from rubric_order.judging import answers, versions
-from rubric_order.statistics import judge_versions
-from rubric_order.tables import judge_versions as table
 
 
 def answered(engine, count):

@@ -5,8 +5,8 @@ import pytest
 from factories import comparison_table
 from scipy import special
 
-from rubric_order.statistics import judges_compared
-from rubric_order.tables import judges_compared as compared_table
+from rubric_order.analyses.comparisons.judges_compared import estimate as judges_compared
+from rubric_order.analyses.comparisons.judges_compared import table as compared_table
 
 A, B, TIE, NONE = 1, 2, 0, None
 STUDY = "judging_the_judges"

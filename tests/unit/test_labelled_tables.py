@@ -165,12 +165,12 @@ def statistic(name: str) -> pd.DataFrame:
         given |= {other: found.replace(about) for other, found in given.items() if isinstance(found, pd.DataFrame)}
     if entry.probes:
         given["scores"] = scores("score_order" if entry.probes == catalogue.ANY_PROBE else entry.probes[0])
-    return importlib.import_module(f"rubric_order.statistics.{name}").estimate(**given)
+    return importlib.import_module(catalogue.module("statistics", name)).estimate(**given)
 
 
 @pytest.mark.parametrize("name", catalogue.TABLES)
 def test_a_printed_table_has_labels_and_no_id(name, tmp_path):
-    module, given = importlib.import_module(f"rubric_order.tables.{name}"), dict(settings()["tables"][name])
+    module, given = importlib.import_module(catalogue.module("tables", name)), dict(settings()["tables"][name])
     condition = given.pop("condition", BASELINE)
     read = {
         each: in_order(of_condition(statistic(each), condition), LABELS) for each in catalogue.TABLES[name].statistics
@@ -189,7 +189,7 @@ def test_a_printed_table_has_labels_and_no_id(name, tmp_path):
 
 @pytest.mark.parametrize("name", [name for name in catalogue.TABLES if "also" in settings()["tables"][name]])
 def test_rows_of_further_studies_follow_and_say_whose_they_are(name):
-    module, given = importlib.import_module(f"rubric_order.tables.{name}"), dict(settings()["tables"][name])
+    module, given = importlib.import_module(catalogue.module("tables", name)), dict(settings()["tables"][name])
     condition = given.pop("condition", BASELINE)
     alone = {each: of_condition(statistic(each), condition) for each in catalogue.TABLES[name].statistics}
     study = next(found["study"].iloc[0] for found in alone.values() if "study" in found)

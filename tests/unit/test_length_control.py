@@ -6,10 +6,10 @@ import pytest
 from factories import comparison_table
 from scipy import special
 
-from rubric_order.methods import length_control as method
-from rubric_order.statistics import length_control
-from rubric_order.tables import length_control as length_table
-from rubric_order.tables import length_controlled_win_rates
+from rubric_order.analyses.comparisons.length_control import estimate as length_control
+from rubric_order.analyses.comparisons.length_control import table as length_table
+from rubric_order.analyses.comparisons.length_controlled_win_rates import table as length_controlled_win_rates
+from rubric_order.methods.comparisons import length_control as method
 
 
 def planted(phi, *, questions=80, candidates=6, strength=0.8, place=0.4, seed=0, longer=None, noise=0.0, hard=0.5):

@@ -6,8 +6,8 @@ import pytest
 from factories import simulated_reads
 from scipy import stats
 
-from rubric_order.statistics import length_scores
-from rubric_order.tables import length_scores as layout
+from rubric_order.analyses.scoring.length_scores import estimate as length_scores
+from rubric_order.analyses.scoring.length_scores import table as layout
 
 
 def texts(scores, lengths):

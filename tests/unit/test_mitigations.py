@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 from factories import comparison_table
 
-from rubric_order.statistics import mitigations
-from rubric_order.tables import mitigations as mitigations_table
+from rubric_order.analyses.comparisons.mitigations import estimate as mitigations
+from rubric_order.analyses.comparisons.mitigations import table as mitigations_table
 
 A, B, TIE, NONE = 1, 2, 0, None
 # Verdicts in both orders, and what people give the first candidate and the second.

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order.methods import multiplicity
+from rubric_order.methods.uncertainty import multiplicity
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 

@@ -5,13 +5,14 @@ import pandas as pd
 import pytest
 from scipy import special
 
+from rubric_order.analyses.position.order_spread import estimate as order_spread
+from rubric_order.analyses.position.order_spread import table as table_of_spread
+from rubric_order.analyses.position.within_item_deviation import estimate as within_item_deviation
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.cards import card
 from rubric_order.library import estimates
-from rubric_order.methods import spread
+from rubric_order.methods.position import spread
 from rubric_order.prompts import orderings
-from rubric_order.statistics import order_spread, within_item_deviation
-from rubric_order.tables import order_spread as table_of_spread
 
 OPTIONS = {"confidence": 0.95, "level": 0.05, "margin": 0.1}
 

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from rubric_order.methods import multiplicity, order_tests, sampling
-from rubric_order.methods.order_tests import Deciding
+from rubric_order.methods.position import order_tests, sampling
+from rubric_order.methods.position.order_tests import Deciding
+from rubric_order.methods.uncertainty import multiplicity
 
 ALL = {(readout, test): 0.1 * place for place, test in enumerate(order_tests.TESTS, 1) for readout in ("hard", "soft")}
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_order.base import permutations
-from rubric_order.methods import panels, tidy
+from rubric_order.methods import tidy
+from rubric_order.methods.position import panels
 
 
 def test_a_panel_is_the_table_laid_out():

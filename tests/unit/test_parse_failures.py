@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
+from rubric_order.analyses.overview.parse_failures import estimate as parse_failures
 from rubric_order.base.keys import KEYS
-from rubric_order.methods import bounds, uniformity
-from rubric_order.statistics import parse_failures
+from rubric_order.methods.position import uniformity
+from rubric_order.methods.uncertainty import bounds
 
 FEW = settings(max_examples=6)
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app
 from rubric_order.library import planning
-from rubric_order.methods import planning_groups
+from rubric_order.methods.position import planning_groups
 
 MARGINS = {"margin_points": 0.1, "margin_log_odds": 0.2, "margin_spread": 0.1}
 SOUGHT = {"effect": 0.2, "effect_points": 0.1, "power": 0.8}

@@ -9,13 +9,15 @@ from factories import ROOT, comparison_table
 from matplotlib.markers import CARETRIGHT
 from recorded_answers import comparison, write
 
+from rubric_order.analyses.comparisons.list_position_bias import table as list_position_bias
+from rubric_order.analyses.comparisons.pairwise_position_bias import table as pairwise_position_bias
+from rubric_order.analyses.comparisons.position_consistency import estimate as position_consistency
+from rubric_order.analyses.comparisons.position_consistency import figure
 from rubric_order.base.labels import Labels
-from rubric_order.figures import position_consistency as figure
-from rubric_order.methods import series
+from rubric_order.methods.comparisons import series
 from rubric_order.recorded import discovery, reads
 from rubric_order.scoring import scores
-from rubric_order.statistics import position_consistency
-from rubric_order.tables import list_position_bias, of_studies, pairwise_position_bias
+from rubric_order.tables import of_studies
 
 A, B, TIE, NONE = 1, 2, 0, None
 # Of ten pairs six are consistent, one of them a tie; two count for primacy, two for recency.

@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 from factories import order_tests_of, score_table, simulated_reads
 
+from rubric_order.analyses.position.position_preference import estimate as position_preference
+from rubric_order.analyses.position.position_preference import figure, table
 from rubric_order.base.labels import Labels
-from rubric_order.figures import position_preference as figure
-from rubric_order.methods import blocks, preference
-from rubric_order.statistics import position_preference
-from rubric_order.tables import position_preference as table
+from rubric_order.methods.position import blocks, preference
 
 SETTINGS = {"confidence": 0.95, "sampling_temperatures": {"j": {"default": 1.0, "greedy": 0.0}}}
 FIRST = np.array([1.0, 0.5, 0, -0.5, -1.0])

@@ -11,11 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order.methods import blocks, resampling, selections, uniformity
+from rubric_order.analyses.position.position_selection import estimate as position_selection
+from rubric_order.methods.position import blocks, selections, uniformity
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import position_selection
 
 # No deadlines: other work on the machine is no defect.
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

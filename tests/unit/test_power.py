@@ -3,10 +3,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from rubric_order.methods import uniformity
+from rubric_order.analyses.position.position_selection import estimate as position_selection
+from rubric_order.analyses.position.power import estimate as power
+from rubric_order.methods.position import uniformity
 from rubric_order.simulation import studies as simulated_studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import position_selection, power
 
 GRID = {"n": 5, "items": [50, 320], "budgets": [1, 10], "correlations": [0.0, 0.5, 1.0], "level": 0.05, "power": 0.8}
 NOTHING = pd.DataFrame(

@@ -5,10 +5,12 @@ import pandas as pd
 import pytest
 from factories import simulated_reads
 
+from rubric_order.analyses.position.position_preference import estimate as position_preference
+from rubric_order.analyses.position.preference_summary import estimate as preference_summary
+from rubric_order.analyses.position.preference_summary import table
 from rubric_order.base.conditions import of_condition
-from rubric_order.methods import blocks, preference, random_effects
-from rubric_order.statistics import position_preference, preference_summary
-from rubric_order.tables import preference_summary as table
+from rubric_order.methods.position import blocks, preference
+from rubric_order.methods.uncertainty import random_effects
 
 FIRST = np.array([0.8, 0.4, 0, -0.4, -0.8])
 

@@ -6,8 +6,8 @@ import pytest
 from factories import score_table
 from scipy import stats
 
-from rubric_order.statistics import prompt_styles
-from rubric_order.tables import prompt_styles as styles_table
+from rubric_order.analyses.scoring.prompt_styles import estimate as prompt_styles
+from rubric_order.analyses.scoring.prompt_styles import table as styles_table
 
 STYLES = {"a": ["model", "mcq"], "b": ["model", "rts"], "c": ["other model", "rts"]}
 HUMAN = [1.0, 2.5, 3.0, 5.0, 4.0]

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rubric_order.methods import uniformity
+from rubric_order.analyses.position.bias_cost.estimate import bias_cost
+from rubric_order.methods.position import uniformity
 from rubric_order.prompts import orderings
-from rubric_order.statistics.bias_cost import bias_cost
 
 TABLES = {
     "xu2026": {1: 4, 2: 24, 3: 24, 4: 24, 5: 12, 6: 12, 7: 18},

@@ -8,12 +8,11 @@ from factories import comparison_table
 from matplotlib.markers import CARETDOWN, CARETUP
 from scipy import special
 
+from rubric_order.analyses.comparisons.quality_cells import estimate as quality_cells
+from rubric_order.analyses.comparisons.quality_gap import estimate as statistic
+from rubric_order.analyses.comparisons.quality_gap import figure, table
 from rubric_order.base.labels import Labels
-from rubric_order.figures import quality_gap as figure
-from rubric_order.methods import quality_gap
-from rubric_order.statistics import quality_cells
-from rubric_order.statistics import quality_gap as statistic
-from rubric_order.tables import quality_gap as table
+from rubric_order.methods.comparisons import quality_gap
 
 A, B, TIE = 1, 2, 0
 STUDY = "judging_the_judges"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from rubric_order.methods import random_effects
+from rubric_order.methods.uncertainty import random_effects
 
 # Tuberculosis and no tuberculosis, vaccinated and not, in 13 trials of the BCG vaccine: Colditz et al. (1994).
 BCG = np.array(

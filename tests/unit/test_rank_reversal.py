@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order.methods import rankings
-from rubric_order.statistics import rank_reversal
+from rubric_order.analyses.agreement.rank_reversal import estimate as rank_reversal
+from rubric_order.methods.agreement import rankings
 
 OPTIONS = {"confidence": 0.95, "seed": 3}
 TESTED = ("kendall_tau_b", "top1_flip", "reversed_pairs")

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rubric_order.analyses.comparisons.bias_factors import estimate as bias_factors
 from rubric_order.recorded import reads
 from rubric_order.scoring import scores
-from rubric_order.statistics import bias_factors
 
 pytestmark = pytest.mark.skipif("RUBRIC_ORDER_JUDGMENTS" not in os.environ, reason="needs the recorded judgments")
 FORMS = {"MTBench": ["brackets"], "DevBench": ["choice"]}

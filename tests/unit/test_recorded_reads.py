@@ -11,6 +11,8 @@ import pytest
 from recorded_answers import compared_summaries, comparison, general, summaries, summary, two_groups, write
 
 from rubric_order import datasets
+from rubric_order.analyses.agreement.human_agreement import estimate as human_agreement
+from rubric_order.analyses.overview.parse_failures import estimate as parse_failures
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
 from rubric_order.config.judges import option_letters
@@ -18,7 +20,6 @@ from rubric_order.judging.store import SCHEMA
 from rubric_order.planning import reads as live_reads
 from rubric_order.recorded import discovery, formats, reads
 from rubric_order.scoring import scores
-from rubric_order.statistics import human_agreement, parse_failures
 
 
 @pytest.fixture

@@ -5,14 +5,14 @@ import pytest
 from factories import complete_judge
 
 from rubric_order import datasets
+from rubric_order.analyses.overview.reference_answers import estimate as reference_answers
+from rubric_order.analyses.overview.reference_answers import table as answers_table
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines, reference_costs, shard
 from rubric_order.judging.store import Store
 from rubric_order.planning import reads, references, requests
 from rubric_order.prompts import frames
-from rubric_order.statistics import reference_answers
-from rubric_order.tables import reference_answers as answers_table
 
 SAMPLING = {"temperature": 1.0, "max_tokens": 8}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from factories import score_table
 
-from rubric_order.methods import blocks, repetition
+from rubric_order.methods.position import blocks, repetition
 from rubric_order.prompts import orderings
 
 

@@ -5,9 +5,9 @@ import pytest
 from factories import random_scores, score_table, simulated_reads
 from scipy import special, stats
 
-from rubric_order.methods import resampling
+from rubric_order.analyses.papers.rerun import estimate as rerun
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings
-from rubric_order.statistics import rerun
 
 BALANCED = orderings.balanced(5)
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_order.methods import cluster_robust, resampling
+from rubric_order.methods.uncertainty import cluster_robust, resampling
 
 # No deadlines: other work on the machine is no defect.
 MANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 from factories import order_tests_of, random_scores, score_table, simulated_reads
 
+from rubric_order.analyses.position.score_effects import estimate as score_effects
+from rubric_order.analyses.position.score_effects import figure
+from rubric_order.analyses.position.score_effects import table as tables
 from rubric_order.base.labels import Labels
-from rubric_order.figures import score_effects as figure
-from rubric_order.methods import additive
+from rubric_order.methods.uncertainty import additive
 from rubric_order.prompts import orderings
-from rubric_order.statistics import score_effects
-from rubric_order.tables import score_effects as tables
 
 SETTINGS = {"confidence": 0.95, "seed": 1, "sign_changes": 200}
 BOTH = [[1, 2], [2, 1]]

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from factories import simulated_reads
 
-from rubric_order.methods import blocks, selections
-from rubric_order.statistics import score_position
+from rubric_order.analyses.position.score_position import estimate as score_position
+from rubric_order.methods.position import blocks, selections
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 

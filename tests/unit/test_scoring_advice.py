@@ -6,9 +6,11 @@ import pytest
 from factories import score_table
 from scipy import stats
 
-from rubric_order.statistics import scoring_accuracy, scoring_advice, scoring_averages
-from rubric_order.tables import scoring_advice as advice_table
-from rubric_order.tables import scoring_averages as averages_table
+from rubric_order.analyses.scoring.scoring_accuracy import estimate as scoring_accuracy
+from rubric_order.analyses.scoring.scoring_advice import estimate as scoring_advice
+from rubric_order.analyses.scoring.scoring_advice import table as advice_table
+from rubric_order.analyses.scoring.scoring_averages import estimate as scoring_averages
+from rubric_order.analyses.scoring.scoring_averages import table as averages_table
 
 BASES = {"s": ["reference_none", "single"]}
 USUAL = [[1, 2, 3, 4, 5]]

@@ -7,25 +7,23 @@ import pytest
 from factories import ROOT, score_table, simulated_reads
 from scipy import stats
 
+from rubric_order.analyses.papers.published_shifts import estimate as published_shifts
+from rubric_order.analyses.papers.published_shifts import table as published_table
+from rubric_order.analyses.papers.replication import estimate as replication
+from rubric_order.analyses.papers.scoring_datasets import estimate as scoring_datasets
+from rubric_order.analyses.papers.scoring_datasets import table as datasets_table
+from rubric_order.analyses.scoring.golden_alignment import estimate as golden_alignment
+from rubric_order.analyses.scoring.score_shifts import estimate as score_shifts
+from rubric_order.analyses.scoring.score_shifts import table as shifts_table
+from rubric_order.analyses.scoring.scoring_accuracy import estimate as scoring_accuracy
+from rubric_order.analyses.scoring.scoring_accuracy import figure as accuracy_figure
+from rubric_order.analyses.scoring.scoring_accuracy import table as accuracy_table
+from rubric_order.analyses.scoring.scoring_accuracy_by_dataset import table as wide_table
+from rubric_order.analyses.scoring.scoring_tendency import estimate as scoring_tendency
+from rubric_order.analyses.scoring.scoring_tendency import figure as tendency_figure
+from rubric_order.analyses.scoring.scoring_tendency import table as tendency_table
 from rubric_order.base.labels import Labels
-from rubric_order.figures import scoring_accuracy as accuracy_figure
-from rubric_order.figures import scoring_tendency as tendency_figure
-from rubric_order.methods import variants
-from rubric_order.statistics import (
-    golden_alignment,
-    published_shifts,
-    replication,
-    score_shifts,
-    scoring_accuracy,
-    scoring_datasets,
-    scoring_tendency,
-)
-from rubric_order.tables import published_shifts as published_table
-from rubric_order.tables import score_shifts as shifts_table
-from rubric_order.tables import scoring_accuracy as accuracy_table
-from rubric_order.tables import scoring_accuracy_by_dataset as wide_table
-from rubric_order.tables import scoring_datasets as datasets_table
-from rubric_order.tables import scoring_tendency as tendency_table
+from rubric_order.methods.agreement import variants
 
 BASES = {"s": ["baseline", "single"]}
 CANONICAL = [[1, 2, 3, 4, 5]]
@@ -387,7 +385,7 @@ def made():
 
 @pytest.mark.parametrize("module", [shifts_table, accuracy_table, tendency_table])
 def test_a_table_has_a_row_for_each_variant_and_prints(made, module):
-    name = module.__name__.rpartition(".")[2]
+    name = module.__name__.split(".")[-2]
     rows = module.table(made[name], study="s")
     assert {"letter", "neutral_1", "reference_none"} <= set(rows["varied"])
     assert not rows.duplicated([*module.KEYS]).any()

@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rubric_order.methods import conditional_logit, prompt_effects
+from rubric_order.analyses.scoring.scoring_causes import estimate as scoring_causes
+from rubric_order.analyses.scoring.scoring_causes import table as causes_table
+from rubric_order.methods.position import prompt_effects
+from rubric_order.methods.uncertainty import conditional_logit
 from rubric_order.prompts import conditions, orderings
-from rubric_order.statistics import scoring_causes
-from rubric_order.tables import scoring_causes as causes_table
 
 N = 5
 NUMBERS = ["reference_none", "reference_5", *(f"reference_5_as_{k}" for k in range(1, 5))]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order.methods import series
+from rubric_order.methods.comparisons import series
 
 # The two reads of a pair, in the order of its candidates and the other way round: what each verdict names.
 FIRST = {"A": (1, 1), "B": (2, 2), "C": (0, 0)}  # place, candidate

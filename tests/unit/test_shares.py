@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rubric_order.methods import shares
+from rubric_order.methods.uncertainty import shares
 
 
 def test_a_share_of_independent_values_has_the_interval_of_clopper_and_pearson():

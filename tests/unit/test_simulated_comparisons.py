@@ -7,6 +7,7 @@ from factories import complete_judge
 from scipy import special
 
 from rubric_order import datasets
+from rubric_order.analyses.comparisons.length_control import estimate as length_control
 from rubric_order.judging import shard
 from rubric_order.judging.engines import simulated
 from rubric_order.planning import reads as planned
@@ -15,7 +16,6 @@ from rubric_order.prompts import frames
 from rubric_order.scoring.scores import score_reads
 from rubric_order.simulation import judge as simulation
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import length_control
 
 READS = 20_000
 

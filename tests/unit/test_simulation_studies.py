@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from rubric_order.methods import selections, uniformity
-from rubric_order.methods.blocks import blocks
+from rubric_order.methods.position import selections, uniformity
+from rubric_order.methods.position.blocks import blocks
 from rubric_order.prompts import orderings
 from rubric_order.scoring.scores import score_reads
 from rubric_order.simulation import judge as simulation

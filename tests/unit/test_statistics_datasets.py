@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rubric_order import datasets
+from rubric_order.analyses.overview.datasets import estimate as cards
+from rubric_order.analyses.overview.datasets import table as datasets_table
 from rubric_order.base import files
 from rubric_order.datasets import Item, Pair
 from rubric_order.datasets.rubrics import Rubric
-from rubric_order.statistics import datasets as cards
-from rubric_order.tables import datasets as datasets_table
 
 BOOTSTRAP = {"resamples": 50, "confidence": 0.95, "seed": 1}
 FEW = settings(max_examples=50)

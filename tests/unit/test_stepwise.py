@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from factories import ROOT
 
-from rubric_order.methods import stepwise
+from rubric_order.methods.uncertainty import stepwise
 
 PUBLISHED = ROOT / "resources/published"
 ROWS = {"both": 5320, "mtbench_pairs": 3360, "devbench_pairs": 1960}  # cells of 14 judges, candidates and tasks

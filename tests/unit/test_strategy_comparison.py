@@ -6,10 +6,10 @@ import pytest
 from factories import one_read_each
 from scipy import stats
 
+from rubric_order.analyses.agreement.strategy_comparison import estimate as strategy_comparison
 from rubric_order.base.keys import KEYS
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import strategy_comparison
 
 OPTIONS = {"confidence": 0.95}
 

@@ -6,9 +6,9 @@ import pytest
 from factories import comparison_table
 from scipy import optimize, special
 
-from rubric_order.methods import strengths as method
-from rubric_order.statistics import strengths
-from rubric_order.tables import strengths as strengths_table
+from rubric_order.analyses.comparisons.strengths import estimate as strengths
+from rubric_order.analyses.comparisons.strengths import table as strengths_table
+from rubric_order.methods.comparisons import strengths as method
 
 SETTINGS = {"confidence": 0.95, "resamples": 400, "seed": 1, "forms": {}}
 

@@ -8,17 +8,21 @@ import pandas as pd
 import pytest
 from factories import one_read_each, order_tests_of, score_table, simulated_reads
 
-from rubric_order import tables
+from rubric_order import catalogue, tables
+from rubric_order.analyses.agreement.human_agreement import estimate as agreement
+from rubric_order.analyses.agreement.human_agreement import table as human_agreement
+from rubric_order.analyses.agreement.strategy_comparison import estimate as comparison
+from rubric_order.analyses.agreement.strategy_comparison import table as strategy_comparison
+from rubric_order.analyses.overview.parse_failures import estimate as failures
+from rubric_order.analyses.overview.parse_failures import table as parse_failures
+from rubric_order.analyses.position.position_selection import estimate as bias
+from rubric_order.analyses.position.position_selection import table as position_selection
+from rubric_order.analyses.position.scales import estimate as levels
+from rubric_order.analyses.position.scales import table as scales
 from rubric_order.base.conditions import of_condition
 from rubric_order.cards import card as cards
 from rubric_order.library import estimates
 from rubric_order.prompts import orderings
-from rubric_order.statistics import human_agreement as agreement
-from rubric_order.statistics import parse_failures as failures
-from rubric_order.statistics import position_selection as bias
-from rubric_order.statistics import scales as levels
-from rubric_order.statistics import strategy_comparison as comparison
-from rubric_order.tables import human_agreement, parse_failures, position_selection, scales, strategy_comparison
 
 ENDS = ("", "_low", "_high")
 AGREEMENT = [
@@ -390,7 +394,7 @@ def cells(line):
 
 
 def test_every_row_of_latex_has_a_cell_a_column_and_nothing_that_pdflatex_cannot_set(whole, tmp_path):
-    captions = {name: importlib.import_module(f"rubric_order.tables.{name}").CAPTION for name in whole}
+    captions = {name: importlib.import_module(catalogue.module("tables", name)).CAPTION for name in whole}
     for name, (table, printed) in whole.items():
         tex = write(table, printed, tmp_path / name, caption=captions[name])["tex"]
         bare = re.sub(r"\$[^$]*\$", "", re.sub(r"\\.", "", tex))  # without escaped characters, and without formulas

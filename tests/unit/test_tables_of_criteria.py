@@ -6,22 +6,20 @@ import pytest
 from factories import criteria_table, draw_criteria
 
 from rubric_order import tables
+from rubric_order.analyses.criteria.carry_over import estimate as carry_over
+from rubric_order.analyses.criteria.carry_over import table as carry_over_table
+from rubric_order.analyses.criteria.criteria_agreement import estimate as criteria_agreement
+from rubric_order.analyses.criteria.criteria_agreement import table as criteria_agreement_table
+from rubric_order.analyses.criteria.criterion_order import estimate as criterion_order
+from rubric_order.analyses.criteria.criterion_order import table as criterion_order_table
+from rubric_order.analyses.criteria.crossed_orders import estimate as crossed_orders
+from rubric_order.analyses.criteria.crossed_orders import table as crossed_orders_table
+from rubric_order.analyses.criteria.halo import estimate as halo
+from rubric_order.analyses.criteria.halo import table as halo_table
+from rubric_order.analyses.overview.parse_failures import estimate as parse_failures
+from rubric_order.analyses.overview.parse_failures import table as parse_failures_table
 from rubric_order.base.conditions import of_condition
 from rubric_order.prompts import orderings
-from rubric_order.statistics import (
-    carry_over,
-    criteria_agreement,
-    criterion_order,
-    crossed_orders,
-    halo,
-    parse_failures,
-)
-from rubric_order.tables import carry_over as carry_over_table
-from rubric_order.tables import criteria_agreement as criteria_agreement_table
-from rubric_order.tables import criterion_order as criterion_order_table
-from rubric_order.tables import crossed_orders as crossed_orders_table
-from rubric_order.tables import halo as halo_table
-from rubric_order.tables import parse_failures as parse_failures_table
 
 OPTIONS = {"resamples": 100, "confidence": 0.95, "seed": 1}
 SHOWN = {"study": "s", "n": 5}
@@ -196,5 +194,5 @@ def test_every_table_can_be_written_also_without_a_row(reads, tmp_path):
             parse_failures_table.table(of_condition(parse_failures.estimate(nothing), "baseline"), study="s"),
         ),
     ):
-        tables.write(rows, module.for_print(rows), tmp_path / module.__name__.rpartition(".")[2], "A caption.")
+        tables.write(rows, module.for_print(rows), tmp_path / module.__name__.split(".")[-2], "A caption.")
     assert len(list(tmp_path.iterdir())) == 24

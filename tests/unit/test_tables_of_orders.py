@@ -8,20 +8,19 @@ import pytest
 from factories import simulated_reads
 
 from rubric_order import tables
-from rubric_order.statistics import bias_cost as costs
-from rubric_order.statistics import canonical_rank as ranks
-from rubric_order.statistics import human_agreement, strategy_comparison
-from rubric_order.statistics import rank_reversal as ranking
-from rubric_order.statistics import score_position as positions
-from rubric_order.statistics import within_item_deviation as within_item
-from rubric_order.tables import (
-    bias_cost,
-    canonical_rank,
-    permutation_vs_repeat,
-    rank_reversal,
-    score_position,
-    within_item_deviation,
-)
+from rubric_order.analyses.agreement.canonical_rank import estimate as ranks
+from rubric_order.analyses.agreement.canonical_rank import table as canonical_rank
+from rubric_order.analyses.agreement.human_agreement import estimate as human_agreement
+from rubric_order.analyses.agreement.permutation_vs_repeat import table as permutation_vs_repeat
+from rubric_order.analyses.agreement.rank_reversal import estimate as ranking
+from rubric_order.analyses.agreement.rank_reversal import table as rank_reversal
+from rubric_order.analyses.agreement.strategy_comparison import estimate as strategy_comparison
+from rubric_order.analyses.position.bias_cost import estimate as costs
+from rubric_order.analyses.position.bias_cost import table as bias_cost
+from rubric_order.analyses.position.score_position import estimate as positions
+from rubric_order.analyses.position.score_position import table as score_position
+from rubric_order.analyses.position.within_item_deviation import estimate as within_item
+from rubric_order.analyses.position.within_item_deviation import table as within_item_deviation
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from rubric_order.methods import resampling, uniformity
-from rubric_order.methods.uniformity import DIRECTIONS
+from rubric_order.methods.position import uniformity
+from rubric_order.methods.position.uniformity import DIRECTIONS
+from rubric_order.methods.uncertainty import resampling
 
 COUNTS = (
     st.integers(2, 9)

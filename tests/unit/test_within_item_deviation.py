@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from factories import simulated_reads
 
-from rubric_order.methods import blocks, repetition
+from rubric_order.analyses.position.within_item_deviation import estimate as within_item_deviation
+from rubric_order.methods.position import blocks, repetition
 from rubric_order.prompts import orderings
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.statistics import within_item_deviation
 
 OPTIONS = {"confidence": 0.95}
 

@@ -10,7 +10,7 @@ from .conftest import SMALL, Project
 LIBRARY = "workflow/scripts/rubric_order"
 
 MODULES = {
-    "statistics/mean_score.py": '''"""Mean score of each judge."""
+    "analyses/position/mean_score/estimate.py": '''"""Mean score of each judge."""
 
 from collections.abc import Iterable
 
@@ -25,7 +25,7 @@ def estimate(scores: Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFra
     table = pd.concat(scores).astype({"score": float}).groupby(keys, as_index=False)["score"].mean()
     return table.rename(columns={"score": "estimate"}).assign(confidence=confidence)
 ''',
-    "tables/mean_score.py": '''"""Mean score of each judge."""
+    "analyses/position/mean_score/table.py": '''"""Mean score of each judge."""
 
 import pandas as pd
 
@@ -39,7 +39,7 @@ def table(mean_score: pd.DataFrame, *, study: str) -> pd.DataFrame:
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[["judge", "dataset"]].assign(mean=[f"{value:.2f}" for value in rows["estimate"]])
 ''',
-    "figures/mean_score.py": '''"""Mean score of each judge."""
+    "analyses/position/mean_score/figure.py": '''"""Mean score of each judge."""
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -61,7 +61,7 @@ BLOCK = '      mean_score: {<<: *keys, properties: {study: {$ref: "#/$defs/study
 # Lines that are added to other files, each after the first line that ends with the text.
 GLUE = {
     f"{LIBRARY}/catalogue.py": {
-        "STATISTICS = {": '    "mean_score": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",)),\n',
+        "STATISTICS = {": '    "mean_score": Statistic("position", SCORE_ORDER, settings=("bootstrap/confidence",)),\n',
         "TABLES = {": '    "mean_score": Shown(("mean_score",), "Scores", "Mean score, table"),\n',
         "FIGURES = {": '    "mean_score": Shown(("mean_score",), "Scores", "Mean score, figure"),\n',
     },
@@ -75,7 +75,10 @@ GLUE = {
 @pytest.mark.slow
 def test_a_new_statistic_with_a_table_and_a_figure_is_three_modules_and_a_few_lines(project: Project):
     for path, text in MODULES.items():
-        project.file(f"{LIBRARY}/{path}").write_text(text)
+        module = project.file(f"{LIBRARY}/{path}")
+        module.parent.mkdir(exist_ok=True)
+        module.with_name("__init__.py").touch()
+        module.write_text(text)
     for path, added in GLUE.items():
         text = project.file(path).read_text()
         for after, lines in added.items():

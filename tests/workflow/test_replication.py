@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from factories import ROOT
 
+from rubric_order.analyses.papers.replication.estimate import DATASETS
 from rubric_order.base.errors import InputError
 from rubric_order.config import loading
-from rubric_order.statistics.replication import DATASETS
 
 from .conftest import Project
 

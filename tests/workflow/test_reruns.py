@@ -61,13 +61,12 @@ def add_code(project: Project, *modules: str) -> None:
 
 
 def test_editing_a_module_plans_what_it_makes_alone(project: Project):
-    add_code(
-        project, "tables/halo", "figures/power", "statistics/carry_over", "datasets/hanna", "probes/criterion_order"
-    )
+    add_code(project, "analyses/criteria/halo/table", "analyses/position/power/figure")
+    add_code(project, "analyses/criteria/carry_over/estimate", "datasets/hanna", "probes/criterion_order")
     assert project.planned(config=SMALL) == []
-    add_code(project, "tables/position_selection")
+    add_code(project, "analyses/position/position_selection/table")
     assert project.planned(config=SMALL) == ["tables/position_selection"]
-    add_code(project, "figures/human_scores")
+    add_code(project, "analyses/overview/human_scores/figure")
     assert project.planned(config=SMALL) == ["figures/human_scores", "tables/position_selection"]
 
 

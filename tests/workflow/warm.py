@@ -25,12 +25,12 @@ COMMAND = re.compile(r"set -euo pipefail; +python (?P<words>.+) 2> >\(tee (?P<lo
 # What entry scripts import, and what the modules of results import: the library, without those that load engines.
 IMPORTED = ["pandas", "pyarrow.parquet", "scipy.stats", "matplotlib.pyplot", "jinja2", "tabulate"]
 PACKAGES = ("analyses", "cards", "datasets", "methods", "pages", "parsing", "planning", "probes", "prompts", "recorded")
-PACKAGES += ("scoring", "statistics", "tables", "figures")
+PACKAGES += ("scoring", "tables", "figures")
 
 
 def modules() -> list[str]:
     """Modules that jobs may import, by name."""
-    paths = (path for name in PACKAGES for path in (SCRIPTS / "rubric_order" / name).glob("*.py"))
+    paths = (path for name in PACKAGES for path in (SCRIPTS / "rubric_order" / name).rglob("*.py"))
     ours = sorted(".".join(path.relative_to(SCRIPTS).with_suffix("").parts) for path in paths)
     return [*IMPORTED, *(name.removesuffix(".__init__") for name in ours)]
 

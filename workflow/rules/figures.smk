@@ -32,5 +32,5 @@ rule draw_figure:
         caption=figures.caption,
         note=figures.note,
     shell:
-        "python {params.entry:q} --figure {params.module} --statistics {params.statistics:q}"
+        "python {params.entry:q} --module {params.module} --statistics {params.statistics:q}"
         " --settings {params.settings:q} --labels {params.labels:q} --style {input.style:q} --note={params.note:q} --outputs {output:q} 2> >(tee {log:q} >&2)"

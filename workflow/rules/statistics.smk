@@ -15,10 +15,11 @@ rule estimate_statistic:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("estimate_statistic.py", statistics.module),
+        code=run.code("estimate_statistic.py", statistics.module_file),
         entry=run.entry("estimate_statistic.py"),
+        module=statistics.module,
         inputs=statistics.options,
         settings=statistics.settings,
     shell:
-        "python {params.entry:q} --statistic {wildcards.statistic} {params.inputs:q} --settings {params.settings:q}"
+        "python {params.entry:q} --module {params.module} {params.inputs:q} --settings {params.settings:q}"
         " --output {output.statistics:q} 2> >(tee {log:q} >&2)"

@@ -13,7 +13,7 @@ from rubric_order.figures import output
 
 
 def main(
-    figure: str,
+    module: str,
     statistics: dict[str, Path],
     settings: dict,
     labels: dict,
@@ -24,21 +24,20 @@ def main(
     """Write the figure in the format of each output's name.
 
     Args:
-        figure: name of its module.
+        module: draws the figure.
         statistics: files by the argument of `draw` that they are for; `settings` are the other arguments.
         labels: of judges and datasets.
         style: of all figures; `preset` of the settings says how large letters and lines are.
         note: a word across the figure; empty for none.
     """
     output.use_style(style, settings.pop("preset"))
-    module = importlib.import_module(f"rubric_order.figures.{figure}")
     known = Labels(**labels)
     condition = settings.pop("condition", BASELINE)
     read = {name: of_condition(pd.read_parquet(path), condition) for name, path in statistics.items()}
     if settings.get("profile") == EVERY:
         read, known = every_profile(read, known)
     read = {name: in_order(table, known) for name, table in read.items()}
-    drawn = module.draw(**read, **settings, labels=known)
+    drawn = importlib.import_module(module).draw(**read, **settings, labels=known)
     if note:
         drawn.text(0.5, 0.5, note, ha="center", va="center", rotation=20, size=40, color="0.5", alpha=0.25)
     output.save(drawn, outputs)

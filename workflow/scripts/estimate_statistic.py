@@ -8,18 +8,18 @@ import pandas as pd
 from rubric_order.base import command_line, files
 
 
-def main(statistic: str, inputs: dict[str, list[Path]], settings: dict, output: Path) -> None:
+def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Path) -> None:
     """Write one row an estimate.
 
     Args:
-        statistic: name of its module, whose `COLUMNS` say what is read of each input.
+        module: makes the statistic; its `COLUMNS` say what is read of each input.
         inputs: files by the argument of `estimate` that they are for. Scores are read one file after another.
         settings: further arguments of `estimate`.
     """
-    module = importlib.import_module(f"rubric_order.statistics.{statistic}")
+    statistic = importlib.import_module(module)
     tables = {}
     for name, paths in inputs.items():
-        columns = module.COLUMNS.get(name)
+        columns = statistic.COLUMNS.get(name)
         if name in ("scores", "alone", "golden"):
             tables[name] = files.each_table(paths, columns)
         elif name == "published":
@@ -28,7 +28,7 @@ def main(statistic: str, inputs: dict[str, list[Path]], settings: dict, output: 
             tables[name] = {path.stem: files.read_json(path) for path in paths}
         else:
             tables[name] = files.read_tables(paths, columns)
-    files.write_parquet(module.estimate(**tables, **settings), output, **settings)
+    files.write_parquet(statistic.estimate(**tables, **settings), output, **settings)
 
 
 if __name__ == "__main__":

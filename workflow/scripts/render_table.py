@@ -12,23 +12,22 @@ from rubric_order.base.keys import BASELINE, EVERY
 from rubric_order.base.labels import Labels, every_profile, in_order, with_labels
 
 
-def main(table: str, statistics: dict[str, Path], settings: dict, labels: dict, caption: str, output: Path) -> None:
+def main(module: str, statistics: dict[str, Path], settings: dict, labels: dict, caption: str, output: Path) -> None:
     """Write CSV, Markdown, LaTeX and HTML beside each other.
 
     Args:
-        table: name of its module.
+        module: makes the table.
         statistics: files by the argument of `table` that they are for; `settings` are the other arguments.
         labels: of judges and datasets, which are written in place of the ids everywhere but in the CSV file.
         output: the CSV file.
     """
-    module = importlib.import_module(f"rubric_order.tables.{table}")
     known = Labels(**labels)
     condition = settings.pop("condition", BASELINE)
     read = {name: of_condition(pd.read_parquet(path), condition) for name, path in statistics.items()}
     if settings.get("profile") == EVERY:
         read, known = every_profile(read, known)
     read = {name: in_order(table, known) for name, table in read.items()}
-    rows, printed = tables.of_studies(module, read, settings)
+    rows, printed = tables.of_studies(importlib.import_module(module), read, settings)
     tables.write(rows, with_labels(printed, known), output.with_suffix(""), caption)
 
 

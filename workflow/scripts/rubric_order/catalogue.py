@@ -1,6 +1,6 @@
 """Catalogue of results: each statistic, table and figure, with what it reads and how it is headed. Data only.
 
-The name of a result is that of its module, of its file and of its block of config, where it has one.
+The name of a result is that of its folder, of its file and of its block of config, where it has one.
 """
 
 from collections.abc import Collection
@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 
 class Statistic(NamedTuple):
-    """A table of estimates, one row an estimate; `estimate(...)` of a module of `statistics/` makes it.
+    """A table of estimates, one row an estimate; `estimate(...)` of its module makes it.
 
     Attributes:
+        theme: the folder of `analyses/` that its own folder stands in.
         probes: the probes whose studies' scores it reads (argument `scores`); `ANY_PROBE` for all.
         reads: what it reads beside them, each an argument: `items` and `pairs` of datasets; `alone` and `golden`, the
             scores of the studies that blocks of config name so; `references`, the reference answers that were made;
@@ -21,6 +22,7 @@ class Statistic(NamedTuple):
         derived: further arguments that are taken from other parts of config, see `DERIVED` in `common.smk`.
     """
 
+    theme: str
     probes: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     settings: tuple[str, ...] = ("bootstrap",)
@@ -28,13 +30,13 @@ class Statistic(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A table, or a figure; `table(...)` of a module of `tables/`, or `draw(...)` of one of `figures/`, makes it.
+    """A table, or a figure; `table(...)` or `draw(...)` of its module makes it.
 
     Attributes:
         statistics: the statistics that it reads, each an argument of its name. The other arguments are its block of
             config.
         category, title: where it stands in the report, and what it is called there.
-        module: name of its module, where several results share one.
+        module: name of its folder, where several results share a module.
         derived: as of a statistic.
     """
 
@@ -51,102 +53,131 @@ ANY = "any"  # in place of the name of a probe: whatever there is
 ANY_PROBE = (ANY,)
 
 STATISTICS = {
-    "position_selection": Statistic(SCORE_ORDER, settings=("bootstrap", "direction")),
-    "decisiveness": Statistic(SCORE_ORDER, settings=()),
+    "position_selection": Statistic("position", SCORE_ORDER, settings=("bootstrap", "direction")),
+    "decisiveness": Statistic("position", SCORE_ORDER, settings=()),
     "score_effects": Statistic(
-        SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "score_effects", "equivalence/points")
+        "position",
+        SCORE_ORDER,
+        settings=("bootstrap/confidence", "bootstrap/seed", "score_effects", "equivalence/points"),
     ),
     "order_spread": Statistic(
-        SCORE_ORDER, settings=("bootstrap/confidence", "equivalence/level", "order_spread"), derived=("temperatures",)
+        "position",
+        SCORE_ORDER,
+        settings=("bootstrap/confidence", "equivalence/level", "order_spread"),
+        derived=("temperatures",),
     ),
     "position_preference": Statistic(
-        SCORE_ORDER, settings=("bootstrap/confidence",), derived=("sampling_temperatures",)
+        "position", SCORE_ORDER, settings=("bootstrap/confidence",), derived=("sampling_temperatures",)
     ),
     "order_tests": Statistic(
-        reads=("decisiveness", "position_selection", "position_preference", "score_effects"), settings=()
+        "position", reads=("decisiveness", "position_selection", "position_preference", "score_effects"), settings=()
     ),
-    "preference_summary": Statistic(SCORE_ORDER, reads=("position_preference",), settings=("bootstrap/confidence",)),
+    "preference_summary": Statistic(
+        "position", SCORE_ORDER, reads=("position_preference",), settings=("bootstrap/confidence",)
+    ),
     "judge_comparison": Statistic(
-        SCORE_ORDER, settings=("bootstrap/confidence", "judge_comparison"), derived=("sampling_temperatures",)
+        "position",
+        SCORE_ORDER,
+        settings=("bootstrap/confidence", "judge_comparison"),
+        derived=("sampling_temperatures",),
     ),
-    "power": Statistic(reads=("position_selection",), settings=("power",)),
-    "scales": Statistic(reads=("position_selection",), settings=("scales",)),
+    "power": Statistic("position", reads=("position_selection",), settings=("power",)),
+    "scales": Statistic("position", reads=("position_selection",), settings=("scales",)),
     "human_agreement": Statistic(
-        SCORE_ORDER, reads=("items",), settings=("bootstrap/confidence",), derived=("human_scales",)
+        "agreement", SCORE_ORDER, reads=("items",), settings=("bootstrap/confidence",), derived=("human_scales",)
     ),
-    "strategy_comparison": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",)),
-    "parse_failures": Statistic(ANY_PROBE, settings=()),
-    "budget_curve": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "budget_curve")),
-    "rank_reversal": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")),
-    "within_item_deviation": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",), derived=("temperatures",)),
+    "strategy_comparison": Statistic("agreement", SCORE_ORDER, settings=("bootstrap/confidence",)),
+    "parse_failures": Statistic("overview", ANY_PROBE, settings=()),
+    "budget_curve": Statistic(
+        "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "budget_curve")
+    ),
+    "rank_reversal": Statistic(
+        "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")
+    ),
+    "within_item_deviation": Statistic(
+        "position", SCORE_ORDER, settings=("bootstrap/confidence",), derived=("temperatures",)
+    ),
     "generalisability": Statistic(
+        "agreement",
         SCORE_ORDER,
         settings=("bootstrap/confidence", "bootstrap/seed", "generalisability"),
         derived=("temperatures",),
     ),
-    "canonical_rank": Statistic(SCORE_ORDER),
-    "score_position": Statistic(SCORE_ORDER),
-    "condition_comparison": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "equivalence/points")),
+    "canonical_rank": Statistic("agreement", SCORE_ORDER),
+    "score_position": Statistic("position", SCORE_ORDER),
+    "condition_comparison": Statistic("scoring", SCORE_ORDER, settings=("bootstrap/confidence", "equivalence/points")),
     "equivalence": Statistic(
+        "position",
         reads=("score_effects", "position_preference", "strategy_comparison", "condition_comparison"),
         settings=("equivalence",),
     ),
     "score_shifts": Statistic(
-        SCORE_ORDER, settings=("bootstrap/confidence", "equivalence/level", "equivalence/points"), derived=("bases",)
+        "scoring",
+        SCORE_ORDER,
+        settings=("bootstrap/confidence", "equivalence/level", "equivalence/points"),
+        derived=("bases",),
     ),
     "prompt_styles": Statistic(
+        "scoring",
         SCORE_ORDER,
         reads=("items",),
         settings=("bootstrap/confidence",),
         derived=("human_scales", "prompt_styles"),
     ),
-    "published_shifts": Statistic(reads=("published",), settings=()),
-    "scoring_datasets": Statistic(reads=("items", "published"), settings=()),
-    "golden_scores": Statistic(reads=("golden",), settings=()),
+    "published_shifts": Statistic("papers", reads=("published",), settings=()),
+    "scoring_datasets": Statistic("papers", reads=("items", "published"), settings=()),
+    "golden_scores": Statistic("scoring", reads=("golden",), settings=()),
     "golden_alignment": Statistic(
-        reads=("items", "golden_scores"), settings=("bootstrap/confidence",), derived=("human_scales",)
+        "scoring", reads=("items", "golden_scores"), settings=("bootstrap/confidence",), derived=("human_scales",)
     ),
     "scoring_tendency": Statistic(
-        SCORE_ORDER, reads=("items", "golden_scores"), settings=(), derived=("bases", "human_scales")
+        "scoring", SCORE_ORDER, reads=("items", "golden_scores"), settings=(), derived=("bases", "human_scales")
     ),
     "scoring_accuracy": Statistic(
+        "scoring",
         SCORE_ORDER,
         reads=("items", "golden_scores"),
         settings=("bootstrap/confidence",),
         derived=("bases", "human_scales"),
     ),
-    "scoring_advice": Statistic(reads=("scoring_accuracy",), settings=("bootstrap/confidence",)),
+    "scoring_advice": Statistic("scoring", reads=("scoring_accuracy",), settings=("bootstrap/confidence",)),
     "scoring_averages": Statistic(
+        "scoring",
         SCORE_ORDER,
         reads=("items", "golden_scores"),
         settings=("bootstrap/confidence",),
         derived=("bases", "human_scales", "sampling_temperatures"),
     ),
-    "scoring_causes": Statistic(SCORE_ORDER, settings=("bootstrap/confidence",), derived=("conditions",)),
-    "reference_answers": Statistic(reads=("references",), settings=("bootstrap/confidence",)),
-    "bias_cost": Statistic(SCORE_ORDER, settings=("bootstrap", "bias_cost")),
-    "datasets": Statistic(reads=("items", "pairs")),
-    "judge_versions": Statistic(reads=("answers",), settings=()),
-    "criterion_order": Statistic(CRITERION_ORDER),
-    "carry_over": Statistic(CRITERION_ORDER, settings=("bootstrap/confidence",)),
-    "criteria_agreement": Statistic(CRITERION_ORDER, settings=("bootstrap", "paired")),
-    "crossed_orders": Statistic(CRITERION_ORDER),
-    "halo": Statistic(CRITERION_ORDER, reads=("alone",), settings=("bootstrap/confidence",)),
-    "position_consistency": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency")),
-    "bias_factors": Statistic(COMPARING, settings=("position_consistency/forms",)),
-    "mitigations": Statistic(COMPARING, settings=("bootstrap/confidence",)),
-    "length_scores": Statistic(SCORE_ORDER, reads=("items",), settings=("bootstrap/confidence",)),
-    "length_control": Statistic(COMPARING, settings=("bootstrap/confidence",)),
-    "strengths": Statistic(COMPARING, settings=("bootstrap", "position_consistency/forms")),
-    "quality_gap": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency/forms")),
-    "quality_cells": Statistic(COMPARING, settings=("bootstrap/seed", "position_consistency/forms")),
-    "judge_agreement": Statistic(COMPARING, settings=("bootstrap/confidence", "position_consistency/forms")),
-    "judges_compared": Statistic(
-        COMPARING, settings=("bootstrap/confidence", "position_consistency/forms", "judges_compared")
+    "scoring_causes": Statistic("scoring", SCORE_ORDER, settings=("bootstrap/confidence",), derived=("conditions",)),
+    "reference_answers": Statistic("overview", reads=("references",), settings=("bootstrap/confidence",)),
+    "bias_cost": Statistic("position", SCORE_ORDER, settings=("bootstrap", "bias_cost")),
+    "datasets": Statistic("overview", reads=("items", "pairs")),
+    "judge_versions": Statistic("overview", reads=("answers",), settings=()),
+    "criterion_order": Statistic("criteria", CRITERION_ORDER),
+    "carry_over": Statistic("criteria", CRITERION_ORDER, settings=("bootstrap/confidence",)),
+    "criteria_agreement": Statistic("criteria", CRITERION_ORDER, settings=("bootstrap", "paired")),
+    "crossed_orders": Statistic("criteria", CRITERION_ORDER),
+    "halo": Statistic("criteria", CRITERION_ORDER, reads=("alone",), settings=("bootstrap/confidence",)),
+    "position_consistency": Statistic(
+        "comparisons", COMPARING, settings=("bootstrap/confidence", "position_consistency")
     ),
-    "hard_instances": Statistic(COMPARING, settings=("position_consistency/forms",)),
-    "rerun": Statistic(SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed")),
+    "bias_factors": Statistic("comparisons", COMPARING, settings=("position_consistency/forms",)),
+    "mitigations": Statistic("comparisons", COMPARING, settings=("bootstrap/confidence",)),
+    "length_scores": Statistic("scoring", SCORE_ORDER, reads=("items",), settings=("bootstrap/confidence",)),
+    "length_control": Statistic("comparisons", COMPARING, settings=("bootstrap/confidence",)),
+    "strengths": Statistic("comparisons", COMPARING, settings=("bootstrap", "position_consistency/forms")),
+    "quality_gap": Statistic("comparisons", COMPARING, settings=("bootstrap/confidence", "position_consistency/forms")),
+    "quality_cells": Statistic("comparisons", COMPARING, settings=("bootstrap/seed", "position_consistency/forms")),
+    "judge_agreement": Statistic(
+        "comparisons", COMPARING, settings=("bootstrap/confidence", "position_consistency/forms")
+    ),
+    "judges_compared": Statistic(
+        "comparisons", COMPARING, settings=("bootstrap/confidence", "position_consistency/forms", "judges_compared")
+    ),
+    "hard_instances": Statistic("comparisons", COMPARING, settings=("position_consistency/forms",)),
+    "rerun": Statistic("papers", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed")),
     "replication": Statistic(
+        "papers",
         reads=(
             "published",
             "position_selection",
@@ -266,6 +297,31 @@ FIGURES = {
         module="quality_gap",
     ),
 }
+
+
+MODULES = {"statistics": "estimate", "tables": "table", "figures": "figure"}  # in the folder of a result
+
+
+def module(kind: str, name: str) -> str:
+    """The module that makes a result, by its name in Python.
+
+    It is in a folder of the result's name, under the theme of the statistic of that name, or of the first one that is
+    shown.
+
+    Args:
+        kind: `statistics`, `tables` or `figures`.
+    """
+    folder = name
+    if kind != "statistics":
+        shown = (TABLES if kind == "tables" else FIGURES)[name]
+        folder = shown.module or name
+        name = folder if folder in STATISTICS else shown.statistics[0]
+    return f"rubric_order.analyses.{STATISTICS[name].theme}.{folder}.{MODULES[kind]}"
+
+
+def module_file(kind: str, name: str) -> str:
+    """The file of `module`, as a path in the library."""
+    return module(kind, name).partition(".")[2].replace(".", "/") + ".py"
 
 
 def probes(statistics: tuple[str, ...]) -> set[str]:

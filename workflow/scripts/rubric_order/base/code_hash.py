@@ -28,7 +28,7 @@ def code_version(script: Path, modules: Iterable[str] = ()) -> str:
     Args:
         script: the entry script; the library lies beside it.
         modules: modules that are loaded by their name at run time, which no import tells: their paths in the library,
-            such as `tables/halo.py`.
+            such as `probes/score_order.py`.
 
     Raises:
         FileNotFoundError: one of them is not there.

@@ -13,7 +13,7 @@ from rubric_order.cards import evidence as gathering
 from rubric_order.cards import groups, spread
 from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Interval, Rankings, Readout
-from rubric_order.methods import order_tests
+from rubric_order.methods.position import order_tests
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import pandas as pd
 
 from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.cards import spread as spreads
-from rubric_order.methods import cluster_robust, equivalence, order_tests, uniformity
+from rubric_order.methods.position import order_tests, uniformity
+from rubric_order.methods.uncertainty import cluster_robust, equivalence
 
 # The statistics that a card is made from; the first says which cards there are.
 STATISTICS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
@@ -68,7 +69,7 @@ class Small:
     """Verdict on whether an effect is shown to be smaller than a margin.
 
     Attributes:
-        verdict: see `methods.equivalence.verdict`; empty where there is no such effect.
+        verdict: see `methods.uncertainty.equivalence.verdict`; empty where there is no such effect.
         worst: the effect that is least shown to be small.
     """
 

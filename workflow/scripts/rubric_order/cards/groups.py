@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rubric_order.cards.evidence import Evidence, Readout
-from rubric_order.methods import distributions, order_tests, planning_groups, sampling
-from rubric_order.methods.planning_groups import Errors, Needed, Spread
+from rubric_order.methods.position import order_tests, planning_groups, sampling
+from rubric_order.methods.position.planning_groups import Errors, Needed, Spread
+from rubric_order.methods.uncertainty import distributions
 
 TWICE = "where orderings are read once, what the order does to single items cannot be told from chance"
 SATURATED = "the written scores are saturated"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rubric_order.methods import equivalence
+from rubric_order.methods.uncertainty import equivalence
 
 NAME = "order_spread"  # the statistic
 Numbers = tuple[float, float, float]  # an estimate and the ends of its interval

@@ -21,7 +21,7 @@ from rubric_order.base.labels import Labels
 from rubric_order.cards import evidence
 from rubric_order.cards.card import Card, facts
 from rubric_order.cards.card import cards as cards_of
-from rubric_order.methods import order_tests
+from rubric_order.methods.position import order_tests
 from rubric_order.pages import page as pages
 
 FORMAT, VERSION = "rubric-order summary", 1

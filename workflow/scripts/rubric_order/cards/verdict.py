@@ -30,7 +30,8 @@ import numpy as np
 
 from rubric_order.cards import groups, spread
 from rubric_order.cards.evidence import Evidence, Interval, Readout, Small
-from rubric_order.methods import equivalence, order_tests, uniformity
+from rubric_order.methods.position import order_tests, uniformity
+from rubric_order.methods.uncertainty import equivalence
 
 BIASED, EQUIVALENT, CANNOT_TELL = "biased", "equivalent", "cannot tell"
 BIASED_IN_PROBABILITIES = "biased by its option probabilities"

@@ -1,1 +1,1 @@
-"""Figures: each module draws one, from statistics alone."""
+"""What figures share: style, presets and formats. The module `figure` of a result draws it, from statistics alone."""

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from rubric_order.analyses.position.judge_comparison import estimate as judge_comparison
 from rubric_order.base.errors import InputError
 from rubric_order.cards.card import Card, facts
 from rubric_order.library import estimates
 from rubric_order.library.results import Reads
-from rubric_order.methods import multiplicity, uniformity
+from rubric_order.methods.position import uniformity
+from rubric_order.methods.uncertainty import multiplicity
 from rubric_order.pages import page as pages
-from rubric_order.statistics import judge_comparison
 
 FORMAT, VERSION = "rubric-order comparison", 1
 LEVEL = 0.05  # of all tests of a comparison together

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from rubric_order import catalogue
 from rubric_order.library import reads as reads_table
 
 SEED, RESAMPLES, CONFIDENCE = 20261121, 1000, 0.95
@@ -34,7 +35,7 @@ def scores_of(reads: pd.DataFrame | str | Path) -> pd.DataFrame:
 
 def estimate(name: str, scores: pd.DataFrame, **others: Any) -> pd.DataFrame:
     """One statistic of the catalogue, of reads alone; with other settings than the defaults where they are given."""
-    module = importlib.import_module(f"rubric_order.statistics.{name}")
+    module = importlib.import_module(catalogue.module("statistics", name))
     return module.estimate(scores, **_SETTINGS[name] | others)
 
 
@@ -44,7 +45,7 @@ def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = L
     Args:
         points, log_odds: margins within which a bias counts as too small to be worth mention.
     """
-    from rubric_order.statistics import equivalence
+    from rubric_order.analyses.position.equivalence import estimate as equivalence
 
     statistics = ("decisiveness", "position_selection", "position_preference", "score_effects", "order_spread")
     tables = {

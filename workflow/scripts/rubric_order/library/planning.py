@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from rubric_order.base.errors import InputError
 from rubric_order.cards import groups
 from rubric_order.library import estimates, results
-from rubric_order.methods import planning_groups
-from rubric_order.methods.planning_groups import Needed
+from rubric_order.methods.position import planning_groups
+from rubric_order.methods.position.planning_groups import Needed
 
 MARGINS = (estimates.LOG_ODDS, estimates.POINTS, estimates.SPREAD)
 LEVELS = (2, 10)

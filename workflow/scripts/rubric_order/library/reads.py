@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from rubric_order.base import files, permutations
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, EVERY_POSITION
-from rubric_order.methods import designs
+from rubric_order.methods.position import designs
 from rubric_order.prompts import orderings
 
 REQUIRED = ("item", "ordering", "score")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from rubric_order import catalogue
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
 from rubric_order.cards.card import Card
@@ -181,13 +182,13 @@ def _drawn(figure: str, statistics: Mapping[str, pd.DataFrame], **options: Any) 
     selection = {"study": "reads", "strategy": first["strategy"], "n": int(first["n"])}
     labels = Labels(judges=judges, datasets={"reads": "reads"})
     with plt.rc_context():
-        module = importlib.import_module(f"rubric_order.figures.{figure}")
+        module = importlib.import_module(catalogue.module("figures", figure))
         return _shown_once(module.draw(table, **selection, **SIZE, **options, labels=labels))
 
 
 def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:
     table = statistics["budget_curve"]
-    from rubric_order.figures import budget_curve as figure
+    from rubric_order.analyses.agreement.budget_curve import figure
 
     judges = {name: name for name in table["judge"].unique()}
     drawn = figure.draw(

@@ -91,8 +91,12 @@ class Statistics(Stage):
     """From scores to estimates."""
 
     def module(self, wildcards: Wildcards) -> str:
-        """Path of a statistic's module in the library."""
-        return f"statistics/{wildcards.statistic}.py"
+        """The module that makes a statistic."""
+        return catalogue.module("statistics", wildcards.statistic)
+
+    def module_file(self, wildcards: Wildcards) -> str:
+        """Path of the module in the library."""
+        return catalogue.module_file("statistics", wildcards.statistic)
 
     def files(self, wildcards: Wildcards) -> list[str]:
         """What a statistic reads."""
@@ -196,13 +200,12 @@ class Shown(Stage):
         return blocks[name].block()
 
     def module(self, wildcards: Wildcards) -> str:
-        """Name of the result's module."""
-        name = self._name(wildcards)
-        return self._results[name].module or name
+        """The module that makes the result."""
+        return catalogue.module(self.kind, self._name(wildcards))
 
     def module_file(self, wildcards: Wildcards) -> str:
         """Path of the module in the library."""
-        return f"{self.kind}/{self.module(wildcards)}.py"
+        return catalogue.module_file(self.kind, self._name(wildcards))
 
     def files(self, wildcards: Wildcards) -> list[str]:
         """The statistics that are shown."""
@@ -231,8 +234,7 @@ class Shown(Stage):
 
     def caption_of(self, name: str) -> str:
         """The caption of one result."""
-        module = self._results[name].module or name
-        path = self.run.project / "workflow/scripts/rubric_order" / self.kind / f"{module}.py"
+        path = self.run.project / "workflow/scripts/rubric_order" / catalogue.module_file(self.kind, name)
         values = self.config.statistics.block() | self._block(name)
         text = str(constant(path, "CAPTION")).format(**values)
         return f"{rehearsal.note(self.config)} {text}".lstrip()

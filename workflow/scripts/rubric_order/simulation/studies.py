@@ -13,7 +13,7 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, KEYS
-from rubric_order.methods import uniformity
+from rubric_order.methods.position import uniformity
 from rubric_order.prompts import orderings
 from rubric_order.simulation.judge import Selection, Simulation, human_scores, joined, opinions, quality_of, select
 

@@ -1,6 +1,7 @@
 """Tables for reading and for papers: each as CSV (every digit), Markdown, LaTeX and HTML (rounded).
 
-One module a table: `table` chooses and lays out its rows, `for_print` rounds them, `CAPTION` says what they are.
+The module of a result's table chooses and lays out its rows (`table`), rounds them (`for_print`), and says what they
+are (`CAPTION`). Here is what tables share, and the tables of the status rules.
 """
 
 import html
@@ -66,7 +67,7 @@ def card_tests(order_tests: pd.DataFrame, keys: list[str], **where: str) -> pd.S
     """Adjusted p-values of tests that are findings of bias cards, by the keys; others are not there.
 
     Args:
-        order_tests: see `statistics.order_tests.estimate`.
+        order_tests: see `estimate` of `order_tests`.
         keys: columns that name a row of the table.
         where: values of columns, such as the `test`.
     """

@@ -1,0 +1,266 @@
+"""Spread of the order's effects between single items, and the share of items that move: a mean can hide both."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, FEW_CLUSTERS, KEYS
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement import rankings
+from rubric_order.methods.position import blocks, repetition, spread
+from rubric_order.methods.uncertainty import equivalence
+
+COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
+SAME = 9  # decimals; scores that differ by less tie
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    level: float,
+    margin: float,
+    temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
+) -> pd.DataFrame:
+    """Spread of what orderings do to single items, and the shares of scores and best candidates that they change.
+
+    Args:
+        scores: see `blocks.blocks`; strategies in which every score meets every position are used.
+        confidence: of the intervals. level: of the test that a spread is below the margin.
+        margin: a smaller spread is not worth mention, in points.
+        temperatures: see `within_item_deviation.estimate`.
+
+    Returns:
+        One row a group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is
+
+        - ``spread``: standard deviation of what an ordering does to single items beside what it does to all, and beside
+          repetition, see `spread`. By option probabilities repetition has no part, where nothing is written before the
+          answer; of repeats it is known; of the scores of a judge with a known temperature it follows from the
+          probabilities (`known_from`). Elsewhere the estimate is missing;
+        - ``within``: the same with repetition: not less than the spread;
+        - ``changed``: share of the items whose score is another under another ordering than the usual one (the first
+          one, where that was not read); by option probabilities as many as must change whatever is drawn, by repeats
+          what is beyond the share that repeats change (`chance`), which is at most that;
+        - ``best_changed``: share of the prompts with several candidates in which another ordering than the usual one
+          has no best candidate in common with it, likewise.
+
+        `low` and `high` are the interval at confidence 1 - 2 `level`, and `verdict` says whether the spread is shown to
+        be smaller than `margin`, as of `equivalence.verdict`; fewer clusters than `FEW_CLUSTERS` show nothing to be
+        small. Where the spread is not known, that of ``within`` can still show it. Where items are read in orderings
+        of their own the mean shift is part of the spread, and consecutive reads are compared.
+    """
+    rows: list[dict] = []
+    for block in blocks.blocks(scores):
+        if not block.crossed or len(block.orderings[0]) < 2:
+            continue
+        temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
+        for readout, values in block.readouts():
+            for row in _of_readout(block, readout, values, temperature, confidence, level):
+                rows.append(block.keys | {"readout": readout} | _judged(row, margin))
+    columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "low", "high", "chance"]
+    columns += ["margin", "verdict", "known_from", "n_items", "n_clusters", "flag", "method"]
+    words = ["readout", "cluster", "quantity", "verdict", "known_from", "flag", "method"]
+    return tidy.from_rows(rows, columns, words).assign(confidence=confidence, level=level)
+
+
+def _judged(row: dict, margin: float) -> dict:
+    """A row with its verdict against the margin, where it is a spread."""
+    few = row["n_clusters"] < FEW_CLUSTERS
+    row = row | {"flag": "few clusters" if few else "", "margin": np.nan, "verdict": ""}
+    if row["quantity"] not in ("spread", "within"):
+        return row
+    ends = np.array([row["low"]]), np.array([row["high"]])
+    verdict = equivalence.verdict(*ends, margin)
+    if verdict == equivalence.SHOWN and few:
+        verdict = equivalence.UNDECIDED
+    if verdict == equivalence.NOT_SHOWN and row["quantity"] == "within":
+        verdict = equivalence.UNDECIDED  # repetition may be all of it
+    return row | {"margin": margin, "verdict": verdict}
+
+
+class _Cells:
+    """The reads of a block by item and ordering.
+
+    Attributes:
+        shared: whether a column is one ordering for all items; else it is the number of a read.
+        column: the column of each read. shape: items and columns. reference: the usual ordering's column.
+    """
+
+    def __init__(self, block: blocks.Block) -> None:
+        shown, number = block.orderings
+        self.block, self.items = block, len(block.items)
+        self.shared = len(shown) <= 2 * len(block.table) / self.items
+        self.column = number if self.shared else block.column
+        self.shape = self.items, int(self.column.max()) + 1
+        rising = np.flatnonzero((np.diff(shown, axis=1) > 0).all(axis=1)) if self.shared else []
+        self.reference = int(rising[0]) if len(rising) else 0
+        self.cell = block.item * self.shape[1] + self.column
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the reads of each cell, without those that are NaN."""
+        return np.bincount(self.cell, np.nan_to_num(values), self.shape[0] * self.shape[1]).reshape(self.shape)
+
+    def counts(self, values: np.ndarray) -> np.ndarray:
+        """Numbers of reads of each cell that are not NaN."""
+        return self.sums(~np.isnan(values) * 1.0)
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """Means of each cell; NaN without a read."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.sums(values) / np.where(self.counts(values) > 0, self.counts(values), np.nan)
+
+    def variances(self, values: np.ndarray) -> np.ndarray:
+        """Variance of each cell's mean by repetition; NaN with fewer than two reads."""
+        count, mean = self.counts(values), self.means(values)
+        squares = self.sums(np.square(values - mean.ravel()[self.cell]))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(count > 1, squares / (count - 1) / count, np.nan)
+
+    def times(self, scores: np.ndarray, n: int) -> np.ndarray:
+        """Number of times that each score was given in each cell, shape (m, D, n)."""
+        scored = ~np.isnan(scores)
+        code = self.cell[scored] * n + scores[scored].astype(int) - 1
+        return np.bincount(code, minlength=self.shape[0] * self.shape[1] * n).reshape(*self.shape, n).astype(float)
+
+    def shares(self) -> np.ndarray:
+        """Probability of each score in each cell, shape (m, D, n); NaN without a read whose probabilities are known."""
+        block = self.block
+        has_probabilities = block.table["position_probabilities"].notna().to_numpy()
+        places = np.full(block.shown.shape, np.nan)
+        places[has_probabilities] = np.stack(block.table["position_probabilities"].to_numpy()[has_probabilities])
+        by_score = np.take_along_axis(places, np.argsort(block.shown, axis=1), axis=1)
+        return np.stack([self.means(column) for column in by_score.T], axis=2)
+
+    def first_two(self, values: np.ndarray) -> np.ndarray:
+        """The first two scored reads of each cell, shape (2, m, D); NaN where there are fewer."""
+        reads = np.full((2, self.shape[0] * self.shape[1]), np.nan)
+        scored = np.flatnonzero(~np.isnan(values))
+        for place in range(2):
+            cells, first = np.unique(self.cell[scored], return_index=True)
+            reads[place, cells] = values[scored[first]]
+            scored = np.delete(scored, first)
+        return reads.reshape(2, *self.shape)
+
+
+def _of_readout(
+    block: blocks.Block,
+    readout: str,
+    values: np.ndarray,
+    temperature: float | None,
+    confidence: float,
+    level: float,
+) -> Iterator[dict]:
+    """All quantities of a block's scores (items by reads)."""
+    cells = _Cells(block)
+    read = values[block.item, block.column]
+    means, repeated = cells.means(read), cells.variances(read)
+    enough = _in_every_ordering(repeated)
+    if enough:
+        means, noise, source = np.where(np.isnan(repeated), np.nan, means), repeated, repetition.REPEATS
+    elif readout == "soft":
+        noise, source = np.where(np.isnan(means), np.nan, 0.0), spread.EXACT
+    else:
+        noise, source = _by_temperature(block, cells, readout, values, temperature)
+    several = (~np.isnan(means)).sum(axis=1) > 1
+    if not several.any():
+        return
+    for cluster in CLUSTERS:
+        unit = block.units(cluster, several)
+        common = {"cluster": cluster, "known_from": source}
+        own, whole, added = spread.item_variances(means[several], noise[several], unit, shared=cells.shared)
+        exact = not np.nan_to_num(noise).any()
+        for quantity, variance, logarithm in (("spread", own, exact), ("within", whole, True)):
+            columns = _mean(variance, unit, confidence, level, added=added, logarithm=logarithm, squared=True)
+            how = " of its logarithm" if logarithm else ""
+            method = f"method of moments; jackknife over {cluster}s{how}, Student's t by sizes of {cluster}s"
+            yield common | {"quantity": quantity, "chance": np.nan, "method": method} | columns
+        method = f"jackknife over {cluster}s, Student's t by sizes of {cluster}s"
+        for quantity, moved, chance, unit_of in _changes(block, readout, read, cells, enough, cluster):
+            columns = _mean(moved, unit_of, confidence, level)
+            yield common | {"quantity": quantity, "chance": chance, "method": method} | columns
+
+
+def _in_every_ordering(repeated: np.ndarray) -> bool:
+    """True if repetition is known under every ordering, of at least half of the items."""
+    return bool(((~np.isnan(repeated)).mean(axis=0) >= 0.5).all())
+
+
+def _by_temperature(
+    block: blocks.Block, cells: _Cells, readout: str, values: np.ndarray, temperature: float | None
+) -> tuple[np.ndarray, str]:
+    """Variance of each cell's mean by repetition, and what it is known from: of drawn scores their probabilities."""
+    variances = repetition.variances(block, readout, values, temperature)
+    if variances is None or variances[1] != repetition.PROBABILITIES:
+        return np.full(cells.shape, np.nan), spread.UNKNOWN
+    read = variances[0][block.item, block.column]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return cells.means(read) / cells.counts(read), variances[1]
+
+
+def _changes(
+    block: blocks.Block, readout: str, read: np.ndarray, cells: _Cells, repeats: bool, cluster: str
+) -> Iterator[tuple[str, np.ndarray, float, np.ndarray]]:
+    """Changes by orderings: quantity, of each item or prompt its share, the part of chance, and its cluster."""
+    reference = cells.reference
+    if readout == "soft":
+        moved, chance = spread.moved_by_probabilities(cells.shares(), reference), 0.0
+    else:
+        moved, chance = np.full(cells.items, np.nan), np.nan
+        if repeats:
+            times = cells.times(read, block.n)
+            moved = spread.moved_by_repeats(times, reference)
+            chance = float(np.nanmean(spread.moved_by_chance(times)))
+    yield "changed", moved, chance, block.units(cluster)
+    if "candidate" not in block.items or "criterion" not in block.items:
+        return
+    prompts, rows = rankings.prompts(block.items)
+    if not len(prompts):
+        return
+    unit = pd.factorize(prompts["group_id"])[0] if cluster == "group" else np.arange(len(prompts))
+    if readout == "soft":
+        moved, chance = _flips(_of_candidates(np.round(cells.means(read), SAME), rows), reference), 0.0
+    elif repeats:
+        one, two = (_of_candidates(scores, rows) for scores in cells.first_two(read))
+        by_chance = rankings.compare_rankings(one, two).top1_flip  # orderings by prompts
+        others = np.delete(by_chance, reference, axis=0)
+        chances = (others.mean(axis=0) + by_chance[reference]) / 2
+        moved, chance = _flips(one, reference) - chances, float(np.nanmean(chances))
+    else:
+        moved, chance = np.full(len(prompts), np.nan), np.nan
+    yield "best_changed", moved, chance, unit
+
+
+def _of_candidates(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Scores of items by ordering as those of candidates, shape (D, n_prompts, n_candidates)."""
+    padded = np.vstack([values, np.full(values.shape[1], np.nan)])  # row -1: no candidate
+    return np.moveaxis(padded[rows], 2, 0)
+
+
+def _flips(scores: np.ndarray, reference: int) -> np.ndarray:
+    """Share of the other orderings whose best candidates are not those of the ordering of reference, by prompt."""
+    others = np.delete(scores, reference, axis=0)
+    return rankings.compare_rankings(others, scores[reference]).top1_flip.mean(axis=0)
+
+
+def _mean(
+    values: np.ndarray,
+    unit: np.ndarray,
+    confidence: float,
+    level: float,
+    *,
+    added: float = 0.0,
+    logarithm: bool = False,
+    squared: bool = False,
+) -> dict:
+    """Columns of a mean over items, or of its root where values are squares; of those that are known."""
+    has_value = ~np.isnan(values)
+    counts = {"n_items": int(has_value.sum()), "n_clusters": len(np.unique(unit[has_value]))}
+    if not has_value.any():
+        return counts | dict.fromkeys(("estimate", "ci_low", "ci_high", "low", "high"), np.nan)
+    numbers = np.unique(unit[has_value], return_inverse=True)[1]
+    mean = spread.mean_interval(
+        values[has_value], numbers, confidence=confidence, level=level, added=added, logarithm=logarithm
+    )
+    columns = ("estimate", "ci_low", "ci_high", "low", "high")
+    return counts | dict(zip(columns, spread.root(mean) if squared else mean, strict=True))
