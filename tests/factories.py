@@ -4,12 +4,14 @@ A table has here the columns that the library writes, so that a column that is a
 """
 
 import copy
-import functools
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from rubric_order import catalogue
 from rubric_order.analyses.position.decisiveness import estimate as decisiveness
 from rubric_order.analyses.position.order_tests import estimate as order_tests
 from rubric_order.analyses.position.position_preference import estimate as position_preference
@@ -23,6 +25,7 @@ from rubric_order.prompts import orderings
 from rubric_order.run import loading
 from rubric_order.settings import judges
 from rubric_order.settings.base import parse
+from rubric_order.settings.config import Config
 
 ROOT = Path(__file__).resolve().parents[1]
 # Whose reads they are.
@@ -36,6 +39,18 @@ def demo_config() -> dict:
     for path in ("config/datasets/demo.yaml", "config/judges/smollm2_135m.yaml", "config/demo.yaml"):
         loading.merge(config, parse((ROOT / path).read_text(encoding="utf-8")))
     return config
+
+
+def completed(config: Mapping[str, object], folder: Path = ROOT) -> dict[str, Any]:
+    """A config as the rules read it, as plain values."""
+    return loading.complete(config, folder=folder).block()
+
+
+def blocks_of_all_results() -> dict[str, Any]:
+    """A config of all figures and tables, with every default."""
+    config = {"datasets": {"demo": {"adapter": "demo"}}, "judges": {}, "studies": {}}
+    results = {"tables": {name: {} for name in catalogue.TABLES}, "figures": {name: {} for name in catalogue.FIGURES}}
+    return Config.read(config | results).block()
 
 
 def complete_judge(**settings: object) -> judges.Judge:

@@ -11,6 +11,7 @@ import argparse
 import collections
 import copy
 import itertools
+import json
 import os
 import random
 import re
@@ -23,7 +24,7 @@ from typing import NamedTuple
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
+SCHEMA = ROOT / "workflow/schemas/config.schema.json"
 TARGETS = ("all", "results/summary.html", "results/methods.md")
 HANGS_SECONDS = 300  # a process that runs as long is stopped; what it took of the processor is what counts
 SLOWER = 4  # a mutant may take so many times what a valid config takes
@@ -148,13 +149,19 @@ def in_the_tree(rng: random.Random) -> Mutant:
 
 def a_place(rng: random.Random, config: dict) -> tuple[dict, str, str]:
     """A block of a config, one of the keys that the schema knows or the config has there, and its path."""
-    block, part, path = config, yaml.safe_load(SCHEMA.read_text(encoding="utf-8")), ""
+    block, part, path = config, json.loads(SCHEMA.read_text(encoding="utf-8")), ""
     while True:
         known = part.get("properties", {})
         key = rng.choice(sorted({*known, *map(str, block)}) or ["x"])
         path = f"{path}/{key}".lstrip("/")
         others = part.get("additionalProperties")
         inside = known.get(key, others if isinstance(others, dict) else {})
+        kinds = inside.get("anyOf", ())  # of judges
+        inside = (
+            {"properties": {name: part for kind in kinds for name, part in kind["properties"].items()}}
+            if kinds
+            else inside
+        )
         is_block = isinstance(block.get(key), dict) or "properties" in inside
         if not is_block or rng.random() < 0.15:
             return block, key, path

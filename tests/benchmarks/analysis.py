@@ -16,13 +16,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
 import pyarrow.parquet as pq
 import yaml
 
-from rubric_order.config import loading, schema
+from rubric_order.settings import results
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,7 +43,6 @@ MADE = ("statistics", "figures", "tables")
 
 def config(scale: float) -> dict:
     """Config of the study, with every figure and table of Setting 1 at its defaults."""
-    known = schema.load(ROOT / loading.SCHEMA)["properties"]
     judges = {
         f"judge_{place}": {
             "engine": "simulated",
@@ -70,8 +70,8 @@ def config(scale: float) -> dict:
     study = {"datasets": list(DATASETS), "judges": list(judges), "scales": [2, 3, 5, 9]}
     study["strategies"] = ["balanced", "random", "fixed"]
     blocks = {
-        kind: {name: {} for name, part in known[kind]["properties"].items() if _of_setting_1(part)}
-        for kind in ("figures", "tables")
+        kind: {name: {} for name, keys in blocks_of_kind.items() if _of_setting_1(keys)}
+        for kind, blocks_of_kind in results.BLOCKS.items()
     }
     return {"datasets": datasets, "judges": judges, "studies": {"position_bias": study}, **blocks}
 
@@ -85,9 +85,9 @@ def scores() -> list[str]:
     ]
 
 
-def _of_setting_1(part: dict) -> bool:
-    """Whether a figure or table is about the order of score options in one study."""
-    return part.get("properties", {}).get("study", {}).get("default") == "position_bias"
+def _of_setting_1(keys: Mapping[str, results.Key]) -> bool:
+    """True if a figure or table is about the order of score options in one study."""
+    return "study" in keys and keys["study"].default == "position_bias"
 
 
 def snakemake(folder: Path, *arguments: str) -> subprocess.Popen:

@@ -187,13 +187,12 @@ def bare(engine) -> Callable[[pd.DataFrame], tuple[int, int]]:
     return run
 
 
-def demo_judge() -> dict:
-    """The settings of the demo's judge, with the schema's defaults."""
-    from rubric_order.config import loading
+def demo_judge():
+    """The settings of the demo's judge, with all defaults."""
+    from rubric_order.run import loading
 
     config = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
-    loading.complete(config, folder=ROOT)
-    return {**config["judges"]["smollm2_135m"], "gpu": 0}
+    return loading.complete(config, folder=ROOT).judges["smollm2_135m"].changed(gpu=0)
 
 
 if __name__ == "__main__":  # vLLM can start processes that import this file

@@ -5,10 +5,11 @@ import inspect
 
 import docutils.core
 import pytest
+from factories import blocks_of_all_results
 
 from rubric_order import catalogue
 from rubric_order.base.code_hash import constant
-from rubric_order.config import schema
+from rubric_order.settings import results
 
 INPUTS = {"items", "pairs", "alone", "golden", "references", "answers", "published"}
 SHOWN = [
@@ -19,17 +20,9 @@ SHOWN = [
 
 
 @pytest.fixture(scope="module")
-def shape(request):
-    return schema.load(request.config.rootpath / "workflow/schemas/config.schema.yaml")
-
-
-@pytest.fixture(scope="module")
-def defaults(shape):
+def defaults():
     """A config of all figures and tables, with every default."""
-    config = {"datasets": {}, "judges": {}, "studies": {}}
-    config |= {kind: {name: {} for other, name, _ in SHOWN if other == kind} for kind in ("tables", "figures")}
-    schema.fill_defaults(config, shape)
-    return config
+    return blocks_of_all_results()
 
 
 def arguments(function):
@@ -89,9 +82,9 @@ def test_a_caption_is_filled_with_settings_and_is_plain_text(kind, name, default
     assert not any(mark in html for mark in ("<em>", "<strong>", "<li>", "<blockquote>", "href"))
 
 
-def test_config_knows_the_tables_and_figures_of_the_catalogue_and_no_others(shape):
-    assert set(schema.part_of(shape, "tables")["properties"]) == set(catalogue.TABLES)
-    assert set(schema.part_of(shape, "figures")["properties"]) == set(catalogue.FIGURES)
+def test_config_knows_the_tables_and_figures_of_the_catalogue_and_no_others():
+    assert set(results.TABLES) == set(catalogue.TABLES)
+    assert set(results.FIGURES) == set(catalogue.FIGURES)
 
 
 def test_the_probes_of_a_result_are_those_behind_its_statistics():

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app
 from rubric_order.commands.probe import sentences
-from rubric_order.config import judges, loading, schema
 from rubric_order.library import probe
+from rubric_order.settings import judges, schema
 
 RUBRIC = "question: Is it polite?\nlevels:\n  1: bad\n  2: fair\n  3: good\n"
 
@@ -97,9 +97,7 @@ def test_an_address_that_is_none_is_named_and_nothing_is_asked(files, url, messa
 
 
 def test_an_address_is_what_the_schema_says():
-    loaded = schema.load(ROOT / loading.SCHEMA)
-    judge = loaded["properties"]["judges"]["additionalProperties"]["properties"]
-    assert judges.ADDRESS.pattern == judge["base_url"]["pattern"]
+    assert schema.of_model(judges.Endpoint)["properties"]["base_url"]["pattern"] == judges.ADDRESS
 
 
 def test_the_settings_of_probe_are_the_defaults_of_a_judge():

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from rubric_order.base.errors import InputError
-from rubric_order.config import reading
+from rubric_order.settings import reading
 
 # Nine lines: aliases of aliases stand for 9 ** 9 values.
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(

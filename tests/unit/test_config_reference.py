@@ -1,23 +1,27 @@
-"""The reference of all keys of a config, which is made from the schema."""
+"""The reference of all keys of a config and the schema for editors, which are made from the models."""
+
+import json
 
 import pytest
-import yaml
 
-from rubric_order.config import judges, loading, reference, schema
+from rubric_order.settings import judges, reference, schema
 
-
-@pytest.fixture(scope="module")
-def shape(pytestconfig):
-    return schema.load(pytestconfig.rootpath / loading.SCHEMA)
+ROWS = [row for _, rows in reference.sections() for row in rows]
 
 
-def test_the_page_is_up_to_date(root, shape):
+def test_the_page_is_up_to_date(root):
     page = (root / "docs/config.md").read_text(encoding="utf-8")
-    assert page == reference.page(shape), "docs/config.md is out of date: make config-reference"
+    assert page == reference.page(), "docs/config.md is out of date: make config-reference"
 
 
-def test_every_key_says_what_it_means_and_what_runs_again(shape):
-    for row in reference.rows(shape):
+def test_the_schema_is_up_to_date(root):
+    text = (root / "workflow/schemas/config.schema.json").read_text(encoding="utf-8")
+    assert text == schema.written(schema.schema()) + "\n", "config.schema.json is out of date: make config-reference"
+    assert json.loads(text) == schema.schema()
+
+
+def test_every_key_says_what_it_means_and_what_runs_again():
+    for row in ROWS:
         assert all((row.key, row.type, row.meaning, row.reruns)), row
 
 
@@ -25,41 +29,21 @@ def leaves(part, path=()):
     """Paths of all keys that hold a value, with an asterisk for each id."""
     for key, entry in part.get("properties", {}).items():
         blocks = entry.get("additionalProperties")
-        if isinstance(blocks, dict) and "properties" in blocks:
-            yield from leaves(blocks, (*path, key, "*"))
+        kinds = blocks.get("anyOf", [blocks]) if isinstance(blocks, dict) else []
+        if any("properties" in kind for kind in kinds):
+            for kind in kinds:
+                yield from leaves(kind, (*path, key, "*"))
         elif "properties" in entry:
             yield from leaves(entry, (*path, key))
         else:
             yield "/".join((*path, key))
 
 
-def test_every_key_that_holds_a_value_has_a_row(shape):
-    listed = {
-        "/".join("*" if name.startswith("{") else name for name in row.key.split("/")) for row in reference.rows(shape)
-    }
-    found = list(leaves(shape))
+def test_every_key_that_holds_a_value_has_a_row():
+    listed = {"/".join("*" if name.startswith("{") else name for name in row.key.split("/")) for row in ROWS}
+    found = set(leaves(schema.schema()))
     assert len(found) > 250
-    assert set(found) <= listed
-
-
-def test_beside_a_reference_stand_only_a_default_a_description_and_our_own_words(root):
-    """Other tools hold a value to both, the reference and what stands beside it; here the latter wins."""
-    written = yaml.safe_load((root / loading.SCHEMA).read_text(encoding="utf-8"))
-
-    def beside(part):
-        entries = part if isinstance(part, list) else list(part.values()) if isinstance(part, dict) else []
-        if isinstance(part, dict) and "$ref" in part:
-            yield from set(part) - {"$ref", "default", "description", "x-reruns", "x-default"}
-        for entry in entries:
-            yield from beside(entry)
-
-    assert list(beside(written)) == []
-
-
-def test_every_definition_is_used(root):
-    text = (root / loading.SCHEMA).read_text(encoding="utf-8")
-    names = [name for name in yaml.safe_load(text)["$defs"] if name != "keys"]
-    assert [name for name in names if f'"#/$defs/{name}"' not in text] == []
+    assert found <= listed
 
 
 BLOCK = {
@@ -108,28 +92,33 @@ def test_values_are_told_in_words(part, words):
 
 
 def test_a_bar_does_not_end_a_cell_of_the_table():
-    shape = {"properties": {"x": {"type": "string", "description": "a|b"}}}
-    assert r"| a\|b |" in reference.page(shape)
+    rows = list(reference.rows({"properties": {"x": {"type": "string", "description": "a|b"}}}))
+    assert r"| a\|b |" in reference._section("", rows)
 
 
-def test_every_setting_that_the_code_sorts_is_a_key(shape):
-    known = schema.part_of(shape["properties"]["judges"], "any")["properties"]
-    sorted_ = {*judges.IDENTITY, *judges.FORMATS, *judges.WIRE, *judges.RUN_SETTINGS, *judges.ENDPOINT_SETTINGS}
-    assert sorted_ <= set(known)
-
-
-def test_what_the_page_says_of_new_requests_is_what_names_a_request(shape):
-    judge = {"engine": "openai", "model": "m", "simulation": {}, "answer_format": "score"}
-    schema.fill_defaults(judge, schema.part_of(shape["properties"]["judges"], "any"))
-
-    def identity(**change):
-        return judges.identity(judge | change, judges.FORMATS)
-
-    other = {key: "another" if key == "model" else {"arguments": {"a": 1}} for key in judge}
-    named = {key for key in judge if identity(**{key: other[key]}) != identity()}
+def test_what_the_page_says_of_new_requests_is_what_names_a_request():
+    blocks = [
+        {"engine": "vllm", "model": "m", "answer_format": "score"},
+        {"engine": "openai", "model": "m", "answer_format": "score", "base_url": "https://e.org/v1"},
+        {"engine": "openai", "model": "m", "answer_format": "score", "serve": {}},
+        {"engine": "simulated", "model": "m", "answer_format": "score", "simulation": {}},
+    ]
+    named = set()
+    for judge in map(judges.read, blocks):
+        before = judge.identity(judges.FORMATS)
+        for key in type(judge).model_fields:
+            value = {"model": "another", "serve": judges.Serve(arguments={"a": 1}), "simulation": SEEDED}.get(
+                key, another
+            )
+            if judge.changed(**{key: value}).identity(judges.FORMATS) != before:
+                named.add(key)
     told = {
         row.key.split("/")[2]
-        for row in reference.rows(shape)
+        for row in ROWS
         if row.key.startswith("judges/") and "every prompt is a new request" in row.reruns
     }
     assert named == told
+
+
+# Another value of keys that are more than plain values.
+OTHERS = {"model": "another", "serve": judges.Serve(arguments={"a": 1}), "simulation": judges.Simulation(seed=1)}

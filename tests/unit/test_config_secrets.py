@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_order.base.errors import InputError
-from rubric_order.config import checks, secrets
+from rubric_order.settings import secrets, values
 
 KEY = "sk-0123456789abcdefABCDEF"
 
@@ -38,7 +38,7 @@ def test_a_key_that_is_written_out_is_refused_and_not_shown(judge, path):
     for part in (KEY, "abc", "word@", "0123456789"):
         assert part not in line
     with pytest.raises(InputError, match="config: judges/mine/"):
-        checks.check_values({"judges": {"mine": judge}})
+        values.check({"judges": {"mine": judge}})
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_is_no_key_is_taken(judge):
 
 
 def test_the_configs_that_come_with_the_project_hold_no_key(root):
-    from rubric_order.config import reading
+    from rubric_order.settings import reading
 
     paths = list(root.glob("config/**/*.yaml"))
     assert len(paths) > 10

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from factories import completed
 
 from rubric_order import datasets
 from rubric_order.base.errors import InputError
-from rubric_order.config import loading
 from rubric_order.datasets import custom
 
 OWN = {"question": "Is it kind?", "level_1": "no", "level_2": "partly", "level_3": "yes"}
@@ -412,7 +412,7 @@ def test_the_worked_example_is_five_varied_texts_with_two_raters_each(root):
 
 def test_the_worked_example_is_a_valid_config_that_stands_alone(root):
     config = yaml.safe_load((root / "config/examples/custom.yaml").read_text(encoding="utf-8"))
-    loading.complete(config, folder=root)
+    config = completed(config, root)
     assert list(config["judges"]) == config["studies"]["position_bias"]["judges"]
     assert config["datasets"]["my_items"]["adapter"] in datasets.ADAPTERS
 

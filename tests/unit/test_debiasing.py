@@ -2,9 +2,9 @@
 
 import pytest
 import yaml
+from factories import completed
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from rubric_order.config import loading
 from rubric_order.library import prompts
 
 # Code Fragment 46.3.2.
@@ -52,7 +52,7 @@ def config(root):
 
 
 def test_the_config_has_both_modes_of_prometheus_2_its_system_messages_and_both_wordings(root, config):
-    loading.complete(config, folder=root)
+    config = completed(config, root)
     studies, judge = config["studies"], config["judges"]["prometheus_2_7b"]
     assert {study["prompt"] for study in studies.values()} == {"papers/kim2024", "papers/debiasing", "relative"}
     said = {name: judge["profiles"][name]["system_prompt"] for name in ("direct", "relative")}

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 import typer
 from factories import ROOT, demo_config
+from factories import completed as complete
 from markdown_it import MarkdownIt
 from recorded_answers import RECORDS, write
 from typer.testing import CliRunner
@@ -23,9 +24,11 @@ from typer.testing import CliRunner
 import render_summary
 from rubric_order import datasets, probes
 from rubric_order.commands.app import app
-from rubric_order.config import loading, schema
 from rubric_order.library import estimates
 from rubric_order.prompts import own
+from rubric_order.run import loading
+from rubric_order.settings import schema
+from rubric_order.settings.base import parse
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 
@@ -34,7 +37,7 @@ PAGES = [
     *(page for folder in ("config", "docs", "resources") for page in sorted((ROOT / folder).glob("**/*.md"))),
 ]
 PAGES = [page for page in PAGES if not {"_build", "_generated"} & set(page.parts)]
-SHAPE = schema.load(ROOT / loading.SCHEMA)
+SHAPE = schema.schema()
 # What stands for a name of the reader's choice, and what is tried in its place.
 STANDS_FOR = {"FILE": "config/demo.yaml", "NAME": "position_selection", "PATH": "answers", "my_site": "site"}
 SPHINX = "a directive of Sphinx: `make docs` runs it in CI, and a warning is an error"
@@ -133,7 +136,7 @@ def config_blocks(page: str) -> list[Block]:
 
 
 def is_config(code: str) -> bool:
-    given = schema.parse(code)
+    given = parse(code)
     return isinstance(given, dict) and set(given) <= set(SHAPE["properties"])
 
 
@@ -145,7 +148,7 @@ def completed(page: str, blocks: list[Block]) -> dict:
     """
     config: dict = {}
     for block in blocks:
-        loading.merge(config, schema.parse(block.code))
+        loading.merge(config, parse(block.code))
     if "studies" not in config:
         config, own_part = demo_config(), config
         loading.merge(config, own_part)
@@ -160,7 +163,7 @@ def completed(page: str, blocks: list[Block]) -> dict:
         Path("my_prompt.jinja").write_text(code, encoding="utf-8")
     for code in (each.code for each in BLOCKS if each.page == page and each.code.startswith("# my_rubrics.yaml")):
         Path("my_rubrics.yaml").write_text(code, encoding="utf-8")
-    loading.complete(config, folder=ROOT)
+    config = complete(config)
     for name, dataset in config["datasets"].items():
         if dataset["adapter"] == "custom":
             paths = {key: Path(file["path"]) for key, file in dataset["files"].items()}
@@ -177,7 +180,7 @@ def run_yaml(block: Block) -> None:
         later = next(each for each in config_blocks(block.page) if "my_rubrics.yaml" in each.code)
         completed(block.page, [config_blocks(block.page)[0], later])  # its items are read with these rubrics
     else:  # settings of the judge of the page
-        (name,) = schema.parse(config_blocks(block.page)[0].code)["judges"]
+        (name,) = parse(config_blocks(block.page)[0].code)["judges"]
         settings = Block(block.page, block.number, "yaml", f"judges:\n  {name}:\n{block.code}")
         completed(block.page, [config_blocks(block.page)[0], settings])
 
@@ -216,12 +219,12 @@ def run_snakemake(words: list[str], page: str) -> None:
             if own_blocks:
                 config = completed(page, own_blocks[:1])
             else:
-                config = schema.parse((ROOT / example[0]).read_text(encoding="utf-8"))
-                loading.complete(config, folder=ROOT)
+                config = parse((ROOT / example[0]).read_text(encoding="utf-8"))
+                config = complete(config)
         else:
-            config = schema.parse(Path(path).read_text(encoding="utf-8"))
+            config = parse(Path(path).read_text(encoding="utf-8"))
             config |= dict(each.split("=") for each in told.config or ())
-            loading.complete(config, folder=ROOT)
+            config = complete(config)
         assert config["studies"] or config["tables"]
         for target in map(Path, set(told.targets or ()) - targets):
             if target.parts[:2] in {("results", "tables"), ("results", "figures")}:

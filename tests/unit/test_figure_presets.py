@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from factories import completed as complete
 from matplotlib.text import Text
 
 import draw_figure
@@ -17,8 +18,8 @@ from rubric_order.analyses.position.position_selection import figure as position
 from rubric_order.analyses.position.score_position import figure as score_position
 from rubric_order.base.errors import InputError
 from rubric_order.base.labels import Labels
-from rubric_order.config import loading, schema
 from rubric_order.figures import output, presets, style
+from rubric_order.settings import schema
 
 KEYS = {"study": "s", "profile": "default", "condition": "baseline", "strategy": "balanced", "n": 5, "cluster": "group"}
 ABOUT = {"study": "s", "strategy": "balanced", "n": 5}
@@ -33,15 +34,14 @@ def _as_before():
 
 @pytest.fixture
 def shape(root):
-    return schema.load(root / loading.SCHEMA)
+    return schema.schema()
 
 
 def completed(root, **figures):
     config = yaml.safe_load((root / "config/demo.yaml").read_text())
     usual = figures.pop("figure_preset", None)
     config |= {"figures": figures} | ({"figure_preset": usual} if usual else {})
-    loading.complete(config, folder=root)
-    return config["figures"]
+    return complete(config, root)["figures"]
 
 
 def test_every_figure_takes_a_preset_whose_page_has_the_defaults(shape):

@@ -26,8 +26,8 @@ from rubric_order.analyses.position.score_position import figure as score_positi
 from rubric_order.analyses.scoring.scoring_accuracy import figure as scoring_accuracy
 from rubric_order.analyses.scoring.scoring_tendency import figure as scoring_tendency
 from rubric_order.base.labels import Labels
-from rubric_order.config import loading, schema
 from rubric_order.figures import output, presets
+from rubric_order.settings import results
 
 XU = ("GPT-OSS-20B", "GPT-OSS-120B", "Qwen3.5-9B", "Qwen3.5-27B", "Gemma-3-12B", "Gemma-3-27B")
 XU_V1 = ("GPT-4.1 mini", "GPT-4.1", "Qwen3-8B", "Qwen3-8B, think", "Qwen3-32B", "Qwen3-32B, think", "GPT-OSS-120B")
@@ -276,11 +276,10 @@ def _as_before():
     plt.close("all")
 
 
-def sizes_of(name, preset, shape):
+def sizes_of(name, preset):
     """The lengths and columns that a preset gives a figure."""
-    parts = shape["properties"]["figures"]["properties"][name]["properties"]
     block = {}
-    presets.fill(block, {key: part["default"] for key, part in parts.items() if "default" in part}, preset)
+    presets.fill(block, {key: entry.default for key, entry in results.FIGURES[name].items()}, preset)
     return {key: value for key, value in block.items() if key != "preset"}
 
 
@@ -288,7 +287,7 @@ def drawn(name, preset, root, **more):
     """The figure as the workflow draws it for a page or a column."""
     output.use_style(root / "resources/rubric_order.mplstyle", preset)
     _, judges, draw = DRAWN[name]
-    sizes = sizes_of(name, preset, schema.load(root / loading.SCHEMA))
+    sizes = sizes_of(name, preset)
     labels = Labels({judge: judge for judge in judges}, DATASETS | PAIRS | {"flask_human": "FLASK"})
     return draw(judges, labels=labels, **sizes | more)
 

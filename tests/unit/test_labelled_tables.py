@@ -6,13 +6,12 @@ import importlib
 import numpy as np
 import pandas as pd
 import pytest
-from factories import ROOT, comparison_table, criteria_table, draw_criteria, simulated_reads
+from factories import ROOT, blocks_of_all_results, comparison_table, criteria_table, draw_criteria, simulated_reads
 
 from rubric_order import catalogue, datasets, tables
 from rubric_order.base.conditions import of_condition
 from rubric_order.base.keys import BASELINE
 from rubric_order.base.labels import Labels, in_order, with_labels
-from rubric_order.config import schema
 from rubric_order.datasets.rubrics import Rubric
 
 JUDGES = {"zz_one": "Judge One", "zz_two": "Judge Two"}
@@ -37,8 +36,7 @@ FEW = {
 @functools.cache
 def settings() -> dict:
     """All statistics and tables with their defaults, but for sizes that take long."""
-    config = {"datasets": {}, "judges": {}, "studies": {}, "tables": {name: {} for name in catalogue.TABLES}}
-    schema.fill_defaults(config, schema.load(ROOT / "workflow/schemas/config.schema.yaml"))
+    config = blocks_of_all_results()
     for name, block in FEW.items():
         config["statistics"][name] |= block
     return config

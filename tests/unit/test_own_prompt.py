@@ -2,18 +2,19 @@
 
 import pytest
 from endpoint import Reply, completion, running
-from factories import ROOT
+from factories import ROOT, completed
 
 import rubric_order as ro
 from rubric_order import datasets, probes
 from rubric_order.base.errors import InputError
-from rubric_order.config import loading, schema
 from rubric_order.judging import engines, shard
 from rubric_order.judging.store import Store
 from rubric_order.planning import reads as planning
 from rubric_order.planning import requests as planned
 from rubric_order.prompts import frames, own
+from rubric_order.run import loading
 from rubric_order.scoring.scores import score_reads
+from rubric_order.settings.base import parse
 
 OPTIONS = "{% for option in options %}{{ option }}\n{% endfor %}"
 PAIR = "{% for one in candidates %}{{ one.label }}: {{ one.response }}\n{% endfor %}{{ tie if tie }}"
@@ -104,7 +105,7 @@ def test_the_page_lists_every_field():
 
 
 def example():
-    return schema.parse((ROOT / "config/examples/own_prompt.yaml").read_text(encoding="utf-8"))
+    return parse((ROOT / "config/examples/own_prompt.yaml").read_text(encoding="utf-8"))
 
 
 def test_a_template_is_for_one_probe_and_excludes_another_prompt(monkeypatch):
@@ -146,8 +147,7 @@ def test_the_template_of_a_judge_that_only_reviews_references_is_tried(monkeypat
 def test_the_example_from_its_table_over_an_endpoint_to_a_card(monkeypatch, tmp_path):
     """A judge that takes the first option: its place in the user's own prompt decides the score."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-own-prompt")
-    config = example()
-    loading.complete(config, folder=ROOT)
+    config = completed(example())
     files = {name: ROOT / file["path"] for name, file in config["datasets"]["support"]["files"].items()}
     found = datasets.prepare("support", datasets.read("custom", files, {}, dataset="support"))
     tables = (found.items, found.rubrics, found.pairs)

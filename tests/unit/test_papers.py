@@ -9,8 +9,9 @@ import yaml
 
 from rubric_order import datasets
 from rubric_order.base import files, randomness
-from rubric_order.config import judges, loading, schema
 from rubric_order.prompts import orderings
+from rubric_order.run import loading
+from rubric_order.settings import judges, results
 
 
 def load(path):
@@ -31,7 +32,7 @@ def paper(request, root):
     content = load(path)
     named = {judge for study in content["studies"].values() for judge in study["judges"]}
     ready = loading.ready_judges(root / "config")
-    known = {name: load(ready[name])["judges"][name] for name in named}
+    known = {name: judges.read(load(ready[name])["judges"][name]) for name in named}
     return path.read_text(encoding="utf-8"), content["studies"], known
 
 
@@ -44,10 +45,8 @@ def printed(text):
 def variants(study, known):
     """Each judge of a study with the settings of each profile in which it takes part."""
     for judge in study["judges"]:
-        has = {"default", *known[judge].get("profiles", {})}
-        for profile in study.get("profiles", ["default"]):
-            if profile in has:
-                yield judge, judges.with_profile(known[judge], profile)
+        for profile in known[judge].profiles_of(study.get("profiles", ["default"])):
+            yield judge, known[judge].under(profile)
 
 
 def chosen(study, dataset, item, n):
@@ -85,7 +84,7 @@ def test_the_new_requests_of_each_study_are_as_many_as_its_file_says(paper, size
     new = dict.fromkeys(studies, 0)
     for name, study in studies.items():
         # hash of what names the judge's requests: a profile that changes nothing asks nothing new
-        who = {hash(str((judge, judges.identity(merged, judges.FORMATS)))) for judge, merged in variants(study, known)}
+        who = {hash(str((judge, merged.identity(judges.FORMATS)))) for judge, merged in variants(study, known)}
         for dataset in study["datasets"]:
             before = len(sent[dataset])
             for item, text_of_item in items[dataset]:
@@ -141,15 +140,17 @@ def test_the_reads_of_several_criteria_are_as_many_as_the_file_says(root, sizes)
 
 def test_the_results_of_the_earlier_version_show_all_seven_judges(root):
     config = load(root / "config/papers/position_bias_v1.yaml")
-    known = schema.load(root / loading.SCHEMA)["properties"]
     seen = 0
     for kind in ("tables", "figures"):
         for name, block in config[kind].items():
-            if "profile" in known[kind]["properties"][name]["properties"]:
+            if "profile" in results.BLOCKS[kind][name]:
                 assert block["profile"] == "all", name
                 seen += 1
     assert seen >= 12
     (judges_of_paper,) = {len(pd.read_csv(root / f"resources/published/xu2026_v1_table{n}.csv")) for n in (6,)}
     ready = loading.ready_judges(root / "config")
-    ours = {judge: load(ready[judge])["judges"][judge] for judge in config["studies"]["position_bias"]["judges"]}
+    ours = {
+        judge: judges.read(load(ready[judge])["judges"][judge])
+        for judge in config["studies"]["position_bias"]["judges"]
+    }
     assert len(list(variants(config["studies"]["position_bias"], ours))) == judges_of_paper == 7

@@ -10,14 +10,16 @@ import re
 from functools import partial
 
 import pytest
+from factories import complete_judge
 
 from rubric_order import datasets, probes
 from rubric_order.base.errors import InputError
-from rubric_order.config import checks, schema
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.library import prompts as library
 from rubric_order.probes import Shown
 from rubric_order.prompts import frames
+from rubric_order.run import checks
+from rubric_order.settings.studies import Study
 
 LEVELS = ("one", "two", "three", "four", "five")
 
@@ -209,20 +211,19 @@ def test_printed_prompts_of_scores_take_every_condition_and_change_in_it_alone(t
 @pytest.mark.parametrize("name", [*SCORED, "papers/xu2026", "papers/shi2025_devbench"])
 def test_a_printed_prompt_can_be_named_by_a_study_and_read_by_the_library(root, name):
     probe = next(p for p in probes.names() if name in probes.load(p).PROMPTS)
-    judge = {"answer_format": "feedback", "criteria_format": "free"}
+    judge = complete_judge(answer_format="feedback", answer_prefix="")
     assert probes.load(probe).template(judge, name) == name
     assert library.load(name).render is not None
 
 
 def test_a_prompt_that_asks_for_feedback_is_refused_for_a_judge_that_answers_with_a_score():
-    study = {"probe": "score_order", "strategies": ["single"], "conditions": ["baseline"], "prompt": "papers/li2025"}
-    study |= {"crossed": False, "sample": None, "profiles": ["default"], "scales": [5], "budget": None}
-    judge = {"engine": "vllm", "answer_format": "score", "profiles": {}}
+    study = Study(datasets=["d"], judges=["mine"], strategies=["single"], prompt="papers/li2025")
+    judge = complete_judge()
     (problem,) = checks._problems_of_study(study, {"mine": judge})
     assert problem == (
         "/prompt: 'papers/li2025' asks for answer_format 'feedback', judge 'mine' has answer_format 'score'"
     )
-    assert not list(checks._problems_of_study(study, {"mine": judge | {"answer_format": "feedback"}}))
+    assert not list(checks._problems_of_study(study, {"mine": complete_judge(answer_format="feedback")}))
 
 
 def test_an_unknown_name_of_a_template_lists_those_of_papers_too():
@@ -231,7 +232,6 @@ def test_an_unknown_name_of_a_template_lists_those_of_papers_too():
 
 
 def test_the_schema_names_every_prompt_that_a_study_can_name(root):
-    described = schema.load(root / "workflow/schemas/config.schema.yaml")
-    said = described["properties"]["studies"]["additionalProperties"]["properties"]["prompt"]["description"]
+    said = Study.model_fields["prompt"].description
     offered = {name for probe in probes.names() for name in probes.load(probe).PROMPTS}
     assert all(name in said for name in offered)

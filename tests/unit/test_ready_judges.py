@@ -10,8 +10,9 @@ import pytest
 import yaml
 from factories import demo_config
 
-from rubric_order.config import checks, judges, loading
-from rubric_order.config.schema import fill_defaults, load
+from rubric_order.run import checks, loading
+from rubric_order.settings import judges
+from rubric_order.settings.config import Config
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = loading.ready_judges(ROOT / "config")
@@ -21,11 +22,6 @@ ID = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 
 def read(name):
     return yaml.safe_load(FILES[name].read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def schema():
-    return load(ROOT / loading.SCHEMA)
 
 
 def test_the_judges_of_the_papers_are_there():
@@ -51,7 +47,7 @@ def test_the_fifteen_judges_of_shi_et_al_are_there_with_the_versions_that_they_n
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_defines_the_one_judge_that_it_is_named_after_and_passes_the_checks(name, schema):
+def test_a_file_defines_the_one_judge_that_it_is_named_after_and_passes_the_checks(name):
     content = read(name)
     assert list(content) == ["judges"]
     assert list(content["judges"]) == [name]
@@ -62,18 +58,17 @@ def test_a_file_defines_the_one_judge_that_it_is_named_after_and_passes_the_chec
         "judges": [name],
         "profiles": ["default", *content["judges"][name].get("profiles", {})],
     }
-    checks.check_shape(config, schema)
-    fill_defaults(config, schema)
-    checks.check_meaning(config)
-    judge = config["judges"][name]
-    assert judge["label"] != name
-    if judge["engine"] == "vllm" and not judge["gguf"]:
-        assert re.fullmatch(r"[\w.-]+/[\w.-]+", judge["model"])
-        assert not judges.is_local(judge["model"])
-        assert judge["gpu"] >= 1
-    for profile in judge["profiles"]:
+    checked = Config.read(config)
+    checks.check_meaning(checked)
+    judge = checked.judges[name]
+    assert judge.label != name
+    if judge.engine == "vllm" and not judge.gguf:
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+", judge.model)
+        assert not judge.is_local
+        assert judge.gpu >= 1
+    for profile in judge.profiles:
         assert ID.fullmatch(profile)
-        assert judges.with_profile(judge, profile)["sampling"]["max_tokens"] < (judge["max_model_len"] or 2**20)
+        assert judge.under(profile).sampling.max_tokens < (judge.max_model_len or 2**20)
 
 
 def settings_with_comments(text):
@@ -132,10 +127,9 @@ def test_the_arithmetic_of_memory_is_right(name):
 
 def test_the_medium_effort_of_gpt_oss_is_the_judge_as_it_stands():
     for name in ("gpt_oss_20b", "gpt_oss_120b"):
-        judge = read(name)["judges"][name] | {"engine_args": {}}
+        judge = judges.read(read(name)["judges"][name])
         known, medium, high = (
-            judges.identity(judges.with_profile(judge, profile), judges.FORMATS)
-            for profile in ("default", "medium", "high")
+            judge.under(profile).identity(judges.FORMATS) for profile in ("default", "medium", "high")
         )
         assert medium == known
         assert high != known
@@ -154,7 +148,7 @@ def test_engine_arguments_are_arguments_of_vllm():
         assert set(read(name)["judges"][name].get("engine_args", {})) <= known
 
 
-def test_a_ready_made_judge_can_be_asked_over_an_endpoint(schema):
+def test_a_ready_made_judge_can_be_asked_over_an_endpoint():
     """As config/judges/README.md says."""
     page = (ROOT / "config/judges/README.md").read_text(encoding="utf-8")
     change = yaml.safe_load(re.search(r"```yaml\n(judges:.*?)```", page, flags=re.DOTALL)[1])
@@ -162,7 +156,6 @@ def test_a_ready_made_judge_can_be_asked_over_an_endpoint(schema):
     (name,) = change["judges"]
     config["judges"][name] = read(name)["judges"][name] | change["judges"][name]
     config["studies"]["position_bias"]["judges"] = [name]
-    checks.check_shape(config, schema)
-    fill_defaults(config, schema)
-    checks.check_meaning(config)
-    assert config["judges"][name]["engine"] == "openai"
+    checked = Config.read(config)
+    checks.check_meaning(checked)
+    assert isinstance(checked.judges[name], judges.Endpoint)

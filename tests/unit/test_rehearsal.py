@@ -9,35 +9,35 @@ import yaml
 
 from rubric_order import datasets
 from rubric_order.base.errors import InputError
-from rubric_order.config import loading, rehearsal
 from rubric_order.recorded import formats, reads
 from rubric_order.recorded import rehearsal as records
+from rubric_order.run import loading, rehearsal
+from rubric_order.settings.judges import Rehearsed, Simulated
 from rubric_order.simulation.judge import Simulation
 
 
 def completed(root, config, **over):
     """A config as the rules read it."""
     whole = {"datasets": {}, "judges": {}, "studies": {}} | config | over
-    loading.complete(whole, folder=root)
-    return whole
+    return loading.complete(whole, folder=root)
 
 
 def test_ready_made_judges_keep_names_labels_profiles_and_prompts_and_ask_nobody(root):
     names = list(loading.ready_judges(root / "config"))
     assert len(names) >= 18
     study = {"datasets": ["vicuna"], "judges": names, "strategies": ["balanced"]}
-    real = completed(root, {"studies": {"position_bias": study}})["judges"]
-    rehearsed = completed(root, {"studies": {"position_bias": study}}, rehearse=6)["judges"]
+    real = completed(root, {"studies": {"position_bias": study}}).judges
+    rehearsed = completed(root, {"studies": {"position_bias": study}}, rehearse=6).judges
     assert list(rehearsed) == list(real)
     for name, judge in rehearsed.items():
-        assert judge["engine"] == "simulated"
+        assert isinstance(judge, Simulated)
         assert Simulation.of(judge).preference_strength > 0
-        assert not judge["gguf"] and judge["serve"] is None and judge["gpu"] == 0  # noqa: PT018
+        assert judge.gpu == 0
         for key in ("label", "model", "answer_format", "criteria_format", "system_prompt", "answer_prefix"):
-            assert judge[key] == real[name][key]
-        assert judge["sampling"].keys() == real[name]["sampling"].keys()
-        assert judge["profiles"].keys() == real[name]["profiles"].keys()
-    assert len({judge["simulation"]["seed"] for judge in rehearsed.values()}) == len(names)
+            assert getattr(judge, key) == getattr(real[name], key)
+        assert None not in dict(judge.sampling).values()
+        assert judge.profiles.keys() == real[name].profiles.keys()
+    assert len({judge.simulation.seed for judge in rehearsed.values()}) == len(names)
 
 
 def test_what_is_wrong_with_the_real_judge_is_said_in_a_rehearsal_too(root):
@@ -52,21 +52,21 @@ def test_datasets_are_cut_and_those_that_are_not_at_hand_are_simulated(root, tmp
     study = {"datasets": ["demo", "vicuna"], "judges": ["qwen3_8b"], "strategies": ["balanced"]}
     config = {"studies": {"position_bias": study}, "datasets": {"demo": {"limit": 4}}}
     made = completed(root, config, rehearse=6)
-    assert made["datasets"]["demo"]["limit"] == 4
-    assert made["datasets"]["demo"]["stand_in"] is None
-    assert os.path.isabs(made["datasets"]["demo"]["files"]["tasks"]["path"])
-    assert made["datasets"]["vicuna"]["stand_in"]["n_groups"] == 6
+    assert made.datasets["demo"].limit == 4
+    assert made.datasets["demo"].stand_in is None
+    assert os.path.isabs(made.datasets["demo"].files["tasks"].path)
+    assert made.datasets["vicuna"].stand_in["n_groups"] == 6
     assert rehearsal.stand_ins(made) == ["Vicuna-Bench"]
     assert rehearsal.note(made).endswith("Simulated data stand in for Vicuna-Bench.")
-    source = made["datasets"]["vicuna"]["files"]["records"]
-    (tmp_path / "mirror" / source["mirror"]).parent.mkdir(parents=True)
-    (tmp_path / "mirror" / source["mirror"]).touch()
-    assert completed(root, config, rehearse=6, dataset_mirror="mirror")["datasets"]["vicuna"]["stand_in"] is None
+    source = made.datasets["vicuna"].files["records"]
+    (tmp_path / "mirror" / source.mirror).parent.mkdir(parents=True)
+    (tmp_path / "mirror" / source.mirror).touch()
+    assert completed(root, config, rehearse=6, dataset_mirror="mirror").datasets["vicuna"].stand_in is None
     fetched = tmp_path / rehearsal.FETCHED / "vicuna/records"
     fetched.parent.mkdir(parents=True)
     fetched.touch()
-    found = completed(root, config, rehearse=6)["datasets"]["vicuna"]
-    assert found["files"] == {"records": {"path": str(fetched)}}
+    found = completed(root, config, rehearse=6).datasets["vicuna"]
+    assert found.block()["files"] == {"records": {"path": str(fetched)}}
     assert rehearsal.note(completed(root, config)) == ""
 
 
@@ -96,9 +96,9 @@ def test_pairs_that_name_no_candidate_are_refused():
 def test_recorded_studies_without_records_get_two_judges_of_the_kind_that_they_want(root):
     study = {"datasets": ["summeval"], "judges": [], "strategies": ["recorded"]}
     made = completed(root, {"studies": {"scored": study, "compared": study | {"probe": "pair_order"}}}, rehearse=6)
-    assert made["studies"]["scored"]["judges"] == ["stand_in_scores_mcq", "stand_in_scores_rts"]
-    assert made["studies"]["compared"]["judges"] == ["stand_in_1", "stand_in_2"]
-    assert made["judges"]["stand_in_1"]["files"] == ["results/recorded/stand_in_1/summeval.jsonl"]
+    assert made.studies["scored"].judges == ["stand_in_scores_mcq", "stand_in_scores_rts"]
+    assert made.studies["compared"].judges == ["stand_in_1", "stand_in_2"]
+    assert made.judges["stand_in_1"].files == ["results/recorded/stand_in_1/summeval.jsonl"]
     with pytest.raises(InputError, match="no recorded answers"):
         completed(root, {"studies": {"scored": study}})
 
@@ -108,10 +108,12 @@ def test_recorded_judges_that_statistics_name_keep_their_names(root):
     families = {"judges_compared": {"families": {"b": ["b-"], "a": ["a-"]}}}
     replication = {"replication": {"paper": "shi2025", "studies": ["mine"], "judges": {"a": "gpt_4"}}}
     made = completed(root, {"studies": {"mine": study}, "statistics": families | replication}, rehearse=6)
-    assert made["studies"]["mine"]["judges"] == ["a", "b"]
+    assert made.studies["mine"].judges == ["a", "b"]
 
 
-JUDGE = {"model": "stand_in", "prompt_style": None, "n": 5, "simulation": {"seed": 3, "failure_rate": 0.2}}
+JUDGE = Rehearsed.model_validate(
+    {"engine": "recorded", "model": "stand_in", "files": ["f"], "simulation": {"seed": 3, "failure_rate": 0.2}}
+)
 
 
 def written(records_, path):
@@ -121,7 +123,7 @@ def written(records_, path):
 
 def test_simulated_records_are_read_as_those_of_a_recorded_judge(tmp_path):
     items = datasets.prepare("d", datasets.read("simulated", {}, {"n_groups": 2, "n_candidates": 2}, dataset="d")).items
-    judge = JUDGE | {"prompt_style": "mcq"}
+    judge = JUDGE.changed(prompt_style="mcq")
     table = reads.read(
         written(records.scores(items, judge), tmp_path / "a.jsonl"), judge="stand_in", prompt_style="mcq"
     )

@@ -12,7 +12,7 @@ from factories import ROOT, demo_config
 
 from rubric_order.base import command_line
 from rubric_order.base.errors import InputError
-from rubric_order.config import loading
+from rubric_order.run import loading
 
 from .conftest import Project
 
@@ -112,7 +112,7 @@ def test_a_file_that_is_not_there_is_named(said):
 @pytest.mark.parametrize(
     ("config", "fragments"),
     [
-        ({"datasets": {"demo": {"limit": "many"}}}, ["config: datasets/demo/limit", "'many'", "integer"]),
+        ({"datasets": {"demo": {"limit": "many"}}}, ["config: datasets/demo/limit", "'many'", "a whole number"]),
         (
             {"studies": {"position_bias": {"judges": ["gpt_9"]}}},
             ["config: studies/position_bias/judges: 'gpt_9' is not defined", "smollm2_135m"],

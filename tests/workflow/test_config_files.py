@@ -6,7 +6,7 @@ import mutated_configs
 import pytest
 import yaml
 
-from rubric_order.config import reading
+from rubric_order.settings import reading
 
 WHOLE = yaml.safe_dump(mutated_configs.BASE, sort_keys=False)
 

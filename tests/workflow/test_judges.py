@@ -8,7 +8,7 @@ import pytest
 from factories import ROOT, demo_config
 
 from rubric_order.base.errors import InputError
-from rubric_order.config import loading
+from rubric_order.run import loading
 
 from .conftest import Project
 
@@ -17,8 +17,7 @@ def completed(*judges: str, folder: Path = ROOT, **other: object) -> dict:
     """The demo with other judges in its study, complete."""
     config = demo_config()
     loading.merge(config, {"studies": {"position_bias": {"judges": [*judges]}}} | other)
-    loading.complete(config, folder=folder)
-    return config
+    return loading.complete(config, folder=folder).block()
 
 
 def test_every_ready_made_judge_is_planned_where_a_study_names_it(fresh: Project):

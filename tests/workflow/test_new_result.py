@@ -57,7 +57,7 @@ def draw(mean_score: pd.DataFrame, *, study: str, labels: Labels) -> Figure:
     return figure
 ''',
 }
-BLOCK = '      mean_score: {<<: *keys, properties: {study: {$ref: "#/$defs/study"}}}\n'
+BLOCK = '    "mean_score": {"study": STUDY},\n'
 # Lines that are added to other files, each after the first line that ends with the text.
 GLUE = {
     f"{LIBRARY}/catalogue.py": {
@@ -65,9 +65,9 @@ GLUE = {
         "TABLES = {": '    "mean_score": Shown(("mean_score",), "Scores", "Mean score, table"),\n',
         "FIGURES = {": '    "mean_score": Shown(("mean_score",), "Scores", "Mean score, figure"),\n',
     },
-    "workflow/schemas/config.schema.yaml": {
-        "    x-reruns: that table\n    properties:": BLOCK,
-        "    x-reruns: that figure\n    properties:": BLOCK,
+    f"{LIBRARY}/settings/results.py": {
+        "TABLES: dict[str, Mapping[str, Key]] = {": BLOCK,
+        "FIGURES: dict[str, Mapping[str, Key]] = {": BLOCK,
     },
 }
 

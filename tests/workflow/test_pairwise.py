@@ -7,7 +7,8 @@ import pytest
 from factories import ROOT
 
 from rubric_order.base.errors import InputError
-from rubric_order.config import loading, schema
+from rubric_order.run import loading
+from rubric_order.settings.base import parse
 
 from .conftest import Project
 
@@ -26,10 +27,9 @@ def swapped(**changes):
 
 def completed(folder):
     """The config of the paper over the default one, as Snakemake merges them, completed."""
-    config = schema.parse((ROOT / CONFIG).read_text(encoding="utf-8"))
+    config = parse((ROOT / CONFIG).read_text(encoding="utf-8"))
     config["recorded_dir"] = str(folder)
-    loading.complete(config, folder=ROOT)
-    return config
+    return loading.complete(config, folder=ROOT).block()
 
 
 @pytest.mark.slow

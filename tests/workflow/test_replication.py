@@ -9,7 +9,7 @@ from factories import ROOT
 
 from rubric_order.analyses.papers.replication.estimate import DATASETS
 from rubric_order.base.errors import InputError
-from rubric_order.config import loading
+from rubric_order.run import loading
 
 from .conftest import Project
 

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from factories import demo_config
 
-from rubric_order.config import loading
 from rubric_order.judging.store import Store
+from rubric_order.run import loading
 
 from .conftest import ROOT, Project
 
@@ -37,9 +37,7 @@ def requests_of(project: Project) -> pd.DataFrame:
 
 
 def start_in(project: Project, folder: Path) -> subprocess.Popen:
-    config = demo_config()
-    loading.complete(config, folder=ROOT)
-    judge = config["judges"]["smollm2_135m"]
+    judge = loading.complete(demo_config(), folder=ROOT).block()["judges"]["smollm2_135m"]
     judge["engine_args"] |= EXACT
     options = {
         "requests": folder / "study/requests.parquet",  # the folder names the study
@@ -47,7 +45,6 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
         "shards": 1,
         "probes": "score_order",
         "judge": json.dumps(judge),
-        "endpoint": "{}",
         "weights": None,
         "model-folder": project.file("results/models/smollm2_135m_instruct_float32"),
         "gpus": 0,
