@@ -47,11 +47,18 @@ BUGS = (
         "return np.argsort(orderings, axis=0) + 1",
         ("test_permutations.py",),
     ),
+    Bug(  # a whole number is another setting than the same number with a point: paid answers are not found
+        "settings",
+        "settings/judges.py",
+        "return int(value) if isinstance(value, float) and value.is_integer() else value",
+        "return value",
+        ("test_planning.py",),
+    ),
     Bug(  # what is ready-made wins over what a user wrote
-        "config",
-        "config/loading.py",
-        "    merge(merged, config)\n    config.update(merged)\n",
-        "    merge(config, merged)\n",
+        "run",
+        "run/loading.py",
+        "    merge(config, named)\n    return config\n",
+        "    return {**named, **config}\n",
         ("test_config_loading.py",),
     ),
     Bug(  # off by one: a tie is taken for the place after the last

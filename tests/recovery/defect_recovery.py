@@ -198,12 +198,10 @@ COLUMNS = {
 
 
 def lines(table: pd.DataFrame) -> Iterator[str]:
-    """The lines of the table `likelihood`: biases, and the share of studies that have a number."""
-    yield f"| judge | {' | '.join(COLUMNS.values())} |"
-    yield f"|:--{'|--:' * len(COLUMNS)}|"
-    for title, rows in table.groupby("title", sort=False):
-        of = rows.set_index("quantity")
-        cells = [
-            f"{of.loc[each, 'mean'] - of.loc['truth', 'mean']:+.3f} ({of.loc[each, 'known']:.0%})" for each in COLUMNS
-        ]
-        yield f"| {title} | {' | '.join(cells)} |"
+    """The lines of the table `likelihood`: of each formula the largest bias, and how many studies have a number."""
+    yield "| formula | largest bias | judge | fewest studies with an estimate |"
+    yield "|:--|--:|:--|--:|"
+    by_title = table.pivot(index="title", columns="quantity", values=["mean", "known"])
+    for name, words in COLUMNS.items():
+        bias, known = by_title["mean"][name] - by_title["mean"]["truth"], by_title["known"][name]
+        yield f"| {words} | {bias[bias.abs().idxmax()]:+.3f} | {bias.abs().idxmax()} | {known.min():.0%} |"

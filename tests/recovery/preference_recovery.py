@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import shares
 
 from rubric_order.base import permutations
 from rubric_order.methods.position import preference
@@ -171,41 +172,24 @@ def about(part: str, setting: Setting) -> dict:
     return {"part": part, "title": setting.title, "readout": setting.readout, "n": setting.n, "groups": setting.groups}
 
 
-NOT_PRINTED = ("decisiveness 0.5", "decisiveness 2", 96)  # titles and groups between others
-
-
 def lines(table: pd.DataFrame, part: str) -> Iterator[str]:
-    """The lines of one part of the page: what is outside what was promised is bold.
+    """The lines of one part of the page: the largest bias, and coverage or rejections from the least to the most.
 
     Args:
-        table: `about` and `recovered` of each setting. Soft readouts of both levels of decisiveness are one row where
-            they are equal.
+        table: `about` and `recovered` of each setting.
     """
-    last = "rejected at 5%" if part == "nulls" else "intervals that hold the truth"
-    yield f"| setting | readout | levels | groups | largest bias | its error | {last} | with a number | separated |"
-    yield "|:--|:--|--:|--:|--:|--:|--:|--:|--:|"
-    rows = _together(table[table["part"] == part])
-    if part != "nulls":
-        rows = rows[~rows["title"].isin(NOT_PRINTED) & ~rows["groups"].isin(NOT_PRINTED)]
-    for row in rows.itertuples():
-        share, (low, high) = (row.rejected, (0.035, 0.065)) if part == "nulls" else (row.coverage, (0.93, 0.97))
-        shown = f"{100 * share:.1f}%" if low <= share <= high else f"**{100 * share:.1f}%**"
-        bias = f"{row.bias:.3f}" if row.bias <= 0.03 else f"**{row.bias:.3f}**"
-        named = f"{row.title} | {row.readout} | {row.n} | {row.groups}"
-        counts = f"{row.n_studies} of {row.n_studies + row.none} | {row.separated}"
-        yield f"| {named} | {bias} | {row.bias_error:.3f} | {shown} | {counts} |"
-
-
-def _together(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of soft readouts that differ by nothing but decisiveness, and give the same, as one."""
-    of_levels = (table["readout"] == "soft") & table["title"].str.startswith("decisiveness")
-    rows = [table[~of_levels]]
-    for _, each in table[of_levels].groupby(["n", "groups"], sort=False):
-        numbers = each[["bias", "bias_error", "coverage", "rejected", "n_studies"]]
-        same = np.allclose(numbers, numbers.iloc[0], atol=1e-9)
-        rows.append(each.iloc[:1].assign(title=f"decisiveness {_span(DECISIVENESS)}") if same else each)
-    return pd.concat(rows)
-
-
-def _span(values: tuple) -> str:
-    return f"{values[0]:g} to {values[-1]:g}"
+    planted, nulls = part == "planted", part == "nulls"
+    keys = ["readout", "n"] if planted else ["title", "readout"]
+    counts = [" no estimate | separated |", "--:|--:|"] if planted else ["", ""]
+    share, nominal = ("rejected", 1 - CONFIDENCE) if nulls else ("coverage", CONFIDENCE)
+    heading = " | ".join(["readout", "levels"] if planted else ["setting", "readout"])
+    yield f"| {heading} | largest bias | {'rejected at 5%' if nulls else share} |{counts[0]}"
+    yield f"|:--|:--|--:|--:|{counts[1]}"
+    for names, rows in table[table["part"] == part].groupby(keys, sort=False):
+        studies = rows["n_studies"] + rows["none"]
+        spread = shares.span(rows[share], studies, nominal)
+        line = f"| {' | '.join(map(str, names))} | {rows['bias'].max():.3f} | {spread} |"
+        most = rows["separated"].idxmax()
+        separated = rows.at[most, "separated"]
+        of_studies = f"{separated} of {studies[most]}" if separated else "0"
+        yield line + (f" {rows['none'].max()} | {of_studies} |" if planted else "")

@@ -21,6 +21,7 @@ import defect_recovery
 import numpy as np
 import pandas as pd
 import preference_recovery
+import shares
 import unfavourable
 from scipy import stats
 
@@ -40,7 +41,7 @@ from rubric_order.simulation.judge import Simulation
 TOGETHER = 20  # studies estimated in one call
 FIRST_STUDY, FIRST_TRUTH = 1_000_000, 1  # seeds: studies and truths share no item
 APART = 1_000_000  # between the seeds of two settings, so that chance is not the same in all of them
-CONFIDENCE = 0.95
+CONFIDENCE, LEVEL = 0.95, 0.05
 MIXED = {"item_scores": 0.5, "item_positions": 0.5, "prompts": 0.5}
 GROUPED = MIXED | {"group_scores": 0.5, "group_positions": 0.5, "group_error": 0.5}
 STICKY = {"item_positions": 4.0, "item_scores": 0.3, "tolerance": 1.5}
@@ -385,12 +386,13 @@ def page(options: argparse.Namespace) -> Iterator[str]:
     text = Path(__file__).with_name("page.md").read_text(encoding="utf-8")
     results = options.results
     tables = {
-        "recovery": _recovery_lines(results),
+        "coverage": _coverage_lines(results),
+        "bias": _bias_lines(results),
         "others": _other_lines(results),
-        "nulls": _null_lines(results),
+        "nulls": _null_lines(results, NULL_TIMES * options.studies),
         "power": _power_lines(results),
-        "unfavourable": unfavourable.lines(results),
     }  # nothing is read before its place on the page
+    tables |= {f"unfavourable {part}": unfavourable.lines(results, part) for part in unfavourable.QUANTITIES}
     tables |= {f"preference {part}": _preference_lines(results, part) for part in preference_recovery.PARTS}
     tables |= {f"defects {name}": _defect_lines(results, name) for name in defect_recovery.TABLES}
     of_text = numbers(options)
@@ -426,65 +428,76 @@ def numbers(options: argparse.Namespace) -> dict[str, object]:
     """What the page's text says of how many there are, by its names there."""
     found = {name: getattr(options, name) for name in ("studies", "more", "defects", "resamples", "items")}
     found |= {"four": 4 * options.more, "twice": 2 * options.more, "truths": TRUTHS, "large": LARGE}
-    found |= {"nulls": NULL_TIMES * options.studies, "paired": 2 * options.resamples, "largest": LARGEST}
+    found |= {"nulls": NULL_TIMES * options.studies, "largest": LARGEST}
     for name in ("studies", "nulls", "more", "twice", "four"):
-        found[f"{name}_chance"] = f"{200 * np.sqrt(0.95 * 0.05 / found[name]):.1f}%"
+        found[f"{name}_chance"] = f"{100 * shares.chance(found[name]):.1f}"
     return found
 
 
-NAMES = {
+SELECTION = {
     "share": "shares",
     "cramers_v": "V",
     "cramers_v_corrected": "V, corrected",
     "cramers_v_squared": "V²",
-    "r_balanced": "r, balanced",
-    "r_fixed": "r, fixed",
-    "delta_r": "delta r",
 }
+NAMES = SELECTION | {"r_balanced": "r, balanced", "r_fixed": "r, fixed", "delta_r": "delta r"}
+# Columns of coverage: quantity, kind of interval, heading. V and its correction share an interval.
+COVERED = [("share", "ci", "shares"), ("share", "sim", "all shares")]
+COVERED += [(name, "ci", NAMES[name]) for name in ("cramers_v", "r_balanced", "r_fixed", "delta_r")]
+OTHER_SELECTION = "failures"  # its shares are of what was shown in reads with a score: another quantity than the truth
 
 
-def _recovery_lines(results: Path) -> Iterator[str]:
-    yield "| setting | quantity | truth | mean | sd of a study | bias / its error | interval | all at once |"
-    yield "|:--|:--|--:|--:|--:|--:|--:|--:|"
+def _recovered(results: Path) -> pd.DataFrame:
+    """What was found in all settings, each with its `name` and `title`."""
+    tables = []
     for name, setting in SETTINGS.items():
         table = pd.read_parquet(results / f"recovery_{name}.parquet")  # all are shown, or none
-        clusters = ("item", "group") if setting.candidates > 1 else ("item",)
-        for cluster in clusters:
-            title = f"{setting.title}; by {cluster}s" if len(clusters) > 1 else setting.title
-            for quantity, label in NAMES.items():
-                rows = table[(table["cluster"] == cluster) & (table["quantity"] == quantity)]
-                worst = rows.loc[rows["z"].abs().idxmax()]
-                where = f" (worst: position {worst['position']})" if len(rows) > 1 else ""
-                intervals = (_percent(rows[kind].mean()) for kind in ("ci", "sim"))
-                yield (
-                    f"| {title} | {label}{where} | {worst['truth']:.4f} | {worst['mean']:.4f} | {worst['sd']:.4f}"
-                    f" | {worst['z']:+.1f} | {' | '.join(intervals)} |"
-                )
-                title = ""
+        several = table["cluster"].nunique() > 1
+        titles = setting.title + (", by " + table["cluster"] + "s" if several else "")
+        tables.append(table.assign(name=name, title=titles))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _coverage_lines(results: Path) -> Iterator[str]:
+    yield f"| setting | {' | '.join(heading for *_, heading in COVERED)} |"
+    yield f"|:--{'|--:' * len(COVERED)}|"
+    for title, table in _recovered(results).groupby("title", sort=False):
+        means, studies = table.groupby("quantity")[["ci", "sim"]].mean(), table["n_studies"].min()
+        cells = (shares.percent(means.at[name, kind], studies, CONFIDENCE) for name, kind, _ in COVERED)
+        yield f"| {title} | {' | '.join(cells)} |"
+
+
+def _bias_lines(results: Path) -> Iterator[str]:
+    """The setting in which the bias of each quantity is largest in terms of its error."""
+    yield "| quantity | truth | mean | SD of a study | bias / its error | setting |"
+    yield "|:--|--:|--:|--:|--:|:--|"
+    table = _recovered(results)
+    other = (table["name"] == OTHER_SELECTION) & table["quantity"].isin(SELECTION)
+    for part in (table[~other], table[other]):
+        for name, rows in part.groupby("quantity", sort=False):
+            worst = rows.loc[rows["z"].abs().idxmax()]
+            where = "" if pd.isna(worst["position"]) else f", position {worst['position']}"
+            numbers = f"{worst['truth']:.4f} | {worst['mean']:.4f} | {worst['sd']:.4f} | {worst['z']:+.1f}"
+            yield f"| {NAMES[name]} | {numbers} | {worst['title']}{where} |"
 
 
 def _other_lines(results: Path) -> Iterator[str]:
-    yield "| setting | quantity | truth | mean | sd of a study | bias / its error | interval | above | below |"
-    yield "|:--|:--|--:|--:|--:|--:|--:|--:|--:|"
-    for name in OTHER_SETTINGS:
-        title = SETTINGS[name].title
-        for row in pd.read_parquet(results / f"others_{name}.parquet").itertuples():
-            bias = "" if np.isnan(row.z) else f"{row.z:+.1f}"
-            numbers = f"{row.truth:.4f} | {row.mean:.4f} | {row.sd:.4f} | {bias} | {_percent(row.ci)}"
-            numbers += f" | {100 * row.above:.1f}% | {100 * row.below:.1f}%"
-            yield f"| {title} | {OTHERS[row.quantity]} | {numbers} |"
-            title = ""
-
-
-def _percent(share: float) -> str:
-    if np.isnan(share):
-        return ""
-    return f"{100 * share:.1f}%" if 0.93 <= share <= 0.97 else f"**{100 * share:.1f}%**"
+    """Truth, largest bias, and coverage by number of groups."""
+    tables = {SETTINGS[name].groups: pd.read_parquet(results / f"others_{name}.parquet") for name in OTHER_SETTINGS}
+    yield f"| quantity | truth | bias / its error | {' | '.join(f'{groups} groups' for groups in tables)} |"
+    yield f"|:--|--:|--:{'|--:' * len(tables)}|"
+    table = pd.concat(tables, names=["groups"]).reset_index("groups")
+    for quantity, words in OTHERS.items():
+        rows = table[table["quantity"] == quantity]
+        worst = rows["z"].abs().max()  # of held-out quantities the truth is the mean: there is no bias
+        truth, bias = ("", "") if np.isnan(worst) else (f"{rows['truth'].iloc[0]:.4f}", f"{worst:.1f}")
+        covered = " | ".join(shares.percent(row.ci, row.n_studies, CONFIDENCE) for row in rows.itertuples())
+        yield f"| {words} | {truth} | {bias} | {covered} |"
 
 
 def _preference_lines(results: Path, part: str) -> Iterator[str]:
     names = [f"preference_{part}_{name}" for name in preference_recovery.PARTS[part]()]
-    table = pd.concat(pd.read_parquet(results / f"{name}.parquet") for name in names)
+    table = pd.concat([pd.read_parquet(results / f"{name}.parquet") for name in names], ignore_index=True)
     yield from preference_recovery.lines(table, part)
 
 
@@ -492,25 +505,24 @@ def _defect_lines(results: Path, name: str) -> Iterator[str]:
     yield from defect_recovery.lines(pd.read_parquet(results / f"defects_{name}.parquet"))
 
 
-def _null_lines(results: Path) -> Iterator[str]:
-    table = pd.concat([pd.read_parquet(results / f"nulls_{null}.parquet") for null in NULLS])
-    yield "| reads | items | chi-square of the papers | Rao-Scott | rotation test |"
+def _null_lines(results: Path, studies: int) -> Iterator[str]:
+    few, more = NULL_ITEMS[:2]
+    yield f"| reads | chi-square | Rao-Scott, {few} items | {more} or more | rotation test |"
     yield "|:--|--:|--:|--:|--:|"
-    for row in table.itertuples():
-        ours = (
-            f"{100 * rate:.1f}%" if 0.035 <= rate <= 0.065 else f"**{100 * rate:.1f}%**"
-            for rate in (row.cluster, row.rotation)
-        )
-        yield f"| {NULLS[row.null][0]} | {row.items} | {100 * row.chi2:.1f}% | {' | '.join(ours)} |"
+    for null, (title, *_) in NULLS.items():
+        table = pd.read_parquet(results / f"nulls_{null}.parquet")
+        is_small = table["items"] == few
+        parts = table["chi2"], table.loc[is_small, "cluster"], table.loc[~is_small, "cluster"], table["rotation"]
+        yield f"| {title} | {' | '.join(shares.span(part, studies, LEVEL) for part in parts)} |"
 
 
 def _power_lines(results: Path) -> Iterator[str]:
     table = pd.concat([pd.read_parquet(results / f"power_{case}.parquet") for case in POWERS])
-    yield "| reads | items | true V | design effect | smallest V at 80% | power predicted | power found |"
-    yield "|:--|--:|--:|--:|--:|--:|--:|"
+    yield "| reads | items | true V | V at 80% power | power predicted | power observed |"
+    yield "|:--|--:|--:|--:|--:|--:|"
     for row in table.itertuples():
         yield (
-            f"| {POWERS[row.case][0]} | {row.items} | {row.v:.4f} | {row.deff:.2f} | {row.detectable:.4f}"
+            f"| {POWERS[row.case][0]} | {row.items} | {row.v:.4f} | {row.detectable:.4f}"
             f" | {100 * row.predicted:.1f}% | {100 * row.found:.1f}% |"
         )
 

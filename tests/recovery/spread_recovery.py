@@ -75,29 +75,46 @@ def cells() -> dict[str, Cell]:
     """All settings by name."""
     found = {}
     for n in (2, 3, 5, 9, 10):
-        for length, words in ((0.0, "nothing moves items"), (2.0, "late positions for long texts")):
-            found[f"order_spread_{n}_{length:g}"] = Cell("order_spread", f"n = {n}, {words}", 200, n=n, length=length)
+        for length, words in ((0.0, "no effect on items"), (2.0, "late positions for long texts")):
+            found[f"order_spread_{n}_{length:g}"] = Cell(
+                "order_spread", f"{n} levels, {words}", 200, n=n, length=length
+            )
     for groups in (20, 40, 100, 400):
         found[f"order_spread_groups_{groups}"] = Cell(
             "order_spread", "late positions for long texts", groups, length=1.0
         )
     found |= {
-        "order_spread_unequal": Cell("order_spread", "groups of 1 to 50, by length", 100, UNEQUAL, length=1.0),
-        "order_spread_ceiling": Cell("order_spread", "a ceiling, by length", 200, length=2.0, lenient=2.0),
-        "order_spread_prompts": Cell("order_spread", "every prompt unsettles a little", 200, text=0.3),
-        "order_spread_two_hard": Cell("order_spread", "n = 2, scores alone, two reads", 400, n=2, soft=False),
-        "order_spread_hard": Cell("order_spread", "scores alone, one read", 200, soft=False),
-        "order_spread_repeats": Cell("order_spread", "scores alone, two reads", 400, soft=False, repeats=2),
+        "order_spread_unequal": Cell(
+            "order_spread", "groups of 1 to 50 items, late positions for long texts", 100, UNEQUAL, length=1.0
+        ),
+        "order_spread_ceiling": Cell(
+            "order_spread", "a ceiling, late positions for long texts", 200, length=2.0, lenient=2.0
+        ),
+        "order_spread_prompts": Cell("order_spread", "noise of prompts", 200, text=0.3),
+        "order_spread_two_hard": Cell(
+            "order_spread", "2 levels, written scores alone, each ordering read twice", 400, n=2, soft=False
+        ),
+        "order_spread_hard": Cell("order_spread", "written scores alone, each ordering read once", 200, soft=False),
+        "order_spread_repeats": Cell(
+            "order_spread", "written scores alone, each ordering read twice", 400, soft=False, repeats=2
+        ),
         "order_spread_repeats_length": Cell(
-            "order_spread", "scores alone, two reads, by length", 400, soft=False, repeats=2, length=2.0
+            "order_spread",
+            "written scores alone, each ordering read twice, late positions for long texts",
+            400,
+            soft=False,
+            repeats=2,
+            length=2.0,
         ),
     }
     for groups in (20, 60, 200):
-        found[f"bias_cost_{groups}"] = Cell("bias_cost", "high scores gain at the end", groups, interaction=1.0)
+        found[f"bias_cost_{groups}"] = Cell(
+            "bias_cost", "high scores preferred at late positions", groups, interaction=1.0
+        )
     found["bias_cost_none"] = Cell("bias_cost", "no preference", 60)
     for severity in (0.0, 0.5, 1.0):
         found[f"raters_{severity:g}"] = Cell(
-            "raters", f"three raters, severity sd {severity:g}", 50, (4,), severity=severity
+            "raters", f"three raters, SD of severity {severity:g}", 50, (4,), severity=severity
         )
     found["raters_shuffled"] = Cell(
         "raters", "the same raters in no fixed order", 50, (4,), severity=0.5, shuffled=True
@@ -106,7 +123,7 @@ def cells() -> dict[str, Cell]:
         found[f"generalisability_{groups}"] = Cell(
             "generalisability", "a tenth of the groups with 40 items", groups, HEAVY
         )
-    found["generalisability_equal"] = Cell("generalisability", "groups of 4", 40, (4,))
+    found["generalisability_equal"] = Cell("generalisability", "groups of 4 items", 40, (4,))
     return found
 
 

@@ -67,7 +67,11 @@ def equal(groups: int, _: np.random.Generator) -> np.ndarray:
     return np.full(groups, 4)
 
 
-SIZES = {"a tenth of 40 items, others 2": tenth, "1 to 50 items": wide, "4 items": equal}
+SIZES = {
+    "a tenth of the groups of 40 items, the others of 2": tenth,
+    "groups of 1 to 50 items": wide,
+    "groups of 4 items": equal,
+}
 
 
 def cells() -> dict[str, Cell]:
@@ -79,22 +83,22 @@ def cells() -> dict[str, Cell]:
             found[f"r_{name}"] = Cell(11, words, groups, _bind(correlations, sizes, groups), REJECTED)
             found[f"coverage_{name}"] = Cell(11, words, groups, _bind(intervals, sizes, groups), COVERED)
         for n, groups, spread in PREFERENCES:
-            setting = f"{words}, n = {n}, groups prefer positions ({spread:g})"
+            setting = f"{n} levels, {words}, preferences of groups (SD {spread:g})"
             study = _bind(no_preference, sizes, groups, n=n, spread=spread)
             found[f"preference_{sizes.__name__}_n{n}_{groups}"] = Cell(2, setting, groups, study, REJECTED)
     for shift, share in CARRIED:
         for groups in (30, 60, 120, 200, 400):
             for noise in (0.0, 0.2):
-                setting = f"{shift:g} points in {share:.0%} of the groups, n = 5, others {noise:g} by chance"
+                setting = f"5 levels, {shift:g} points in {share:.0%} of the groups, SD of groups {noise:g}"
                 study = _bind(carried, equal, groups, shift=shift, share=share, noise=noise)
                 found[f"carried_{shift:g}_{noise:g}_{groups}"] = Cell(5, setting, groups, study, SHOWN)
     for groups in (60, 120, 200):
-        setting = "1 point in 10% of the groups, 1 to 50 items, n = 5"
+        setting = "5 levels, 1 point in 10% of the groups, groups of 1 to 50 items"
         study = _bind(carried, wide, groups, shift=1.0, share=0.1, noise=0.2)
         found[f"carried_wide_{groups}"] = Cell(5, setting, groups, study, SHOWN)
     for n in (2, 3, 5, 9, 10):
         for groups in (40, 100, 200, 400):
-            setting = f"no effect, shifts of groups vary by .2, n = {n}"
+            setting = f"{n} levels, no effect, SD of groups 0.2"
             study = _bind(carried, equal, groups, shift=1.0, share=0.0, noise=0.2, n=n)
             found[f"power_n{n}_{groups}"] = Cell(5, setting, groups, study, "power, no target")
     return found

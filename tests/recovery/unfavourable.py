@@ -21,6 +21,7 @@ import card_recovery
 import comparison_recovery
 import pandas as pd
 import planning_recovery
+import shares
 import spread_recovery
 import unequal_recovery
 
@@ -54,39 +55,63 @@ def _target(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) and pd.notna(value) else "" if pd.isna(value) else str(value)
 
 
-# Quantities of the modules whose cells are many, in words.
+SMALL = "at most 5% and its Monte Carlo error"
+# Quantities of the modules by what is counted, in words.
 QUANTITIES = {
-    ("unequal", "no preference"): "positions preferred (`position_preference`)",
-    ("unequal", "shift in points"): "shift of the mean score (`score_effects`)",
-    ("unequal", "shown to be small in points"): "a shift shown to be small (`equivalence`)",
-    ("unequal", "order"): "r lost by the order (`strategy_comparison`)",
-    ("unequal", "averaging"): "r gained by averaging (`strategy_comparison`)",
-    ("unequal", "strategy Spearman"): "difference of rho (`strategy_comparison`)",
-    ("unequal", "condition points"): "difference in points (`condition_comparison`)",
-    ("unequal", "condition r"): "difference of r (`condition_comparison`)",
-    ("unequal", "budget gain, Spearman"): "rho gained by reads (`budget_curve`)",
-    ("unequal", "slope (carry-over)"): "slope on the score before (`carry_over`)",
-    ("comparison", "V"): "difference of V (`judge_comparison`)",
-    ("comparison", "tau"): "tau of two orders, beyond chance (`rank_reversal`)",
-    ("comparison", "flips"): "best candidates that change, beyond chance (`rank_reversal`)",
-    ("comparison", "pairs"): "reversed pairs, beyond chance (`rank_reversal`)",
-    ("comparison", "mean"): "mean preference of all judges (`preference_summary`)",
-    ("comparison", "text"): "attraction by the reference's text (`scoring_causes`)",
-    ("spread", "equivalent"): "cards that say equivalent, of one ordering's effect on single items",
-    ("spread", "spread"): "SD of an ordering's effect between items (`order_spread`)",
-    ("spread", "spread, coverage"): "that SD, its interval",
-    ("spread", "spread above its upper end"): "that SD above its upper bound",
-    ("spread", "cost saved"): "cost saved on held-out groups (`bias_cost`)",
-    ("spread", "cost saved, coverage"): "that cost, its interval",
-    ("spread", "r without rater noise"): "r without rater noise (`human_agreement`)",
-    ("spread", "r without rater noise, coverage"): "that r, its interval",
-    ("spread", "raters told apart"): "raters that are told apart",
-    ("spread", "variance of items"): "variance of items (`generalisability`)",
-    ("spread", "variance of items, coverage"): "that variance, its interval",
+    "wrong findings": {
+        ("card", "wrongly biased"): "cards `biased`",
+        ("card", "wrongly equivalent"): "cards `equivalent`, bias at the margin",
+        ("spread", "equivalent", "0.050"): "cards `equivalent`, single items moved beyond the margin",
+        (
+            "unequal",
+            "shown to be small in points",
+            "at most 5% and its Monte Carlo error",
+        ): "`equivalence`: shift is small",
+        ("unequal", "no preference"): "`position_preference`: positions preferred",
+        ("unequal", "condition points"): "`condition_comparison`: points",
+        ("unequal", "condition r"): "`condition_comparison`: r",
+        ("unequal", "strategy Spearman"): "`strategy_comparison`: rho",
+        ("comparison", "tau", "at most 5%"): "`rank_reversal`: tau",
+        ("comparison", "flips", "at most 5%"): "`rank_reversal`: best candidate",
+        ("comparison", "pairs", "at most 5%"): "`rank_reversal`: reversed pairs",
+        ("comparison", "V", "at most 5%"): "`judge_comparison`: V",
+        ("comparison", "text", "at most 5%"): "`scoring_causes`: text of the reference",
+        ("spread", "spread above its upper end"): "`order_spread`: SD above its upper bound",
+    },
+    "coverage": {
+        ("unequal", "shift in points"): "`score_effects`: shift in points",
+        ("unequal", "order"): "`strategy_comparison`: order",
+        ("unequal", "averaging"): "`strategy_comparison`: averaging",
+        ("unequal", "budget gain, Spearman"): "`budget_curve`: gain in rho",
+        ("unequal", "slope (carry-over)"): "`carry_over`: slope",
+        ("comparison", "mean"): "`preference_summary`: mean of judges",
+        ("spread", "spread, coverage"): "`order_spread`: SD between items",
+        ("spread", "cost saved, coverage"): "`bias_cost`: cost saved",
+        ("spread", "r without rater noise, coverage"): "`human_agreement`: r without rater noise",
+        ("spread", "variance of items, coverage"): "`generalisability`: variance of items",
+    },
+    "right findings": {
+        ("card", "biased"): "cards `biased`",
+        ("card", "equivalent"): "cards `equivalent`",
+        ("spread", "equivalent", ""): "cards `equivalent`, order spread alone",
+        ("unequal", "shown to be small in points", "power, no target"): "`equivalence`: shift is small",
+        ("comparison", "tau", "as before"): "`rank_reversal`: tau",
+        ("comparison", "flips", "as before"): "`rank_reversal`: best candidate",
+        ("comparison", "pairs", "as before"): "`rank_reversal`: reversed pairs",
+        ("comparison", "V", "as before"): "`judge_comparison`: V",
+        ("comparison", "text", "as before"): "`scoring_causes`: text of the reference",
+        ("spread", "raters told apart"): "`human_agreement`: raters distinguished",
+    },
+    "distances": {
+        ("planning", "groups for `biased`, planned by needed"): "groups planned for `biased`, by those needed",
+        ("planning", "groups for `equivalent`, planned by needed"): "groups planned for `equivalent`, by those needed",
+        ("spread", "spread"): "`order_spread`: SD between items, points",
+        ("spread", "cost saved"): "`bias_cost`: cost saved",
+        ("spread", "r without rater noise"): "`human_agreement`: r without rater noise",
+        ("spread", "variance of items"): "`generalisability`: variance of items",
+    },
 }
-TRUTH = "the truth"  # as a target: numbers are distances from it
-TRUTHS = ("spread", "cost saved", "r without rater noise", "variance of items")
-ASKED = {"0.950": "95%", "0.050": "at most 5%", "": "none", "power, no target": "none"}  # targets in words
+PLANNED = "75% to 125%"  # a target whose truth is 100%
 
 
 def rows(results: Path) -> pd.DataFrame:
@@ -96,56 +121,47 @@ def rows(results: Path) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(columns=[*COLUMNS, "module"]), *tables], ignore_index=True)
 
 
-def lines(results: Path, *, whole: bool = False) -> Iterator[str]:
-    """Tables of the cells that are there, in Markdown.
-
-    Args:
-        whole: each cell has its rows. Else those of a quantity of `QUANTITIES` are one row, with the worst of them.
-            Of what is compared with a truth, numbers are distances from it.
-    """
+def lines(results: Path, part: str) -> Iterator[str]:
+    """One part of `QUANTITIES` in Markdown: a row a quantity, with the mean over cells and the worst cell."""
     table = rows(results)
-    many = pd.Series([not whole and key in QUANTITIES for key in zip(table["module"], table["quantity"], strict=True)])
-    few = table[~many.to_numpy(bool)]
+    yield "| quantity | cells | mean | worst | worst cell | earlier version, worst |"
+    yield "|:--|--:|--:|--:|:--|--:|"
+    for (module, quantity, *target), words in QUANTITIES[part].items():
+        chosen = (table["module"] == module) & (table["quantity"] == quantity)
+        cells = table[chosen & table["target"].isin(target)] if target else table[chosen]
+        if cells.empty:
+            continue
+        if part == "distances":
+            truth = cells["target"].replace(PLANNED, "1").astype(float)
+            cells = cells.assign(**{name: (cells[name].astype(float) - truth).abs() for name in ("before", "now")})
+        low = part in ("coverage", "right findings")
+        worst = cells.loc[cells["now"].idxmin() if low else cells["now"].idxmax()]
+        before = cells["before"].min() if low else cells["before"].max()
+        form = "{:.3f}" if part == "distances" and module != "planning" else "{:.1%}"
+        mean, least, earlier = (
+            "" if pd.isna(value) else form.format(value) for value in (cells["now"].mean(), worst["now"], before)
+        )
+        least = f"**{least}**" if _outside(worst["now"], worst["studies"], part) else least
+        cell = f"{worst['setting']}; {worst['n_groups']} groups" if cells["now"].nunique() > 1 else ""
+        yield f"| {words} | {len(cells)} | {mean} | {least} | {cell} | {earlier} |"
+
+
+def _outside(value: float, studies: int, part: str) -> bool:
+    """True if a share lies on the wrong side of its nominal level by more than two standard errors."""
+    chance = shares.chance(studies)
+    return {"wrong findings": value > 0.05 + chance, "coverage": value < 0.95 - chance}.get(part, False)
+
+
+def whole(results: Path) -> Iterator[str]:
+    """A table of all cells in Markdown, a row a quantity of each."""
     yield "| setting | groups | quantity | studies | before | now | target |"
     yield "|:--|--:|:--|--:|--:|--:|:--|"
     shown = None
-    for row in few.itertuples():
+    for row in rows(results).itertuples():
         setting = "" if row.setting == shown else row.setting
         shown = row.setting
         numbers = " | ".join(_number(value, row.target) for value in (row.before, row.now))
         yield f"| {setting} | {row.n_groups} | {row.quantity} | {row.studies} | {numbers} | {row.target} |"
-    if many.any():
-        yield ""
-        yield from _worst(table[many.to_numpy(bool)])
-
-
-def _worst(table: pd.DataFrame) -> Iterator[str]:
-    """One row a quantity and target: means over cells, and the worst cell of before and of now."""
-    yield "| quantity | target | cells | groups | before: mean, worst | now: mean, worst | the worst now |"
-    yield "|:--|:--|--:|--:|--:|--:|:--|"
-    goal = table["target"].replace(ASKED).where(~table["quantity"].isin(TRUTHS), TRUTH)
-    for (module, quantity, target), cells in table.groupby(["module", "quantity", goal], sort=False):
-        if target == TRUTH:
-            truth = cells["target"].astype(float)
-            cells = cells.assign(**{name: (cells[name] - truth).abs() for name in ("before", "now")})
-        most = target == TRUTH or target.startswith("at most")
-        if cells["now"].isna().all():
-            continue
-        worst = cells.loc[cells["now"].idxmax() if most else cells["now"].idxmin()]
-        numbers = [_mean_and_worst(cells[name], most=most, target=target) for name in ("before", "now")]
-        groups = " to ".join(
-            dict.fromkeys(str(number) for number in (cells["n_groups"].min(), cells["n_groups"].max()))
-        )
-        where = f"{worst['setting']}; {worst['n_groups']} groups"
-        name = QUANTITIES[module, quantity]
-        yield f"| {name} | {target} | {len(cells)} | {groups} | {numbers[0]} | {numbers[1]} | {where} |"
-
-
-def _mean_and_worst(values: pd.Series, *, most: bool, target: str) -> str:
-    if values.isna().all():
-        return ""
-    worst = values.max() if most else values.min()
-    return f"{values.mean():.3f}, {worst:.3f}" if target == TRUTH else f"{values.mean():.1%}, {worst:.1%}"
 
 
 def _number(value: float, target: str) -> str:
@@ -171,7 +187,7 @@ def main() -> None:
             make().to_parquet(partial_path := path.with_suffix(".partial"))
             partial_path.rename(path)
             print(name, flush=True)
-    print("\n".join(lines(options.results, whole=True)))
+    print("\n".join(whole(options.results)))
 
 
 if __name__ == "__main__":

@@ -107,9 +107,7 @@ def test_what_the_page_says_of_new_requests_is_what_names_a_request():
     for judge in map(judges.read, blocks):
         before = judge.identity(judges.FORMATS)
         for key in type(judge).model_fields:
-            value = {"model": "another", "serve": judges.Serve(arguments={"a": 1}), "simulation": SEEDED}.get(
-                key, another
-            )
+            value = OTHERS.get(key, {"arguments": {"a": 1}})
             if judge.changed(**{key: value}).identity(judges.FORMATS) != before:
                 named.add(key)
     told = {
@@ -118,6 +116,10 @@ def test_what_the_page_says_of_new_requests_is_what_names_a_request():
         if row.key.startswith("judges/") and "every prompt is a new request" in row.reruns
     }
     assert named == told
+
+
+# Another value of keys that are more than plain values.
+OTHERS = {"model": "another", "serve": judges.Serve(arguments={"a": 1}), "simulation": judges.Simulation(seed=1)}
 
 
 # Another value of keys that are more than plain values.

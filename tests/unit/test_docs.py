@@ -136,3 +136,10 @@ def test_each_statistic_has_a_paragraph_that_says_what_it_answers():
     page = (ROOT / "docs/statistics.md").read_text(encoding="utf-8")
     named = re.findall(r"^\*\*`(\w+)`: [^*]+[?.]\*\* ", page, re.MULTILINE)
     assert sorted(named) == sorted(catalogue.STATISTICS)
+
+
+def test_the_numbers_at_the_top_of_the_recovery_page_stand_in_its_tables():
+    top, sections = (ROOT / "docs/recovery.md").read_text(encoding="utf-8").split("\n## ", 1)
+    numbers = re.findall(r"-?\d+\.\d+%?", top)
+    assert len(numbers) > 20
+    assert [number for number in numbers if number not in sections] == []

@@ -159,7 +159,7 @@ renamed: list[tuple[str, str]] = []  # old and new names of keys that were read 
 
 
 def warn_of_renamed(old: str, new: str) -> None:
-    """Note that a key's old name was used, for `run.loading` to say."""
+    """Note that a key's old name was used, for who loads the config to say."""
     if (old, new) not in renamed:
         renamed.append((old, new))
 
