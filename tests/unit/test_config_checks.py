@@ -4,6 +4,7 @@ import dataclasses
 import pytest
 import yaml
 from factories import demo_config
+from pydantic import ValidationError
 
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import ADAPTERS
@@ -787,3 +788,12 @@ def test_nonsense_of_an_endpoint_is_refused_before_anything_is_asked(config, key
     message = problem(check, config)
     assert message.startswith(f"config: judges/mine/{key}")
     assert message.isprintable()
+
+
+def test_a_key_that_was_renamed_is_taken_with_a_warning_and_one_that_went_says_why(monkeypatch, caplog):
+    monkeypatch.setattr(judges.Sampling, "RENAMED", {"nucleus": "top_p"})
+    judge = judges.read({"engine": "simulated", "model": "m", "sampling": {"nucleus": 0.5}})
+    assert judge.sampling.top_p == 0.5
+    assert "key 'nucleus' is called 'top_p' now" in caplog.text
+    with pytest.raises(ValidationError, match="keys nucleus and top_p are one"):
+        judges.read({"engine": "simulated", "model": "m", "sampling": {"nucleus": 0.5, "top_p": 1}})

@@ -205,7 +205,7 @@ def untracked(function: Callable[[Any, Wildcards], Any]) -> Callable[[Any, Wildc
     def call(stage: Any, wildcards: Wildcards, output: Any) -> Any:
         return function(stage, wildcards)
 
-    del call.__wrapped__  # type: ignore[attr-defined] # whose signature would be taken for this one
+    del call.__wrapped__  # its signature would be taken for this one
     return call
 
 

@@ -9,14 +9,13 @@ from typing import Any
 
 from rubric_order import catalogue, probes
 from rubric_order.run import rehearsal
-from rubric_order.run.core import Params, Stage, Wildcards
+from rubric_order.run.core import Stage, Wildcards
 from rubric_order.run.references import References
 from rubric_order.run.results import Shown, labels
 from rubric_order.run.stages import Records
-from rubric_order.settings.base import Settings, extra
-from rubric_order.settings.judges import Role
+from rubric_order.settings.base import Role, Settings, extra
 
-CARDS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
+CARDS: tuple[str, ...] = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
 CARDS += ("order_spread", "human_agreement", "strategy_comparison", "rank_reversal")
 SHOWN = {"tables": "results/tables/{}.html", "figures": "results/figures/{}.svg"}
 
@@ -34,7 +33,7 @@ class Pages(Stage):
         """Files of the library that pages are made from."""
         return [self.run.source(f"workflow/scripts/rubric_order/pages/{name}") for name in names]
 
-    def named(self, files: Callable[[Wildcards], list[str]]) -> Params:
+    def named(self, files: Callable[[Wildcards], list[str]]) -> Callable[[Wildcards, Any], list[str]]:
         """A params function: what an input function finds, as name=path. The files are tracked, it is not."""
 
         def pairs(wildcards: Wildcards, output: Any) -> list[str]:

@@ -10,11 +10,12 @@ from typing import Any
 
 from rubric_order import catalogue
 from rubric_order.base.code_hash import constant
+from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.prompts import conditions
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Run, Stage, Wildcards, untracked
 from rubric_order.settings.base import Settings
-from rubric_order.settings.judges import DEFAULT_PROFILE, Recorded
+from rubric_order.settings.judges import Recorded
 
 Block = Mapping[str, Any]
 
@@ -50,7 +51,8 @@ class Derived(Stage):
     def judge_names(self, block: Block) -> dict[str, str]:
         """What the judges of the studies that a table shows are called."""
         shown = [name for study in (block["study"], *block["also"]) for name in self.config.studies[study].judges]
-        return {name: self.config.judges[name].label for name in shown} | block["judge_names"]
+        names: dict[str, str] = block["judge_names"]
+        return {name: self.config.judges[name].label for name in shown} | names
 
     def prompt_styles(self, block: Block) -> dict[str, list[str]]:
         """Of each recorded judge with a prompt style its model and that style."""
@@ -162,7 +164,7 @@ class Statistics(Stage):
         """True if one of the studies that a block names, if it names any, is behind a statistic."""
         if "golden" in catalogue.STATISTICS[statistic].reads:
             return bool(self.config.statistics.golden_scores.studies)
-        behind = catalogue.probes([statistic])
+        behind = catalogue.probes((statistic,))
         if not behind:  # it is made of items, not of a study's scores
             return True
         studies = block.get("studies", self.config.studies)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import types
 import typing
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -24,6 +25,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+log = logging.getLogger("rubric_order")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C reads ten times as fast
 
 
@@ -115,7 +117,7 @@ class Settings(BaseModel):
                     raise PydanticCustomError(
                         "twice", "keys {old} and {new} are one; leave out {old}", {"old": key, "new": name}
                     )
-                warn_of_renamed(key, name)
+                _warn_of_renamed(key, name)
             field = cls.model_fields.get(name) if isinstance(name, str) else None
             read[name] = value if field is None else _read_texts(value, field.annotation)
         return read
@@ -155,13 +157,10 @@ def plain(value: object) -> Any:
     return value
 
 
-renamed: list[tuple[str, str]] = []  # old and new names of keys that were read since the start
-
-
-def warn_of_renamed(old: str, new: str) -> None:
-    """Note that a key's old name was used, for who loads the config to say."""
-    if (old, new) not in renamed:
-        renamed.append((old, new))
+@functools.cache
+def _warn_of_renamed(old: str, new: str) -> None:
+    """Warn, once, of a key's old name."""
+    log.warning("config: key %r is called %r now; the old name is still taken", old, new)
 
 
 def _read_texts(value: object, annotation: Any) -> object:
