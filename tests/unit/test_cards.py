@@ -9,13 +9,13 @@ from factories import simulated_reads
 
 from rubric_order.base.keys import KEYS
 from rubric_order.cards import card, limits, verdict
-from rubric_order.cards.evidence import Evidence, Interval, Readout, Small
+from rubric_order.cards.evidence import Evidence, Interval, ReadoutResults, Small
 from rubric_order.cards.spread import Spread
 from rubric_order.library import estimates
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 
-QUIET = Readout(
+QUIET = ReadoutResults(
     "hard",
     shares=(Interval(0.34, 0.32, 0.36), Interval(0.33, 0.31, 0.35), Interval(0.33, 0.31, 0.35)),
     v=Interval(0.01, 0, 0.03),
@@ -280,7 +280,7 @@ def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
 
 
 def test_a_card_as_json_has_none_for_what_is_not_known():
-    hard = Readout("hard")
+    hard = ReadoutResults("hard")
     found = card.Card(dataclasses.replace(PLAIN, hard=hard), verdict.judge(dataclasses.replace(PLAIN, hard=hard)))
     content = found.to_dict()
     assert [content[name] for name in ("v", "preference", "usual_minus_balanced", "top_probability")] == [None] * 4

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.readouts import Readout
 from rubric_order.cards import spread as spreads
 from rubric_order.methods import cluster_robust, equivalence, order_tests, uniformity
 
@@ -82,11 +83,10 @@ class Small:
 
 
 @dataclass(frozen=True)
-class Readout:
+class ReadoutResults:
     """Results of one readout of some reads.
 
     Attributes:
-        name: ``hard`` or ``soft``.
         shares: of each position, from the first to the last; empty where scores keep their positions.
         v: Cramer's V of the shares. p_selection: of equal shares.
         preference: of each position in log-odds; NaN where it cannot be told. p_preference: of all being 0.
@@ -100,7 +100,7 @@ class Readout:
         saturated: whether the scores leave an order nothing to change.
     """
 
-    name: str
+    name: Readout
     shares: tuple[Interval, ...] = ()
     v: Interval = Interval()
     p_selection: float = math.nan
@@ -203,8 +203,8 @@ class Evidence:
     commonest_share: float
     discordant_share: float
     top_probability: float
-    hard: Readout | None
-    soft: Readout | None
+    hard: ReadoutResults | None
+    soft: ReadoutResults | None
     known_share: float = 0.0
     drawn: bool = False
     exponent: tuple[float, float] = (math.nan, math.nan)
@@ -222,7 +222,7 @@ class Evidence:
         return int(self.keys["n"])
 
     @property
-    def main(self) -> Readout | None:
+    def main(self) -> ReadoutResults | None:
         """The readout of what was selected: what was written, where anything was."""
         return self.hard or self.soft
 
@@ -233,14 +233,14 @@ class Evidence:
         return order_tests.deciding(hard=self.hard is not None, known=known_share, drawn=self.drawn)
 
     @property
-    def log_odds(self) -> Readout | None:
+    def log_odds(self) -> ReadoutResults | None:
         """The readout that decides what is in log-odds."""
-        return self.soft if self.deciding.log_odds == order_tests.SOFT else self.hard
+        return self.soft if self.deciding.log_odds == Readout.SOFT else self.hard
 
     @property
-    def points(self) -> Readout | None:
+    def points(self) -> ReadoutResults | None:
         """The readout that decides what is in points."""
-        return self.soft if self.deciding.points == order_tests.SOFT else self.hard
+        return self.soft if self.deciding.points == Readout.SOFT else self.hard
 
     @property
     def tests(self) -> dict[tuple[str, str], float]:
@@ -249,7 +249,7 @@ class Evidence:
         return order_tests.adjusted(p, self.n, self.deciding)
 
     @property
-    def readouts(self) -> tuple[Readout, ...]:
+    def readouts(self) -> tuple[ReadoutResults, ...]:
         return tuple(readout for readout in (self.hard, self.soft) if readout)
 
     @property
@@ -284,7 +284,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
     for row in statistics[STATISTICS[0]].to_dict("records"):
         key = tuple(row[name] for name in KEYS)
         own = {name: groups.get(key) for name, groups in parts.items() if name in STATISTICS}
-        score, main = row["commonest_score"], "hard" if row["n_reads"] else "soft"
+        score, main = row["commonest_score"], Readout.HARD if row["n_reads"] else Readout.SOFT
         temperature = float(_first(own["position_preference"] or [], "temperature"))
         yield Evidence(
             keys={name: row[name] for name in KEYS},
@@ -293,8 +293,8 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             **{name: bool(row[name]) for name in ("shared", "balanced", "crossed")},
             commonest_score=None if pd.isna(score) else int(score),
             **{name: float(row[name]) for name in ("commonest_share", "discordant_share", "top_probability")},
-            hard=_readout("hard", own) if row["n_reads"] else None,
-            soft=_readout("soft", own) if not pd.isna(row["top_probability"]) else None,
+            hard=_readout(Readout.HARD, own) if row["n_reads"] else None,
+            soft=_readout(Readout.SOFT, own) if not pd.isna(row["top_probability"]) else None,
             known_share=float(row["known_share"]),
             drawn=order_tests.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature),
             exponent=(float(row["exponent_low"]), float(row["exponent_high"])),
@@ -374,7 +374,7 @@ def _one(part: Rows | None, **values: object) -> Interval:
     return (*_intervals(_rows(part, **values)), Interval())[0]
 
 
-def _readout(name: str, own: Mapping[str, Rows | None]) -> Readout:
+def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
     rows = {statistic: _rows(part, readout=name) for statistic, part in own.items()}
     values: dict = {}
     if part := rows.get("position_selection"):
@@ -403,10 +403,10 @@ def _readout(name: str, own: Mapping[str, Rows | None]) -> Readout:
         values |= {f"small_{name}": _small(part, name) for name in ("points", "log_odds", "interaction")}
         test = _rows(rows.get("score_effects"), quantity="order_test")
         same = "no variation" in str(_first(test, "flag", ""))
-        if name == order_tests.SOFT and same and _first(test, "n_clusters") >= uniformity.FEW_CLUSTERS:
+        if name == Readout.SOFT and same and _first(test, "n_clusters") >= uniformity.FEW_CLUSTERS:
             # The expected score of every item is the same in all orderings: that is the smallest shift there is.
             values["small_points"] = Small(equivalence.SHOWN, values["small_points"].margin, Interval(0.0, 0.0, 0.0))
-    return Readout(name, **values)
+    return ReadoutResults(name, **values)
 
 
 def _selection(part: Rows) -> dict:

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rubric_order.cards.evidence import Evidence, Readout
+from rubric_order.base.readouts import Readout
+from rubric_order.cards.evidence import Evidence, ReadoutResults
 from rubric_order.methods import distributions, order_tests, planning_groups, sampling
 from rubric_order.methods.planning_groups import Errors, Needed, Spread
 
@@ -99,7 +100,7 @@ def of_reads(
         like=evidence.n_groups / errors.groups,
         repeated=_repeated(evidence, errors) if unknown else None,
     )
-    if evidence.saturated and order_tests.HARD in evidence.deciding:
+    if evidence.saturated and Readout.HARD in evidence.deciding:
         numbers = numbers._replace(equivalent=Needed(math.inf, SATURATED), repeated=None)
     elif unknown:
         numbers = numbers._replace(equivalent=Needed(math.inf, TWICE))
@@ -138,7 +139,7 @@ def _errors(evidence: Evidence) -> Errors | None:
     )
 
 
-def _model(evidence: Evidence, readout: Readout, times: float) -> Errors:
+def _model(evidence: Evidence, readout: ReadoutResults, times: float) -> Errors:
     """Expected errors of a judge whose pairs of reads differ as often, each ordering read some times more often."""
     most = 1 - 1 / evidence.n
     differ = evidence.discordant_share if evidence.discordant_share == evidence.discordant_share else most / 2
@@ -150,7 +151,7 @@ def _model(evidence: Evidence, readout: Readout, times: float) -> Errors:
         repeats=max(round(often * times), 1),
         items=evidence.n_items / evidence.n_groups,
         groups=evidence.independent_groups,
-        soft=readout.name == order_tests.SOFT,
+        soft=readout.name == Readout.SOFT,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import equivalence
 
 NAME = "order_spread"  # the statistic
@@ -53,7 +54,7 @@ NOTHING = Spread()
 def gather(rows: list[dict[str, Any]] | None) -> Spread:
     """From the rows of `order_spread` of one group of reads; of two readouts that of the option probabilities."""
     by = {(row["readout"], row["quantity"]): row for row in rows or ()}
-    readout = "soft" if ("soft", "spread") in by else "hard"
+    readout = Readout.SOFT if (Readout.SOFT, "spread") in by else Readout.HARD
     if (readout, "spread") not in by:
         return NOTHING
     own, whole = by[readout, "spread"], by[readout, "within"]
@@ -80,7 +81,7 @@ def _numbers(row: Mapping[str, Any] | None) -> Numbers:
 def said_first(of: Spread) -> Iterator[str]:
     """The sentence on single items that stands behind the first one of every card; none where nothing is known."""
     parts = []
-    if not math.isnan(of.scores[0]) and of.readout == "hard":
+    if not math.isnan(of.scores[0]) and of.readout == Readout.HARD:
         parts.append(f"the score of {HARD_AT_LEAST}{_share(of.scores)} of the items")
     elif not math.isnan(of.scores[0]):
         parts.append(f"{_share(of.scores)} of the scores, as its option probabilities have them,")
@@ -131,9 +132,9 @@ def open_bound(of: Spread) -> Iterator[str]:
 
 def facts(of: Spread) -> list[tuple[str, str]]:
     """Lines of a card's table."""
-    least = HARD_AT_LEAST if of.readout == "hard" else ""
-    by = ", by option probabilities" if of.readout == "soft" else ""
-    scores = "Scores that" if of.readout == "soft" else "Items whose score"
+    least = HARD_AT_LEAST if of.readout == Readout.HARD else ""
+    by = ", by option probabilities" if of.readout == Readout.SOFT else ""
+    scores = "Scores that" if of.readout == Readout.SOFT else "Items whose score"
     return [
         (f"{scores} another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least)),
         (f"Groups whose best candidate it changes, beyond chance{by}", _of(of.best, "")),
@@ -143,7 +144,7 @@ def facts(of: Spread) -> list[tuple[str, str]]:
 
 def content(of: Spread) -> dict[str, Any]:
     """The spread as JSON has it: null is what is not known."""
-    entries: dict[str, Any] = {"readout": of.readout or None, "smaller_than_margin": of.verdict or None}
+    entries: dict[str, Any] = {"readout": str(of.readout) or None, "smaller_than_margin": of.verdict or None}
     for name, values in (("sd", of.sd), ("scores_changed", of.scores), ("best_changed", of.best)):
         for end, value in zip(("", "_low", "_high"), values, strict=True):
             entries[f"{name}{end}"] = _number(value)

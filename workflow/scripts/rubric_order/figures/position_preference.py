@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
+from rubric_order.base.readouts import Readout
 from rubric_order.figures import style
 
 CAPTION = (
@@ -14,7 +15,7 @@ CAPTION = (
     "position preference. What the judge thinks of an item cancels, so judges and scales can be compared at one "
     "temperature. At temperature 0 the unit of selected options is what else differs between the prompts of an item."
 )
-READOUTS = {"hard": "Selected option", "soft": "Option probabilities"}
+READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
 
 
 def draw(

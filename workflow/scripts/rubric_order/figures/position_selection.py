@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rubric_order.base.labels import Labels
+from rubric_order.base.readouts import Readout
 from rubric_order.figures import style
 
 CAPTION = (
@@ -18,11 +19,11 @@ CAPTION = (
     "of {cluster}s. How far shares are apart depends on how decisive a judge is and on the number of levels: figure "
     "Position preference compares judges. After Xu et al. (2026), Figure 4."
 )
-READOUTS = {"hard": "Selected option", "soft": "Option probabilities"}
+READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
 LINE = 1.25  # height of a line of text, against its letters
 # What a panel says of a dataset. Where there is no room for the number of clusters, the legend has it.
 FORMS = ("{name}V {v} [{ends}], {counted}", "{name}V {v} [{ends}]")
-YLABEL = {"hard": "Share of selections (%)", "soft": "Mean probability (%)"}
+YLABEL = {Readout.HARD: "Share of selections (%)", Readout.SOFT: "Mean probability (%)"}
 
 
 def draw(

@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rubric_order.base.labels import Labels
+from rubric_order.base.readouts import Readout
 from rubric_order.figures import style
 
 CAPTION = (
@@ -16,7 +17,7 @@ CAPTION = (
     "saturated judge gives one score nearly always: that its points lie at 0 says nothing about the order."
 )
 MOST_NAMES = 24  # orderings that can be written at the axis
-LOOKS = {"hard": "selected option", "soft": "option probabilities"}
+LOOKS = {Readout.HARD: "selected option", Readout.SOFT: "option probabilities"}
 
 
 def draw(

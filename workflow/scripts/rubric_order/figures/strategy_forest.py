@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY, STRATEGIES
 from rubric_order.base.labels import Labels
+from rubric_order.base.readouts import Readout
 from rubric_order.figures import style
 
 CAPTION = (
@@ -18,7 +19,7 @@ CAPTION = (
     "After Xu et al. (2026), Figure 8."
 )
 QUANTITIES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b", "kappa": "Weighted κ"}
-READOUTS = {"hard": "", "soft": ", option probabilities"}
+READOUTS = {Readout.HARD: "", Readout.SOFT: ", option probabilities"}
 
 
 def draw(

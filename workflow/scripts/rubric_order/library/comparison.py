@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from rubric_order.base.errors import InputError
+from rubric_order.base.readouts import Readout
 from rubric_order.cards.card import Card, facts
+from rubric_order.cards.verdict import READ_AS
 from rubric_order.library import estimates
 from rubric_order.library.results import Reads
 from rubric_order.methods import multiplicity, uniformity
@@ -23,8 +25,7 @@ QUANTITIES = {
     "usual_minus_balanced": "usual ordering less mean of all orderings, points",
 }
 DIFFERENT, NOT_FOUND, CANNOT_TELL = OUTCOMES = ("different", "no difference found", "cannot tell")
-READOUTS = {"hard": "written", "soft": "probabilities"}
-READ_AS = {"hard": "", "soft": " by the option probabilities"}
+READOUTS = {Readout.HARD: "written", Readout.SOFT: "probabilities"}
 
 
 class Difference(NamedTuple):

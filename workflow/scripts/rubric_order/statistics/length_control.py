@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import BASELINE, EVERY, FEW_CLUSTERS, KEYS
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import cluster_robust, length_control, resampling, series, shares, tidy
 from rubric_order.methods.length_control import Pairs
 
@@ -140,17 +141,17 @@ def _pairs(block: pd.DataFrame, verdict: np.ndarray) -> Pairs:
 
 def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
     """The rows of one condition."""
-    for readout, values in (("hard", _verdicts(block)), ("soft", _log_odds(block))):
+    for readout, values in ((Readout.HARD, _verdicts(block)), (Readout.SOFT, _log_odds(block))):
         has_value = ~np.isnan(values)
         part, values = block[has_value], values[has_value]
         if part.empty:
             continue
-        pairs = _pairs(part, _verdicts(part) if readout == "hard" else values)
+        pairs = _pairs(part, _verdicts(part) if readout == Readout.HARD else values)
         clusters = int(pairs.cluster.max()) + 1
         common = {"readout": readout, "candidate": EVERY, "n_pairs": part["unit_id"].nunique()}
         columns = _columns(part, pairs)
         for quantity, (length, further) in columns.items():
-            if readout == "soft":
+            if readout == Readout.SOFT:
                 # All candidates tell something here, whether or not one always wins: strengths without difficulties.
                 x, notes = _linear(pairs, length, further)
                 notes = (*notes, *_left_out(block))
@@ -162,10 +163,10 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
             rows = {quantity: contrast[last - 2]} | (
                 {"first_place": contrast[last - 1]} if quantity == "length" else {}
             )
-            method = SQUARES if readout == "soft" else LOGIT if design.side is None else DIFFICULT
+            method = SQUARES if readout == Readout.SOFT else LOGIT if design.side is None else DIFFICULT
             for name, weights in rows.items():
                 yield common | {"quantity": name, "method": method} | _interval(fit, weights, confidence, notes)
-            if quantity == "length" and readout == "hard" and "no strengths" not in notes and not fit.problem:
+            if quantity == "length" and readout == Readout.HARD and "no strengths" not in notes and not fit.problem:
                 yield from _win_rates(part, some, design, fit, clusters, confidence, readout)
                 if design.side is not None:
                     told = fit.tells(contrast[last - 2])
@@ -173,7 +174,7 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
                     row = {"quantity": "length_two_steps", "estimate": value, "n_clusters": clusters}
                     row |= {"flag": "no interval" if told else NOT_TOLD, "method": "AlpacaEval's two steps"}
                     yield common | row
-        if readout == "hard":
+        if readout == Readout.HARD:
             yield from (common | row for row in _plain(part, pairs, confidence))
     yield from _of_shares(block, confidence)
 
@@ -200,7 +201,7 @@ def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
     clusters = int(pairs.cluster.max()) + 1
     design, some, fit = _fitted(pairs, length_control.scaled(pairs), None, clusters)
     if "no strengths" not in design.notes and not fit.problem:
-        yield from _win_rates(part, some, design, fit, clusters, confidence, "soft")
+        yield from _win_rates(part, some, design, fit, clusters, confidence, Readout.SOFT)
 
 
 def _columns(block: pd.DataFrame, pairs: Pairs) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
@@ -295,7 +296,7 @@ def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
     block = block[block["condition"].isin([BASELINE, *PADDED])]
     if block["condition"].nunique() < 2:
         return
-    for readout, values in (("hard", _verdicts(block)), ("soft", _log_odds(block))):
+    for readout, values in ((Readout.HARD, _verdicts(block)), (Readout.SOFT, _log_odds(block))):
         has_value = ~np.isnan(values)
         part, values = block[has_value], values[has_value]
         if part["condition"].nunique() < 2:
@@ -305,15 +306,15 @@ def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
         clusters = int(group.max()) + 1
         common = {"readout": readout, "candidate": EVERY, "n_pairs": int(unit.max()) + 1}
         terms = np.column_stack([padded, _places(part)])
-        if readout == "hard":
+        if readout == Readout.HARD:
             fit = length_control.within(np.sign(2 * values - 1), terms, unit, group, clusters)
         else:
             centred = [column - (np.bincount(unit, column) / np.bincount(unit))[unit] for column in (*terms.T, values)]
             fit = length_control.fit_log_odds(np.column_stack(centred[:2]), centred[2], group, clusters)
-        row = {"quantity": "padding", "method": WITHIN if readout == "hard" else SQUARES}
-        notes = () if readout == "hard" else _left_out(block)
+        row = {"quantity": "padding", "method": WITHIN if readout == Readout.HARD else SQUARES}
+        notes = () if readout == Readout.HARD else _left_out(block)
         yield common | row | _interval(fit, np.array([1.0, 0.0]), confidence, notes)
-        if readout == "hard":
+        if readout == Readout.HARD:
             yield common | _shares_gained(part, values, padded, confidence)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import KEYS
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import uniformity
 
 COLUMNS = {
@@ -86,7 +87,7 @@ def _measured(statistics: pd.DataFrame) -> pd.DataFrame:
     """Design effect and V of each study."""
     quantities = statistics["quantity"].isin(["design_effect", "cramers_v"])
     # Of a saturated judge the design effect does not say what would be found, see `uniformity.is_saturated`.
-    wanted = statistics[(statistics["readout"] == "hard") & quantities & ~statistics["saturated"]]
+    wanted = statistics[(statistics["readout"] == Readout.HARD) & quantities & ~statistics["saturated"]]
     keys = [*KEYS, "cluster", "n_items", "n_reads"]
     table = wanted.set_index([*keys, "quantity"])["estimate"].unstack("quantity").reset_index()
     table = table.reindex(columns=[*keys, "design_effect", "cramers_v"]).dropna(subset="design_effect")

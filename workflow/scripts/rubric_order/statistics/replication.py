@@ -8,6 +8,7 @@ import pandas as pd
 
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, EVERY
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import resampling
 
 log = logging.getLogger(__name__)
@@ -144,7 +145,7 @@ def _estimates(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
 
 
 def _position_selection(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
+    table = _chosen(table, readout=Readout.HARD, cluster="group").rename(columns={"estimate": "ours"})
     shares = table[table["quantity"] == "share"]
     v = table[table["quantity"] == "cramers_v"]
     # Chi-square is V squared times N (n - 1): its interval is that of V. As `Int64`, N would turn NaN into NA.
@@ -178,45 +179,47 @@ def _mean_v(v: pd.DataFrame) -> pd.DataFrame:
 
 
 def _human_agreement(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="group", criterion="all").rename(columns={"estimate": "ours"})
+    table = _chosen(table, readout=Readout.HARD, cluster="group", criterion="all").rename(columns={"estimate": "ours"})
     return _estimates(table[table["quantity"].isin(["pearson", "spearman"])])
 
 
 def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="group", criterion="all")
+    table = _chosen(table, readout=Readout.HARD, cluster="group", criterion="all")
     table = table.rename(columns={"estimate": "ours", "baseline": "other"})
     return _estimates(table, quantity=table["quantity"] + "_difference")
 
 
 def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
     """Flips with ties broken at random, and strict ones, of which a tie is none; `n_items` counts prompts."""
-    table = _chosen(table, readout="hard", comparison="between").rename(columns={"estimate": "ours"})
+    table = _chosen(table, readout=Readout.HARD, comparison="between").rename(columns={"estimate": "ours"})
     new_names = {"kendall_tau_b": "kendall_tau", "top1_random": "top1_flip", "top1_flip": "top1_flip_strict"}
     table = table[table["quantity"].isin(new_names)]
     return _estimates(table, quantity=table["quantity"].map(new_names), n_items=table["n_prompts"])
 
 
 def _within_item(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="group", quantity="mean_sd").rename(columns={"estimate": "ours"})
+    table = _chosen(table, readout=Readout.HARD, cluster="group", quantity="mean_sd").rename(
+        columns={"estimate": "ours"}
+    )
     return _estimates(table, quantity="within_item_sd")
 
 
 def _canonical_rank(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
+    table = _chosen(table, readout=Readout.HARD, cluster="group").rename(columns={"estimate": "ours"})
     new_names = {"pearson_canonical": "pearson_canonical", "pearson_mean": "pearson_one_read", "rank": "rank_canonical"}
     table = table[table["quantity"].isin(new_names)]
     return _estimates(table, quantity=table["quantity"].map(new_names))
 
 
 def _score_position(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(_pooled(table), readout="hard", cluster="group", quantity="share")
+    table = _chosen(_pooled(table), readout=Readout.HARD, cluster="group", quantity="share")
     table = table.rename(columns={"estimate": "ours"})
     name = "pos" + table["position"].astype(str) + "_of_score"
     return _estimates(table, quantity=name, detail=table["score"].astype(str))
 
 
 def _bias_cost(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(_pooled(table), readout="hard", cluster="group")
+    table = _chosen(_pooled(table), readout=Readout.HARD, cluster="group")
     table = table.rename(columns={"estimate": "ours", "ordering": "detail"})
     new_names = {"cost": "bias_cost", "pearson_rank": "pearson_rank"}
     table = table[table["quantity"].isin(new_names)]
@@ -228,7 +231,7 @@ def _bias_cost(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _criterion_order(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard").rename(columns={"estimate": "ours", "n_texts": "n_items"})
+    table = _chosen(table, readout=Readout.HARD).rename(columns={"estimate": "ours", "n_texts": "n_items"})
     gaps = table[table["quantity"].isin(["mean_gap", "max_gap"])]
     tests = table[table["quantity"] == "position_test"]
     keys = ["study", "judge", "profile", "dataset", "strategy", "n", "n_items"]
@@ -242,7 +245,7 @@ def _criterion_order(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _criteria_agreement(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="group", criterion="macro")
+    table = _chosen(table, readout=Readout.HARD, cluster="group", criterion="macro")
     table = table.rename(columns={"estimate": "ours", "n_texts": "n_items"})
     return _estimates(table, quantity="criteria_" + table["quantity"], other=table["other"].fillna(""))
 
@@ -255,7 +258,7 @@ def _their_datasets(table: pd.DataFrame) -> pd.DataFrame:
 
 def _scoring_accuracy(table: pd.DataFrame) -> pd.DataFrame:
     """Correlations of Table 3 of Li et al. (2025); their baseline shows no reference answer."""
-    table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
+    table = _chosen(table, readout=Readout.HARD, cluster="group").rename(columns={"estimate": "ours"})
     changes = [PERTURBATIONS.get(name, "") for name in zip(table["varied"], table["order"], strict=True)]
     table = table.assign(changed=changes, strategy=table["order"])
     table = _their_datasets(table[(table["changed"] != "") & table["quantity"].isin(["spearman", "pearson"])])

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import golden, tidy, variants
 from rubric_order.methods.variants import SHARED, Variants
 
@@ -38,7 +39,7 @@ def estimate(
     rows = [
         row
         for setting in variants.variants(scores, bases)
-        if setting.keys["readout"] == "hard"
+        if setting.keys["readout"] == Readout.HARD
         for row in _rows(setting, golden_by_item)
     ]
     columns = [*SHARED, "varied", "order", "kind", "score", "n_scores", "share", "n_constrained", "n_items"]
