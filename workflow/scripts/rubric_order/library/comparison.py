@@ -10,6 +10,7 @@ import pandas as pd
 from rubric_order.base.errors import InputError
 from rubric_order.base.readouts import Readout
 from rubric_order.cards.card import Card, facts
+from rubric_order.base.rows import rows_with
 from rubric_order.cards.verdict import READ_AS
 from rubric_order.library import estimates
 from rubric_order.library.results import Reads
@@ -168,7 +169,7 @@ def compare(one: Reads, other: Reads | None = None) -> Comparison:
     groups = own[0].drop_duplicates("item_id").set_index("item_id")["group_id"]
     scores["group_id"] = scores["item_id"].map(groups)  # one grouping for both
     rows = judge_comparison.estimate(scores, confidence=estimates.CONFIDENCE, sampling_temperatures={}, sweeps={})
-    chosen = rows[(rows["cluster"] == "group") & (rows["compared"] == "judge") & rows["quantity"].isin(QUANTITIES)]
+    chosen = rows_with(rows, cluster="group", compared="judge", quantity=list(QUANTITIES))
     differences = _differences(chosen)
     word, reasons = verdict(differences, groups.nunique())
     return Comparison(judge_names[0], judge_names[1], word, reasons, differences, len(shared), groups.nunique())

@@ -6,6 +6,7 @@ import pandas as pd
 
 from rubric_order.base.keys import BASELINE, KEYS, MEAN
 from rubric_order.methods import resampling
+from rubric_order.base.rows import rows_with
 
 COLUMNS = {
     "position_selection": [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "saturated"],
@@ -29,9 +30,7 @@ def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.
 
     Source: Xu et al. (2026), Table 4.
     """
-    chosen = position_selection[position_selection["study"].isin(studies)]
-    chosen = chosen[chosen["condition"] == BASELINE]
-    chosen = chosen[chosen["quantity"].isin(QUANTITIES)]
+    chosen = rows_with(position_selection, study=list(studies), condition=BASELINE, quantity=QUANTITIES)
     chosen = chosen.sort_values("study", key=lambda column: column.map(list(studies).index), kind="stable")
     chosen = chosen.drop_duplicates([*SETTING, "dataset"])
     rows = []
