@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.cards import evidence, verdict
 from rubric_order.cards.spread import Spread
@@ -30,7 +31,7 @@ CONFIDENCE, LEVEL, MARGIN = 0.95, 0.05, 0.1
 TOGETHER = 10  # studies estimated in one call
 TRUE_ITEMS = 100_000
 LEVELS = 5
-SHOWN_SMALL = Spread("soft", (0.0, 0.0, 0.0), 0.0, MARGIN, "shown")  # as a card took single items before
+SHOWN_SMALL = Spread("soft", Interval(0.0, 0.0, 0.0), 0.0, MARGIN, "shown")  # as a card took single items before
 COLUMNS = ["point", "setting", "n_groups", "quantity", "studies", "before", "now", "target"]
 
 

@@ -361,7 +361,7 @@ def test_intervals_cover_the_correlation_also_with_few_groups(n_groups):
         x, y = (rng.exponential(size=(2, n_groups))[:, group] + rng.exponential(size=(2, len(group)))).tolist()
         y = np.array(x) + np.array(y)  # r is the root of a half
         pairs = correlations.Pairs(np.array(x), y, group)
-        _, (low, high) = pairs.interval(correlations.weighted_pearson, 0.95)
+        _, low, high = pairs.interval(correlations.weighted_pearson, 0.95)
         covered += low <= np.sqrt(0.5) <= high
     assert covered / 400 > 0.925
 

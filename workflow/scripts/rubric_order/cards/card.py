@@ -8,12 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.cards import evidence as gathering
 from rubric_order.cards import groups, spread
 from rubric_order.cards import verdict as rules
-from rubric_order.cards.evidence import Agreement, Evidence, Interval, Rankings, ReadoutResults
+from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutResults
 from rubric_order.methods import order_tests
 
 
@@ -255,7 +256,7 @@ def written(value: Interval, form: str) -> str:
     """An estimate with its interval, as people read it."""
     if not value.known:
         return "not known"
-    ends = "no interval" if math.isnan(value.low) else f"{value.low:{form}}, {value.high:{form}}"
+    ends = f"{value.low:{form}}, {value.high:{form}}" if value.bounded else "no interval"
     return f"{value.estimate:{form}} [{ends}]"
 
 

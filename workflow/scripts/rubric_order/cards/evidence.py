@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.cards import spread as spreads
@@ -52,19 +53,6 @@ USUAL = ("single", "fixed")  # strategies of the usual ordering
 
 
 @dataclass(frozen=True)
-class Interval:
-    """An estimate, with its interval where it has one (else NaN)."""
-
-    estimate: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-
-    @property
-    def known(self) -> bool:
-        return not math.isnan(self.estimate)
-
-
-@dataclass(frozen=True)
 class Small:
     """Verdict on whether an effect is shown to be smaller than a margin.
 
@@ -75,7 +63,7 @@ class Small:
 
     verdict: str = ""
     margin: float = math.nan
-    worst: Interval = Interval()
+    worst: Interval = UNKNOWN
 
     @property
     def shown(self) -> bool:
@@ -102,13 +90,13 @@ class ReadoutResults:
 
     name: Readout
     shares: tuple[Interval, ...] = ()
-    v: Interval = Interval()
+    v: Interval = UNKNOWN
     p_selection: float = math.nan
     preference: tuple[Interval, ...] = ()
     p_preference: float = math.nan
-    interaction: Interval = Interval()
+    interaction: Interval = UNKNOWN
     p_interaction: float = math.nan
-    usual: Interval = Interval()
+    usual: Interval = UNKNOWN
     p_usual: float = math.nan
     largest_gap: float = math.nan
     gap_by_chance: float = math.nan
@@ -141,12 +129,12 @@ class Agreement:
         n_items: that have a human score.
     """
 
-    usual: Interval = Interval()
+    usual: Interval = UNKNOWN
     single: float = math.nan
-    mean: Interval = Interval()
-    order: Interval = Interval()
-    averaging: Interval = Interval()
-    reliability: Interval = Interval()
+    mean: Interval = UNKNOWN
+    order: Interval = UNKNOWN
+    averaging: Interval = UNKNOWN
+    reliability: Interval = UNKNOWN
     n_items: int = 0
 
     @property
@@ -166,8 +154,8 @@ class Rankings:
         n_prompts: that have competing candidates.
     """
 
-    flip: Interval = Interval()
-    excess: Interval = Interval()
+    flip: Interval = UNKNOWN
+    excess: Interval = UNKNOWN
     usual_reads: int = 0
     n_prompts: int = 0
 
@@ -353,7 +341,7 @@ def _rankings(key: tuple, parts: Mapping[str, Mapping], readout: str) -> Ranking
             part = reversals.get(_with_strategy(key, strategy))
             of = {"readout": readout, "other": other, "quantity": "top1_flip"}
             between = _rows(part, **of, comparison="between")
-            flip = (*_intervals(between), Interval())[0]
+            flip = Interval.of(between[0]) if between else UNKNOWN
             if flip.known:
                 row, excess = between[0], _one(part, **of, comparison="excess")
                 return Rankings(flip, excess, int(row[usual_reads]), int(row["n_prompts"]))
@@ -371,7 +359,8 @@ def _rows(part: Rows | None, **values: object) -> Rows:
 
 def _one(part: Rows | None, **values: object) -> Interval:
     """The estimate with these values; unknown where there is none."""
-    return (*_intervals(_rows(part, **values)), Interval())[0]
+    rows = _rows(part, **values)
+    return Interval.of(rows[0]) if rows else UNKNOWN
 
 
 def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
@@ -380,10 +369,10 @@ def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
     if part := rows.get("position_selection"):
         values |= _selection(part)
     if part := rows.get("position_preference"):
-        values["preference"] = _intervals(_by_position(part, "preference"))
+        values["preference"] = tuple(map(Interval.of, _by_position(part, "preference")))
         # Where one position is always chosen its preference may have no bound, and a penalised estimate has one.
         if any(cluster_robust.SEPARATED in str(row["flag"]) for row in part):
-            values["preference"] = (Interval(),) * len(values["preference"])
+            values["preference"] = (UNKNOWN,) * len(values["preference"])
         values["p_preference"] = _first(_rows(part, quantity="no_preference"), "p_cluster")
         values["interaction"] = _one(part, quantity="interaction")
         values["p_interaction"] = _first(_rows(part, quantity="interaction"), "p")
@@ -414,7 +403,7 @@ def _selection(part: Rows) -> dict:
     # With fewer clusters than `ENOUGH_CLUSTERS` both tests must agree.
     p = [_first(test, column) for column in ("p_cluster", "p_rotation")]
     return {
-        "shares": _intervals(_by_position(part, "share")),
+        "shares": tuple(map(Interval.of, _by_position(part, "share"))),
         "v": _one(part, quantity="cramers_v"),
         "p_selection": max([value for value in p if not math.isnan(value)], default=math.nan),
         "saturated": bool(part[0]["saturated"]),
@@ -431,10 +420,6 @@ def _errors(rows: Rows) -> tuple[float, ...]:
 
 def _by_position(part: Rows, quantity: str) -> Rows:
     return sorted(_rows(part, quantity=quantity), key=lambda row: row["position"])
-
-
-def _intervals(rows: Rows) -> tuple[Interval, ...]:
-    return tuple(Interval(*(float(row[end]) for end in ("estimate", "ci_low", "ci_high"))) for row in rows)
 
 
 def _first(rows: Rows, column: str, default: object = math.nan) -> object:

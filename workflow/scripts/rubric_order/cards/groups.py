@@ -91,7 +91,7 @@ def of_reads(
         return None
     log_odds, points = evidence.log_odds, evidence.points
     margins = (log_odds.small_log_odds.margin, points.small_points.margin, evidence.spread.margin)
-    unknown = math.isnan(evidence.spread.sd[0]) and not evidence.spread.shown
+    unknown = not evidence.spread.sd.known and not evidence.spread.shown
     numbers = planned(
         errors,
         margins if not math.isnan(margins[2]) else (*margins[:2], margins[1]),
@@ -162,14 +162,14 @@ def _spread(evidence: Evidence) -> Spread:
     as without reads: that of `planning_groups.PROMPT_NOISE`.
     """
     of = evidence.spread
-    if math.isnan(of.sd[0]):
+    if not of.sd.known:
         return Spread(0.0, 0.0, False) if of.shown else Spread(0.0, math.nan, False)
     df = evidence.independent_groups - 1
     apart = float(distributions.t_quantile((1 + of.confidence) / 2, df) - distributions.t_quantile(1 - of.level, df))
-    variance, outer, inner = (value**2 for value in (of.sd[0], of.sd[2], of.reach))
+    variance, outer, inner = (value**2 for value in (of.sd.estimate, of.sd.high, of.reach))
     if of.logarithm and variance > 0:
         return Spread(variance, variance * math.log(outer / inner) / apart, True)
-    if not of.sd[1] > 0:
+    if not of.sd.low > 0:
         variance = _model(evidence, evidence.hard or evidence.log_odds, 2).spread.variance
     return Spread(variance, (outer - inner) / apart, False)
 

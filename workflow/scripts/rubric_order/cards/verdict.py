@@ -28,9 +28,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.readouts import Readout
 from rubric_order.cards import groups, spread
-from rubric_order.cards.evidence import Evidence, Interval, ReadoutResults, Small
+from rubric_order.cards.evidence import Evidence, ReadoutResults, Small
 from rubric_order.methods import equivalence, order_tests, uniformity
 
 BIASED, EQUIVALENT, CANNOT_TELL = "biased", "equivalent", "cannot tell"
@@ -359,7 +360,7 @@ def _and(places: list[int]) -> str:
 def _interaction(readout: ReadoutResults) -> str:
     value = readout.interaction
     ends = ("highest", "lowest") if value.estimate < 0 else ("lowest", "highest")
-    size = Interval(-value.estimate, -value.high, -value.low) if value.estimate < 0 else value
+    size = -value if value.estimate < 0 else value
     gains = f"the {ends[0]} score gains at the first position and the {ends[1]} at the last"
     return f"{gains}, {_interval(size, '+z.2f')} log-odds beside other scores"
 
@@ -373,7 +374,7 @@ def _points(readout: ReadoutResults) -> str:
 
 
 def _interval(value: Interval, form: str) -> str:
-    ends = "" if math.isnan(value.low) else f" [{value.low:{form}}, {value.high:{form}}]"
+    ends = f" [{value.low:{form}}, {value.high:{form}}]" if value.bounded else ""
     return f"{value.estimate:{form}}{ends}"
 
 

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from rubric_order.base.errors import InputError
+from rubric_order.base.intervals import Interval
 from rubric_order.base.readouts import Readout
-from rubric_order.cards.card import Card, facts
 from rubric_order.base.rows import rows_with
+from rubric_order.cards.card import Card, facts
 from rubric_order.cards.verdict import READ_AS
 from rubric_order.library import estimates
 from rubric_order.library.results import Reads
@@ -187,23 +188,12 @@ def _sides(one: Reads, other: Reads | None) -> list[pd.DataFrame]:
 def _differences(chosen: pd.DataFrame) -> tuple[Difference, ...]:
     """The rows with p-values adjusted for all of them."""
     adjusted = multiplicity.holm(chosen["p"].to_numpy(dtype=float))
-    sign = chosen["one"].eq("j0").map({True: 1.0, False: -1.0}).to_numpy()
     differences = []
-    for row, p, side in zip(chosen.to_dict("records"), adjusted, sign, strict=True):
-        low, high = sorted((float(side * row["ci_low"]), float(side * row["ci_high"])))
-        first, second = (float(row["of_one"]), float(row["of_other"]))[:: int(side)]
+    for row, p, is_first in zip(chosen.to_dict("records"), adjusted, chosen["one"] == "j0", strict=True):
+        interval, sides = Interval.of(row), (float(row["of_one"]), float(row["of_other"]))
+        interval, sides = (interval, sides) if is_first else (-interval, sides[::-1])
         differences.append(
-            Difference(
-                row["quantity"],
-                row["readout"],
-                first,
-                second,
-                float(side * row["estimate"]),
-                low,
-                high,
-                float(p),
-                int(row["n_clusters"]),
-            )
+            Difference(row["quantity"], row["readout"], *sides, *interval, float(p), int(row["n_clusters"]))
         )
     return tuple(differences)
 

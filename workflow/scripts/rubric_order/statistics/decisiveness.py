@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.methods import blocks, copies, resampling, sampling, selections, tidy
@@ -83,10 +84,10 @@ def _of_block(block: blocks.Block) -> dict:
     return block.keys | row
 
 
-def _drawn(block: blocks.Block, both: np.ndarray) -> sampling.Exponent:
+def _drawn(block: blocks.Block, both: np.ndarray) -> Interval:
     """The power of the probabilities from which answers are drawn, of the reads that have both."""
     if not both.any() or "position" not in block.table:
-        return sampling.Exponent()
+        return UNKNOWN
     shares = np.stack(block.table.loc[both, selections.READOUTS[Readout.SOFT]].to_numpy())
     place = block.table.loc[both, selections.READOUTS[Readout.HARD]].to_numpy(dtype=int) - 1
     group = block.units("group")[block.item[both]]

@@ -53,7 +53,7 @@ def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: fl
         common = {"dataset": dataset, "source": source, "n_items": int(used.sum()), "n_clusters": len(np.unique(unit))}
         for quantity in agreement.STATISTICS:
             interval = agreement.single(quantity, scores[used], human[used], unit, confidence)
-            yield common | {"quantity": quantity} | interval
+            yield common | {"quantity": quantity} | interval.columns()
 
 
 def _differing(votes: pd.DataFrame, confidence: float) -> Iterator[dict]:

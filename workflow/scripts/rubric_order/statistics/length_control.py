@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import BASELINE, EVERY, FEW_CLUSTERS, KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.methods import cluster_robust, length_control, resampling, series, shares, tidy
@@ -239,8 +240,8 @@ def _interval(found: cluster_robust.Fit, weights: np.ndarray, confidence: float,
     count = 0 if found.problem else cluster_robust.counted(found.influence)
     few = ("few clusters",) if count < FEW_CLUSTERS else ()
     untold = () if found.problem or found.tells(weights) else (NOT_TOLD,)
-    kept = {name: row[name] for name in ("estimate", "ci_low", "ci_high")}
-    return kept | {"n_clusters": count, "flag": ", ".join((*found.flags, *untold, *notes, *few))}
+    flag = ", ".join((*found.flags, *untold, *notes, *few))
+    return Interval.of(row).columns() | {"n_clusters": count, "flag": flag}
 
 
 def _win_rates(
@@ -264,22 +265,19 @@ def _win_rates(
         common = {"readout": readout, "candidate": candidates[number]}
         common |= {"n_pairs": int(reads.sum()), "n_clusters": len(np.unique(pairs.cluster[reads]))}
         for quantity, (value, influence) in values.items():
-            row = cluster_robust.interval(value, influence, confidence)
+            row = Interval.of(cluster_robust.interval(value, influence, confidence)).columns()
             untold = (NOT_TOLD,) if np.isnan(value) else ()
-            row = {key: row[key] for key in ("estimate", "ci_low", "ci_high")}
             method = {"win_rate": COUNTED, "win_rate_controlled": EQUAL, "difference": DIFFERENCE}[quantity]
             yield common | {"quantity": quantity, "method": method, "flag": ", ".join((*untold, *design.notes))} | row
 
 
 def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[dict]:
     """Without a model: correlation, and how often the longer text wins."""
-    r, low, high = resampling.correlation(pairs.length, pairs.verdict, pairs.cluster, confidence)
+    correlation = resampling.correlation(pairs.length, pairs.verdict, pairs.cluster, confidence)
     count = int(pairs.cluster.max()) + 1
     few = "few clusters" if count < FEW_CLUSTERS else ""
-    yield {
-        **{"quantity": "correlation", "estimate": r, "ci_low": low, "ci_high": high},
-        **{"n_clusters": count, "flag": few, "method": "Pearson; jackknife over groups"},
-    }
+    row = {"n_clusters": count, "flag": few, "method": "Pearson; jackknife over groups"}
+    yield {"quantity": "correlation"} | correlation.columns() | row
     people = _human_differences(block)
     of_people = None if people is None else np.where(people == 0, 0.5, people > 0)
     for quantity, verdict in {"longer_wins": pairs.verdict, "longer_wins_of_people": of_people}.items():
@@ -287,7 +285,7 @@ def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[dic
             continue
         longer = np.where(pairs.length > 0, verdict, np.where(pairs.length < 0, 1 - verdict, np.nan))
         ratio = shares.share(longer.astype(float), pairs.cluster, confidence)
-        row = {"quantity": quantity, "estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
+        row = {"quantity": quantity} | ratio.interval.columns()
         yield row | {"n_clusters": ratio.n_clusters, "flag": few, "method": "share; Clopper-Pearson, jackknife's error"}
 
 
@@ -329,5 +327,5 @@ def _shares_gained(block: pd.DataFrame, verdict: np.ndarray, padded: np.ndarray,
     group = values.index.get_level_values(1) if len(values) else np.array([], dtype=str)
     gain = shares.mean(values.to_numpy(), pd.factorize(group)[0], confidence, bounds=(-1, 1))
     few = "few clusters" if gain.n_clusters < FEW_CLUSTERS else ""
-    row = {"quantity": "padding_share", "estimate": gain.estimate, "ci_low": gain.low, "ci_high": gain.high}
+    row = {"quantity": "padding_share"} | gain.interval.columns()
     return row | {"n_clusters": gain.n_clusters, "flag": few, "method": "mean of differences; jackknife over groups"}

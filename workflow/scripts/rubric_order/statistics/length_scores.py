@@ -55,9 +55,9 @@ def _rows(block: Block, lengths: pd.Series, confidence: float) -> Iterator[dict]
             common |= {"method": f"each {cluster} left out, Student's t; Fisher's z for correlations"}
             for quantity in QUANTITIES:
                 row = common | {"quantity": quantity}
-                row |= agreement.single(quantity, mean[used], length[used], unit[used], confidence)
+                row |= agreement.single(quantity, mean[used], length[used], unit[used], confidence).columns()
                 if rated.sum() > 1:
                     chosen = human[rated], length[rated], unit[rated]
-                    row["of_people"] = agreement.single(quantity, *chosen, confidence)["estimate"]
+                    row["of_people"] = agreement.single(quantity, *chosen, confidence).estimate
                     row |= agreement.difference(quantity, mean[rated], *chosen, confidence)
                 yield row

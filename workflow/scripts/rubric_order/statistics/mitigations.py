@@ -310,8 +310,8 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
     for quantity, values in columns.items():
         ratio = shares.share(values.astype(float), group, confidence)
         # Of a drawn order or judge there are several possible verdicts of each pair, of which one is asked for.
-        row = {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
-        yield row | {"quantity": quantity, "n_pairs": ratio.n // count, "n_clusters": ratio.n_clusters}
+        row = {"quantity": quantity, "n_pairs": ratio.n // count, "n_clusters": ratio.n_clusters}
+        yield row | ratio.interval.columns()
     if not whole:
         return
     sizes = {"n_pairs": len(pairs), "n_clusters": pairs["group_id"].nunique()}
@@ -324,7 +324,7 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
     if policy.name in ANCHORED:
         alike = (drawn[0] == pairs["overall"].to_numpy()).astype(float)
         same = shares.share(alike, pairs["group_id"].to_numpy(), confidence)
-        yield {"quantity": "with_overall", "estimate": same.estimate, "ci_low": same.low, "ci_high": same.high} | sizes
+        yield {"quantity": "with_overall"} | same.interval.columns() | sizes
     error, noise = np.mean([_win_rate_error(pairs, value) for value in drawn], axis=0)
     yield {"quantity": "win_rate_error", "estimate": error} | sizes
     yield {"quantity": "win_rate_noise", "estimate": noise} | sizes
@@ -347,7 +347,7 @@ def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, siz
     group = np.tile(pairs["group_id"].to_numpy(), len(policy.drawn))
     agreed = np.where(np.isnan(second), np.nan, np.sign(first - 0.5) == np.sign(second - 0.5))
     same = shares.share(agreed, group, confidence)
-    yield {"quantity": "consistency", "estimate": same.estimate, "ci_low": same.low, "ci_high": same.high} | sizes
+    yield {"quantity": "consistency"} | same.interval.columns() | sizes
     # A draw of the order has each place in both.
     firsts = policy.drawn if policy.name != "random_order" else policy.drawn[::2]
     others = policy.turned if policy.name != "random_order" else policy.turned[::2]
@@ -356,13 +356,11 @@ def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, siz
 
 
 def _mean(values: np.ndarray, group: np.ndarray, confidence: float) -> dict:
-    ratio = shares.mean(values, group, confidence, bounds=(-1, 1))
-    return {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
+    return shares.mean(values, group, confidence, bounds=(-1, 1)).interval.columns()
 
 
 def _correlation(value: np.ndarray, gap: np.ndarray, group: np.ndarray, confidence: float) -> dict:
-    r, low, high = resampling.correlation(value, gap, pd.factorize(group)[0], confidence)
-    return {"estimate": r, "ci_low": low, "ci_high": high}
+    return resampling.correlation(value, gap, pd.factorize(group)[0], confidence).columns()
 
 
 def _win_rate_error(pairs: pd.DataFrame, value: np.ndarray) -> tuple[float, float]:

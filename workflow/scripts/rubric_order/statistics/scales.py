@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import BASELINE, KEYS, MEAN
-from rubric_order.methods import resampling
 from rubric_order.base.rows import rows_with
+from rubric_order.methods import resampling
 
 COLUMNS = {
     "position_selection": [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "saturated"],
@@ -40,8 +41,8 @@ def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.
         by_dataset["n_saturated"] = block["saturated"].astype(int)
         rows += [base_columns | row for row in by_dataset.to_dict("records")]
         values, low, high = (block[name].to_numpy() for name in ("estimate", "ci_low", "ci_high"))
-        mean = {"dataset": MEAN, "estimate": values.mean(), "n_datasets": len(values)}
-        mean |= dict(zip(("ci_low", "ci_high"), resampling.interval_of_mean(values, low, high), strict=True))
+        mean = {"dataset": MEAN, "n_datasets": len(values)}
+        mean |= Interval(values.mean(), *resampling.interval_of_mean(values, low, high)).columns()
         mean["n_saturated"] = int(block["saturated"].sum())
         rows.append(base_columns | mean | {"method": "mean over datasets, which are independent"})
     columns = [*SETTING[:-1], "dataset", "quantity", "estimate", "ci_low", "ci_high", "n_datasets", "n_saturated"]

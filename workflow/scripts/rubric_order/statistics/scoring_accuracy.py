@@ -87,7 +87,7 @@ def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> I
             ends = _bounds(found, place, rated, given) if common["n_failed"] else (np.nan, np.nan)
             for quantity in agreement.STATISTICS:
                 row = common | {"quantity": quantity}
-                row |= agreement.single(quantity, means[used, place], given[used], unit[used], confidence)
+                row |= agreement.single(quantity, means[used, place], given[used], unit[used], confidence).columns()
                 if place:
                     base, other = means[both][:, [0, place]].T
                     row |= agreement.difference(quantity, other, base, given[both], unit[both], confidence)
