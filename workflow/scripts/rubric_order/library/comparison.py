@@ -22,10 +22,10 @@ from rubric_order.statistics import judge_comparison
 FORMAT, VERSION = "rubric-order comparison", 1
 LEVEL = 0.05  # of all tests of a comparison together
 QUANTITIES = {
-    "first_last": "first less last position, log-odds",
-    "ends_middle": "first and last less the middle, log-odds",
-    "usual_minus_balanced": "usual ordering less mean of all orderings, points",
-}
+    "first_last": ("first less last position", "log-odds"),
+    "ends_middle": ("first and last less the middle", "log-odds"),
+    "usual_minus_balanced": ("usual ordering less mean of all orderings", "points"),
+}  # in words, and their units
 DIFFERENT, NOT_FOUND, CANNOT_TELL = OUTCOMES = ("different", "no difference found", "cannot tell")
 READOUTS = {Readout.HARD: "written", Readout.SOFT: "probabilities"}
 
@@ -55,7 +55,7 @@ class Difference(NamedTuple):
     @property
     def unit(self) -> str:
         """Unit that the quantity is measured in."""
-        return QUANTITIES[self.quantity].rpartition(", ")[2]
+        return QUANTITIES[self.quantity][1]
 
     @property
     def words(self) -> tuple[str, str, str, str, str, str]:
@@ -63,7 +63,7 @@ class Difference(NamedTuple):
         ends = "no interval" if math.isnan(self.low) else f"{self.low:+z.2f}, {self.high:+z.2f}"
         p = "-" if math.isnan(self.p_holm) else "< .001" if self.p_holm < 0.001 else f"{self.p_holm:.3f}".lstrip("0")
         sides = (f"{self.of_one:+z.2f}", f"{self.of_other:+z.2f}", f"{self.estimate:+z.2f} [{ends}]")
-        return (QUANTITIES[self.quantity], READOUTS[self.readout], *sides, p)
+        return (", ".join(QUANTITIES[self.quantity]), READOUTS[self.readout], *sides, p)
 
 
 class Comparison(NamedTuple):
@@ -216,7 +216,7 @@ def verdict(differences: Sequence[Difference], n_groups: int) -> tuple[str, tupl
     if not significant:
         return NOT_FOUND, ("No difference is found. That does not show that there is none: see the intervals.",)
     return DIFFERENT, tuple(
-        f"They differ in {QUANTITIES[diff.quantity]}{READ_AS[diff.readout]}: {diff.of_one:+z.2f} and "
+        f"They differ in {', '.join(QUANTITIES[diff.quantity])}{READ_AS[diff.readout]}: {diff.of_one:+z.2f} and "
         f"{diff.of_other:+z.2f}, a difference of {diff.estimate:+z.2f} [{diff.low:+z.2f}, {diff.high:+z.2f}]."
         for diff in significant
     )

@@ -23,6 +23,7 @@ GAPS = (0.0, 0.5, 1.0, 2.0, np.inf)  # of human scores, in points
 OVERALL = "overall"  # the criterion of one verdict on the whole
 # Policies of pairs that are judged under several criteria and on the whole, beside the overall verdict of one read.
 ANCHORED = ("overall_repeated", "overall_swapped", "criteria_combined", "criteria_swapped")
+OF_BOTH_ORDERS = (*(name for name, calls in POLICIES.items() if calls > 1), "overall_swapped", "criteria_swapped")
 MAJORITY = "majority"  # in place of a judge: the commonest verdict of all
 LEAST_JUDGES = 3  # of a majority
 VALUES = {1: 1.0, 2: 0.0, series.TIE: 0.5}  # of a choice, to the first candidate
@@ -192,7 +193,7 @@ def _anchored(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[d
     for name in ("first", "second"):
         whole[f"{name}_combined"] = np.mean([pairs.loc[common, name] for pairs in frames.values()], axis=0)
     for task, gap, part in _parts(whole):
-        column = {name: part[name].to_numpy() for name in part if name.startswith(("first", "second"))}
+        column = {name: values.to_numpy() for name, values in part.items()}
         reads = int(part["reads"].max())
         one, often, other = (_most(column[name]) for name in ("first", "first_mean", "second_mean"))
         both = _most((column["first_mean"] + column["second_mean"]) / 2)
@@ -288,7 +289,7 @@ def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndar
 
 def _turned(first: list[np.ndarray], second: list[np.ndarray], policy: str) -> list[np.ndarray] | None:
     """Verdicts that the other order would have given, for each verdict of each judge."""
-    if POLICIES[policy] > 1:
+    if policy in OF_BOTH_ORDERS:
         return None
     both = zip(first, second, strict=True)
     return [values for one, other in both for values in ([other, one] if policy == "random_order" else [other])]
@@ -337,7 +338,7 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
 
 def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: dict) -> Iterator[dict]:
     """Consistency, and how often places win: of two orders together they are 1 and 0 whatever the judge."""
-    if POLICIES.get(policy.name, 1) > 1 or policy.name.endswith("_swapped"):
+    if policy.name in OF_BOTH_ORDERS:
         yield {"quantity": "consistency", "estimate": 1.0} | sizes
         yield {"quantity": "first_place", "estimate": 0.0} | sizes
         return

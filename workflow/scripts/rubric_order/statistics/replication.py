@@ -56,9 +56,9 @@ PUBLISHED: dict[str, dict[str, tuple[str, dict]]] = {
     "li2025_table3": {"spearman": ("golden_spearman", {"n": 5}), "pearson": ("golden_pearson", {"n": 5})},
     "xu2026_v1_table6": {
         "bias_cost": ("bias_cost", PERMUTATION),
-        "bias_cost_canonical": ("bias_cost_canonical", PERMUTATION),
+        "bias_cost_canonical": ("bias_cost_canonical", PERMUTATION | {"detail": ""}),
         "rank": ("pearson_rank", PERMUTATION),
-        "rank_canonical": ("pearson_rank_canonical", PERMUTATION),
+        "rank_canonical": ("pearson_rank_canonical", PERMUTATION | {"detail": ""}),
     },
 }
 # Table 2 of Shi et al. (2025): each measure, and of some the deviation that is printed beside it.
@@ -97,13 +97,12 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             if "probe" in rows:
                 rows["n"] = rows["probe"].map(CANDIDATES)
             rows["dataset"] = _datasets(rows)
-            rows["detail"] = rows["score"] if "score" in rows else rows.get("ordering", "")
+            if "detail" not in constants:
+                rows["detail"] = rows["score"] if "score" in rows else rows.get("ordering", "")
             if "scores_of" in rows:  # of what the scores are, and what of the prompt was changed
                 changed = rows.get("perturbation", pd.Series("golden", index=rows.index))
                 rows["detail"] = rows["scores_of"] + ", " + changed
                 rows = rows.assign(strategy=changed.map(ORDERS).fillna(""), profile=DEFAULT_PROFILE)
-            if column.endswith("_canonical"):
-                rows["detail"] = ""
             for key in KEYS:
                 rows[key] = rows.get(key, "")
             digits = rows[column].str.partition(".")[2].str.len()

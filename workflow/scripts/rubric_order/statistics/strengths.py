@@ -18,7 +18,8 @@ COLUMNS = {
         *("ordering", "repeat", "tie", "score", "position", "pattern", "ranking"),
     ]
 }
-MODELS = ("with places", "without places", "first order", "last order")
+# Models, and which of the orders each is fitted to; all of them by default.
+MODELS = {"with places": None, "without places": None, "first order": 0, "last order": -1}
 NOT_TOLD = "not identified"
 
 
@@ -83,11 +84,10 @@ def _of_block(
     baseline = reads["baseline"].iloc[0]
     origin = candidates.index(baseline) if baseline in candidates else None
     fitted: dict[str, tuple[np.ndarray, str]] = {}
-    for model in MODELS:
-        if model.endswith("order") and len(orders) < 2:
+    for model, order in MODELS.items():
+        if order is not None and len(orders) < 2:
             continue
-        of_order = {"first order": orders[0], "last order": orders[-1]}.get(model)
-        some = choices if of_order is None else choices.rows((reads["order"] == of_order).to_numpy())
+        some = choices if order is None else choices.rows((reads["order"] == orders[order]).to_numpy())
         strengths = method.fit(some, len(candidates), places=model == "with places")
         at = None if origin is not None and not strengths.connected[origin] else origin
         weights = _contrasts(strengths, len(candidates), at)
