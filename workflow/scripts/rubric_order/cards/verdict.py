@@ -53,7 +53,7 @@ SINGLE = (
     "One ordering will not do for single items, nor for comparing them: average over all these orderings. Means over "
     "many items hardly depend on it."
 )
-READ_AS = {Readout.HARD: "", Readout.SOFT: " by the option probabilities"}
+READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option probabilities"}
 POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
 
 

@@ -27,7 +27,7 @@ QUANTITIES = {
     "usual_minus_balanced": ("usual ordering less mean of all orderings", "points"),
 }  # in words, and their units
 DIFFERENT, NOT_FOUND, CANNOT_TELL = OUTCOMES = ("different", "no difference found", "cannot tell")
-READOUTS = {Readout.HARD: "written", Readout.SOFT: "probabilities"}
+READOUTS: dict[str, str] = {Readout.HARD: "written", Readout.SOFT: "probabilities"}
 
 
 class Difference(NamedTuple):
