@@ -19,11 +19,12 @@ from scipy import special
 
 from rubric_order.analyses.agreement.generalisability import estimate as generalisability
 from rubric_order.analyses.position.bias_cost import estimate as bias_cost
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.cards import evidence, verdict
 from rubric_order.cards.spread import Spread
 from rubric_order.library import estimates
-from rubric_order.methods.agreement import attenuation
+from rubric_order.methods.agreement.agreement import attenuation
 from rubric_order.methods.position.shared_orderings import bias_cost as costs_of
 from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings
@@ -32,7 +33,7 @@ CONFIDENCE, LEVEL, MARGIN = 0.95, 0.05, 0.1
 TOGETHER = 10  # studies estimated in one call
 TRUE_ITEMS = 100_000
 LEVELS = 5
-SHOWN_SMALL = Spread("soft", (0.0, 0.0, 0.0), 0.0, MARGIN, "shown")  # as a card took single items before
+SHOWN_SMALL = Spread("soft", Interval(0.0, 0.0, 0.0), 0.0, MARGIN, "shown")  # as a card took single items before
 COLUMNS = ["point", "setting", "n_groups", "quantity", "studies", "before", "now", "target"]
 
 

@@ -7,15 +7,16 @@ import pandas as pd
 import pytest
 from factories import simulated_reads
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
 from rubric_order.cards import card, limits, verdict
-from rubric_order.cards.evidence import Evidence, Interval, Readout, Small
+from rubric_order.cards.evidence import Evidence, ReadoutResults, Small
 from rubric_order.cards.spread import Spread
 from rubric_order.library import estimates
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 
-QUIET = Readout(
+QUIET = ReadoutResults(
     "hard",
     shares=(Interval(0.34, 0.32, 0.36), Interval(0.33, 0.31, 0.35), Interval(0.33, 0.31, 0.35)),
     v=Interval(0.01, 0, 0.03),
@@ -32,6 +33,7 @@ QUIET = Readout(
     small_log_odds=Small("shown", 0.2, Interval(0.01, -0.02, 0.04)),
     small_interaction=Small("shown", 0.2, Interval(0.01, -0.02, 0.04)),
 )
+SMALL = Interval(0.02, 0.0, 0.05)
 PLAIN = Evidence(
     keys={"study": "s", "judge": "j", "profile": "default", "condition": "baseline", "dataset": "d"}
     | {"strategy": "balanced", "n": 3},
@@ -51,7 +53,7 @@ PLAIN = Evidence(
     top_probability=math.nan,
     hard=QUIET,
     soft=None,
-    spread=Spread("hard", (0.02, 0.0, 0.05), 0.045, 0.1, "shown", (0.01, 0.0, 0.03), confidence=0.95, level=0.05),
+    spread=Spread("hard", SMALL, 0.045, 0.1, "shown", Interval(0.01, 0.0, 0.03), confidence=0.95, level=0.05),
     known_share=1.0,
 )
 
@@ -71,7 +73,8 @@ def test_what_is_shown_to_be_small_is_equivalent():
 
 def test_a_judge_is_equivalent_only_where_single_items_are_shown_not_to_move():
     assert "has a standard deviation of less than 0.1 points between items" in said()[1]
-    moved = Spread("soft", (0.15, 0.14, 0.16), 0.16, 0.1, "not shown", (0.2, 0.18, 0.22), (0.06, 0.03, 0.09))
+    changed = Interval(0.2, 0.18, 0.22), Interval(0.06, 0.03, 0.09)
+    moved = Spread("soft", Interval(0.15, 0.14, 0.16), 0.16, 0.1, "not shown", *changed)
     word, reasons = said(spread=moved)
     assert word == "cannot tell"
     assert "Single items are moved, in directions that differ" in reasons
@@ -280,7 +283,7 @@ def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
 
 
 def test_a_card_as_json_has_none_for_what_is_not_known():
-    hard = Readout("hard")
+    hard = ReadoutResults("hard")
     found = card.Card(dataclasses.replace(PLAIN, hard=hard), verdict.judge(dataclasses.replace(PLAIN, hard=hard)))
     content = found.to_dict()
     assert [content[name] for name in ("v", "preference", "usual_minus_balanced", "top_probability")] == [None] * 4
@@ -395,7 +398,8 @@ def test_a_card_with_one_read_an_ordering_says_that_no_number_of_groups_is_enoug
     assert found.planned.content()["groups_for_equivalent_with_repeats"] > 50
     assert "No number of groups shows equivalence: where orderings are read once" in found.advice
     assert "With each ordering read twice" in found.advice
-    moved = Spread("soft", (0.15, 0.14, 0.16), 0.155, 0.1, "not shown", confidence=0.95, level=0.05, logarithm=True)
+    sd = Interval(0.15, 0.14, 0.16)
+    moved = Spread("soft", sd, 0.155, 0.1, "not shown", confidence=0.95, level=0.05, logarithm=True)
     assert "single items differ by as much as the margin" in advice(ERRORS | {"small_points": WIDE}, spread=moved)
 
 
@@ -414,7 +418,7 @@ def test_a_spread_that_reads_do_not_tell_from_none_moves_the_number_little():
     """Of an estimate and none with the same error; the difference of the ends is that of the variance's error."""
     found = []
     for variance in (0.0, 0.006):
-        ends = (math.sqrt(variance), 0.0, math.sqrt(variance + 0.0080))
+        ends = Interval(math.sqrt(variance), 0.0, math.sqrt(variance + 0.0080))
         spread = Spread("hard", ends, math.sqrt(variance + 0.0067), 0.1, "undecided", confidence=0.95, level=0.05)
         hard = dataclasses.replace(QUIET, small_points=WIDE, **ERRORS)
         found.append(verdict.judge(dataclasses.replace(PLAIN, hard=hard, spread=spread, n_reads=1200)).planned)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rubric_order.analyses.agreement.human_agreement import estimate as human_agreement
-from rubric_order.methods.agreement import correlations, item_scores
+from rubric_order.methods.agreement.agreement import correlations, item_scores
 from rubric_order.methods.position import blocks
 
 # No deadlines: other work on the machine is no defect.
@@ -362,7 +362,7 @@ def test_intervals_cover_the_correlation_also_with_few_groups(n_groups):
         x, y = (rng.exponential(size=(2, n_groups))[:, group] + rng.exponential(size=(2, len(group)))).tolist()
         y = np.array(x) + np.array(y)  # r is the root of a half
         pairs = correlations.Pairs(np.array(x), y, group)
-        _, (low, high) = pairs.interval(correlations.weighted_pearson, 0.95)
+        _, low, high = pairs.interval(correlations.weighted_pearson, 0.95)
         covered += low <= np.sqrt(0.5) <= high
     assert covered / 400 > 0.925
 

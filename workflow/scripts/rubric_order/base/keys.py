@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from rubric_order.base.readouts import Readout
+
 BASELINE = "baseline"  # the condition of prompts in which nothing is varied but the order
 
 # One group of reads: a study's reads of a dataset by a judge under a profile and a condition, one strategy and one
@@ -19,7 +21,7 @@ STRATEGIES += ("random", "fixed", "single", "descending")
 EVERY_POSITION = ("balanced", "random", "all", "balanced_williams", "repeated_rotations")
 
 # The score of a read by readout: as it was selected, and as its probabilities expect it.
-VALUES = {"hard": "score", "soft": "expected_score"}
+VALUES = {Readout.HARD: "score", Readout.SOFT: "expected_score"}
 
 FEW_CLUSTERS = 30  # with fewer, intervals of clustered reads are known to be somewhat too short
 

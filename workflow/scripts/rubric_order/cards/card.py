@@ -8,11 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
+from rubric_order.base.readouts import Readout
 from rubric_order.cards import evidence as gathering
 from rubric_order.cards import groups, spread
 from rubric_order.cards import verdict as rules
-from rubric_order.cards.evidence import Agreement, Evidence, Interval, Rankings, Readout
+from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutResults
 from rubric_order.methods.position import order_tests
 
 
@@ -45,7 +47,7 @@ class Card:
         is that of the options that were written, where any were; preference and points are those of the readout that
         decides (``decided_by``).
         """
-        evidence, main = self.evidence, self.evidence.main or Readout("hard")
+        evidence, main = self.evidence, self.evidence.main or ReadoutResults(Readout.HARD)
         log_odds, points = evidence.log_odds or main, evidence.points or main
         tests = self.verdict.tests
         return {
@@ -57,7 +59,7 @@ class Card:
             **_with_ends("v", main.v),
             "preference": _estimates(log_odds),
             **_with_ends("usual_minus_balanced", points.usual),
-            "decided_by": evidence.deciding._asdict(),
+            "decided_by": {what: str(readout) for what, readout in evidence.deciding._asdict().items()},
             "level": order_tests.LEVEL,
             "n_tests": len(tests),
             "smallest_p": min(tests.values(), default=None),
@@ -79,11 +81,11 @@ class Card:
             "single_items": spread.content(evidence.spread),
             "agreement": _agreement(evidence.agreement),
             "rankings": _rankings(evidence.rankings),
-            "readouts": {readout.name: self._readout(readout) for readout in evidence.readouts},
+            "readouts": {str(readout.name): self._readout(readout) for readout in evidence.readouts},
             **{name: evidence.keys[name] for name in KEYS if name not in ("judge", "n")},
         }
 
-    def _readout(self, readout: Readout) -> dict[str, Any]:
+    def _readout(self, readout: ReadoutResults) -> dict[str, Any]:
         """Further results of one readout."""
         adjusted = {name: p for (of, name), p in self.verdict.tests.items() if of == readout.name}
         return {
@@ -121,7 +123,7 @@ def cards(statistics: Mapping[str, pd.DataFrame]) -> list[Card]:
 
 def facts(evidence: Evidence) -> list[tuple[str, str]]:
     """The numbers of a card as people read them: what it is, and its value."""
-    main = evidence.main or Readout("hard")
+    main = evidence.main or ReadoutResults(Readout.HARD)
     log_odds, points = evidence.log_odds or main, evidence.points or main
     values = _estimates(log_odds)
     preference = (
@@ -148,11 +150,11 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
     ]
 
 
-def _of(readout: Readout, what: str) -> str:
-    return f" ({what})" if readout.name == order_tests.SOFT else ""
+def _of(readout: ReadoutResults, what: str) -> str:
+    return f" ({what})" if readout.name == Readout.SOFT else ""
 
 
-def _usual(readout: Readout) -> str:
+def _usual(readout: ReadoutResults) -> str:
     """The shift by the usual ordering."""
     return written(readout.usual, "+z.2f")
 
@@ -254,7 +256,7 @@ def written(value: Interval, form: str) -> str:
     """An estimate with its interval, as people read it."""
     if not value.known:
         return "not known"
-    ends = "no interval" if math.isnan(value.low) else f"{value.low:{form}}, {value.high:{form}}"
+    ends = f"{value.low:{form}}, {value.high:{form}}" if value.bounded else "no interval"
     return f"{value.estimate:{form}} [{ends}]"
 
 
@@ -272,7 +274,7 @@ def _with_ends(name: str, value: Interval) -> dict[str, float | None]:
     return {f"{name}{end}": number(part) for end, part in ends.items()}
 
 
-def _estimates(readout: Readout) -> list[float | None] | None:
+def _estimates(readout: ReadoutResults) -> list[float | None] | None:
     """The preference of each position; None where there is none at all."""
     values = [number(preference.estimate) for preference in readout.preference]
     return values if any(value is not None for value in values) else None

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.readouts import Readout
 from rubric_order.cards import spread as spreads
 from rubric_order.methods.position import order_tests, uniformity
 from rubric_order.methods.uncertainty import cluster_robust, equivalence
@@ -52,19 +54,6 @@ USUAL = ("single", "fixed")  # strategies of the usual ordering
 
 
 @dataclass(frozen=True)
-class Interval:
-    """An estimate, with its interval where it has one (else NaN)."""
-
-    estimate: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-
-    @property
-    def known(self) -> bool:
-        return not math.isnan(self.estimate)
-
-
-@dataclass(frozen=True)
 class Small:
     """Verdict on whether an effect is shown to be smaller than a margin.
 
@@ -75,7 +64,7 @@ class Small:
 
     verdict: str = ""
     margin: float = math.nan
-    worst: Interval = Interval()
+    worst: Interval = UNKNOWN
 
     @property
     def shown(self) -> bool:
@@ -83,11 +72,10 @@ class Small:
 
 
 @dataclass(frozen=True)
-class Readout:
+class ReadoutResults:
     """Results of one readout of some reads.
 
     Attributes:
-        name: ``hard`` or ``soft``.
         shares: of each position, from the first to the last; empty where scores keep their positions.
         v: Cramer's V of the shares. p_selection: of equal shares.
         preference: of each position in log-odds; NaN where it cannot be told. p_preference: of all being 0.
@@ -101,15 +89,15 @@ class Readout:
         saturated: whether the scores leave an order nothing to change.
     """
 
-    name: str
+    name: Readout
     shares: tuple[Interval, ...] = ()
-    v: Interval = Interval()
+    v: Interval = UNKNOWN
     p_selection: float = math.nan
     preference: tuple[Interval, ...] = ()
     p_preference: float = math.nan
-    interaction: Interval = Interval()
+    interaction: Interval = UNKNOWN
     p_interaction: float = math.nan
-    usual: Interval = Interval()
+    usual: Interval = UNKNOWN
     p_usual: float = math.nan
     largest_gap: float = math.nan
     gap_by_chance: float = math.nan
@@ -142,12 +130,12 @@ class Agreement:
         n_items: that have a human score.
     """
 
-    usual: Interval = Interval()
+    usual: Interval = UNKNOWN
     single: float = math.nan
-    mean: Interval = Interval()
-    order: Interval = Interval()
-    averaging: Interval = Interval()
-    reliability: Interval = Interval()
+    mean: Interval = UNKNOWN
+    order: Interval = UNKNOWN
+    averaging: Interval = UNKNOWN
+    reliability: Interval = UNKNOWN
     n_items: int = 0
 
     @property
@@ -167,8 +155,8 @@ class Rankings:
         n_prompts: that have competing candidates.
     """
 
-    flip: Interval = Interval()
-    excess: Interval = Interval()
+    flip: Interval = UNKNOWN
+    excess: Interval = UNKNOWN
     usual_reads: int = 0
     n_prompts: int = 0
 
@@ -204,8 +192,8 @@ class Evidence:
     commonest_share: float
     discordant_share: float
     top_probability: float
-    hard: Readout | None
-    soft: Readout | None
+    hard: ReadoutResults | None
+    soft: ReadoutResults | None
     known_share: float = 0.0
     drawn: bool = False
     exponent: tuple[float, float] = (math.nan, math.nan)
@@ -223,7 +211,7 @@ class Evidence:
         return int(self.keys["n"])
 
     @property
-    def main(self) -> Readout | None:
+    def main(self) -> ReadoutResults | None:
         """The readout of what was selected: what was written, where anything was."""
         return self.hard or self.soft
 
@@ -234,14 +222,14 @@ class Evidence:
         return order_tests.deciding(hard=self.hard is not None, known=known_share, drawn=self.drawn)
 
     @property
-    def log_odds(self) -> Readout | None:
+    def log_odds(self) -> ReadoutResults | None:
         """The readout that decides what is in log-odds."""
-        return self.soft if self.deciding.log_odds == order_tests.SOFT else self.hard
+        return self.soft if self.deciding.log_odds == Readout.SOFT else self.hard
 
     @property
-    def points(self) -> Readout | None:
+    def points(self) -> ReadoutResults | None:
         """The readout that decides what is in points."""
-        return self.soft if self.deciding.points == order_tests.SOFT else self.hard
+        return self.soft if self.deciding.points == Readout.SOFT else self.hard
 
     @property
     def tests(self) -> dict[tuple[str, str], float]:
@@ -250,7 +238,7 @@ class Evidence:
         return order_tests.adjusted(p, self.n, self.deciding)
 
     @property
-    def readouts(self) -> tuple[Readout, ...]:
+    def readouts(self) -> tuple[ReadoutResults, ...]:
         return tuple(readout for readout in (self.hard, self.soft) if readout)
 
     @property
@@ -285,7 +273,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
     for row in statistics[STATISTICS[0]].to_dict("records"):
         key = tuple(row[name] for name in KEYS)
         own = {name: groups.get(key) for name, groups in parts.items() if name in STATISTICS}
-        score, main = row["commonest_score"], "hard" if row["n_reads"] else "soft"
+        score, main = row["commonest_score"], Readout.HARD if row["n_reads"] else Readout.SOFT
         temperature = float(_first(own["position_preference"] or [], "temperature"))
         yield Evidence(
             keys={name: row[name] for name in KEYS},
@@ -294,8 +282,8 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             **{name: bool(row[name]) for name in ("shared", "balanced", "crossed")},
             commonest_score=None if pd.isna(score) else int(score),
             **{name: float(row[name]) for name in ("commonest_share", "discordant_share", "top_probability")},
-            hard=_readout("hard", own) if row["n_reads"] else None,
-            soft=_readout("soft", own) if not pd.isna(row["top_probability"]) else None,
+            hard=_readout(Readout.HARD, own) if row["n_reads"] else None,
+            soft=_readout(Readout.SOFT, own) if not pd.isna(row["top_probability"]) else None,
             known_share=float(row["known_share"]),
             drawn=order_tests.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature),
             exponent=(float(row["exponent_low"]), float(row["exponent_high"])),
@@ -354,7 +342,7 @@ def _rankings(key: tuple, parts: Mapping[str, Mapping], readout: str) -> Ranking
             part = reversals.get(_with_strategy(key, strategy))
             of = {"readout": readout, "other": other, "quantity": "top1_flip"}
             between = _rows(part, **of, comparison="between")
-            flip = (*_intervals(between), Interval())[0]
+            flip = Interval.of(between[0]) if between else UNKNOWN
             if flip.known:
                 row, excess = between[0], _one(part, **of, comparison="excess")
                 return Rankings(flip, excess, int(row[usual_reads]), int(row["n_prompts"]))
@@ -372,19 +360,20 @@ def _rows(part: Rows | None, **values: object) -> Rows:
 
 def _one(part: Rows | None, **values: object) -> Interval:
     """The estimate with these values; unknown where there is none."""
-    return (*_intervals(_rows(part, **values)), Interval())[0]
+    rows = _rows(part, **values)
+    return Interval.of(rows[0]) if rows else UNKNOWN
 
 
-def _readout(name: str, own: Mapping[str, Rows | None]) -> Readout:
+def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
     rows = {statistic: _rows(part, readout=name) for statistic, part in own.items()}
     values: dict = {}
     if part := rows.get("position_selection"):
         values |= _selection(part)
     if part := rows.get("position_preference"):
-        values["preference"] = _intervals(_by_position(part, "preference"))
+        values["preference"] = tuple(map(Interval.of, _by_position(part, "preference")))
         # Where one position is always chosen its preference may have no bound, and a penalised estimate has one.
         if any(cluster_robust.SEPARATED in str(row["flag"]) for row in part):
-            values["preference"] = (Interval(),) * len(values["preference"])
+            values["preference"] = (UNKNOWN,) * len(values["preference"])
         values["p_preference"] = _first(_rows(part, quantity="no_preference"), "p_cluster")
         values["interaction"] = _one(part, quantity="interaction")
         values["p_interaction"] = _first(_rows(part, quantity="interaction"), "p")
@@ -404,10 +393,10 @@ def _readout(name: str, own: Mapping[str, Rows | None]) -> Readout:
         values |= {f"small_{name}": _small(part, name) for name in ("points", "log_odds", "interaction")}
         test = _rows(rows.get("score_effects"), quantity="order_test")
         same = "no variation" in str(_first(test, "flag", ""))
-        if name == order_tests.SOFT and same and _first(test, "n_clusters") >= uniformity.FEW_CLUSTERS:
+        if name == Readout.SOFT and same and _first(test, "n_clusters") >= uniformity.FEW_CLUSTERS:
             # The expected score of every item is the same in all orderings: that is the smallest shift there is.
             values["small_points"] = Small(equivalence.SHOWN, values["small_points"].margin, Interval(0.0, 0.0, 0.0))
-    return Readout(name, **values)
+    return ReadoutResults(name, **values)
 
 
 def _selection(part: Rows) -> dict:
@@ -415,7 +404,7 @@ def _selection(part: Rows) -> dict:
     # With fewer clusters than `ENOUGH_CLUSTERS` both tests must agree.
     p = [_first(test, column) for column in ("p_cluster", "p_rotation")]
     return {
-        "shares": _intervals(_by_position(part, "share")),
+        "shares": tuple(map(Interval.of, _by_position(part, "share"))),
         "v": _one(part, quantity="cramers_v"),
         "p_selection": max([value for value in p if not math.isnan(value)], default=math.nan),
         "saturated": bool(part[0]["saturated"]),
@@ -432,10 +421,6 @@ def _errors(rows: Rows) -> tuple[float, ...]:
 
 def _by_position(part: Rows, quantity: str) -> Rows:
     return sorted(_rows(part, quantity=quantity), key=lambda row: row["position"])
-
-
-def _intervals(rows: Rows) -> tuple[Interval, ...]:
-    return tuple(Interval(*(float(row[end]) for end in ("estimate", "ci_low", "ci_high"))) for row in rows)
 
 
 def _first(rows: Rows, column: str, default: object = math.nan) -> object:

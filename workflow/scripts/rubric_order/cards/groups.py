@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rubric_order.cards.evidence import Evidence, Readout
+from rubric_order.base.readouts import Readout
+from rubric_order.cards.evidence import Evidence, ReadoutResults
 from rubric_order.methods.position import order_tests, planning_groups, sampling
 from rubric_order.methods.position.planning_groups import Errors, Needed, Spread
 from rubric_order.methods.uncertainty import distributions
@@ -91,7 +92,7 @@ def of_reads(
         return None
     log_odds, points = evidence.log_odds, evidence.points
     margins = (log_odds.small_log_odds.margin, points.small_points.margin, evidence.spread.margin)
-    unknown = math.isnan(evidence.spread.sd[0]) and not evidence.spread.shown
+    unknown = not evidence.spread.sd.known and not evidence.spread.shown
     numbers = planned(
         errors,
         margins if not math.isnan(margins[2]) else (*margins[:2], margins[1]),
@@ -100,7 +101,7 @@ def of_reads(
         like=evidence.n_groups / errors.groups,
         repeated=_repeated(evidence, errors) if unknown else None,
     )
-    if evidence.saturated and order_tests.HARD in evidence.deciding:
+    if evidence.saturated and Readout.HARD in evidence.deciding:
         numbers = numbers._replace(equivalent=Needed(math.inf, SATURATED), repeated=None)
     elif unknown:
         numbers = numbers._replace(equivalent=Needed(math.inf, TWICE))
@@ -139,7 +140,7 @@ def _errors(evidence: Evidence) -> Errors | None:
     )
 
 
-def _model(evidence: Evidence, readout: Readout, times: float) -> Errors:
+def _model(evidence: Evidence, readout: ReadoutResults, times: float) -> Errors:
     """Expected errors of a judge whose pairs of reads differ as often, each ordering read some times more often."""
     most = 1 - 1 / evidence.n
     differ = evidence.discordant_share if evidence.discordant_share == evidence.discordant_share else most / 2
@@ -151,7 +152,7 @@ def _model(evidence: Evidence, readout: Readout, times: float) -> Errors:
         repeats=max(round(often * times), 1),
         items=evidence.n_items / evidence.n_groups,
         groups=evidence.independent_groups,
-        soft=readout.name == order_tests.SOFT,
+        soft=readout.name == Readout.SOFT,
     )
 
 
@@ -162,14 +163,14 @@ def _spread(evidence: Evidence) -> Spread:
     as without reads: that of `planning_groups.PROMPT_NOISE`.
     """
     of = evidence.spread
-    if math.isnan(of.sd[0]):
+    if not of.sd.known:
         return Spread(0.0, 0.0, False) if of.shown else Spread(0.0, math.nan, False)
     df = evidence.independent_groups - 1
     apart = float(distributions.t_quantile((1 + of.confidence) / 2, df) - distributions.t_quantile(1 - of.level, df))
-    variance, outer, inner = (value**2 for value in (of.sd[0], of.sd[2], of.reach))
+    variance, outer, inner = (value**2 for value in (of.sd.estimate, of.sd.high, of.reach))
     if of.logarithm and variance > 0:
         return Spread(variance, variance * math.log(outer / inner) / apart, True)
-    if not of.sd[1] > 0:
+    if not of.sd.low > 0:
         variance = _model(evidence, evidence.hard or evidence.log_odds, 2).spread.variance
     return Spread(variance, (outer - inner) / apart, False)
 

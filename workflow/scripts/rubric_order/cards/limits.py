@@ -13,6 +13,8 @@ groups are never a failure: they cannot tell.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from rubric_order.base.readouts import Readout
+
 PASSED, FAILED, CANNOT_TELL = OUTCOMES = ("passed", "failed", "cannot tell")
 STATUS = {PASSED: 0, FAILED: 1, CANNOT_TELL: 2}
 
@@ -77,7 +79,7 @@ def _of_card(card: Mapping[str, Any], limits: Limits) -> Iterator[Finding]:
     decided_by = card.get("decided_by", {})
 
     def blind(what: str) -> str:
-        if card.get("saturated") and decided_by.get(what) != "soft":
+        if card.get("saturated") and decided_by.get(what) != Readout.SOFT:
             return "saturated: nearly always one score"
         return "too few groups" if few else ""
 
@@ -140,8 +142,8 @@ def _finding(about: str, text: str, outcome: str, found: str, blind: str) -> Fin
 def _preferences(about: str, card: Mapping[str, Any], limit: float, blind: str) -> Finding:
     """Finding on all positions together: kept where each is, broken where one is."""
     readouts = card.get("readouts", {})
-    decides = card.get("decided_by", {}).get("log_odds", "hard")
-    preferences = (readouts.get(decides) or readouts.get("soft") or {}).get("preference") or []
+    decides = card.get("decided_by", {}).get("log_odds", Readout.HARD)
+    preferences = (readouts.get(decides) or readouts.get(Readout.SOFT) or {}).get("preference") or []
     outcomes = {_outcome(preference["log_odds_low"], preference["log_odds_high"], limit) for preference in preferences}
     outcome = FAILED if FAILED in outcomes else PASSED if outcomes == {PASSED} else CANNOT_TELL
     values = [preference["log_odds"] for preference in preferences if preference["log_odds"] is not None]

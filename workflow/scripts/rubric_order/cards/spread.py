@@ -1,15 +1,15 @@
 """Effects of the order on single items, as a card says them: numbers from `order_spread`, sentences, and the bound."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from rubric_order.base.intervals import UNKNOWN, Interval
+from rubric_order.base.readouts import Readout
 from rubric_order.methods.uncertainty import equivalence
 
 NAME = "order_spread"  # the statistic
-Numbers = tuple[float, float, float]  # an estimate and the ends of its interval
-UNKNOWN: Numbers = (math.nan, math.nan, math.nan)
 HARD_AT_LEAST = "at least "
 SMALL_SHARE = 0.1  # shares below it are written with a decimal
 
@@ -31,12 +31,12 @@ class Spread:
     """
 
     readout: str = ""
-    sd: Numbers = UNKNOWN
+    sd: Interval = UNKNOWN
     reach: float = math.nan
     margin: float = math.nan
     verdict: str = ""
-    scores: Numbers = UNKNOWN
-    best: Numbers = UNKNOWN
+    scores: Interval = UNKNOWN
+    best: Interval = UNKNOWN
     confidence: float = math.nan
     level: float = math.nan
     logarithm: bool = False
@@ -53,38 +53,34 @@ NOTHING = Spread()
 def gather(rows: list[dict[str, Any]] | None) -> Spread:
     """From the rows of `order_spread` of one group of reads; of two readouts that of the option probabilities."""
     by = {(row["readout"], row["quantity"]): row for row in rows or ()}
-    readout = "soft" if ("soft", "spread") in by else "hard"
+    readout = Readout.SOFT if (Readout.SOFT, "spread") in by else Readout.HARD
     if (readout, "spread") not in by:
         return NOTHING
     own, whole = by[readout, "spread"], by[readout, "within"]
-    is_known = not math.isnan(own["estimate"])
-    bound = own if is_known or whole["verdict"] != equivalence.SHOWN else whole
+    intervals = {quantity: Interval.of(row) for (name, quantity), row in by.items() if name == readout}
+    bound = own if intervals["spread"].known or whole["verdict"] != equivalence.SHOWN else whole
     return Spread(
         readout=readout,
-        sd=_numbers(own),
+        sd=intervals["spread"],
         reach=float(bound["high"]),
         margin=float(own["margin"]),
         verdict=str(bound["verdict"]),
-        scores=_numbers(by.get((readout, "changed"))),
-        best=_numbers(by.get((readout, "best_changed"))),
+        scores=intervals.get("changed", UNKNOWN),
+        best=intervals.get("best_changed", UNKNOWN),
         confidence=float(own["confidence"]),
         level=float(own["level"]),
         logarithm="logarithm" in own["method"],
     )
 
 
-def _numbers(row: Mapping[str, Any] | None) -> Numbers:
-    return UNKNOWN if row is None else (float(row["estimate"]), float(row["ci_low"]), float(row["ci_high"]))
-
-
 def said_first(of: Spread) -> Iterator[str]:
     """The sentence on single items that stands behind the first one of every card; none where nothing is known."""
     parts = []
-    if not math.isnan(of.scores[0]) and of.readout == "hard":
+    if of.scores.known and of.readout == Readout.HARD:
         parts.append(f"the score of {HARD_AT_LEAST}{_share(of.scores)} of the items")
-    elif not math.isnan(of.scores[0]):
+    elif of.scores.known:
         parts.append(f"{_share(of.scores)} of the scores, as its option probabilities have them,")
-    if not math.isnan(of.best[0]):
+    if of.best.known:
         parts.append(f"the best candidate of {_share(of.best)} of the groups")
     if parts:
         yield f"Beyond chance, another ordering than the usual one changes {' and '.join(parts).rstrip(',')}."
@@ -113,7 +109,7 @@ def open_bound(of: Spread) -> Iterator[str]:
         return
     if of.verdict == equivalence.NOT_SHOWN:
         yield from (f"{sentence} The mean over items does not show it." for sentence in of_bias(of))
-    elif math.isnan(of.sd[0]):
+    elif not of.sd.known:
         yield (
             "How far an ordering moves single items is not known: without option probabilities, and where orderings "
             "are read once, that cannot be told from chance. Read each ordering twice, or ask for option probabilities."
@@ -131,9 +127,9 @@ def open_bound(of: Spread) -> Iterator[str]:
 
 def facts(of: Spread) -> list[tuple[str, str]]:
     """Lines of a card's table."""
-    least = HARD_AT_LEAST if of.readout == "hard" else ""
-    by = ", by option probabilities" if of.readout == "soft" else ""
-    scores = "Scores that" if of.readout == "soft" else "Items whose score"
+    least = HARD_AT_LEAST if of.readout == Readout.HARD else ""
+    by = ", by option probabilities" if of.readout == Readout.SOFT else ""
+    scores = "Scores that" if of.readout == Readout.SOFT else "Items whose score"
     return [
         (f"{scores} another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least)),
         (f"Groups whose best candidate it changes, beyond chance{by}", _of(of.best, "")),
@@ -143,7 +139,7 @@ def facts(of: Spread) -> list[tuple[str, str]]:
 
 def content(of: Spread) -> dict[str, Any]:
     """The spread as JSON has it: null is what is not known."""
-    entries: dict[str, Any] = {"readout": of.readout or None, "smaller_than_margin": of.verdict or None}
+    entries: dict[str, Any] = {"readout": str(of.readout) or None, "smaller_than_margin": of.verdict or None}
     for name, values in (("sd", of.sd), ("scores_changed", of.scores), ("best_changed", of.best)):
         for end, value in zip(("", "_low", "_high"), values, strict=True):
             entries[f"{name}{end}"] = _number(value)
@@ -154,17 +150,17 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _of(values: Numbers, least: str) -> str:
-    return "not known" if math.isnan(values[0]) else f"{least}{_share(values)}"
+def _of(share: Interval, least: str) -> str:
+    return f"{least}{_share(share)}" if share.known else "not known"
 
 
-def _share(values: Numbers) -> str:
-    value, low, high = (max(value, 0) for value in values)
+def _share(share: Interval) -> str:
+    value, low, high = (max(value, 0) for value in share)
     form = ".1%" if value < SMALL_SHARE else ".0%"
-    return f"{value:{form}}" + ("" if math.isnan(values[1]) else f" [{low:{form}}, {high:{form}}]")
+    return f"{value:{form}}" + (f" [{low:{form}}, {high:{form}}]" if share.bounded else "")
 
 
-def _points(values: Numbers) -> str:
-    if math.isnan(values[0]):
+def _points(sd: Interval) -> str:
+    if not sd.known:
         return "not known"
-    return f"{values[0]:.2f}" + ("" if math.isnan(values[1]) else f" [{values[1]:.2f}, {values[2]:.2f}]")
+    return f"{sd.estimate:.2f}" + (f" [{sd.low:.2f}, {sd.high:.2f}]" if sd.bounded else "")

@@ -28,8 +28,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rubric_order.base.intervals import Interval
+from rubric_order.base.readouts import Readout
 from rubric_order.cards import groups, spread
-from rubric_order.cards.evidence import Evidence, Interval, Readout, Small
+from rubric_order.cards.evidence import Evidence, ReadoutResults, Small
 from rubric_order.methods.position import order_tests, uniformity
 from rubric_order.methods.uncertainty import equivalence
 
@@ -52,8 +54,8 @@ SINGLE = (
     "One ordering will not do for single items, nor for comparing them: average over all these orderings. Means over "
     "many items hardly depend on it."
 )
-READ_AS = {"hard": "", "soft": " by the option probabilities"}
-POINTS_AS = {"hard": "", "soft": " (expected scores)"}
+READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option probabilities"}
+POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
 
 
 class Verdict(NamedTuple):
@@ -91,7 +93,7 @@ def _judged(evidence: Evidence) -> Verdict:
     tests = evidence.tests
     findings = order_tests.findings(tests)
     problems, saturation = [*_problems(evidence)], _saturation(evidence)
-    of_probabilities = {key: p for key, p in findings.items() if key[0] == order_tests.SOFT}
+    of_probabilities = {key: p for key, p in findings.items() if key[0] == Readout.SOFT}
     if saturation and of_probabilities and not problems:
         hidden = f"The written scores hardly show it: {saturation}."
         reasons = (hidden, *_of_bias(evidence, of_probabilities, evidence.soft))
@@ -212,7 +214,7 @@ def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Ite
     if not evidence.crossed or evidence.main is None:
         return
     main, soft = evidence.main, evidence.soft
-    of_soft = {key: p for key, p in tests.items() if key[0] == order_tests.SOFT}
+    of_soft = {key: p for key, p in tests.items() if key[0] == Readout.SOFT}
     if _saturation(evidence):
         if soft and of_soft and not order_tests.findings(of_soft):
             yield f"The option probabilities do not show it either. {no_finding(of_soft)}"
@@ -223,7 +225,7 @@ def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Ite
         )
 
 
-def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float], points: Readout) -> Iterator[str]:
+def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float], points: ReadoutResults) -> Iterator[str]:
     """The findings in words, and how large the effect on scores is, by one readout."""
     for readout in evidence.readouts:
         how = READ_AS[readout.name]
@@ -250,7 +252,7 @@ def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float], points: Re
     yield f"p is adjusted for {len(evidence.tests)} tests, and {order_tests.LEVEL:g} or less is a finding."
 
 
-def _size(points: Readout) -> Iterator[str]:
+def _size(points: ReadoutResults) -> Iterator[str]:
     """Sentence on the size of the effect on scores, against the margin."""
     small, how = points.small_points, POINTS_AS[points.name]
     if small.shown:
@@ -316,7 +318,7 @@ def _reach(interval: Interval) -> float:
     return max(abs(interval.low), abs(interval.high))
 
 
-def _extremes(readout: Readout) -> str:
+def _extremes(readout: ReadoutResults) -> str:
     shares = [share.estimate for share in readout.shares]
     most, least = int(np.argmax(shares)), int(np.argmin(shares))
     return (
@@ -325,7 +327,7 @@ def _extremes(readout: Readout) -> str:
     )
 
 
-def _preference(readout: Readout) -> str:
+def _preference(readout: ReadoutResults) -> str:
     values = [interval.estimate for interval in readout.preference]
     if not values or any(math.isnan(value) for value in values):
         return "by how much cannot be told, since one position is always chosen or the orderings do not tell"
@@ -337,7 +339,7 @@ def _preference(readout: Readout) -> str:
     )
 
 
-def _others(readout: Readout) -> str:
+def _others(readout: ReadoutResults) -> str:
     """Words on the positions clearly above 0 and below 0, where these are more than the two extremes."""
     above = [place for place, interval in enumerate(readout.preference, start=1) if interval.low > 0]
     below = [place for place, interval in enumerate(readout.preference, start=1) if interval.high < 0]
@@ -356,15 +358,15 @@ def _and(places: list[int]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _interaction(readout: Readout) -> str:
+def _interaction(readout: ReadoutResults) -> str:
     value = readout.interaction
     ends = ("highest", "lowest") if value.estimate < 0 else ("lowest", "highest")
-    size = Interval(-value.estimate, -value.high, -value.low) if value.estimate < 0 else value
+    size = -value if value.estimate < 0 else value
     gains = f"the {ends[0]} score gains at the first position and the {ends[1]} at the last"
     return f"{gains}, {_interval(size, '+z.2f')} log-odds beside other scores"
 
 
-def _points(readout: Readout) -> str:
+def _points(readout: ReadoutResults) -> str:
     if not readout.usual.known:
         return "where each score stands changes the mean score"
     gap = f"the two orderings that differ most are {readout.largest_gap:.2f} points apart"
@@ -373,7 +375,7 @@ def _points(readout: Readout) -> str:
 
 
 def _interval(value: Interval, form: str) -> str:
-    ends = "" if math.isnan(value.low) else f" [{value.low:{form}}, {value.high:{form}}]"
+    ends = f" [{value.low:{form}}, {value.high:{form}}]" if value.bounded else ""
     return f"{value.estimate:{form}}{ends}"
 
 

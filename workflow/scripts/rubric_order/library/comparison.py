@@ -9,7 +9,11 @@ import pandas as pd
 
 from rubric_order.analyses.position.judge_comparison import estimate as judge_comparison
 from rubric_order.base.errors import InputError
+from rubric_order.base.intervals import Interval
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import rows_with
 from rubric_order.cards.card import Card, facts
+from rubric_order.cards.verdict import READ_AS
 from rubric_order.library import estimates
 from rubric_order.library.results import Reads
 from rubric_order.methods.position import uniformity
@@ -19,13 +23,12 @@ from rubric_order.pages import page as pages
 FORMAT, VERSION = "rubric-order comparison", 1
 LEVEL = 0.05  # of all tests of a comparison together
 QUANTITIES = {
-    "first_last": "first less last position, log-odds",
-    "ends_middle": "first and last less the middle, log-odds",
-    "usual_minus_balanced": "usual ordering less mean of all orderings, points",
-}
+    "first_last": ("first less last position", "log-odds"),
+    "ends_middle": ("first and last less the middle", "log-odds"),
+    "usual_minus_balanced": ("usual ordering less mean of all orderings", "points"),
+}  # in words, and their units
 DIFFERENT, NOT_FOUND, CANNOT_TELL = OUTCOMES = ("different", "no difference found", "cannot tell")
-READOUTS = {"hard": "written", "soft": "probabilities"}
-READ_AS = {"hard": "", "soft": " by the option probabilities"}
+READOUTS: dict[str, str] = {Readout.HARD: "written", Readout.SOFT: "probabilities"}
 
 
 class Difference(NamedTuple):
@@ -53,7 +56,7 @@ class Difference(NamedTuple):
     @property
     def unit(self) -> str:
         """Unit that the quantity is measured in."""
-        return QUANTITIES[self.quantity].rpartition(", ")[2]
+        return QUANTITIES[self.quantity][1]
 
     @property
     def words(self) -> tuple[str, str, str, str, str, str]:
@@ -61,7 +64,7 @@ class Difference(NamedTuple):
         ends = "no interval" if math.isnan(self.low) else f"{self.low:+z.2f}, {self.high:+z.2f}"
         p = "-" if math.isnan(self.p_holm) else "< .001" if self.p_holm < 0.001 else f"{self.p_holm:.3f}".lstrip("0")
         sides = (f"{self.of_one:+z.2f}", f"{self.of_other:+z.2f}", f"{self.estimate:+z.2f} [{ends}]")
-        return (QUANTITIES[self.quantity], READOUTS[self.readout], *sides, p)
+        return (", ".join(QUANTITIES[self.quantity]), READOUTS[self.readout], *sides, p)
 
 
 class Comparison(NamedTuple):
@@ -168,7 +171,7 @@ def compare(one: Reads, other: Reads | None = None) -> Comparison:
     groups = own[0].drop_duplicates("item_id").set_index("item_id")["group_id"]
     scores["group_id"] = scores["item_id"].map(groups)  # one grouping for both
     rows = judge_comparison.estimate(scores, confidence=estimates.CONFIDENCE, sampling_temperatures={}, sweeps={})
-    chosen = rows[(rows["cluster"] == "group") & (rows["compared"] == "judge") & rows["quantity"].isin(QUANTITIES)]
+    chosen = rows_with(rows, cluster="group", compared="judge", quantity=list(QUANTITIES))
     differences = _differences(chosen)
     word, reasons = verdict(differences, groups.nunique())
     return Comparison(judge_names[0], judge_names[1], word, reasons, differences, len(shared), groups.nunique())
@@ -186,23 +189,12 @@ def _sides(one: Reads, other: Reads | None) -> list[pd.DataFrame]:
 def _differences(chosen: pd.DataFrame) -> tuple[Difference, ...]:
     """The rows with p-values adjusted for all of them."""
     adjusted = multiplicity.holm(chosen["p"].to_numpy(dtype=float))
-    sign = chosen["one"].eq("j0").map({True: 1.0, False: -1.0}).to_numpy()
     differences = []
-    for row, p, side in zip(chosen.to_dict("records"), adjusted, sign, strict=True):
-        low, high = sorted((float(side * row["ci_low"]), float(side * row["ci_high"])))
-        first, second = (float(row["of_one"]), float(row["of_other"]))[:: int(side)]
+    for row, p, is_first in zip(chosen.to_dict("records"), adjusted, chosen["one"] == "j0", strict=True):
+        interval, sides = Interval.of(row), (float(row["of_one"]), float(row["of_other"]))
+        interval, sides = (interval, sides) if is_first else (-interval, sides[::-1])
         differences.append(
-            Difference(
-                row["quantity"],
-                row["readout"],
-                first,
-                second,
-                float(side * row["estimate"]),
-                low,
-                high,
-                float(p),
-                int(row["n_clusters"]),
-            )
+            Difference(row["quantity"], row["readout"], *sides, *interval, float(p), int(row["n_clusters"]))
         )
     return tuple(differences)
 
@@ -225,7 +217,7 @@ def verdict(differences: Sequence[Difference], n_groups: int) -> tuple[str, tupl
     if not significant:
         return NOT_FOUND, ("No difference is found. That does not show that there is none: see the intervals.",)
     return DIFFERENT, tuple(
-        f"They differ in {QUANTITIES[diff.quantity]}{READ_AS[diff.readout]}: {diff.of_one:+z.2f} and "
+        f"They differ in {', '.join(QUANTITIES[diff.quantity])}{READ_AS[diff.readout]}: {diff.of_one:+z.2f} and "
         f"{diff.of_other:+z.2f}, a difference of {diff.estimate:+z.2f} [{diff.low:+z.2f}, {diff.high:+z.2f}]."
         for diff in significant
     )

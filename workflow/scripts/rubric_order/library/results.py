@@ -14,6 +14,7 @@ import pandas as pd
 from rubric_order import catalogue
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
+from rubric_order.base.readouts import Readout
 from rubric_order.cards.card import Card
 from rubric_order.cards.card import cards as make_cards
 from rubric_order.library import estimates
@@ -77,7 +78,7 @@ class BiasCards(Sequence[Card]):
 
     def plot(self) -> Figure:
         """Draw the share of each position."""
-        return _drawn("position_selection", self.statistics, readouts=["hard", "soft"], panel_height_in=2.2)
+        return _drawn("position_selection", self.statistics, readouts=list(Readout), panel_height_in=2.2)
 
 
 def position_bias(reads: Reads) -> Result:
@@ -93,14 +94,14 @@ def position_bias(reads: Reads) -> Result:
     scores = estimates.scores_of(reads)
     estimated = {name: estimates.estimate(name, scores) for name in ("position_selection", "position_preference")}
     joined = pd.concat([part.dropna(axis=1, how="all") for part in estimated.values()], ignore_index=True)
-    options = {"readouts": ["hard", "soft"], "panel_height_in": 2.2}
+    options = {"readouts": list(Readout), "panel_height_in": 2.2}
     return Result(_shown(joined), estimated, lambda: _drawn("position_selection", estimated, **options))
 
 
 def score_effects(reads: Reads) -> Result:
     """By how many points the order of the score levels moves the scores. Arguments as of `position_bias`."""
     estimated = {"score_effects": estimates.estimate("score_effects", estimates.scores_of(reads))}
-    options = {"readouts": ["hard", "soft"], "row_height_in": 0.2, "dataset": "all"}
+    options = {"readouts": list(Readout), "row_height_in": 0.2, "dataset": "all"}
     return Result(_shown(estimated["score_effects"]), estimated, lambda: _drawn("score_effects", estimated, **options))
 
 
@@ -197,7 +198,7 @@ def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:
         n=int(table["n"].iloc[0]),
         strategies=list(table["strategy"].unique()),
         measure="pearson",
-        readout="hard",
+        readout=Readout.HARD,
         panel_height_in=2.2,
         labels=Labels(judges=judges, datasets={"reads": "reads"}),
         **SIZE,

@@ -13,6 +13,7 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, KEYS
+from rubric_order.base.readouts import Readout
 from rubric_order.methods.position import uniformity
 from rubric_order.prompts import orderings
 from rubric_order.simulation.judge import Selection, Simulation, human_scores, joined, opinions, quality_of, select
@@ -179,7 +180,7 @@ def true_shares(
     *,
     strategy: str = "balanced",
     temperature: float = 1.0,
-    readout: str = "hard",
+    readout: Readout = Readout.HARD,
     items: int = ITEMS_OF_TRUTH,
     seed: int = 1,
 ) -> Truth:
@@ -202,27 +203,21 @@ def true_shares(
 
 def true_v(judge: Simulation, n: int, **options: object) -> Truth:
     """Cramer's V of the true shares. Takes the options of `true_shares`."""
-    settings = {
-        "strategy": "balanced",
-        "temperature": 1.0,
-        "readout": "hard",
-        "items": ITEMS_OF_TRUTH,
-        "seed": 1,
-    } | options
-    shares, residual = _shares(_position_totals(judge, n, **settings))
+    defaults = {"strategy": "balanced", "temperature": 1.0, "readout": Readout.HARD, "items": ITEMS_OF_TRUTH, "seed": 1}
+    shares, residual = _shares(_position_totals(judge, n, **defaults | options))
     v = uniformity.cramers_v(shares)
     slope = n / (n - 1) * (shares - 1 / n) / v
     return Truth(v, (residual @ slope).std() / np.sqrt(len(residual)))
 
 
 def _position_totals(
-    judge: Simulation, n: int, strategy: str, temperature: float, readout: str, items: int, seed: int
+    judge: Simulation, n: int, strategy: str, temperature: float, readout: Readout, items: int, seed: int
 ) -> np.ndarray:
     """Expected number of times that each position is selected in each item. Shape (items, n)."""
     totals = []
     for batch in _batches(judge, items, seed, n=n, strategies=[strategy], temperature=temperature):
         reads = batch[strategy]
-        if readout == "soft":
+        if readout == Readout.SOFT:
             expected = reads.probabilities
         elif temperature == 1:
             expected = reads.selection.probabilities.reshape(reads.shown.shape)
@@ -247,7 +242,7 @@ def true_agreement(
     strategies: Sequence[str] = ("balanced", "fixed"),
     budget: int | None = None,
     temperature: float = 1.0,
-    readout: str = "hard",
+    readout: Readout = Readout.HARD,
     raters: int = 3,
     rater_noise: float = 0.75,
     items: int = ITEMS_OF_TRUTH,
@@ -270,7 +265,7 @@ def true_agreement(
     for batch in _batches(judge, items, seed, n=n, strategies=strategies, **study):
         for strategy, reads in batch.items():
             expected = (reads.probabilities * reads.shown).sum(axis=2)
-            scores = reads.scores if readout == "hard" else expected
+            scores = reads.scores if readout == Readout.HARD else expected
             has_score = ~np.isnan(scores)
             with np.errstate(invalid="ignore"):
                 means[strategy].append(np.where(has_score, scores, 0).sum(axis=1) / has_score.sum(axis=1))

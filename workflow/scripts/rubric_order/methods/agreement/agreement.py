@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from rubric_order.methods.agreement import correlations, variants
+from rubric_order.base.intervals import Interval
+from rubric_order.methods.agreement.agreement import correlations, variants
 from rubric_order.methods.uncertainty import resampling
 
 
@@ -43,12 +44,11 @@ def _sizes(unit: np.ndarray) -> np.ndarray:
     return resampling.part_sizes(np.unique(unit, return_inverse=True)[1])
 
 
-def single(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float) -> dict:
-    """`estimate`, `ci_low` and `ci_high` of a statistic, see `parts`; by Student's t."""
+def single(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float) -> Interval:
+    """A statistic, see `parts`, with its interval by Student's t."""
     values = parts(quantity, x, y, unit)
     scales = {"scale": np.arctanh, "back": np.tanh} if quantity in FISHER else {}
-    ends = resampling.jackknife_t(values, confidence, sizes=_sizes(unit), **scales)
-    return {"estimate": float(values[0]), "ci_low": float(ends.low), "ci_high": float(ends.high)}
+    return resampling.jackknife_t(values, confidence, sizes=_sizes(unit), **scales).interval
 
 
 def difference(

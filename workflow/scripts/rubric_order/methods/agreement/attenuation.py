@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import distributions, resampling
 
 COLUMNS_DIFFER = 0.05  # level at which columns are taken for raters of their own
@@ -41,7 +42,7 @@ def rater_noise(scores: np.ndarray) -> tuple[np.ndarray, bool]:
 
 def corrected(
     judge: np.ndarray, human: np.ndarray, noise: np.ndarray, clusters: np.ndarray, confidence: float
-) -> dict[str, tuple[float, float, float]]:
+) -> dict[str, Interval]:
     """Reliability of the mean human score, and Pearson's r corrected for what it falls short of 1.
 
     Raters are taken to err independently of each other. What they err in together, and what the judge errs in with
@@ -53,9 +54,9 @@ def corrected(
         clusters: number of each item's cluster, from 0 and without gaps, shape (n_items,).
 
     Returns:
-        ``human_reliability`` and ``pearson_corrected``, each as estimate and ends of its interval: a jackknife over
-        clusters with Student's t. The corrected r can be above 1 by chance. NaN where a score does not vary, or human
-        scores vary by no more than noise.
+        ``human_reliability`` and ``pearson_corrected``, with intervals of a jackknife over clusters with Student's t.
+        The corrected r can be above 1 by chance. NaN where a score does not vary, or human scores vary by no more than
+        noise.
 
     Source: Spearman (1904), The proof and measurement of association between two things; the reliability is that of a
     mean, in the one-way analysis of variance where no rater has a column, else in the two-way one (Shrout and Fleiss,
@@ -71,6 +72,5 @@ def corrected(
         defined = (of_judge > _NO_VARIANCE * count) & (true > _NO_VARIANCE * count)
         values = np.column_stack([true / of_human, (xy - x * y / count) / np.sqrt(of_judge * true)])
     values = np.where(defined[:, None], values, np.nan)
-    low, high = resampling.left_out_interval(values, confidence, sizes=moments[:, 0])
-    quantities = ("human_reliability", "pearson_corrected")
-    return dict(zip(quantities, zip(values[0].tolist(), low.tolist(), high.tolist(), strict=True), strict=True))
+    ends = resampling.left_out_interval(values, confidence, sizes=moments[:, 0])
+    return dict(zip(("human_reliability", "pearson_corrected"), map(Interval, values[0], *ends), strict=True))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import resampling
 
 COUNTED_ONE_BY_ONE = 128  # distinct values; more are sorted first
@@ -230,18 +231,17 @@ class Pairs:
         """
         return self.once - self._counts(self._clusters % resampling.MAX_LEFT_OUT)
 
-    def interval(self, statistic: Statistic, confidence: float) -> tuple[float, tuple[float, float]]:
+    def interval(self, statistic: Statistic, confidence: float) -> Interval:
         """A statistic of all pairs, with its interval; one cluster has none.
 
         Args:
             statistic: of x, y and weights.
 
         Returns:
-            The statistic; and the interval of a jackknife over clusters on the scale of Fisher's z, with Student's t.
+            The statistic with the interval of a jackknife over clusters on the scale of Fisher's z, with Student's t.
         """
         values = statistic(self.x, self.y, np.vstack([self.once, self.left_out()]))
         if self.n_clusters < 2:
-            return float(values[0]), (np.nan, np.nan)
+            return Interval(float(values[0]))
         sizes = resampling.part_sizes(self._clusters)
-        jackknife = resampling.jackknife_t(values, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh)
-        return float(values[0]), (float(jackknife.low), float(jackknife.high))
+        return resampling.jackknife_t(values, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh).interval

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
 from rubric_order.methods.comparisons import comparison_reads, series
 from rubric_order.methods.uncertainty import resampling
@@ -94,9 +95,7 @@ def majority(winners: np.ndarray, p: int) -> np.ndarray:
     return np.where(most == 0, series.NONE, np.where(several, series.TIE, votes.argmax(axis=1)))
 
 
-def kappa(
-    one: np.ndarray, other: np.ndarray, cluster: np.ndarray, p: int, confidence: float
-) -> tuple[float, float, float]:
+def kappa(one: np.ndarray, other: np.ndarray, cluster: np.ndarray, p: int, confidence: float) -> Interval:
     """Cohen's kappa of two judges' choices, with the jackknife's interval over clusters.
 
     By chance the judges agree as if each chose the first candidate, the second, ... and a tie as often as it does,
@@ -112,5 +111,4 @@ def kappa(
         shares = sums[:, 1:] / sums[:, :1]
         chance = (shares[:, 1 : p + 2] * shares[:, p + 2 :]).sum(axis=1)
         values = np.where(chance < 1, (shares[:, 0] - chance) / (1 - chance), np.nan)
-    jackknife = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(cluster))
-    return float(values[0]), float(jackknife.low), float(jackknife.high)
+    return resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(cluster)).interval

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rubric_order.base.readouts import Readout
 from rubric_order.methods.position.blocks import Block
 from rubric_order.methods.position.selections import READOUTS
 
@@ -36,7 +37,7 @@ def copies(block: Block) -> Copies:
     """
     group = block.units("group")
     item_ids = block.items["item_id"].to_numpy(dtype=str)
-    column = READOUTS["soft"]
+    column = READOUTS[Readout.SOFT]
     if column in block.table and block.table[column].notna().any():
         return _named(_of_probabilities(block), group, item_ids)
     scores = block.matrix("score")
@@ -60,7 +61,7 @@ def _least(scores: np.ndarray, known: np.ndarray) -> np.ndarray:
 def _of_probabilities(block: Block) -> np.ndarray:
     """Number of each item's vector of probabilities; -1 where one is not known, or all are 0 or 1."""
     values = np.full((len(block.items), int(block.column.max()) + 1, block.n), np.nan)
-    column = block.table[READOUTS["soft"]]
+    column = block.table[READOUTS[Readout.SOFT]]
     rows = np.flatnonzero(column.notna())
     values[block.item[rows], block.column[rows]] = np.stack(column.to_numpy()[rows])
     table = values.reshape(len(values), -1)

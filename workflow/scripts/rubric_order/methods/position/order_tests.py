@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rubric_order.base.readouts import Readout
 from rubric_order.methods.uncertainty import multiplicity
 
-HARD, SOFT = "hard", "soft"
 SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL = "selection", "preference", "interaction", "points", "usual"
 TESTS = (SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL)
 LEVEL = 0.03  # of all tests of a card together: some reject at up to 1.6 times their level, and 5% are to hold
@@ -34,8 +34,8 @@ NEAR = 1.25  # factor by which the exponent of `sampling.exponent` may miss 1
 class Deciding(NamedTuple):
     """The readout that decides what is in log-odds, and what is in points."""
 
-    log_odds: str
-    points: str
+    log_odds: Readout
+    points: Readout
 
 
 def drawn_as_they_are(low: float, high: float, temperature: float) -> bool:
@@ -58,7 +58,8 @@ def deciding(*, hard: bool, known: float, drawn: bool) -> Deciding:
         drawn: see `drawn_as_they_are`.
     """
     soft = known >= LEAST_KNOWN or (known > 0 and not hard)
-    return Deciding(SOFT if soft else HARD, SOFT if soft and (drawn or not hard) else HARD)
+    log_odds = Readout.SOFT if soft else Readout.HARD
+    return Deciding(log_odds, log_odds if drawn or not hard else Readout.HARD)
 
 
 def adjusted(p: Mapping[tuple[str, str], float], n: int, by: Deciding) -> dict[tuple[str, str], float]:
@@ -81,9 +82,10 @@ def family(n: int, by: Deciding, p: Mapping[tuple[str, str], float] | None = Non
     """
     if n > 2:
         both = [(by.log_odds, PREFERENCE), (by.log_odds, INTERACTION), (by.points, POINTS), (by.points, USUAL)]
-        return both if by.log_odds == SOFT else [(HARD, SELECTION), *both]
-    of_soft, of_hard = [(SOFT, PREFERENCE), (SOFT, POINTS)], [(HARD, POINTS), (HARD, SELECTION), (HARD, PREFERENCE)]
-    kinds = [*([of_soft] if by.log_odds == SOFT else []), *([of_hard] if by.points == HARD else [])]
+        return both if by.log_odds == Readout.SOFT else [(Readout.HARD, SELECTION), *both]
+    of_soft = [(Readout.SOFT, test) for test in (PREFERENCE, POINTS)]
+    of_hard = [(Readout.HARD, test) for test in (POINTS, SELECTION, PREFERENCE)]
+    kinds = [*([of_soft] if by.log_odds == Readout.SOFT else []), *([of_hard] if by.points == Readout.HARD else [])]
     p = p or {}
     return [next((key for key in kind if not math.isnan(p.get(key, math.nan))), kind[0]) for kind in kinds]
 

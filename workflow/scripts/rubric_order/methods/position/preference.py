@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rubric_order.base import permutations
+from rubric_order.base.readouts import Readout
 from rubric_order.methods.position.blocks import Block
 from rubric_order.methods.position.selections import READOUTS
 from rubric_order.methods.uncertainty import cluster_robust, conditional_logit, rao_scott
@@ -137,7 +138,7 @@ def compared(block: Block, readout: str) -> Hard | Soft:
     column = block.table[READOUTS[readout]]
     usable = np.flatnonzero(column.notna())
     cells, shown = (block.item[usable], block.column[usable]), block.shown[usable]
-    if readout == "hard":
+    if readout == Readout.HARD:
         scores = np.full(shape[:2], -1, dtype=np.int8)
         at = column.to_numpy(dtype=float, na_value=np.nan)[usable].astype(int) - 1
         scores[cells] = np.take_along_axis(shown, at[:, None], axis=1)[:, 0] - 1

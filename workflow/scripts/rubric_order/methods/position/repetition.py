@@ -7,6 +7,7 @@ nothing of the others, and variances taken from them alone are not those of repe
 import numpy as np
 
 from rubric_order.base.keys import VALUES
+from rubric_order.base.readouts import Readout
 from rubric_order.methods.position.blocks import Block
 
 PROBABILITIES, REPEATS = "option probabilities", "repeats"  # what variances of repetition are known from
@@ -83,7 +84,7 @@ def _from_probabilities(
     block: Block, readout: str, known: np.ndarray, shape: tuple[int, int], temperature: float
 ) -> np.ndarray:
     variance = np.full(shape, np.nan)
-    if readout == "soft":
+    if readout == Readout.SOFT:
         drawn = np.zeros(known.sum())
     else:
         shares = at_temperature(np.stack(block.table["position_probabilities"].to_numpy()[known]), temperature)

@@ -1,9 +1,8 @@
 """The power of the option probabilities from which answers are drawn."""
 
-from typing import NamedTuple
-
 import numpy as np
 
+from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.methods.uncertainty import cluster_robust
 from rubric_order.methods.uncertainty.resampling import sum_units
 
@@ -12,15 +11,7 @@ LEAST = 1e-6  # an option that was written and has no probability is taken to ha
 CONFIDENCE = 0.99
 
 
-class Exponent(NamedTuple):
-    """An estimate with its interval; NaN where it is unknown."""
-
-    estimate: float = np.nan
-    low: float = np.nan
-    high: float = np.nan
-
-
-def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Exponent:
+def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Interval:
     """The power of option probabilities from which answers look drawn: an option is written with probability p^b.
 
     It is 1 where answers are drawn from the probabilities as they are, 1 / T where they are drawn at temperature T and
@@ -49,12 +40,11 @@ def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Exp
 
     low, high = SMALLEST, GREATEST
     if not len(own) or parts(low)[0].sum() <= 0 or parts(high)[0].sum() >= 0:
-        return Exponent()
+        return UNKNOWN
     for _ in range(STEPS):  # the derivative falls with b
         middle = (low + high) / 2
         low, high = (middle, high) if parts(middle)[0].sum() > 0 else (low, middle)
     slope, information = parts(low)
     if not information > 0:
-        return Exponent()
-    interval = cluster_robust.interval(low, sum_units(slope, cluster) / information, CONFIDENCE)
-    return Exponent(low, interval["ci_low"], interval["ci_high"])
+        return UNKNOWN
+    return Interval.of(cluster_robust.interval(low, sum_units(slope, cluster) / information, CONFIDENCE))

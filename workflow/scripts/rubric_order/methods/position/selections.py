@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rubric_order.base.readouts import Readout
 from rubric_order.methods.position.blocks import Block
 
 # The selected position of a read by readout: of the option that was written, and the probability of each position.
-READOUTS = {"hard": "position", "soft": "position_probabilities"}
+READOUTS = {Readout.HARD: "position", Readout.SOFT: "position_probabilities"}
 
 
 def counts(block: Block, readout: str) -> np.ndarray:
@@ -21,7 +22,7 @@ def counts(block: Block, readout: str) -> np.ndarray:
     usable = column.notna().to_numpy()
     if not usable.any():
         return np.zeros(shape)
-    if readout == "hard":
+    if readout == Readout.HARD:
         cell = block.item[usable] * block.n + column[usable].to_numpy(dtype=int) - 1
         return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
     probabilities = np.stack(column[usable].to_numpy())
@@ -44,7 +45,7 @@ def evened(block: Block, readout: str) -> np.ndarray:
     n, column = block.n, block.table[READOUTS[readout]]
     usable = column.notna().to_numpy()
     design, item = block.design_of(usable), block.item[usable]
-    if readout == "hard":
+    if readout == Readout.HARD:
         place = column.to_numpy(dtype=float, na_value=0).astype(int)[usable]
         chosen = (place[:, None] == np.arange(1, n + 1)).astype(float)
     else:
@@ -72,7 +73,7 @@ def by_score(block: Block, readout: str) -> np.ndarray:
         chances to be selected: how often the score stood there in a read with this readout.
     """
     n, items = block.n, len(block.items)
-    if readout == "hard":
+    if readout == Readout.HARD:
         usable = block.table["position"].notna().to_numpy()
         place = block.table["position"].to_numpy(dtype=float, na_value=0).astype(int)
         weights = (place[usable, None] == np.arange(1, n + 1)).astype(float)
@@ -110,7 +111,7 @@ def variety(block: Block, readout: str) -> Variety:
     totals = by_score(block, readout)[0].sum(axis=-1)
     reads = totals.sum(axis=1)  # a read's probabilities sum to 1
     squares = reads
-    if readout == "soft":
+    if readout == Readout.SOFT:
         usable = block.table["position_probabilities"].notna().to_numpy()
         own = (np.stack(block.table["position_probabilities"].to_numpy()[usable]) ** 2).sum(axis=1)
         squares = np.bincount(block.item[usable], weights=own, minlength=len(totals))

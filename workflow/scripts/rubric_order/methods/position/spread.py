@@ -17,7 +17,7 @@ from rubric_order.methods.uncertainty import additive, distributions, resampling
 UNKNOWN, EXACT = "", "option probabilities"  # what the variance of repetition is known from, beside repeats
 
 
-class Interval(NamedTuple):
+class NestedIntervals(NamedTuple):
     """An estimate with its interval over clusters, and one at another confidence; NaN where it is not known."""
 
     estimate: float
@@ -35,7 +35,7 @@ def mean_interval(
     level: float,
     added: float = 0.0,
     logarithm: bool = False,
-) -> Interval:
+) -> NestedIntervals:
     """Mean over items with its interval: a jackknife over clusters, and Student's t with `resampling.degrees`.
 
     Args:
@@ -50,16 +50,16 @@ def mean_interval(
     mean = total[1] / total[0] + added
     df = resampling.degrees(sums[:, 0])
     if logarithm and mean <= additive.ROUNDING**2 and not values.any():
-        return Interval(0.0, 0.0, 0.0, 0.0, 0.0)
+        return NestedIntervals(0.0, 0.0, 0.0, 0.0, 0.0)
     if units < 3 or not df > 0:
-        return Interval(mean, *[np.nan] * 4)
+        return NestedIntervals(mean, *[np.nan] * 4)
     left_out = (total[1] - sums[:, 1]) / (total[0] - sums[:, 0])
     error = np.sqrt((units - 1) / units * np.square(left_out - left_out.mean()).sum())
     if logarithm and mean > 0:
         ends = [np.exp(np.log(mean) + side * error / mean) for side in _widths(df, confidence, level)]
     else:
         ends = [mean + side * error for side in _widths(df, confidence, level)]
-    return Interval(mean, *map(float, ends))
+    return NestedIntervals(mean, *map(float, ends))
 
 
 def _widths(df: float, confidence: float, level: float) -> list[float]:
@@ -69,9 +69,9 @@ def _widths(df: float, confidence: float, level: float) -> list[float]:
     return [-outer, outer, -inner, inner]
 
 
-def root(of: Interval) -> Interval:
+def root(of: NestedIntervals) -> NestedIntervals:
     """A standard deviation from the variance; what is below 0 counts as 0."""
-    return Interval(*(float(np.sqrt(np.maximum(value, 0))) for value in of))
+    return NestedIntervals(*(float(np.sqrt(np.maximum(value, 0))) for value in of))
 
 
 def item_variances(

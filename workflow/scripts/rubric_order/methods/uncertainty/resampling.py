@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rubric_order.base import randomness
+from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import cluster_robust, distributions
 
 _DRAWS_IN_CACHE = 32_768  # a quarter of a megabyte
@@ -88,16 +89,22 @@ class Jackknife(NamedTuple):
     """Results of a jackknife for an estimate; each of the estimate's shape, NaN where there are less than two parts.
 
     Attributes:
-        low, high: ends of the interval.
+        estimate: of all parts. low, high: ends of its interval.
         error: standard error, on the scale that the interval comes from.
         p: of the estimate being 0, two-sided. NaN with fewer than three parts, or where the estimate is the same
             without each of them.
     """
 
+    estimate: np.ndarray
     low: np.ndarray
     high: np.ndarray
     error: np.ndarray
     p: np.ndarray
+
+    @property
+    def interval(self) -> Interval:
+        """The estimate with its interval, where it is one number."""
+        return Interval(float(self.estimate), float(self.low), float(self.high))
 
 
 def degrees(sizes: np.ndarray) -> float:
@@ -189,12 +196,12 @@ def jackknife_t(
     Source: the delete-a-group jackknife, Kott (2001), about the estimate of all; for the degrees of freedom see
     `cluster_robust.Weights`.
     """
-    parts = len(values) - 1
+    parts, estimate = len(values) - 1, values[0]
     with np.errstate(invalid="ignore", divide="ignore"):
         values = values if scale is None else scale(values)
         if parts < 2:
             nothing = np.full(values.shape[1:], np.nan)
-            return Jackknife(nothing, nothing, nothing, nothing)
+            return Jackknife(estimate, nothing, nothing, nothing, nothing)
         df = parts - 1 if sizes is None else degrees(sizes)
         error = np.sqrt((parts - 1) / parts * ((values[1:] - values[0]) ** 2).sum(axis=0))
         error = np.where(np.isfinite(values[0]), error, np.nan)
@@ -202,7 +209,7 @@ def jackknife_t(
         told = (error > LEAST_ERROR) & (parts > 2)
         p = np.where(told, 2 * distributions.t_tail(np.where(told, np.abs(values[0]) / error, 0), df), np.nan)
     ends = [end if back is None else back(end) for end in (values[0] - width, values[0] + width)]
-    return Jackknife(*ends, error, p)
+    return Jackknife(estimate, *ends, error, p)
 
 
 def left_out_interval(values: np.ndarray, confidence: float, *, sizes: np.ndarray | None = None) -> np.ndarray:
@@ -220,21 +227,20 @@ def left_out_interval(values: np.ndarray, confidence: float, *, sizes: np.ndarra
     return np.where(varies, np.array([jackknife.low, jackknife.high]), np.nan)
 
 
-def correlation(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: float) -> tuple[float, float, float]:
+def correlation(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: float) -> Interval:
     """Pearson's correlation with the jackknife's interval over clusters, on Fisher's scale.
 
     Args:
         x, y: shape (m,). cluster: number of each value's cluster, from 0, shape (m,).
 
     Returns:
-        The correlation and the ends of its interval; NaN where a column does not vary.
+        The correlation; NaN where a column does not vary.
     """
     moments = np.column_stack([np.ones(len(x)), x, y, x**2, y**2, x * y])
     n, a, b, aa, bb, ab = left_out_sums(moments, cluster).T
     with np.errstate(invalid="ignore", divide="ignore"):
         r = (ab - a * b / n) / np.sqrt((aa - a**2 / n) * (bb - b**2 / n))
-    jackknife = jackknife_t(r, confidence, sizes=part_sizes(cluster), scale=np.arctanh, back=np.tanh)
-    return float(r[0]), float(jackknife.low), float(jackknife.high)
+    return jackknife_t(r, confidence, sizes=part_sizes(cluster), scale=np.arctanh, back=np.tanh).interval
 
 
 def interval_of_mean(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:

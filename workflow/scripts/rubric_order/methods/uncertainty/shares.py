@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
+from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import distributions, resampling
 
 
@@ -22,6 +23,11 @@ class Ratio(NamedTuple):
     high: float
     n: int
     n_clusters: int
+
+    @property
+    def interval(self) -> Interval:
+        """The ratio with the ends of its interval."""
+        return Interval(self.estimate, self.low, self.high)
 
 
 def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -48,10 +49,8 @@ def draw(
 
     Source: after Xu et al. (2026), Figure 9.
     """
-    chosen = budget_curve.query(
-        "study == @study and profile == @profile and n == @n and strategy in @strategies and readout == @readout"
-        " and statistic == @measure and cluster == @cluster and quantity == 'r'"
-    )
+    reads = {"study": study, "profile": profile, "n": n, "strategy": strategies, "readout": readout, "cluster": cluster}
+    chosen = rows_with(budget_curve, **reads, statistic=measure, quantity="r")
     if chosen.empty:
         reason = f"No items of study {study} with human scores and several reads"
         return style.nothing(reason, width_in=width_in)
@@ -65,7 +64,7 @@ def draw(
         axis.set_visible(cell in cells)
     last = int(chosen["k"].max())
     for cell, (judge, dataset) in cells.items():
-        block = chosen[(chosen["judge"] == judge) & (chosen["dataset"] == dataset)]
+        block = rows_with(chosen, judge=judge, dataset=dataset)
         _draw_panel(axes[cell], block, [name for name in strategies if name in set(block["strategy"])])
         items = style.count_range(block["n_items"])
         axes[cell].set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({items} items)")

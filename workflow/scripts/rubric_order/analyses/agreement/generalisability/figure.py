@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -41,10 +42,8 @@ def draw(
         columns: panels a row, at most.
         labels: of judges and datasets.
     """
-    chosen = generalisability.query(
-        "study == @study and profile == @profile and strategy == @strategy and n == @n and readout == @readout"
-        " and cluster == @cluster and orderings.notna()"
-    )
+    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "readout": readout, "cluster": cluster}
+    chosen = rows_with(generalisability, **reads).dropna(subset="orderings")
     panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
     if not panels:
         reason = f"No items of which all are read in the same orderings (strategy: {strategy})"
@@ -55,7 +54,7 @@ def draw(
     )  # with the legend and the name of the axis
     last = int(chosen["orderings"].max())
     for axis, (dataset, judge) in zip(shown, panels, strict=True):
-        block = chosen[(chosen["dataset"] == dataset) & (chosen["judge"] == judge)]
+        block = rows_with(chosen, dataset=dataset, judge=judge)
         _draw_panel(axis, block)
         axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({block['n_items'].max()} items)")
     axes[0, 0].set_ylim(0, 1.02)
@@ -70,8 +69,8 @@ def draw(
 
 def _draw_panel(axis: Axes, block: pd.DataFrame) -> None:
     by = block.set_index("quantity")
-    general = block[block["quantity"] == "generalisability"]
-    once = general[general["repeats"] == 1].sort_values("orderings")
+    general = rows_with(block, quantity="generalisability")
+    once = rows_with(general, repeats=1).sort_values("orderings")
     repeated = general[(general["orderings"] == 1) & (general["repeats"] > 1)]
     repeated = pd.concat([once.head(1), repeated]).sort_values("repeats") if len(repeated) else repeated
     lines = [(once, "orderings", "k orderings, once each", 0), (repeated, "repeats", "one ordering, k times", 1)]
@@ -81,7 +80,7 @@ def _draw_panel(axis: Axes, block: pd.DataFrame) -> None:
         if shown.any():
             look = style.look(place) | {"markersize": style.scaled(3), "linewidth": style.scaled(1.2)}
             axis.errorbar(x[shown], y[shown], yerr=style.half_intervals(line)[:, shown], label=name, **look)
-    depend = block[(block["quantity"] == "dependability") & (block["repeats"] == 1)].sort_values("orderings")
+    depend = rows_with(block, quantity="dependability", repeats=1).sort_values("orderings")
     axis.plot(depend["orderings"], depend["estimate"], linestyle=":", color=style.colour(0), label="dependability")
     if "observed" in by.index:
         seen = block[block["quantity"] == "observed"]

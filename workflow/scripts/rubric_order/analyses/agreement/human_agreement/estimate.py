@@ -7,7 +7,7 @@ import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import attenuation, correlations, item_scores
+from rubric_order.methods.agreement.agreement import attenuation, correlations, item_scores
 from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import bounds
 
@@ -101,11 +101,9 @@ def _correlations(name: dict, items: pd.DataFrame, scale: Sequence[float], confi
         common["method"] = f"jackknife over {cluster}s, Fisher's z and Student's t"
         for quantity in STATISTICS:
             statistic = _statistic(quantity, name["n"], scale)
-            value, interval = pairs.interval(statistic, confidence)
-            row = {"quantity": quantity, "estimate": value}
-            row |= dict(zip(("ci_low", "ci_high"), interval, strict=True))
+            row = {"quantity": quantity} | pairs.interval(statistic, confidence).columns()
             if quantity == "pearson":
-                row |= dict(zip(("bound_low", "bound_high"), extremes or (value, value), strict=True))
+                row |= dict(zip(("bound_low", "bound_high"), extremes or [row["estimate"]] * 2, strict=True))
             yield common | row
 
 
@@ -143,8 +141,8 @@ def _corrected(name: dict, items: pd.DataFrame, raters: pd.DataFrame | None, con
         common["n_failed"] = int(rated["n_reads"].sum()) - common["n_reads"]
         common["flag"] = "" if own["told"].all() else RATERS_UNKNOWN
         common["method"] = f"analysis of variance of raters; jackknife over {cluster}s, Student's t"
-        for quantity, values in estimates.items():
-            yield common | {"quantity": quantity} | dict(zip(("estimate", "ci_low", "ci_high"), values, strict=True))
+        for quantity, interval in estimates.items():
+            yield common | {"quantity": quantity} | interval.columns()
 
 
 def _statistic(quantity: str, n: int, scale: Sequence[float]) -> correlations.Statistic:

@@ -9,7 +9,7 @@ import pandas as pd
 from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.rankings import (
+from rubric_order.methods.agreement.agreement.rankings import (
     agreement_by_noise,
     compare_rankings,
     mean_scores,
@@ -272,7 +272,7 @@ def _rows(
     for comparison, table in compared.items():
         left_out, n_groups = zip(*(_left_out(values[:, None], unit) for values in table.T), strict=True)
         intervals = [resampling.jackknife_t(values[:, 0], confidence) for values in left_out]
-        low, high, *_ = np.array(intervals).T
+        _, low, high, *_ = np.array(intervals).T
         rows = {"quantity": np.array(QUANTITIES, dtype=object), "n_groups": np.array(n_groups)}
         rows |= {"estimate": np.array([values[0, 0] for values in left_out]), "n_defined": _defined(table)}
         rows |= {"ci_low": np.maximum(low, least), "ci_high": np.minimum(high, 1.0), "p": unknown, "p_noise": unknown}
@@ -340,10 +340,8 @@ def _ties_at_random(between: np.ndarray, unit: np.ndarray, *, confidence: float)
     """The columns of quantity ``top1_random``: flips where ties are broken at random, see `rankings.Rankings`."""
     flip = between[:, [QUANTITIES.index("top1_flip"), QUANTITIES.index("top1_tie")]].sum(axis=1)
     ratio = shares.mean(flip, unit, confidence, bounds=(0.0, 1.0))
-    row = {"quantity": "top1_random", "estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
-    return {
-        name: np.array([value]) for name, value in (row | {"n_defined": ratio.n, "n_groups": ratio.n_clusters}).items()
-    }
+    row = {"quantity": "top1_random", "n_defined": ratio.n, "n_groups": ratio.n_clusters} | ratio.interval.columns()
+    return {name: np.array([value]) for name, value in row.items()}
 
 
 def _left_out(values: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, int]:

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import CLUSTERS, KEYS, STRATEGIES, VALUES
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import agreement, averaging, item_scores
+from rubric_order.methods.agreement.agreement import agreement, averaging, item_scores
 from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import multiplicity, resampling
 
@@ -75,11 +76,11 @@ def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -
     sizes = resampling.part_sizes(clusters)
     if len(values) == len(sizes) + 1 and np.abs(values).max() < ROUNDING:  # the same reads, averaged
         several = len(sizes) > 1
-        ends = dict.fromkeys(("ci_low", "ci_high"), 0.0 if several else np.nan)
-        return {"estimate": 0.0, **ends, "p": 1.0 if several else np.nan, "df": resampling.degrees(sizes)}
-    interval = resampling.jackknife_t(values, confidence, sizes=sizes)
-    ends = {"ci_low": float(interval.low), "ci_high": float(interval.high), "p": float(interval.p)}
-    return {"estimate": float(values[0]), **ends, "df": resampling.degrees(sizes)}
+        interval, p = (Interval(0.0, 0.0, 0.0), 1.0) if several else (Interval(0.0), np.nan)
+    else:
+        jackknife = resampling.jackknife_t(values, confidence, sizes=sizes)
+        interval, p = jackknife.interval, float(jackknife.p)
+    return interval.columns() | {"p": p, "df": resampling.degrees(sizes)}
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:

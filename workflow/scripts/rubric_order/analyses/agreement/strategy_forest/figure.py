@@ -7,6 +7,8 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY, STRATEGIES
 from rubric_order.base.labels import Labels
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -18,7 +20,7 @@ CAPTION = (
     "After Xu et al. (2026), Figure 8."
 )
 QUANTITIES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b", "kappa": "Weighted κ"}
-READOUTS = {"hard": "", "soft": ", option probabilities"}
+READOUTS = {Readout.HARD: "", Readout.SOFT: ", option probabilities"}
 
 
 def draw(
@@ -50,25 +52,24 @@ def draw(
     Source: after Xu et al. (2026), Figure 8.
     """
     also_items, cluster = cluster == "both", "group" if cluster == "both" else cluster
-    whole = human_agreement.query(
-        "study == @study and profile == @profile and n == @n and quantity == @quantity"
-        f" and criterion == '{EVERY}' and readout in @readouts and estimate.notna()"
-    )
-    chosen = whole[whole["cluster"] == cluster]
-    items = whole[whole["cluster"] == "item"] if also_items else whole.iloc[:0]
+    reads = {"study": study, "profile": profile, "n": n, "readout": readouts}
+    whole = rows_with(human_agreement, **reads, quantity=quantity, criterion=EVERY).dropna(subset="estimate")
+    chosen = rows_with(whole, cluster=cluster)
+    items = rows_with(whole, cluster="item") if also_items else whole.iloc[:0]
     if chosen.empty:
         reason = f"No human scores to agree with in study {study}, profile {profile}, n = {n}"
         return style.nothing(reason, width_in=width_in)
     judges = list(chosen["judge"].unique())
     strategies = [*STRATEGIES, *sorted(set(chosen["strategy"]) - set(STRATEGIES))]
     present = [name for name in strategies if (chosen["strategy"] == name).any()]
-    panels = [(d, r) for r in readouts for d in chosen["dataset"].unique() if len(_of(chosen, d, r))]
+    present_in = set(zip(chosen["dataset"], chosen["readout"], strict=True))
+    panels = [(d, r) for r in readouts for d in chosen["dataset"].unique() if (d, r) in present_in]
     height = row_height_in * len(judges) + style.scaled(0.35)
     figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=height)
     figure.set_figheight(figure.get_figheight() + style.scaled(0.55))
     for axis, (dataset, readout) in zip(shown, panels, strict=True):
-        block = _of(chosen, dataset, readout)
-        _draw_panel(axis, block, _of(items, dataset, readout), present, judges)
+        block, block_items = (rows_with(part, dataset=dataset, readout=readout) for part in (chosen, items))
+        _draw_panel(axis, block, block_items, present, judges)
         axis.set_title(f"{labels.dataset(dataset)}{READOUTS[readout]} ({style.count_range(block['n_items'])} items)")
     axes[0, 0].set_ylim(len(judges) - 0.5, -0.5)  # the first judge stands at the top
     axes[0, 0].set_yticks(range(len(judges)), [labels.judge(judge) for judge in judges])
@@ -103,7 +104,3 @@ def _draw_panel(axis: Axes, block: pd.DataFrame, items: pd.DataFrame, strategies
     axis.grid(visible=True, axis="x")
     axis.grid(visible=False, axis="y")
     axis.tick_params(axis="y", length=0)
-
-
-def _of(chosen: pd.DataFrame, dataset: str, readout: str) -> pd.DataFrame:
-    return chosen[(chosen["dataset"] == dataset) & (chosen["readout"] == readout)]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import judge_panels, series
@@ -77,14 +78,13 @@ def _pairs(panel: Panel, confidence: float) -> Iterator[dict]:
                 yield common | {"quantity": quantity} | _row(ratio)
             if both.any():
                 unit = np.unique(cluster[both], return_inverse=True)[1]
-                value, low, high = judge_panels.kappa(one[both], other[both], unit, panel.p, confidence)
+                kappa = judge_panels.kappa(one[both], other[both], unit, panel.p, confidence)
                 sizes = {"n_values": int(both.sum()), "n_clusters": int(unit.max()) + 1}
-                yield common | {"quantity": "kappa", "estimate": value, "ci_low": low, "ci_high": high} | sizes
+                yield common | {"quantity": "kappa"} | kappa.columns() | sizes
 
 
-def _row(found: shares.Ratio) -> dict:
-    row = {"estimate": found.estimate, "ci_low": found.low, "ci_high": found.high}
-    return row | {"n_values": found.n, "n_clusters": found.n_clusters}
+def _row(ratio: shares.Ratio) -> dict:
+    return ratio.interval.columns() | {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
 
 
 def _series(panel: Panel) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
@@ -142,9 +142,7 @@ def _majority(panel: Panel, confidence: float) -> Iterator[dict]:
     fit, told = series.place_preference(winners, shown, group)
     weights = np.zeros(panel.p + 1)
     weights[[0, panel.p - 1]] = 1, -1
-    row = fit.interval(weights, confidence)
-    kept = {key: row[key] for key in ("estimate", "ci_low", "ci_high")}
+    interval = Interval.of(fit.interval(weights, confidence))
     count = 0 if fit.problem else cluster_robust.counted(fit.influence)
-    yield (
-        common | {"quantity": "first_last", "n_values": told, "n_clusters": count, "flag": ", ".join(fit.flags)} | kept
-    )
+    row = {"quantity": "first_last", "n_values": told, "n_clusters": count, "flag": ", ".join(fit.flags)}
+    yield common | row | interval.columns()

@@ -11,6 +11,7 @@ from scipy.spatial import distance
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -38,7 +39,7 @@ def draw(
         labels: of judges.
         columns: panels a row, at most; each benchmark starts a row.
     """
-    chosen = judge_agreement.query("study == @study and profile == @profile")
+    chosen = rows_with(judge_agreement, study=study, profile=profile)
     if chosen.empty:
         return style.nothing(f"Less than two judges in study {study}", width_in=width_in)
     blocks = list(chosen.groupby(["benchmark", "dataset", "strategy", "n"], sort=False))
@@ -50,7 +51,7 @@ def draw(
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": heights}
     figure, axes = plt.subplots(len(heights), columns, figsize=(width_in, heights.sum()), **shape)
     for row, ((benchmark, *_), block) in zip(axes.reshape(len(blocks), -1), blocks, strict=True):
-        maps = {quantity: _matrix(block[block["quantity"] == quantity]) for quantity in QUANTITIES}
+        maps = {quantity: _matrix(rows_with(block, quantity=quantity)) for quantity in QUANTITIES}
         order = _clustered(maps["agreement"].to_numpy())
         judge_labels = [labels.judge(name) for name in maps["agreement"].index[order]]
         cell = 72 * side / len(judge_labels)  # points
@@ -76,7 +77,7 @@ def draw(
             axis.set_title(f"{labels.dataset(benchmark)}\n{title}" if axis is row[0] else title)
         for axis in row[4:]:
             axis.set_visible(False)
-        _distribution(row[3], block[(block["judge"] == EVERY) & (block["quantity"] == "at_most")])
+        _distribution(row[3], rows_with(block, judge=EVERY, quantity="at_most"))
     return figure
 
 

@@ -93,8 +93,7 @@ def _differences(panel: Panel, confidence: float) -> Iterator[dict]:
 def _paired(mine: np.ndarray, theirs: np.ndarray, group: np.ndarray, confidence: float, *, bound: float) -> dict:
     has_both = ~np.isnan(mine) & ~np.isnan(theirs)
     ratio = shares.mean((mine - theirs)[has_both], group[has_both], confidence, bounds=(-bound, bound))
-    row = {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
-    row |= {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
+    row = ratio.interval.columns() | {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
     row |= {"flag": "few clusters" if ratio.n_clusters < FEW_CLUSTERS else ""}
     if has_both.any():
         row |= {"of_judge": float(mine[has_both].mean()), "of_other": float(theirs[has_both].mean())}

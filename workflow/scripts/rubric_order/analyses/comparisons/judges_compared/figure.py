@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -54,9 +55,9 @@ def draw(
 
     Source: after Shi et al. (2025), Figure 6.
     """
-    reads = "study == @study and profile == @profile"
-    paired = judges_compared.query(f"{reads} and quantity == 'position_consistency'")
-    alone = position_consistency.query(f"{reads} and quantity == 'preference_fairness' and cluster == 'group'")
+    reads = {"study": study, "profile": profile}
+    paired = rows_with(judges_compared, **reads, quantity="position_consistency")
+    alone = rows_with(position_consistency, **reads, quantity="preference_fairness", cluster="group")
     if paired.empty or alone.empty:
         return style.nothing(f"Less than two judges of comparisons in study {study}", width_in=width_in)
     panels = []

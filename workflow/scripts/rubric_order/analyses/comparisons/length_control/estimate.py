@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import BASELINE, EVERY, FEW_CLUSTERS, KEYS
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import length_control, series
 from rubric_order.methods.comparisons.length_control import Pairs
@@ -142,17 +144,17 @@ def _pairs(block: pd.DataFrame, verdict: np.ndarray) -> Pairs:
 
 def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
     """The rows of one condition."""
-    for readout, values in (("hard", _verdicts(block)), ("soft", _log_odds(block))):
+    for readout, values in ((Readout.HARD, _verdicts(block)), (Readout.SOFT, _log_odds(block))):
         has_value = ~np.isnan(values)
         part, values = block[has_value], values[has_value]
         if part.empty:
             continue
-        pairs = _pairs(part, _verdicts(part) if readout == "hard" else values)
+        pairs = _pairs(part, _verdicts(part) if readout == Readout.HARD else values)
         clusters = int(pairs.cluster.max()) + 1
         common = {"readout": readout, "candidate": EVERY, "n_pairs": part["unit_id"].nunique()}
         columns = _columns(part, pairs)
         for quantity, (length, further) in columns.items():
-            if readout == "soft":
+            if readout == Readout.SOFT:
                 # All candidates tell something here, whether or not one always wins: strengths without difficulties.
                 x, notes = _linear(pairs, length, further)
                 notes = (*notes, *_left_out(block))
@@ -164,10 +166,10 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
             rows = {quantity: contrast[last - 2]} | (
                 {"first_place": contrast[last - 1]} if quantity == "length" else {}
             )
-            method = SQUARES if readout == "soft" else LOGIT if design.side is None else DIFFICULT
+            method = SQUARES if readout == Readout.SOFT else LOGIT if design.side is None else DIFFICULT
             for name, weights in rows.items():
                 yield common | {"quantity": name, "method": method} | _interval(fit, weights, confidence, notes)
-            if quantity == "length" and readout == "hard" and "no strengths" not in notes and not fit.problem:
+            if quantity == "length" and readout == Readout.HARD and "no strengths" not in notes and not fit.problem:
                 yield from _win_rates(part, some, design, fit, clusters, confidence, readout)
                 if design.side is not None:
                     told = fit.tells(contrast[last - 2])
@@ -175,7 +177,7 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
                     row = {"quantity": "length_two_steps", "estimate": value, "n_clusters": clusters}
                     row |= {"flag": "no interval" if told else NOT_TOLD, "method": "AlpacaEval's two steps"}
                     yield common | row
-        if readout == "hard":
+        if readout == Readout.HARD:
             yield from (common | row for row in _plain(part, pairs, confidence))
     yield from _of_shares(block, confidence)
 
@@ -202,7 +204,7 @@ def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
     clusters = int(pairs.cluster.max()) + 1
     design, some, fit = _fitted(pairs, length_control.scaled(pairs), None, clusters)
     if "no strengths" not in design.notes and not fit.problem:
-        yield from _win_rates(part, some, design, fit, clusters, confidence, "soft")
+        yield from _win_rates(part, some, design, fit, clusters, confidence, Readout.SOFT)
 
 
 def _columns(block: pd.DataFrame, pairs: Pairs) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
@@ -240,8 +242,8 @@ def _interval(found: cluster_robust.Fit, weights: np.ndarray, confidence: float,
     count = 0 if found.problem else cluster_robust.counted(found.influence)
     few = ("few clusters",) if count < FEW_CLUSTERS else ()
     untold = () if found.problem or found.tells(weights) else (NOT_TOLD,)
-    kept = {name: row[name] for name in ("estimate", "ci_low", "ci_high")}
-    return kept | {"n_clusters": count, "flag": ", ".join((*found.flags, *untold, *notes, *few))}
+    flag = ", ".join((*found.flags, *untold, *notes, *few))
+    return Interval.of(row).columns() | {"n_clusters": count, "flag": flag}
 
 
 def _win_rates(
@@ -265,22 +267,19 @@ def _win_rates(
         common = {"readout": readout, "candidate": candidates[number]}
         common |= {"n_pairs": int(reads.sum()), "n_clusters": len(np.unique(pairs.cluster[reads]))}
         for quantity, (value, influence) in values.items():
-            row = cluster_robust.interval(value, influence, confidence)
+            row = Interval.of(cluster_robust.interval(value, influence, confidence)).columns()
             untold = (NOT_TOLD,) if np.isnan(value) else ()
-            row = {key: row[key] for key in ("estimate", "ci_low", "ci_high")}
             method = {"win_rate": COUNTED, "win_rate_controlled": EQUAL, "difference": DIFFERENCE}[quantity]
             yield common | {"quantity": quantity, "method": method, "flag": ", ".join((*untold, *design.notes))} | row
 
 
 def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[dict]:
     """Without a model: correlation, and how often the longer text wins."""
-    r, low, high = resampling.correlation(pairs.length, pairs.verdict, pairs.cluster, confidence)
+    correlation = resampling.correlation(pairs.length, pairs.verdict, pairs.cluster, confidence)
     count = int(pairs.cluster.max()) + 1
     few = "few clusters" if count < FEW_CLUSTERS else ""
-    yield {
-        **{"quantity": "correlation", "estimate": r, "ci_low": low, "ci_high": high},
-        **{"n_clusters": count, "flag": few, "method": "Pearson; jackknife over groups"},
-    }
+    row = {"n_clusters": count, "flag": few, "method": "Pearson; jackknife over groups"}
+    yield {"quantity": "correlation"} | correlation.columns() | row
     people = _human_differences(block)
     of_people = None if people is None else np.where(people == 0, 0.5, people > 0)
     for quantity, verdict in {"longer_wins": pairs.verdict, "longer_wins_of_people": of_people}.items():
@@ -288,7 +287,7 @@ def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[dic
             continue
         longer = np.where(pairs.length > 0, verdict, np.where(pairs.length < 0, 1 - verdict, np.nan))
         ratio = shares.share(longer.astype(float), pairs.cluster, confidence)
-        row = {"quantity": quantity, "estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
+        row = {"quantity": quantity} | ratio.interval.columns()
         yield row | {"n_clusters": ratio.n_clusters, "flag": few, "method": "share; Clopper-Pearson, jackknife's error"}
 
 
@@ -297,7 +296,7 @@ def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
     block = block[block["condition"].isin([BASELINE, *PADDED])]
     if block["condition"].nunique() < 2:
         return
-    for readout, values in (("hard", _verdicts(block)), ("soft", _log_odds(block))):
+    for readout, values in ((Readout.HARD, _verdicts(block)), (Readout.SOFT, _log_odds(block))):
         has_value = ~np.isnan(values)
         part, values = block[has_value], values[has_value]
         if part["condition"].nunique() < 2:
@@ -307,15 +306,15 @@ def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
         clusters = int(group.max()) + 1
         common = {"readout": readout, "candidate": EVERY, "n_pairs": int(unit.max()) + 1}
         terms = np.column_stack([padded, _places(part)])
-        if readout == "hard":
+        if readout == Readout.HARD:
             fit = length_control.within(np.sign(2 * values - 1), terms, unit, group, clusters)
         else:
             centred = [column - (np.bincount(unit, column) / np.bincount(unit))[unit] for column in (*terms.T, values)]
             fit = length_control.fit_log_odds(np.column_stack(centred[:2]), centred[2], group, clusters)
-        row = {"quantity": "padding", "method": WITHIN if readout == "hard" else SQUARES}
-        notes = () if readout == "hard" else _left_out(block)
+        row = {"quantity": "padding", "method": WITHIN if readout == Readout.HARD else SQUARES}
+        notes = () if readout == Readout.HARD else _left_out(block)
         yield common | row | _interval(fit, np.array([1.0, 0.0]), confidence, notes)
-        if readout == "hard":
+        if readout == Readout.HARD:
             yield common | _shares_gained(part, values, padded, confidence)
 
 
@@ -330,5 +329,5 @@ def _shares_gained(block: pd.DataFrame, verdict: np.ndarray, padded: np.ndarray,
     group = values.index.get_level_values(1) if len(values) else np.array([], dtype=str)
     gain = shares.mean(values.to_numpy(), pd.factorize(group)[0], confidence, bounds=(-1, 1))
     few = "few clusters" if gain.n_clusters < FEW_CLUSTERS else ""
-    row = {"quantity": "padding_share", "estimate": gain.estimate, "ci_low": gain.low, "ci_high": gain.high}
+    row = {"quantity": "padding_share"} | gain.interval.columns()
     return row | {"n_clusters": gain.n_clusters, "flag": few, "method": "mean of differences; jackknife over groups"}

@@ -25,6 +25,7 @@ GAPS = (0.0, 0.5, 1.0, 2.0, np.inf)  # of human scores, in points
 OVERALL = "overall"  # the criterion of one verdict on the whole
 # Policies of pairs that are judged under several criteria and on the whole, beside the overall verdict of one read.
 ANCHORED = ("overall_repeated", "overall_swapped", "criteria_combined", "criteria_swapped")
+OF_BOTH_ORDERS = (*(name for name, calls in POLICIES.items() if calls > 1), "overall_swapped", "criteria_swapped")
 MAJORITY = "majority"  # in place of a judge: the commonest verdict of all
 LEAST_JUDGES = 3  # of a majority
 VALUES = {1: 1.0, 2: 0.0, series.TIE: 0.5}  # of a choice, to the first candidate
@@ -194,7 +195,7 @@ def _anchored(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[d
     for name in ("first", "second"):
         whole[f"{name}_combined"] = np.mean([pairs.loc[common, name] for pairs in frames.values()], axis=0)
     for task, gap, part in _parts(whole):
-        column = {name: part[name].to_numpy() for name in part if name.startswith(("first", "second"))}
+        column = {name: values.to_numpy() for name, values in part.items()}
         reads = int(part["reads"].max())
         one, often, other = (_most(column[name]) for name in ("first", "first_mean", "second_mean"))
         both = _most((column["first_mean"] + column["second_mean"]) / 2)
@@ -290,7 +291,7 @@ def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndar
 
 def _turned(first: list[np.ndarray], second: list[np.ndarray], policy: str) -> list[np.ndarray] | None:
     """Verdicts that the other order would have given, for each verdict of each judge."""
-    if POLICIES[policy] > 1:
+    if policy in OF_BOTH_ORDERS:
         return None
     both = zip(first, second, strict=True)
     return [values for one, other in both for values in ([other, one] if policy == "random_order" else [other])]
@@ -312,8 +313,8 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
     for quantity, values in columns.items():
         ratio = shares.share(values.astype(float), group, confidence)
         # Of a drawn order or judge there are several possible verdicts of each pair, of which one is asked for.
-        row = {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
-        yield row | {"quantity": quantity, "n_pairs": ratio.n // count, "n_clusters": ratio.n_clusters}
+        row = {"quantity": quantity, "n_pairs": ratio.n // count, "n_clusters": ratio.n_clusters}
+        yield row | ratio.interval.columns()
     if not whole:
         return
     sizes = {"n_pairs": len(pairs), "n_clusters": pairs["group_id"].nunique()}
@@ -326,7 +327,7 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
     if policy.name in ANCHORED:
         alike = (drawn[0] == pairs["overall"].to_numpy()).astype(float)
         same = shares.share(alike, pairs["group_id"].to_numpy(), confidence)
-        yield {"quantity": "with_overall", "estimate": same.estimate, "ci_low": same.low, "ci_high": same.high} | sizes
+        yield {"quantity": "with_overall"} | same.interval.columns() | sizes
     error, noise = np.mean([_win_rate_error(pairs, value) for value in drawn], axis=0)
     yield {"quantity": "win_rate_error", "estimate": error} | sizes
     yield {"quantity": "win_rate_noise", "estimate": noise} | sizes
@@ -339,7 +340,7 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
 
 def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: dict) -> Iterator[dict]:
     """Consistency, and how often places win: of two orders together they are 1 and 0 whatever the judge."""
-    if POLICIES.get(policy.name, 1) > 1 or policy.name.endswith("_swapped"):
+    if policy.name in OF_BOTH_ORDERS:
         yield {"quantity": "consistency", "estimate": 1.0} | sizes
         yield {"quantity": "first_place", "estimate": 0.0} | sizes
         return
@@ -349,7 +350,7 @@ def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, siz
     group = np.tile(pairs["group_id"].to_numpy(), len(policy.drawn))
     agreed = np.where(np.isnan(second), np.nan, np.sign(first - 0.5) == np.sign(second - 0.5))
     same = shares.share(agreed, group, confidence)
-    yield {"quantity": "consistency", "estimate": same.estimate, "ci_low": same.low, "ci_high": same.high} | sizes
+    yield {"quantity": "consistency"} | same.interval.columns() | sizes
     # A draw of the order has each place in both.
     firsts = policy.drawn if policy.name != "random_order" else policy.drawn[::2]
     others = policy.turned if policy.name != "random_order" else policy.turned[::2]
@@ -358,13 +359,11 @@ def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, siz
 
 
 def _mean(values: np.ndarray, group: np.ndarray, confidence: float) -> dict:
-    ratio = shares.mean(values, group, confidence, bounds=(-1, 1))
-    return {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
+    return shares.mean(values, group, confidence, bounds=(-1, 1)).interval.columns()
 
 
 def _correlation(value: np.ndarray, gap: np.ndarray, group: np.ndarray, confidence: float) -> dict:
-    r, low, high = resampling.correlation(value, gap, pd.factorize(group)[0], confidence)
-    return {"estimate": r, "ci_low": low, "ci_high": high}
+    return resampling.correlation(value, gap, pd.factorize(group)[0], confidence).columns()
 
 
 def _win_rate_error(pairs: pd.DataFrame, value: np.ndarray) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import comparison_reads, series
@@ -225,9 +226,8 @@ def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int, ord
             ratio = shares.mean(value, cluster, confidence, bounds=(-1, 1))
         else:
             ratio = shares.share(value, cluster, confidence)
-        row = {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
+        row = ratio.interval.columns() | {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
         row["sd"] = _sd(part, quantity, rules)
-        row |= {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
         yield {"quantity": quantity} | row
         derived = {}
         if quantity == "position_consistency":
@@ -235,5 +235,4 @@ def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int, ord
         if quantity == "ties":
             derived["consistency_by_chance"] = series.random_judge(p, ratio.estimate, orders=orders)[0]
         for name, value in derived.items():
-            gaps = dict.fromkeys(("ci_low", "ci_high", "sd"), np.nan)
-            yield row | {"quantity": name, "estimate": value} | gaps
+            yield row | {"quantity": name, "sd": np.nan} | Interval(value).columns()

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -53,8 +54,8 @@ def draw(
         labels: of judges and datasets.
         columns: panels a row, at most; each benchmark starts a row.
     """
-    chosen = position_consistency.query("study == @study and profile == @profile and cluster == @cluster")
-    chosen = chosen[chosen["quantity"].isin(list(QUANTITIES)) & chosen["estimate"].notna()]
+    chosen = rows_with(position_consistency, study=study, profile=profile, cluster=cluster, quantity=list(QUANTITIES))
+    chosen = chosen.dropna(subset="estimate")
     chosen = chosen[_told_enough(chosen, least_comparisons)]
     if chosen.empty:
         return style.nothing(f"No comparisons in several orders in study {study}", width_in=width_in)
@@ -73,7 +74,7 @@ def draw(
         for nth, (axis, (quantity, title)) in enumerate(zip(row, QUANTITIES.items(), strict=True)):
             if quantity != "position_consistency":
                 axis.axvline(0, zorder=1, label="no preferred position", **style.no_effect())
-            of_panel = chosen[(chosen["benchmark"] == benchmark) & (chosen["quantity"] == quantity)]
+            of_panel = rows_with(chosen, benchmark=benchmark, quantity=quantity)
             for place, judge in enumerate(judges):
                 line = of_panel[of_panel["judge"] == judge]
                 if line.empty:

@@ -93,8 +93,8 @@ def _by_bin(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterat
                 ratio = shares.share(values, cluster, confidence)
             else:
                 ratio = shares.mean(values, cluster, confidence, bounds=(-1, 1))
-            row = {"estimate": ratio.estimate, "ci_low": ratio.low, "ci_high": ratio.high}
-            yield common | {"quantity": quantity, "n_clusters": ratio.n_clusters, "flag": _few(ratio.n_clusters)} | row
+            row = {"quantity": quantity, "n_clusters": ratio.n_clusters, "flag": _few(ratio.n_clusters)}
+            yield common | row | ratio.interval.columns()
         fit, _ = series.place_preference(np.stack(part["winners"]), np.stack(part["shown"]), cluster)
         weights = np.zeros(p + 1)
         weights[[0, p - 1]] = 1, -1

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -55,8 +56,7 @@ def draw(
         labels: of judges.
         columns: panels a row, at most; each benchmark starts a row.
     """
-    cells = quality_cells.query("study == @study and profile == @profile")
-    slopes = quality_gap.query("study == @study and profile == @profile")
+    cells, slopes = (rows_with(table, study=study, profile=profile) for table in (quality_cells, quality_gap))
     if cells.empty:
         return style.nothing(f"No comparisons in several orders in study {study}", width_in=width_in)
     keys = ["benchmark", "dataset", "strategy", "n"]
@@ -82,7 +82,7 @@ def draw(
             axis.set_title(f"{labels.dataset(key[0])}\n{title}" if axis is panels[0] else title)
             axis.set_xlabel(NAMES[x])
             axis.set_ylabel(NAMES[y])
-        _beta(panels[-1], slopes[(slopes[keys] == pd.Series(dict(zip(keys, key, strict=True)))).all(axis=1)], labels)
+        _beta(panels[-1], rows_with(slopes, **dict(zip(keys, key, strict=True))), labels)
     style.legend_above(figure, 4)
     return figure
 
@@ -110,7 +110,7 @@ def least_consistency(rate: np.ndarray, p: int) -> np.ndarray:
 
 
 def _beta(axis: Axes, rows: pd.DataFrame, labels: Labels) -> None:
-    rows = rows[(rows["quantity"] == "first_last") & (rows["kind"] == "crossed") & rows["estimate"].notna()]
+    rows = rows_with(rows, quantity="first_last", kind="crossed").dropna(subset="estimate")
     axis.axhline(0, **style.no_effect())
     reach = 1.6 * rows["estimate"].abs().max()  # intervals of few comparisons would press all others together
     if reach > 0:

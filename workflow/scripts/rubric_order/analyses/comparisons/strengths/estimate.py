@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
+from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import comparison_reads, series
@@ -19,7 +20,8 @@ COLUMNS = {
         *("ordering", "repeat", "tie", "score", "position", "pattern", "ranking"),
     ]
 }
-MODELS = ("with places", "without places", "first order", "last order")
+# Models, and which of the orders each is fitted to; all of them by default.
+MODELS = {"with places": None, "without places": None, "first order": 0, "last order": -1}
 NOT_TOLD = "not identified"
 
 
@@ -84,11 +86,10 @@ def _of_block(
     baseline = reads["baseline"].iloc[0]
     origin = candidates.index(baseline) if baseline in candidates else None
     fitted: dict[str, tuple[np.ndarray, str]] = {}
-    for model in MODELS:
-        if model.endswith("order") and len(orders) < 2:
+    for model, order in MODELS.items():
+        if order is not None and len(orders) < 2:
             continue
-        of_order = {"first order": orders[0], "last order": orders[-1]}.get(model)
-        some = choices if of_order is None else choices.rows((reads["order"] == of_order).to_numpy())
+        some = choices if order is None else choices.rows((reads["order"] == orders[order]).to_numpy())
         strengths = method.fit(some, len(candidates), places=model == "with places")
         at = None if origin is not None and not strengths.connected[origin] else origin
         weights = _contrasts(strengths, len(candidates), at)
@@ -117,11 +118,11 @@ def _of_block(
 def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> dict:
     """Effect of the first place by the other model of ties."""
     fit = method.rao_kupper(choices, count)
-    row = fit.interval(np.eye(count + 2)[count], confidence)
+    interval = Interval.of(fit.interval(np.eye(count + 2)[count], confidence))
     clusters = 0 if fit.problem else cluster_robust.counted(fit.influence)
     flag = fit.problem or ("" if fit.tells(np.eye(count + 2)[count]) else NOT_TOLD)
     common = {"model": "Rao-Kupper", "candidate": EVERY, "quantity": "first_last", "flag": flag}
-    return common | {"n_clusters": clusters} | {key: row[key] for key in ("estimate", "ci_low", "ci_high")}
+    return common | {"n_clusters": clusters} | interval.columns()
 
 
 def _choices(reads: pd.DataFrame, p: int) -> tuple[method.Choices, list[str]]:
@@ -177,14 +178,12 @@ def _of_candidates(
         problem = found.found.problem or ("" if found.connected[number] else method.NOT_CONNECTED)
         untold = NOT_TOLD if not problem and not told[number] else ""
         common = {"candidate": name, "n_clusters": count, "flag": ", ".join(filter(None, (problem or untold, few)))}
-        row = found.found.interval(weights[number], confidence) if told[number] else {"estimate": np.nan}
-        yield (
-            common | {"quantity": "strength"} | {key: row.get(key, np.nan) for key in ("estimate", "ci_low", "ci_high")}
-        )
-        low, high = ends.get(number, (np.nan, np.nan))
+        strength = Interval.of(found.found.interval(weights[number], confidence)) if told[number] else UNKNOWN
+        yield common | {"quantity": "strength"} | strength.columns()
         unranked = NOT_TOLD if not problem and number not in ranks else ""
         common["flag"] = ", ".join(filter(None, (problem or unranked, few)))
-        yield common | {"quantity": "rank", "estimate": ranks.get(number, np.nan), "ci_low": low, "ci_high": high}
+        rank = Interval(ranks.get(number, np.nan), *ends.get(number, ()))
+        yield common | {"quantity": "rank"} | rank.columns()
 
 
 def _of_places(
@@ -206,10 +205,9 @@ def _of_places(
         weights[count : count + p] = -1 / p
         contrasts["tie", None] = weights
     for (quantity, position), weights in contrasts.items():
-        row = found.found.interval(weights, confidence)
-        kept = {key: row[key] for key in ("estimate", "ci_low", "ci_high")}
+        interval = Interval.of(found.found.interval(weights, confidence))
         told = found.found.problem or found.found.tells(weights)
         # A tie that is offered and never called is in no read of the fit.
         never = quantity == "tie" and np.abs(found.found.space[-1]).max() < cluster_robust.ROUNDING
         flag = {} if told else {"flag": cluster_robust.SEPARATED if never else NOT_TOLD}
-        yield common | {"quantity": quantity, "position": position} | kept | flag
+        yield common | {"quantity": quantity, "position": position} | interval.columns() | flag

@@ -6,7 +6,7 @@ position of a criterion also says, up to two, which criterion leads the answer. 
 comes before are fitted together, with a level for each text and criterion.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,8 @@ from rubric_order.methods.position.panels import Panel
 from rubric_order.methods.uncertainty import fixed_effects, multiplicity
 
 COLUMNS = {"scores": panels.COLUMNS}
-MODELS = ("position", "position + level", "position + predecessor", "position + leader")
+TERMS = (("position",), ("position", "level"), ("position", "predecessor"), ("position", "leader"))
+MODELS = {" + ".join(terms): terms for terms in TERMS}
 
 
 class Observations(NamedTuple):
@@ -49,9 +50,9 @@ class Observations(NamedTuple):
         """The scores under one criterion."""
         return Observations(*(column[self.criterion == criterion] for column in self))
 
-    def terms(self, model: str) -> np.ndarray:
-        """The columns of one of `MODELS`."""
-        return np.hstack([getattr(self, name) for name in model.split(" + ")])
+    def terms(self, names: Iterable[str]) -> np.ndarray:
+        """The columns of some terms."""
+        return np.hstack([np.zeros((len(self.score), 0)), *(getattr(self, name) for name in names)])
 
 
 def observations(panel: Panel) -> Observations:
@@ -100,31 +101,26 @@ def effects(panel: Panel, *, confidence: float) -> list[dict]:
         return []
     rows = []
     n_positions = seen.position.shape[1]
-    for model in MODELS:
-        fitted = fixed_effects.fit(seen.score, seen.terms(model), seen.block, seen.cluster)
+    for model, terms in MODELS.items():
+        fitted = fixed_effects.fit(seen.score, seen.terms(terms), seen.block, seen.cluster)
         size = len(fitted.coefficients)
         for place in range(n_positions):
             interval = fitted.interval(_against_mean(size, 0, n_positions, place), confidence)
             rows.append({"model": model, "quantity": "position", "position": place + 1} | interval)
-        if model.endswith("level"):
+        if "level" in terms:
             interval = fitted.interval(np.eye(size)[-1], confidence)
             rows.append({"model": model, "quantity": "carry_over"} | interval)
-        if (quantity := model.rpartition(" + ")[2]) in ("predecessor", "leader"):
+        if (quantity := terms[-1]) in ("predecessor", "leader"):
             for place, name in enumerate(panel.criteria):
                 interval = fitted.interval(_against_mean(size, n_positions, len(panel.criteria), place), confidence)
                 rows.append({"model": model, "quantity": quantity, "criterion": name} | interval)
-    for quantity, model in (
-        ("position", "position"),
-        ("position", "position + level"),
-        ("position", "position + predecessor"),
-        ("predecessor", "position + predecessor"),
-        ("position", "position + leader"),
-        ("leader", "position + leader"),
-    ):
-        rows.append({"model": model, "quantity": f"any_{quantity}", "p": _p_value(seen, quantity, model)})
+    for model, terms in MODELS.items():
+        for quantity in terms:
+            if quantity != "level":
+                rows.append({"model": model, "quantity": f"any_{quantity}", "p": _p_value(seen, quantity, terms)})
     for place, name in enumerate(panel.criteria):
-        for model in MODELS[:2]:
-            p = _p_value(seen.of(place), "position", model)
+        for model, terms in list(MODELS.items())[:2]:
+            p = _p_value(seen.of(place), "position", terms)
             rows.append({"model": model, "quantity": "any_position", "criterion": name, "p": p})
     return rows
 
@@ -137,10 +133,9 @@ def _against_mean(size: int, first: int, count: int, place: int) -> np.ndarray:
     return weights
 
 
-def _p_value(seen: Observations, quantity: str, model: str) -> float:
+def _p_value(seen: Observations, quantity: str, terms: Sequence[str]) -> float:
     """p-value of no effect of one kind of terms of a model, given the others."""
-    others = [name for name in model.split(" + ") if name != quantity]
-    given = np.hstack([np.zeros((len(seen.score), 0)), *(getattr(seen, name) for name in others)])
+    given = seen.terms(name for name in terms if name != quantity)
     blocks, clusters = _numbered(seen.block), _numbered(seen.cluster)
     if len(blocks) == 0:
         return np.nan

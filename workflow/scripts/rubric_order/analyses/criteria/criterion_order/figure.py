@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -53,9 +54,7 @@ def draw(
 
     Source: after Xu et al. (2026), Figures 10 and 11.
     """
-    chosen = criterion_order.query(
-        "study == @study and profile == @profile and strategy == @strategy and n == @n and readout == @readout"
-    )
+    chosen = rows_with(criterion_order, study=study, profile=profile, strategy=strategy, n=n, readout=readout)
     chosen = chosen[chosen["dataset"].isin(datasets)] if datasets else chosen
     panels = [
         (judge, dataset, block)

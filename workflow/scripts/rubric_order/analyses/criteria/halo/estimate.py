@@ -1,6 +1,6 @@
 """Halo: how much more alike the scores of one text are when one answer gives all of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -132,13 +132,12 @@ def estimate(
         common |= {"n_texts": len(panel.texts), "n_criteria": len(panel.criteria)}
         for basis in BASES:
             common["n_reads"] = 1 if basis == "read" else _equal_reads(panel, separate)
-            for quantity, (values, unit) in _correlations(panel, separate, basis).items():
-                tested = "_minus_" in quantity
+            for quantity, tested, values, unit in _correlations(panel, separate, basis):
                 scale = {} if tested else {"scale": np.arctanh, "back": np.tanh}
-                interval = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(unit), **scale)
-                row = {"basis": basis, "quantity": quantity, "estimate": values[0], "n_groups": len(np.unique(unit))}
-                row |= {"ci_low": float(interval.low), "ci_high": float(interval.high)}
-                rows.append(common | row | {"p": float(interval.p) if tested else np.nan})
+                jackknife = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(unit), **scale)
+                row = {"basis": basis, "quantity": quantity, "n_groups": len(np.unique(unit))}
+                row["p"] = float(jackknife.p) if tested else np.nan
+                rows.append(common | row | jackknife.interval.columns())
     columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "p", "n_texts", "n_groups"]
     columns += ["n_criteria", "n_reads", "method"]
     table = tidy.from_rows_with_gaps(rows, columns, ["readout", "basis", "quantity", "method"])
@@ -182,19 +181,18 @@ def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
 
 def _correlations(
     panel: panels.Panel, separate: np.ndarray | None, basis: str
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Each quantity as it is and without each part of its groups, see `_left_out`."""
+) -> Iterator[tuple[str, bool, np.ndarray, np.ndarray]]:
+    """Each quantity, whether it is a difference, and as it is and without each part of its groups, see `_left_out`."""
     inside, apart = panel.values, separate
     if basis == "mean":
         count = _equal_reads(panel, separate)
         inside = panels.text_means(_evenly(inside, count))
         apart = None if apart is None else panels.text_means(_evenly(apart, count))
-    quantities = {"inside": _left_out(panel.groups, inside)}
+    yield "inside", False, *_left_out(panel.groups, inside)
     for name, values in (("human", panel.human), ("alone", apart)):
         if values is not None:
-            quantities[name] = _left_out(panel.groups, values)
-            quantities[f"inside_minus_{name}"] = _left_out(panel.groups, inside, values)
-    return quantities
+            yield name, False, *_left_out(panel.groups, values)
+            yield f"inside_minus_{name}", True, *_left_out(panel.groups, inside, values)
 
 
 def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

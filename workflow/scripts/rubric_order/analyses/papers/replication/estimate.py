@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.errors import InputError
-from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, EVERY
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, EVERY, MACRO
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import rows_with
 from rubric_order.methods.uncertainty import resampling
 
 log = logging.getLogger(__name__)
@@ -54,9 +56,9 @@ PUBLISHED: dict[str, dict[str, tuple[str, dict]]] = {
     "li2025_table3": {"spearman": ("golden_spearman", {"n": 5}), "pearson": ("golden_pearson", {"n": 5})},
     "xu2026_v1_table6": {
         "bias_cost": ("bias_cost", PERMUTATION),
-        "bias_cost_canonical": ("bias_cost_canonical", PERMUTATION),
+        "bias_cost_canonical": ("bias_cost_canonical", PERMUTATION | {"detail": ""}),
         "rank": ("pearson_rank", PERMUTATION),
-        "rank_canonical": ("pearson_rank_canonical", PERMUTATION),
+        "rank_canonical": ("pearson_rank_canonical", PERMUTATION | {"detail": ""}),
     },
 }
 # Table 2 of Shi et al. (2025): each measure, and of some the deviation that is printed beside it.
@@ -95,13 +97,12 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             if "probe" in rows:
                 rows["n"] = rows["probe"].map(CANDIDATES)
             rows["dataset"] = _datasets(rows)
-            rows["detail"] = rows["score"] if "score" in rows else rows.get("ordering", "")
+            if "detail" not in constants:
+                rows["detail"] = rows["score"] if "score" in rows else rows.get("ordering", "")
             if "scores_of" in rows:  # of what the scores are, and what of the prompt was changed
                 changed = rows.get("perturbation", pd.Series("golden", index=rows.index))
                 rows["detail"] = rows["scores_of"] + ", " + changed
                 rows = rows.assign(strategy=changed.map(ORDERS).fillna(""), profile=DEFAULT_PROFILE)
-            if column.endswith("_canonical"):
-                rows["detail"] = ""
             for key in KEYS:
                 rows[key] = rows.get(key, "")
             digits = rows[column].str.partition(".")[2].str.len()
@@ -122,11 +123,11 @@ def _datasets(rows: pd.DataFrame) -> pd.Series:
 # `ours`, `ci_low`, `ci_high` and `n_items`. By default the selected option, groups as clusters, criteria pooled.
 
 
-def _chosen(table: pd.DataFrame, **values: str) -> pd.DataFrame:
-    """The rows with these values, of the columns that the table has."""
-    for column, value in values.items():
-        table = table[table[column] == value] if column in table else table
-    return table
+def _chosen(table: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """The rows with these values in the columns that the table has, with `ours` for the estimate."""
+    values = {"readout": Readout.HARD, "cluster": "group"} | values
+    chosen = rows_with(table, **{column: value for column, value in values.items() if column in table})
+    return chosen.rename(columns={"estimate": "ours"})
 
 
 def _pooled(table: pd.DataFrame) -> pd.DataFrame:
@@ -144,9 +145,7 @@ def _estimates(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
 
 
 def _position_selection(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
-    shares = table[table["quantity"] == "share"]
-    v = table[table["quantity"] == "cramers_v"]
+    shares, v = (_chosen(table, quantity=quantity) for quantity in ("share", "cramers_v"))
     # Chi-square is V squared times N (n - 1): its interval is that of V. As `Int64`, N would turn NaN into NA.
     size = (v["n_reads"] * (v["n"] - 1)).astype(float)
     chi2 = {name: v[name] ** 2 * size for name in ("ours", "ci_low", "ci_high")}
@@ -178,48 +177,40 @@ def _mean_v(v: pd.DataFrame) -> pd.DataFrame:
 
 
 def _human_agreement(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="group", criterion="all").rename(columns={"estimate": "ours"})
-    return _estimates(table[table["quantity"].isin(["pearson", "spearman"])])
+    return _estimates(_chosen(table, criterion=EVERY, quantity=["pearson", "spearman"]))
 
 
 def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="group", criterion="all")
-    table = table.rename(columns={"estimate": "ours", "baseline": "other"})
+    table = _chosen(table, criterion=EVERY).rename(columns={"baseline": "other"})
     return _estimates(table, quantity=table["quantity"] + "_difference")
 
 
 def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
     """Flips with ties broken at random, and strict ones, of which a tie is none; `n_items` counts prompts."""
-    table = _chosen(table, readout="hard", comparison="between").rename(columns={"estimate": "ours"})
     new_names = {"kendall_tau_b": "kendall_tau", "top1_random": "top1_flip", "top1_flip": "top1_flip_strict"}
-    table = table[table["quantity"].isin(new_names)]
+    table = _chosen(table, comparison="between", quantity=list(new_names))
     return _estimates(table, quantity=table["quantity"].map(new_names), n_items=table["n_prompts"])
 
 
 def _within_item(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="group", quantity="mean_sd").rename(columns={"estimate": "ours"})
-    return _estimates(table, quantity="within_item_sd")
+    return _estimates(_chosen(table, quantity="mean_sd"), quantity="within_item_sd")
 
 
 def _canonical_rank(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
     new_names = {"pearson_canonical": "pearson_canonical", "pearson_mean": "pearson_one_read", "rank": "rank_canonical"}
-    table = table[table["quantity"].isin(new_names)]
+    table = _chosen(table, quantity=list(new_names))
     return _estimates(table, quantity=table["quantity"].map(new_names))
 
 
 def _score_position(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(_pooled(table), readout="hard", cluster="group", quantity="share")
-    table = table.rename(columns={"estimate": "ours"})
+    table = _chosen(_pooled(table), quantity="share")
     name = "pos" + table["position"].astype(str) + "_of_score"
     return _estimates(table, quantity=name, detail=table["score"].astype(str))
 
 
 def _bias_cost(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(_pooled(table), readout="hard", cluster="group")
-    table = table.rename(columns={"estimate": "ours", "ordering": "detail"})
     new_names = {"cost": "bias_cost", "pearson_rank": "pearson_rank"}
-    table = table[table["quantity"].isin(new_names)]
+    table = _chosen(_pooled(table), quantity=list(new_names)).rename(columns={"ordering": "detail"})
     table = table.assign(quantity=table["quantity"].map(new_names))
     canonical = table[table["detail"] == CANONICAL]
     return pd.concat(
@@ -228,7 +219,7 @@ def _bias_cost(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _criterion_order(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard").rename(columns={"estimate": "ours", "n_texts": "n_items"})
+    table = _chosen(table).rename(columns={"n_texts": "n_items"})
     gaps = table[table["quantity"].isin(["mean_gap", "max_gap"])]
     tests = table[table["quantity"] == "position_test"]
     keys = ["study", "judge", "profile", "dataset", "strategy", "n", "n_items"]
@@ -242,8 +233,7 @@ def _criterion_order(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _criteria_agreement(table: pd.DataFrame) -> pd.DataFrame:
-    table = _chosen(table, readout="hard", cluster="group", criterion="macro")
-    table = table.rename(columns={"estimate": "ours", "n_texts": "n_items"})
+    table = _chosen(table, criterion=MACRO).rename(columns={"n_texts": "n_items"})
     return _estimates(table, quantity="criteria_" + table["quantity"], other=table["other"].fillna(""))
 
 
@@ -255,16 +245,16 @@ def _their_datasets(table: pd.DataFrame) -> pd.DataFrame:
 
 def _scoring_accuracy(table: pd.DataFrame) -> pd.DataFrame:
     """Correlations of Table 3 of Li et al. (2025); their baseline shows no reference answer."""
-    table = _chosen(table, readout="hard", cluster="group").rename(columns={"estimate": "ours"})
+    table = _chosen(table, quantity=["spearman", "pearson"])
     changes = [PERTURBATIONS.get(name, "") for name in zip(table["varied"], table["order"], strict=True)]
     table = table.assign(changed=changes, strategy=table["order"])
-    table = _their_datasets(table[(table["changed"] != "") & table["quantity"].isin(["spearman", "pearson"])])
+    table = _their_datasets(table[table["changed"] != ""])
     return _estimates(table, quantity="golden_" + table["quantity"], detail=table["golden"] + ", " + table["changed"])
 
 
 def _golden_alignment(table: pd.DataFrame) -> pd.DataFrame:
     """Correlations of Table 2 of Li et al. (2025); the labels of the datasets are GPT-4's. They are of no study."""
-    table = _their_datasets(table[table["quantity"].isin(["spearman", "pearson"])].rename(columns={"estimate": "ours"}))
+    table = _their_datasets(_chosen(table, quantity=["spearman", "pearson"]))
     judge = table["source"].replace("labels", "gpt_4")
     constants = {"study": "", "profile": DEFAULT_PROFILE, "strategy": "", "n": 5, "detail": "human, golden"}
     return _estimates(table.assign(judge=judge), quantity="golden_" + table["quantity"], **constants)
@@ -272,9 +262,8 @@ def _golden_alignment(table: pd.DataFrame) -> pd.DataFrame:
 
 def _position_consistency(table: pd.DataFrame) -> pd.DataFrame:
     """Table 2 of Shi et al. (2025), over all tasks; `n_items` counts questions. Its deviations have no interval."""
-    table = _chosen(table, task=EVERY, cluster="group")
-    table = table.rename(columns={"estimate": "ours", "n_clusters": "n_items"}).assign(strategy="")
-    means, deviations = (table[table["quantity"].isin(quantities)] for quantities in (CONSISTENCY, WITH_SD))
+    table = _chosen(table, task=EVERY).rename(columns={"n_clusters": "n_items"}).assign(strategy="")
+    means, deviations = (rows_with(table, quantity=quantities) for quantities in (CONSISTENCY, WITH_SD))
     gaps = {"ours": deviations["sd"], "ci_low": np.nan, "ci_high": np.nan}
     return pd.concat([_estimates(means), _estimates(deviations, quantity=deviations["quantity"] + "_sd", **gaps)])
 

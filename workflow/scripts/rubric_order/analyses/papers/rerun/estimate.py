@@ -10,8 +10,9 @@ from scipy import special
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import EVERY, KEYS, STRATEGIES
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import rankings
+from rubric_order.methods.agreement.agreement import rankings
 from rubric_order.methods.position import blocks, reruns, selections, shared_orderings
 from rubric_order.methods.position.blocks import Block
 from rubric_order.methods.uncertainty import distributions
@@ -281,8 +282,8 @@ def _of_orderings(block: Block) -> Iterator[tuple[str, _Shared]]:
         return
     for readout, values in block.readouts():
         selected = covariance = None
-        if readout == "hard":
-            counts = selections.by_score(block, "hard")[0]
+        if readout == Readout.HARD:
+            counts = selections.by_score(block, Readout.HARD)[0]
             cells = counts.reshape(len(counts), -1)
             selected, covariance = counts.sum(axis=0), share_covariance(cells) * cells.sum() ** 2
         size = len(block.items), int((~np.isnan(values)).sum())
@@ -367,9 +368,9 @@ def _reversals(one: Block, two: Block, seed: int) -> Iterator[dict]:
 
 
 def _of_block(block: Block, seed: int) -> Iterator[dict]:
-    counts = selections.counts(block, "hard")
+    counts = selections.counts(block, Readout.HARD)
     if counts.sum() > 0:
-        common = {"readout": "hard", "n_items": len(block.items), "n_reads": counts.sum()}
+        common = {"readout": Readout.HARD, "n_items": len(block.items), "n_reads": counts.sum()}
         covariance = share_covariance(counts)
         for place, share in enumerate(counts.sum(axis=0) / counts.sum()):
             error = np.sqrt(max(covariance[place, place], 0))

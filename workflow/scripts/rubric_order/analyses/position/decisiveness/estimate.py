@@ -5,7 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import KEYS
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, copies, sampling, selections
 from rubric_order.methods.uncertainty import resampling
@@ -74,9 +76,9 @@ def _of_block(block: blocks.Block) -> dict:
     if len(scores):
         times = np.bincount(scores, minlength=block.n + 1)
         row |= {"commonest_score": int(times.argmax()), "commonest_share": times.max() / len(scores)}
-        row["discordant_share"] = selections.variety(block, "hard").discordant_share
-    column = selections.READOUTS["soft"]
-    if "soft" in selections.readouts(block):
+        row["discordant_share"] = selections.variety(block, Readout.HARD).discordant_share
+    column = selections.READOUTS[Readout.SOFT]
+    if Readout.SOFT in selections.readouts(block):
         row["top_probability"] = np.stack(block.table[column].dropna().to_numpy()).max(axis=1).mean()
         row["known_share"] = float(block.table[column].notna().mean())
         both = scored.to_numpy() & block.table[column].notna().to_numpy()
@@ -84,11 +86,11 @@ def _of_block(block: blocks.Block) -> dict:
     return block.keys | row
 
 
-def _drawn(block: blocks.Block, both: np.ndarray) -> sampling.Exponent:
+def _drawn(block: blocks.Block, both: np.ndarray) -> Interval:
     """The power of the probabilities from which answers are drawn, of the reads that have both."""
     if not both.any() or "position" not in block.table:
-        return sampling.Exponent()
-    shares = np.stack(block.table.loc[both, selections.READOUTS["soft"]].to_numpy())
-    place = block.table.loc[both, selections.READOUTS["hard"]].to_numpy(dtype=int) - 1
+        return UNKNOWN
+    shares = np.stack(block.table.loc[both, selections.READOUTS[Readout.SOFT]].to_numpy())
+    place = block.table.loc[both, selections.READOUTS[Readout.HARD]].to_numpy(dtype=int) - 1
     group = block.units("group")[block.item[both]]
     return sampling.exponent(shares, place, np.unique(group, return_inverse=True)[1])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, EVERY_POSITION, KEYS
+from rubric_order.base.rows import rows_with
 from rubric_order.methods import tidy
 from rubric_order.methods.position import uniformity
 from rubric_order.methods.uncertainty import equivalence
@@ -82,20 +83,16 @@ def _effects(
     condition_comparison: pd.DataFrame,
 ) -> dict[str, pd.DataFrame]:
     """The effects behind each quantity, see `estimate`."""
-    compared = strategy_comparison[
-        (strategy_comparison["quantity"] == "pearson")
-        & (strategy_comparison["criterion"] == EVERY)
-        & strategy_comparison["strategy"].isin(EVERY_POSITION)
-        & strategy_comparison["baseline"].isin(EVERY_POSITION)
-    ]
-    kinds = {"points": "ordering", "usual_minus_balanced": "usual_minus_balanced"}
-    effects = {name: score_effects[score_effects["quantity"] == kind] for name, kind in kinds.items()}
-    kinds = {"log_odds": "preference", "interaction": "interaction"}
-    effects |= {name: position_preference[position_preference["quantity"] == kind] for name, kind in kinds.items()}
-    effects["r"] = compared
-    for name in ("points", "r"):
-        effects[f"condition_{name}"] = condition_comparison[condition_comparison["quantity"] == name]
-    return effects
+    both = {"strategy": EVERY_POSITION, "baseline": EVERY_POSITION}
+    return {
+        "points": rows_with(score_effects, quantity="ordering"),
+        "usual_minus_balanced": rows_with(score_effects, quantity="usual_minus_balanced"),
+        "log_odds": rows_with(position_preference, quantity="preference"),
+        "interaction": rows_with(position_preference, quantity="interaction"),
+        "r": rows_with(strategy_comparison, quantity="pearson", criterion=EVERY, **both),
+        "condition_points": rows_with(condition_comparison, quantity="points"),
+        "condition_r": rows_with(condition_comparison, quantity="r"),
+    }
 
 
 def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> Iterator[dict]:

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, FEW_CLUSTERS, KEYS
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import rankings
+from rubric_order.methods.agreement.agreement import rankings
 from rubric_order.methods.position import blocks, repetition, spread
 from rubric_order.methods.uncertainty import equivalence
 
@@ -158,7 +159,7 @@ def _of_readout(
     enough = _in_every_ordering(repeated)
     if enough:
         means, noise, source = np.where(np.isnan(repeated), np.nan, means), repeated, repetition.REPEATS
-    elif readout == "soft":
+    elif readout == Readout.SOFT:
         noise, source = np.where(np.isnan(means), np.nan, 0.0), spread.EXACT
     else:
         noise, source = _by_temperature(block, cells, readout, values, temperature)
@@ -203,7 +204,7 @@ def _changes(
 ) -> Iterator[tuple[str, np.ndarray, float, np.ndarray]]:
     """Changes by orderings: quantity, of each item or prompt its share, the part of chance, and its cluster."""
     reference = cells.reference
-    if readout == "soft":
+    if readout == Readout.SOFT:
         moved, chance = spread.moved_by_probabilities(cells.shares(), reference), 0.0
     else:
         moved, chance = np.full(cells.items, np.nan), np.nan
@@ -218,7 +219,7 @@ def _changes(
     if not len(prompts):
         return
     unit = pd.factorize(prompts["group_id"])[0] if cluster == "group" else np.arange(len(prompts))
-    if readout == "soft":
+    if readout == Readout.SOFT:
         moved, chance = _flips(_of_candidates(np.round(cells.means(read), SAME), rows), reference), 0.0
     elif repeats:
         one, two = (_of_candidates(scores, rows) for scores in cells.first_two(read))

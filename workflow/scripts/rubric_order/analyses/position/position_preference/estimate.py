@@ -6,16 +6,17 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, preference, selections, uniformity
 from rubric_order.methods.uncertainty import cluster_robust, multiplicity
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *selections.READOUTS.values()]}
 SATURATED = 0.05  # with a smaller share of pairs of reads that differ, position can hardly be seen in scores
-ERRORS = {"hard": cluster_robust.LARGER, "soft": cluster_robust.SANDWICH}
+ERRORS = {Readout.HARD: cluster_robust.LARGER, Readout.SOFT: cluster_robust.SANDWICH}
 MODELS = {
-    "hard": "conditional logit of pairs of reads, Firth's penalty",
-    "soft": "least squares of log-probabilities within items",
+    Readout.HARD: "conditional logit of pairs of reads, Firth's penalty",
+    Readout.SOFT: "least squares of log-probabilities within items",
 }
 
 
@@ -96,7 +97,7 @@ def _joined(units: list[np.ndarray]) -> np.ndarray:
 
 def _unit(readout: str, temperature: float | None) -> str:
     """Meaning of a log-odds of 1."""
-    if readout == "soft":
+    if readout == Readout.SOFT:
         return "log-odds of the model's probabilities"
     if temperature is None:
         return "log-odds of an answer, temperature unknown"
@@ -117,7 +118,7 @@ def _rows(about: dict, of: preference.Hard | preference.Soft, units: dict, confi
         effective = _effective(fits.positions, about["n"])
         few = not fits.positions.problem and not effective >= uniformity.FEW_CLUSTERS
         flags += ["few clusters"] if few else []
-        flags += ["saturated"] if about["readout"] == "hard" and not differing >= SATURATED else []
+        flags += ["saturated"] if about["readout"] == Readout.HARD and not differing >= SATURATED else []
         same = (
             about | sizes | {"cluster": cluster, "differing": differing, "n_clusters": count, "flag": ", ".join(flags)}
         )

@@ -5,6 +5,8 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -14,7 +16,7 @@ CAPTION = (
     "position preference. What the judge thinks of an item cancels, so judges and scales can be compared at one "
     "temperature. At temperature 0 the unit of selected options is what else differs between the prompts of an item."
 )
-READOUTS = {"hard": "Selected option", "soft": "Option probabilities"}
+READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
 
 
 def draw(
@@ -42,14 +44,10 @@ def draw(
         columns: panels a row, at most.
         labels: of judges and datasets.
     """
-    reads = "study == @study and profile == @profile and strategy == @strategy and n == @n and cluster == @cluster"
-    chosen = position_preference.query(f"{reads} and quantity == 'preference' and estimate.notna()")
-    panels = [
-        (judge, readout)
-        for judge in chosen["judge"].unique()
-        for readout in readouts
-        if len(_of(chosen, judge, readout))
-    ]
+    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "cluster": cluster}
+    chosen = rows_with(position_preference, **reads, quantity="preference").dropna(subset="estimate")
+    present = set(zip(chosen["judge"], chosen["readout"], strict=True))
+    panels = [(j, r) for j in chosen["judge"].unique() for r in readouts if (j, r) in present]
     if not panels:
         reason = f"No reads of study {study} that tell a position preference (strategy: {strategy})"
         return style.nothing(reason, width_in=width_in)
@@ -59,7 +57,7 @@ def draw(
     for axis, (judge, readout) in zip(shown, panels, strict=True):
         axis.axhline(0, zorder=1, label="no position preference", **style.no_effect())
         for place, dataset in enumerate(datasets):
-            line = _of(chosen, judge, readout).query("dataset == @dataset")
+            line = rows_with(chosen, judge=judge, readout=readout, dataset=dataset)
             if line.empty:
                 continue
             # Lines are set a little apart, so that their intervals do not hide each other.
@@ -75,10 +73,6 @@ def draw(
     figure.supxlabel("Position of the score option in the prompt")
     style.legend_above(figure, 5)
     return figure
-
-
-def _of(chosen: pd.DataFrame, judge: str, readout: str) -> pd.DataFrame:
-    return chosen[(chosen["judge"] == judge) & (chosen["readout"] == readout)]
 
 
 def _name(dataset: str, label: str) -> str:

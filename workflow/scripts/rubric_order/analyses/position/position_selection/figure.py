@@ -6,6 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rubric_order.base.labels import Labels
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -18,11 +20,11 @@ CAPTION = (
     "of {cluster}s. How far shares are apart depends on how decisive a judge is and on the number of levels: figure "
     "Position preference compares judges. After Xu et al. (2026), Figure 4."
 )
-READOUTS = {"hard": "Selected option", "soft": "Option probabilities"}
+READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
 LINE = 1.25  # height of a line of text, against its letters
 # What a panel says of a dataset. Where there is no room for the number of clusters, the legend has it.
 FORMS = ("{name}V {v} [{ends}], {counted}", "{name}V {v} [{ends}]")
-YLABEL = {"hard": "Share of selections (%)", "soft": "Mean probability (%)"}
+YLABEL = {Readout.HARD: "Share of selections (%)", Readout.SOFT: "Mean probability (%)"}
 
 
 def draw(
@@ -52,9 +54,8 @@ def draw(
 
     Source: after Xu et al. (2026), Figure 4.
     """
-    reads = "study == @study and profile == @profile and strategy == @strategy and n == @n and cluster == @cluster"
-    of_reads = position_selection.query(reads)
-    chosen, sizes = (of_reads[of_reads["quantity"] == name] for name in ("share", "cramers_v"))
+    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "cluster": cluster}
+    chosen, sizes = (rows_with(position_selection, **reads, quantity=name) for name in ("share", "cramers_v"))
     present = set(zip(chosen["judge"], chosen["readout"], strict=True))
     panels = [(j, r) for j in chosen["judge"].unique() for r in readouts if (j, r) in present]
     if not panels:
@@ -69,13 +70,13 @@ def draw(
     for axis, (judge, readout) in zip(shown, panels, strict=True):
         style.uniform_line(axis, n)
         for place, dataset in enumerate(datasets):
-            line = chosen.query("judge == @judge and readout == @readout and dataset == @dataset")
+            line = rows_with(chosen, judge=judge, readout=readout, dataset=dataset)
             if line.empty:
                 continue
             look = style.look(labels.place_of_dataset(dataset))
             look["label"] = labels.dataset(dataset) + counted.get(dataset, "")
             style.share_line(axis, line, aside=0.07 * (place - (len(datasets) - 1) / 2), zorder=2 + place, **look)
-        own = sizes[(sizes["judge"] == judge) & (sizes["readout"] == readout)]
+        own = rows_with(sizes, judge=judge, readout=readout)
         _write_sizes(axis, own, labels, several=several, form=form, letters=letters)
         title = labels.judge(judge)
         axis.set_title(f"{title}\n{READOUTS[readout]}" if len(readouts) > 1 else title)

@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -41,10 +42,8 @@ def draw(
 
     Source: after Figure 5 of the earlier version of Xu et al.
     """
-    chosen = position_selection.query(
-        "study == @study and profile == @profile and strategy == @strategy and n == @n and readout == @readout"
-        " and cluster == @cluster and quantity == 'share'"
-    )
+    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "readout": readout, "cluster": cluster}
+    chosen = rows_with(position_selection, **reads, quantity="share")
     datasets, judges = (list(chosen[key].unique()) for key in ("dataset", "judge"))
     if not datasets:
         reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"
@@ -53,7 +52,7 @@ def draw(
     for axis, dataset in zip(shown, datasets, strict=True):
         style.uniform_line(axis, n)
         for place, judge in enumerate(judges):
-            line = chosen[(chosen["dataset"] == dataset) & (chosen["judge"] == judge)]
+            line = rows_with(chosen, dataset=dataset, judge=judge)
             if line.empty:
                 continue
             look = style.look(labels.place_of_judge(judge)) | {

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import rows_with
 from rubric_order.methods.position import uniformity
 
 COLUMNS = {
@@ -84,9 +86,9 @@ def estimate(
 
 def _measured(statistics: pd.DataFrame) -> pd.DataFrame:
     """Design effect and V of each study."""
-    quantities = statistics["quantity"].isin(["design_effect", "cramers_v"])
     # Of a saturated judge the design effect does not say what would be found, see `uniformity.is_saturated`.
-    wanted = statistics[(statistics["readout"] == "hard") & quantities & ~statistics["saturated"]]
+    quantities = ["design_effect", "cramers_v"]
+    wanted = rows_with(statistics, readout=Readout.HARD, quantity=quantities, saturated=False)
     keys = [*KEYS, "cluster", "n_items", "n_reads"]
     table = wanted.set_index([*keys, "quantity"])["estimate"].unstack("quantity").reset_index()
     table = table.reindex(columns=[*keys, "design_effect", "cramers_v"]).dropna(subset="design_effect")

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -46,10 +47,8 @@ def draw(
     """
     assumed = power[power["source"] == "assumed"]
     n = int(assumed["n"].iloc[0])
-    made = power.query(
-        "source == 'measured' and study == @study and profile == @profile and strategy == @strategy and n == @n"
-        " and cluster == @cluster"
-    )
+    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "cluster": cluster}
+    made = rows_with(power, **reads, source="measured")
     count = 1 if made.empty else 2
     figure, axes, shown = style.panels(count, columns, width_in=width_in, panel_height_in=height_in)
     _draw_assumed(shown[0], assumed)

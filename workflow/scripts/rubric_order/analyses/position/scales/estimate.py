@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import BASELINE, KEYS, MEAN
+from rubric_order.base.rows import rows_with
 from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {
@@ -29,9 +31,7 @@ def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.
 
     Source: Xu et al. (2026), Table 4.
     """
-    chosen = position_selection[position_selection["study"].isin(studies)]
-    chosen = chosen[chosen["condition"] == BASELINE]
-    chosen = chosen[chosen["quantity"].isin(QUANTITIES)]
+    chosen = rows_with(position_selection, study=list(studies), condition=BASELINE, quantity=QUANTITIES)
     chosen = chosen.sort_values("study", key=lambda column: column.map(list(studies).index), kind="stable")
     chosen = chosen.drop_duplicates([*SETTING, "dataset"])
     rows = []
@@ -41,8 +41,8 @@ def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.
         by_dataset["n_saturated"] = block["saturated"].astype(int)
         rows += [base_columns | row for row in by_dataset.to_dict("records")]
         values, low, high = (block[name].to_numpy() for name in ("estimate", "ci_low", "ci_high"))
-        mean = {"dataset": MEAN, "estimate": values.mean(), "n_datasets": len(values)}
-        mean |= dict(zip(("ci_low", "ci_high"), resampling.interval_of_mean(values, low, high), strict=True))
+        mean = {"dataset": MEAN, "n_datasets": len(values)}
+        mean |= Interval(values.mean(), *resampling.interval_of_mean(values, low, high)).columns()
         mean["n_saturated"] = int(block["saturated"].sum())
         rows.append(base_columns | mean | {"method": "mean over datasets, which are independent"})
     columns = [*SETTING[:-1], "dataset", "quantity", "estimate", "ci_low", "ci_high", "n_datasets", "n_saturated"]

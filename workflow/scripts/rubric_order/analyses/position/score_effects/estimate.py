@@ -8,6 +8,7 @@ import pandas as pd
 
 from rubric_order.base import permutations
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, uniformity
 from rubric_order.methods.uncertainty import additive, equivalence, multiplicity, resampling
@@ -170,7 +171,7 @@ def _of_reads(
     effective = resampling.effective(sizes)
     cells = [laid.by_ordering] if laid.by_ordering else laid.by_position
     away = resampling.sum_units(np.hstack([additive.departures(table) for table in cells]), unit)
-    commonest = float(laid.times.max() / laid.n_reads) if about["readout"] == "hard" else np.nan
+    commonest = float(laid.times.max() / laid.n_reads) if about["readout"] == Readout.HARD else np.nan
     flags = {
         "saturated": commonest >= SATURATED,
         "no variation": not np.abs(away).max(initial=0) > additive.ROUNDING,

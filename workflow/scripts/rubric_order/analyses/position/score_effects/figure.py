@@ -6,6 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rubric_order.base.labels import Labels
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -16,7 +18,7 @@ CAPTION = (
     "saturated judge gives one score nearly always: that its points lie at 0 says nothing about the order."
 )
 MOST_NAMES = 24  # orderings that can be written at the axis
-LOOKS = {"hard": "selected option", "soft": "option probabilities"}
+LOOKS = {Readout.HARD: "selected option", Readout.SOFT: "option probabilities"}
 
 
 def draw(
@@ -43,10 +45,8 @@ def draw(
         columns: panels a row, at most.
         labels: of judges and datasets.
     """
-    chosen = score_effects.query(
-        "study == @study and profile == @profile and strategy == @strategy and n == @n and dataset == @dataset"
-        " and readout in @readouts and cluster == @cluster and quantity == 'ordering'"
-    )
+    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "dataset": dataset}
+    chosen = rows_with(score_effects, **reads, readout=readouts, cluster=cluster, quantity="ordering")
     if chosen.empty:
         reason = f"No items of which all are read in the same orderings (strategy: {strategy})"
         return style.nothing(reason, width_in=width_in)

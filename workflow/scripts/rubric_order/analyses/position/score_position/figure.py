@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -45,10 +46,8 @@ def draw(
 
     Source: the earlier version of Xu et al., Table 5, as a picture.
     """
-    chosen = score_position.query(
-        "study == @study and profile == @profile and strategy == @strategy and n == @n and dataset == @dataset"
-        " and readout == @readout and cluster == @cluster and quantity == 'share'"
-    )
+    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "dataset": dataset}
+    chosen = rows_with(score_position, **reads, readout=readout, cluster=cluster, quantity="share")
     judges = list(chosen["judge"].unique())
     if not judges:
         reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"

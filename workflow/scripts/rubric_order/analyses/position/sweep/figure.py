@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -56,9 +57,9 @@ def draw(
 
     Source: after Xu et al. (2026), Figures 6 and 7.
     """
-    reads = "study == @study and strategy == @strategy and n == @n and readout == @readout and cluster == @cluster"
-    v = position_selection.query(f"{reads} and quantity == 'cramers_v'")
-    r = human_agreement.query(f"{reads} and quantity == 'pearson' and criterion == '{EVERY}'")
+    reads = {"study": study, "strategy": strategy, "n": n, "readout": readout, "cluster": cluster}
+    v = rows_with(position_selection, **reads, quantity="cramers_v")
+    r = rows_with(human_agreement, **reads, quantity="pearson", criterion=EVERY)
     v, r = (_with_values(table, setting) for table in (v, r))
     place_of, ticks = _places(v["value"], order)
     datasets, judges = v["dataset"].unique(), _swept(v, place_of)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from rubric_order.base.keys import BASELINE, CLUSTERS, KEYS
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import averaging, item_scores
+from rubric_order.methods.agreement.agreement import averaging, item_scores
 from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import equivalence, multiplicity, resampling
 
@@ -118,9 +118,7 @@ def _agreement(items: pd.DataFrame, unit: np.ndarray, *, confidence: float) -> d
 
 def _with_interval(values: np.ndarray, sizes: np.ndarray, confidence: float) -> dict:
     """A difference with its interval, from what it is without each part, see `resampling.jackknife_t`."""
-    difference = float(values[0])
-    interval = resampling.jackknife_t(values, confidence, sizes=sizes)
-    if not interval.error > ROUNDING:
-        return {"estimate": difference if abs(difference) > ROUNDING else 0.0}
-    ends = {"ci_low": float(interval.low), "ci_high": float(interval.high)}
-    return {"estimate": difference, **ends, "p": float(interval.p), "df": resampling.degrees(sizes)}
+    jackknife = resampling.jackknife_t(values, confidence, sizes=sizes)
+    if not jackknife.error > ROUNDING:
+        return {"estimate": float(values[0]) if abs(values[0]) > ROUNDING else 0.0}
+    return jackknife.interval.columns() | {"p": float(jackknife.p), "df": resampling.degrees(sizes)}

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from rubric_order.methods.agreement import agreement, golden
-from rubric_order.methods.agreement.golden import HUMAN
+from rubric_order.methods.agreement.agreement import agreement, golden
+from rubric_order.methods.agreement.agreement.golden import HUMAN
 
 COLUMNS = {"items": [*golden.COLUMNS, "group_id", "human_score"]}
 
@@ -53,7 +53,7 @@ def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: fl
         common = {"dataset": dataset, "source": source, "n_items": int(used.sum()), "n_clusters": len(np.unique(unit))}
         for quantity in agreement.STATISTICS:
             interval = agreement.single(quantity, scores[used], human[used], unit, confidence)
-            yield common | {"quantity": quantity} | interval
+            yield common | {"quantity": quantity} | interval.columns()
 
 
 def _differing(votes: pd.DataFrame, confidence: float) -> Iterator[dict]:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import agreement
+from rubric_order.methods.agreement.agreement import agreement
 from rubric_order.methods.position import blocks
 from rubric_order.methods.position.blocks import Block
 from rubric_order.methods.uncertainty import multiplicity
@@ -58,9 +58,9 @@ def _rows(block: Block, lengths: pd.Series, confidence: float) -> Iterator[dict]
             common |= {"method": f"each {cluster} left out, Student's t; Fisher's z for correlations"}
             for quantity in QUANTITIES:
                 row = common | {"quantity": quantity}
-                row |= agreement.single(quantity, mean[used], length[used], unit[used], confidence)
+                row |= agreement.single(quantity, mean[used], length[used], unit[used], confidence).columns()
                 if rated.sum() > 1:
                     chosen = human[rated], length[rated], unit[rated]
-                    row["of_people"] = agreement.single(quantity, *chosen, confidence)["estimate"]
+                    row["of_people"] = agreement.single(quantity, *chosen, confidence).estimate
                     row |= agreement.difference(quantity, mean[rated], *chosen, confidence)
                 yield row

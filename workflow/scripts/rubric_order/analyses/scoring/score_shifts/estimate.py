@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import variants
-from rubric_order.methods.agreement.variants import NEUTRAL, SHARED, Variants
+from rubric_order.methods.agreement.agreement import variants
+from rubric_order.methods.agreement.agreement.variants import NEUTRAL, SHARED, Variants
 from rubric_order.methods.position import uniformity
 from rubric_order.methods.uncertainty import equivalence, multiplicity
 
@@ -76,7 +77,7 @@ def _rows(found: Variants, cluster: str, confidence: float, level: float, points
         change, one = np.abs(first[:, 1] - first[:, 0]), np.ones(len(first))
         sizes = common | {"n_items": len(first)} | _method(cluster)
         yield sizes | {"quantity": "mean_change"} | variants.ratio(change, one, units, confidence) | {"p": np.nan}
-        if common["readout"] == "hard":
+        if common["readout"] == Readout.HARD:
             changed = variants.ratio((change > 0).astype(float), one, units, confidence)
             yield sizes | {"quantity": "share_changed"} | changed | {"p": np.nan}
             apart = total_variation(first[:, 0], first[:, 1], common["n"])

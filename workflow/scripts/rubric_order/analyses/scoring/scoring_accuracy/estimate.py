@@ -7,8 +7,8 @@ import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, EVERY
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import agreement, golden, variants
-from rubric_order.methods.agreement.variants import NEUTRAL, SHARED, Variants
+from rubric_order.methods.agreement.agreement import agreement, golden, variants
+from rubric_order.methods.agreement.agreement.variants import NEUTRAL, SHARED, Variants
 from rubric_order.methods.uncertainty import bounds, multiplicity
 
 COLUMNS = {"scores": variants.COLUMNS, "items": golden.COLUMNS}
@@ -89,7 +89,7 @@ def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> I
             ends = _bounds(found, place, rated, given) if common["n_failed"] else (np.nan, np.nan)
             for quantity in agreement.STATISTICS:
                 row = common | {"quantity": quantity}
-                row |= agreement.single(quantity, means[used, place], given[used], unit[used], confidence)
+                row |= agreement.single(quantity, means[used, place], given[used], unit[used], confidence).columns()
                 if place:
                     base, other = means[both][:, [0, place]].T
                     row |= agreement.difference(quantity, other, base, given[both], unit[both], confidence)

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -48,13 +49,12 @@ def draw(
         columns: panels a row, at most.
         labels: of judges and datasets.
     """
-    datasets = scoring_accuracy.query("study == @study and varied != ''")["dataset"].unique()
+    of_study = rows_with(scoring_accuracy, study=study)
+    datasets = of_study.loc[of_study["varied"] != "", "dataset"].unique()
     if dataset == EVERY and len(datasets) == 1:  # one dataset is all of them
         dataset = datasets[0]
-    chosen = scoring_accuracy.query(
-        "study == @study and profile == @profile and dataset == @dataset and n == @n and golden == @golden"
-        " and readout == @readout and cluster == @cluster and quantity == @quantity"
-    )
+    reads = {"profile": profile, "dataset": dataset, "n": n, "readout": readout, "cluster": cluster}
+    chosen = rows_with(of_study, **reads, golden=golden, quantity=quantity)
     if shown == "difference":
         chosen = chosen[chosen["kind"] != "base"]
     if chosen.empty:

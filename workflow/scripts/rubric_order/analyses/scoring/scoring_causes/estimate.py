@@ -8,18 +8,19 @@ import pandas as pd
 
 from rubric_order.base import permutations
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, VALUES
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import variants
-from rubric_order.methods.agreement.variants import SHARED
+from rubric_order.methods.agreement.agreement import variants
+from rubric_order.methods.agreement.agreement.variants import SHARED
 from rubric_order.methods.position import prompt_effects, uniformity
 from rubric_order.methods.position.selections import READOUTS
 from rubric_order.methods.uncertainty import cluster_robust, multiplicity
 
-COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *VALUES.values(), READOUTS["soft"]]}
+COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *VALUES.values(), READOUTS[Readout.SOFT]]}
 NOT_IDENTIFIED = "not identified"
 MODELS = {
-    "hard": "conditional logit of pairs of reads, Firth's penalty",
-    "soft": "least squares of log-probabilities within items",
+    Readout.HARD: "conditional logit of pairs of reads, Firth's penalty",
+    Readout.SOFT: "least squares of log-probabilities within items",
 }
 NUMBER, BOTH, TEXT = "slope_of_number", "slope_of_number_and_text", "slope_of_text"
 
@@ -122,13 +123,13 @@ def _laid(block: pd.DataFrame, dataset: str, n: int) -> Laid:
         values[readout] = np.full(shape, np.nan)
         values[readout][cells] = block[column].to_numpy(dtype=float, na_value=np.nan)
     probabilities = np.full((*shape, n), np.nan)
-    with_probabilities = np.flatnonzero(block[READOUTS["soft"]].notna())
+    with_probabilities = np.flatnonzero(block[READOUTS[Readout.SOFT]].notna())
     if len(with_probabilities):
         of_scores = np.empty((len(with_probabilities), n))
         np.put_along_axis(
             of_scores,
             shown[with_probabilities] - 1,
-            np.stack(block[READOUTS["soft"]].to_numpy()[with_probabilities]),
+            np.stack(block[READOUTS[Readout.SOFT]].to_numpy()[with_probabilities]),
             axis=1,
         )
         probabilities[item[with_probabilities], read[with_probabilities]] = of_scores
@@ -164,14 +165,14 @@ def _rows(keys: dict, laid: Laid, conditions: Mapping, confidence: float) -> Ite
     for readout, values in laid.values.items():
         if np.isnan(values).all():
             continue
-        if readout == "hard":
+        if readout == Readout.HARD:
             sums = prompt_effects.of_scores(terms, np.where(np.isnan(values), 0, values).astype(int) - 1)
         else:
             sums = prompt_effects.of_probabilities(terms, laid.probabilities)
         for cluster, unit in units.items():
             several = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
             common = keys | {"readout": readout, "cluster": cluster, "n_items": several}
-            error = cluster_robust.LARGER if readout == "hard" else cluster_robust.SANDWICH
+            error = cluster_robust.LARGER if readout == Readout.HARD else cluster_robust.SANDWICH
             model = {"unit": "log-odds", "method": f"{MODELS[readout]}; {error.format(cluster)}"}
             yield from (common | model | row for row in _effects(sums.by_cluster(unit).fit(), asked, confidence))
             points = {"unit": "points", "method": f"least squares within items; each {cluster} left out"}

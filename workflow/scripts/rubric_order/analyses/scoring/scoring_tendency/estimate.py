@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import golden, variants
-from rubric_order.methods.agreement.variants import SHARED, Variants
+from rubric_order.methods.agreement.agreement import golden, variants
+from rubric_order.methods.agreement.agreement.variants import SHARED, Variants
 
 COLUMNS = {"scores": variants.COLUMNS, "items": golden.COLUMNS}
 FAILED = -1
@@ -39,7 +40,7 @@ def estimate(
     rows = [
         row
         for setting in variants.variants(scores, bases)
-        if setting.keys["readout"] == "hard"
+        if setting.keys["readout"] == Readout.HARD
         for row in _rows(setting, golden_by_item)
     ]
     columns = [*SHARED, "varied", "order", "kind", "score", "n_scores", "share", "n_constrained", "n_items"]

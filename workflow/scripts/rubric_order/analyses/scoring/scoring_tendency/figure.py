@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 
 CAPTION = (
@@ -44,10 +45,10 @@ def draw(
         labels: of judges and datasets.
     """
     studies = list(dict.fromkeys((study, *also)))
-    datasets = scoring_tendency.loc[scoring_tendency["study"].isin(studies), "dataset"].unique()
+    datasets = rows_with(scoring_tendency, study=studies)["dataset"].unique()
     if dataset == EVERY and len(datasets) == 1:  # one dataset is all of them
         dataset = datasets[0]
-    chosen = scoring_tendency.query("study in @studies and profile == @profile and dataset == @dataset and n == @n")
+    chosen = rows_with(scoring_tendency, study=studies, profile=profile, dataset=dataset, n=n)
     chosen = chosen.sort_values("study", key=lambda names: names.map(studies.index), kind="stable")
     chosen = chosen.drop_duplicates(["judge", "varied", "order", "score"])
     if chosen.empty:
