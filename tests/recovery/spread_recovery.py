@@ -24,7 +24,7 @@ from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.cards import evidence, verdict
 from rubric_order.cards.spread import Spread
 from rubric_order.library import estimates
-from rubric_order.methods.agreement.agreement import attenuation
+from rubric_order.methods.agreement import attenuation
 from rubric_order.methods.position.shared_orderings import bias_cost as costs_of
 from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings

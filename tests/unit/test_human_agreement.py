@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rubric_order.analyses.agreement.human_agreement import estimate as human_agreement
-from rubric_order.methods.agreement.agreement import correlations, item_scores
+from rubric_order.methods.agreement import correlations, item_scores
 from rubric_order.methods.position import blocks
 
 # No deadlines: other work on the machine is no defect.

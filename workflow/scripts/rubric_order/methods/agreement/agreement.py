@@ -3,7 +3,7 @@
 import numpy as np
 
 from rubric_order.base.intervals import Interval
-from rubric_order.methods.agreement.agreement import correlations, variants
+from rubric_order.methods.agreement import correlations, variants
 from rubric_order.methods.uncertainty import resampling
 
 

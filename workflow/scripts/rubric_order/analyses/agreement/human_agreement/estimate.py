@@ -7,7 +7,7 @@ import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.agreement import attenuation, correlations, item_scores
+from rubric_order.methods.agreement import attenuation, correlations, item_scores
 from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import bounds
 

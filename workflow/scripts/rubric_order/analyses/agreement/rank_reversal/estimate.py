@@ -9,7 +9,7 @@ import pandas as pd
 from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.agreement.rankings import (
+from rubric_order.methods.agreement.rankings import (
     agreement_by_noise,
     compare_rankings,
     mean_scores,

@@ -14,7 +14,7 @@ import pandas as pd
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import CLUSTERS, KEYS, STRATEGIES, VALUES
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.agreement import agreement, averaging, item_scores
+from rubric_order.methods.agreement import agreement, averaging, item_scores
 from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import multiplicity, resampling
 

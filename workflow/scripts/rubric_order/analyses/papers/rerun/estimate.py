@@ -12,7 +12,7 @@ from rubric_order.base import randomness
 from rubric_order.base.keys import EVERY, KEYS, STRATEGIES
 from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.agreement import rankings
+from rubric_order.methods.agreement import rankings
 from rubric_order.methods.position import blocks, reruns, selections, shared_orderings
 from rubric_order.methods.position.blocks import Block
 from rubric_order.methods.uncertainty import distributions

@@ -8,7 +8,7 @@ import pandas as pd
 from rubric_order.base.keys import CLUSTERS, FEW_CLUSTERS, KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.agreement import rankings
+from rubric_order.methods.agreement import rankings
 from rubric_order.methods.position import blocks, repetition, spread
 from rubric_order.methods.uncertainty import equivalence
 

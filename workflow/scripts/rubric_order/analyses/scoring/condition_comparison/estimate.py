@@ -8,7 +8,7 @@ import pandas as pd
 
 from rubric_order.base.keys import BASELINE, CLUSTERS, KEYS
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.agreement import averaging, item_scores
+from rubric_order.methods.agreement import averaging, item_scores
 from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import equivalence, multiplicity, resampling
 

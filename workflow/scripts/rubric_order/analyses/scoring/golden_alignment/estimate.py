@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from rubric_order.methods.agreement.agreement import agreement, golden
-from rubric_order.methods.agreement.agreement.golden import HUMAN
+from rubric_order.methods.agreement import agreement, golden
+from rubric_order.methods.agreement.golden import HUMAN
 
 COLUMNS = {"items": [*golden.COLUMNS, "group_id", "human_score"]}
 

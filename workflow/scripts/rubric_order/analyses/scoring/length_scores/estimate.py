@@ -7,7 +7,7 @@ import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.agreement import agreement
+from rubric_order.methods.agreement import agreement
 from rubric_order.methods.position import blocks
 from rubric_order.methods.position.blocks import Block
 from rubric_order.methods.uncertainty import multiplicity

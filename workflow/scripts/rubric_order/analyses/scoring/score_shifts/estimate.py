@@ -8,8 +8,8 @@ import pandas as pd
 from rubric_order.base.keys import CLUSTERS
 from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.agreement import variants
-from rubric_order.methods.agreement.agreement.variants import NEUTRAL, SHARED, Variants
+from rubric_order.methods.agreement import variants
+from rubric_order.methods.agreement.variants import NEUTRAL, SHARED, Variants
 from rubric_order.methods.position import uniformity
 from rubric_order.methods.uncertainty import equivalence, multiplicity
 

@@ -7,8 +7,8 @@ import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, EVERY
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.agreement import agreement, golden, variants
-from rubric_order.methods.agreement.agreement.variants import NEUTRAL, SHARED, Variants
+from rubric_order.methods.agreement import agreement, golden, variants
+from rubric_order.methods.agreement.variants import NEUTRAL, SHARED, Variants
 from rubric_order.methods.uncertainty import bounds, multiplicity
 
 COLUMNS = {"scores": variants.COLUMNS, "items": golden.COLUMNS}

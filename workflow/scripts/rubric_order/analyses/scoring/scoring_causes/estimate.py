@@ -10,8 +10,8 @@ from rubric_order.base import permutations
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.agreement import variants
-from rubric_order.methods.agreement.agreement.variants import SHARED
+from rubric_order.methods.agreement import variants
+from rubric_order.methods.agreement.variants import SHARED
 from rubric_order.methods.position import prompt_effects, uniformity
 from rubric_order.methods.position.selections import READOUTS
 from rubric_order.methods.uncertainty import cluster_robust, multiplicity

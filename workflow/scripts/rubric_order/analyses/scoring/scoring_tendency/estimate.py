@@ -7,8 +7,8 @@ import pandas as pd
 
 from rubric_order.base.readouts import Readout
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.agreement import golden, variants
-from rubric_order.methods.agreement.agreement.variants import SHARED, Variants
+from rubric_order.methods.agreement import golden, variants
+from rubric_order.methods.agreement.variants import SHARED, Variants
 
 COLUMNS = {"scores": variants.COLUMNS, "items": golden.COLUMNS}
 FAILED = -1
