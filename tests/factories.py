@@ -1,10 +1,8 @@
-"""What tests are made of: score tables, request tables, and settings filled from the schema.
+"""What tests are made of: score tables, request tables, and judges with all defaults.
 
 A table has here the columns that the library writes, so that a column that is added is added in one place.
 """
 
-import copy
-import functools
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +14,14 @@ from rubric_order.judging.engines import Request
 from rubric_order.parsing.choices import numbers
 from rubric_order.probes import Question, Shown
 from rubric_order.prompts import orderings
+from rubric_order.settings import judges
+from rubric_order.settings.judges import Judge
 from rubric_order.statistics import decisiveness, order_tests, position_preference, position_selection, score_effects
 
 ROOT = Path(__file__).resolve().parents[1]
 # Whose reads they are.
 ABOUT = {"study": "s", "judge": "j", "profile": "default", "condition": "baseline", "dataset": "d"}
 CRITERIA = ("wit", "plot", "style", "depth", "pace", "voice", "mood", "form", "aim")
-
-
-@functools.cache
-def _judge_schema() -> dict:
-    """What the schema says of a judge."""
-    return schema.part_of(schema.load(ROOT / loading.SCHEMA)["properties"]["judges"], "any")
 
 
 def demo_config() -> dict:
@@ -38,18 +32,30 @@ def demo_config() -> dict:
     return config
 
 
-def complete_judge(**settings: object) -> dict:
-    """A judge's block of config with all defaults; a vLLM judge at temperature 0 that writes a score after a prefix."""
-    settings = {
+def complete_judge(**settings: object) -> Judge:
+    """A judge with all defaults; a vLLM judge at temperature 0 that writes a score after a prefix."""
+    usual = {
         "engine": "vllm",
         "model": "org/model",
         "answer_format": "score",
         "answer_prefix": "Score: ",
         "sampling": {"temperature": 0, "max_tokens": 8},
-    } | settings
-    settings = copy.deepcopy(settings)
-    schema.fill_defaults(settings, _judge_schema())
-    return settings
+    }
+    return judges.read(_with_address(usual | settings))
+
+
+def changed(judge: Judge, **settings: object) -> Judge:
+    """A judge with other settings, as a config has them."""
+    return judges.read(_with_address(judge.block() | settings))
+
+
+def _with_address(settings: dict) -> dict:
+    """Settings in which a judge over an endpoint has an address; nobody listens at the one that is filled in."""
+    if settings["engine"] != "openai":
+        return settings
+    if settings.get("serve") is not None:
+        return {key: value for key, value in settings.items() if key != "base_url"}
+    return {"base_url": "http://127.0.0.1:9/v1"} | settings
 
 
 def questions(names=("",), n=5):

@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app
 from rubric_order.commands.probe import sentences
-from rubric_order.config import judges, loading, schema
+from rubric_order.config import loading, schema
 from rubric_order.library import probe
+from rubric_order.settings import judges
 
 RUBRIC = "question: Is it polite?\nlevels:\n  1: bad\n  2: fair\n  3: good\n"
 
@@ -99,12 +100,16 @@ def test_an_address_that_is_none_is_named_and_nothing_is_asked(files, url, messa
 def test_an_address_is_what_the_schema_says():
     loaded = schema.load(ROOT / loading.SCHEMA)
     judge = loaded["properties"]["judges"]["additionalProperties"]["properties"]
-    assert judges.ADDRESS.pattern == judge["base_url"]["pattern"]
+    assert judge["base_url"]["pattern"] == judges.ADDRESS
 
 
-def test_the_settings_of_probe_are_the_defaults_of_a_judge():
-    judge = complete_judge(engine="openai", answer_format="feedback", answer_prefix="")
-    assert {key: judge[key] for key in probe.SETTINGS} == dict(probe.SETTINGS)
+def test_the_settings_of_probe_are_the_defaults_of_a_judge(monkeypatch):
+    asked = []
+    monkeypatch.setattr(probe, "_answers", lambda texts, shown, judge: asked.append(judge) or iter(()))
+    list(probe.probe("A text.", levels=["bad", "good"], base_url="http://127.0.0.1:9/v1", model="org/model"))
+    sampling = {"temperature": 0, "top_p": None, "max_tokens": 1024, "seed": None}
+    usual = complete_judge(engine="openai", answer_format="feedback", answer_prefix="", sampling=sampling)
+    assert [judge.block() for judge in asked] == [usual.block()]
 
 
 def test_orders_that_agree_are_said_to_agree():

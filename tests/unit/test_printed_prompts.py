@@ -10,6 +10,7 @@ import re
 from functools import partial
 
 import pytest
+from factories import complete_judge
 
 from rubric_order import datasets, probes
 from rubric_order.base.errors import InputError
@@ -209,7 +210,7 @@ def test_printed_prompts_of_scores_take_every_condition_and_change_in_it_alone(t
 @pytest.mark.parametrize("name", [*SCORED, "papers/xu2026", "papers/shi2025_devbench"])
 def test_a_printed_prompt_can_be_named_by_a_study_and_read_by_the_library(root, name):
     probe = next(p for p in probes.names() if name in probes.load(p).PROMPTS)
-    judge = {"answer_format": "feedback", "criteria_format": "free"}
+    judge = complete_judge(answer_format="feedback")
     assert probes.load(probe).template(judge, name) == name
     assert library.load(name).render is not None
 

@@ -13,11 +13,11 @@ from recorded_answers import compared_summaries, comparison, general, summaries,
 from rubric_order import datasets
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
-from rubric_order.config.judges import option_letters
 from rubric_order.judging.store import SCHEMA
 from rubric_order.planning import reads as live_reads
 from rubric_order.recorded import discovery, formats, reads
 from rubric_order.scoring import scores
+from rubric_order.settings import judges
 from rubric_order.statistics import human_agreement, parse_failures
 
 
@@ -28,10 +28,14 @@ def small():
 
 
 def test_options_are_letters_in_prompt_style_mcq_and_numbers_otherwise():
-    assert option_letters({"prompt_style": "mcq", "n": 5}) == "ABCDE"
-    assert option_letters({"prompt_style": "mcq", "n": 3}) == "ABC"
-    assert option_letters({"prompt_style": "rts", "n": 5}) is None
-    assert option_letters({"prompt_style": None, "n": 5}) is None
+    def letters(prompt_style, n):
+        block = {"engine": "recorded", "model": "J", "files": ["a.jsonl"], "prompt_style": prompt_style, "n": n}
+        return judges.read(block).option_letters
+
+    assert letters("mcq", 5) == "ABCDE"
+    assert letters("mcq", 3) == "ABC"
+    assert letters("rts", 5) is None
+    assert letters(None, 5) is None
 
 
 # --- records
@@ -292,7 +296,7 @@ def test_recorded_answers_reach_agreement_and_parse_failures(tmp_path):
     (settings,) = discovery.discover(tmp_path).values()
     records = reads.read(path, judge=settings["model"], prompt_style=settings["prompt_style"])
     planned = reads.plan(items, records, study="s", judge_id="j", n=settings["n"])
-    letters = option_letters(settings)
+    letters = judges.read(settings).option_letters
     table = scores.score_reads(planned, reads.responses(records), probe="score_order", labels=letters)
     assert table["score"].tolist() == [1, 1, 3, pd.NA, 5]
     assert table["failure"].dropna().tolist() == ["no_score"]
@@ -351,7 +355,7 @@ def test_agreement_with_experts_is_that_of_an_independent_script(
     style = settings["prompt_style"]
     records = reads.read(settings["files"], judge=settings["model"], prompt_style=style)
     planned = reads.plan(items, records, study="s", judge_id=judge_id, n=settings["n"])
-    letters = option_letters(settings)
+    letters = judges.read(settings).option_letters
     table = scores.score_reads(planned, reads.responses(records), probe="score_order", labels=letters)
     assert table["failure"].notna().sum() == failed
     found = human_agreement.estimate(table, confidence=0.95)

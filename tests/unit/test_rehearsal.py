@@ -12,6 +12,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.config import loading, rehearsal
 from rubric_order.recorded import formats, reads
 from rubric_order.recorded import rehearsal as records
+from rubric_order.settings import judges
 from rubric_order.simulation.judge import Simulation
 
 
@@ -31,7 +32,7 @@ def test_ready_made_judges_keep_names_labels_profiles_and_prompts_and_ask_nobody
     assert list(rehearsed) == list(real)
     for name, judge in rehearsed.items():
         assert judge["engine"] == "simulated"
-        assert Simulation.of(judge).preference_strength > 0
+        assert Simulation(**judge["simulation"]).preference_strength > 0
         assert not judge["gguf"] and judge["serve"] is None and judge["gpu"] == 0  # noqa: PT018
         for key in ("label", "model", "answer_format", "criteria_format", "system_prompt", "answer_prefix"):
             assert judge[key] == real[name][key]
@@ -111,7 +112,8 @@ def test_recorded_judges_that_statistics_name_keep_their_names(root):
     assert made["studies"]["mine"]["judges"] == ["a", "b"]
 
 
-JUDGE = {"model": "stand_in", "prompt_style": None, "n": 5, "simulation": {"seed": 3, "failure_rate": 0.2}}
+JUDGE = {"engine": "recorded", "model": "stand_in", "files": ["a.jsonl"]}
+JUDGE |= {"simulation": {"seed": 3, "failure_rate": 0.2}}
 
 
 def written(records_, path):
@@ -121,7 +123,7 @@ def written(records_, path):
 
 def test_simulated_records_are_read_as_those_of_a_recorded_judge(tmp_path):
     items = datasets.prepare("d", datasets.read("simulated", {}, {"n_groups": 2, "n_candidates": 2}, dataset="d")).items
-    judge = JUDGE | {"prompt_style": "mcq"}
+    judge = judges.read(JUDGE | {"prompt_style": "mcq"})
     table = reads.read(
         written(records.scores(items, judge), tmp_path / "a.jsonl"), judge="stand_in", prompt_style="mcq"
     )
@@ -136,7 +138,7 @@ def test_simulated_records_are_read_as_those_of_a_recorded_judge(tmp_path):
 def test_simulated_comparisons_are_of_the_benchmark_of_the_dataset(tmp_path, adapter, per_pair):
     options = {"n_groups": 2, "n_candidates": 3, "categories": ["uml_class-complexity"], "pairs": "c01"}
     made = datasets.prepare("d", datasets.read("simulated", {}, options, dataset="d"))
-    found = records.comparisons(made.items, made.pairs, JUDGE, adapter=adapter)
+    found = records.comparisons(made.items, made.pairs, judges.read(JUDGE), adapter=adapter)
     assert len(found) == 4 * per_pair
     table = reads.read(written(found, tmp_path / "a.jsonl"))
     assert {formats.adapter_of(row) for row in table.to_dict("records")} == {adapter}
@@ -150,4 +152,4 @@ def test_simulated_comparisons_are_of_the_benchmark_of_the_dataset(tmp_path, ada
 
 def test_comparisons_of_a_dataset_that_no_benchmark_has_are_refused():
     with pytest.raises(InputError, match="recorded comparisons are of"):
-        records.comparisons(pd.DataFrame(), pd.DataFrame(), JUDGE, adapter="custom")
+        records.comparisons(pd.DataFrame(), pd.DataFrame(), judges.read(JUDGE), adapter="custom")
