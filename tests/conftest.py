@@ -11,6 +11,7 @@ from factories import ROOT, complete_judge
 from rubric_order import datasets
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.prompts import frames
+from rubric_order.settings.judges import Judge
 
 hypothesis.settings.register_profile("project", deadline=None)  # how fast a shared machine is says nothing about us
 hypothesis.settings.load_profile("project")
@@ -32,7 +33,7 @@ def mirror() -> Path:
 
 
 @pytest.fixture
-def judge() -> dict:
+def judge() -> Judge:
     return complete_judge()
 
 

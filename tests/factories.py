@@ -1,9 +1,8 @@
-"""What tests are made of: score tables, request tables, and settings filled from the schema.
+"""What tests are made of: score tables, request tables, and judges with all defaults.
 
 A table has here the columns that the library writes, so that a column that is added is added in one place.
 """
 
-import copy
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -55,14 +54,28 @@ def blocks_of_all_results() -> dict[str, Any]:
 
 def complete_judge(**settings: object) -> judges.Judge:
     """A judge with all defaults; a vLLM judge at temperature 0 that writes a score after a prefix."""
-    block = {
+    usual = {
         "engine": "vllm",
         "model": "org/model",
         "answer_format": "score",
         "answer_prefix": "Score: ",
         "sampling": {"temperature": 0, "max_tokens": 8},
-    } | settings
-    return judges.read(copy.deepcopy(block))
+    }
+    return judges.read(_with_address(usual | settings))
+
+
+def changed(judge: judges.Judge, **settings: object) -> judges.Judge:
+    """A judge with other settings, as a config has them."""
+    return judges.read(_with_address(judge.block() | settings))
+
+
+def _with_address(settings: dict) -> dict:
+    """Settings in which a judge over an endpoint has an address; nobody listens at the one that is filled in."""
+    if settings["engine"] != "openai":
+        return settings
+    if settings.get("serve") is not None:
+        return {key: value for key, value in settings.items() if key != "base_url"}
+    return {"base_url": "http://127.0.0.1:9/v1"} | settings
 
 
 def questions(names=("",), n=5):

@@ -71,14 +71,14 @@ def job(folder: Path, base_url: str) -> None:
     table = request_table(*(f"{k:032x}" for k in range(REQUESTS)), repeat=0)
     table = table.assign(prompt=[f"prompt {k}" for k in range(REQUESTS)], unit_id=[f"i{k}" for k in range(REQUESTS)])
     table.to_parquet(folder / "requests.parquet")
-    judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="")
+    how = {"engine": "openai", "base_url": base_url, **QUICK}
+    judge = complete_judge(model="a-model", answer_format="feedback", answer_prefix="", **how)
     judge_shard.main(
         [folder / "requests.parquet"],
         ["score_order"],
         1,
         1,
         judge,
-        {"base_url": base_url, **QUICK},
         gpus=0,
         store=folder / "store",
         output=folder / "responses.parquet",

@@ -118,9 +118,8 @@ def measure(arms: tuple[str, ...], folder: Path, passes: int) -> dict[str, dict]
     if arms[0].endswith("ordering-major"):
         shown = requests["ordering"].map(tuple)
         requests = requests.assign(shown=shown).sort_values(["shown", "unit_id"]).drop(columns="shown")
-    judge = demo_judge()
-    judge["engine_args"] |= ARMS[arms]
-    engine = engines.load(judge, model_folder=folder / "results/models/smollm2_135m_instruct_float32")
+    model = folder / "results/models/smollm2_135m_instruct_float32"
+    engine = engines.load(demo_judge(**ARMS[arms]), engines.Resources(model_folder=model))
     runs = {arm: bare(engine) if arm == "bare" else job(engine) for arm in arms}
     stepping = timed_steps(engine.engine)
     found = {arm: {"passes": [], "shares": []} for arm in arms}
@@ -187,12 +186,13 @@ def bare(engine) -> Callable[[pd.DataFrame], tuple[int, int]]:
     return run
 
 
-def demo_judge():
-    """The settings of the demo's judge, with all defaults."""
-    from rubric_order.run import loading
+def demo_judge(**engine_args):
+    """The demo's judge, with some arguments of the engine."""
+    from rubric_order.settings import judges
 
-    config = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
-    return loading.complete(config, folder=ROOT).judges["smollm2_135m"].changed(gpu=0)
+    config = yaml.safe_load((ROOT / "config/judges/smollm2_135m.yaml").read_text())
+    judge = judges.read(config["judges"]["smollm2_135m"])
+    return judge.changed(engine_args=judge.engine_args | engine_args)
 
 
 if __name__ == "__main__":  # vLLM can start processes that import this file

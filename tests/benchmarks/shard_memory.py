@@ -21,16 +21,11 @@ import pyarrow as pa
 from rubric_order.base import files
 from rubric_order.judging import store as stores
 from rubric_order.planning import requests as planned
-from rubric_order.run import loading
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARDS, OF_A_UNIT, CHARACTERS = 64, 10, 1500
 QUESTION = [{"name": "", "labels": list("12345"), "names": "option"}]
-STUDY = {
-    "datasets": {"d": {"adapter": "simulated"}},
-    "judges": {"j": {"engine": "simulated", "model": "j", "answer_format": "score", "sampling": {"temperature": 1}}},
-    "studies": {"s": {"datasets": ["d"], "judges": ["j"], "strategies": ["balanced"]}},
-}
+JUDGE = {"engine": "simulated", "model": "j", "answer_format": "score", "sampling": {"temperature": 1}}
 
 
 def main() -> None:
@@ -96,9 +91,9 @@ def name(row: int) -> str:
 
 def job(folder: Path, requests: str, shards: int) -> tuple[float, float]:
     """Largest memory in MB, and seconds, of the job of shard 1."""
-    judge = loading.complete(STUDY, folder=ROOT).judges["j"].block()
+    (folder / "judge.json").write_text(json.dumps(JUDGE))
     settings = {"--requests": folder / f"s/{requests}.parquet", "--shard": 1, "--shards": shards}
-    settings |= {"--probes": "score_order", "--judge": json.dumps(judge)}
+    settings |= {"--probes": "score_order", "--judge": folder / "judge.json"}
     settings |= {"--model-folder": "", "--weights": "", "--gpus": 0, "--output": folder / f"{requests}.parquet"}
     settings |= {"--store": folder / ("store" if requests == "all" else "store_alone")}
     command = [sys.executable, str(ROOT / "workflow/scripts/judge_shard.py")]

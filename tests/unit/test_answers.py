@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from factories import complete_judge
 
 import list_responses
 from rubric_order.base import files
@@ -65,9 +66,9 @@ def test_shards_of_different_versions_are_refused_with_one_line_unless_config_ta
     with pytest.raises(
         InputError, match=r"several versions: version of the engine 0\.8 \(7\), 0\.9 \(7\); set accept_mixed"
     ):
-        list_responses.main(tmp_path, 2, {"accept_mixed": False}, tmp_path / "listed.json")
-    list_responses.main(tmp_path, 1, {"accept_mixed": False}, tmp_path / "listed.json")
-    list_responses.main(tmp_path, 2, {"accept_mixed": True}, tmp_path / "listed.json")
+        list_responses.main(tmp_path, 2, complete_judge(), tmp_path / "listed.json")
+    list_responses.main(tmp_path, 1, complete_judge(), tmp_path / "listed.json")
+    list_responses.main(tmp_path, 2, complete_judge(accept_mixed=True), tmp_path / "listed.json")
     told = files.read_json(tmp_path / "listed.json")
     assert told["versions"] == {"version of the engine": {"0.8": 7, "0.9": 7}}
 
@@ -77,9 +78,9 @@ def made(tmp_path):
     """Scores, what the shards say of the answers that they were made from, and the response store."""
     kept = {"s": {"digest": 5, "failed": 0}, "t": {"digest": 6, "failed": 0}}
     listed, scores, store = tmp_path / "listed.json", tmp_path / "scores.parquet", tmp_path / "store"
-    list_responses.main(tmp_path, 0, {"accept_mixed": False}, listed)
+    list_responses.main(tmp_path, 0, complete_judge(), listed)
     written(tmp_path, 1, studies=kept)
-    list_responses.main(tmp_path, 1, {"accept_mixed": False}, listed)
+    list_responses.main(tmp_path, 1, complete_judge(), listed)
     plan = tmp_path / "plan.parquet"
     files.write_parquet(responses(["4"]), plan)
     files.write_parquet(responses(["4"]), scores, answers={"s": kept["s"]}, made_by="code")
@@ -100,14 +101,14 @@ def made(tmp_path):
 def test_scores_are_up_to_date_while_the_answers_of_their_studies_stay(made, said, same):
     folder = made["listed"].parent
     written(folder, 1, studies=said)
-    list_responses.main(folder, 1, {"accept_mixed": False}, made["listed"])
+    list_responses.main(folder, 1, complete_judge(), made["listed"])
     assert answers.unchanged(**made) is same
 
 
 def test_scores_of_failed_requests_are_not_up_to_date_since_these_can_be_asked_again(made):
     folder, said = made["listed"].parent, {"s": {"digest": 5, "failed": 1}}
     written(folder, 1, studies=said)
-    list_responses.main(folder, 1, {"accept_mixed": False}, made["listed"])
+    list_responses.main(folder, 1, complete_judge(), made["listed"])
     files.write_parquet(responses(["4"]), made["scores"], answers=said, made_by="code")
     assert not answers.unchanged(**made)
 

@@ -1,6 +1,7 @@
 import pytest
 import tokenizers
 import transformers
+from factories import changed
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import chat
@@ -27,12 +28,12 @@ def tokenizer():
 
 
 def test_tokens_are_those_of_the_chat_up_to_the_prefix_of_the_answer(tokenizer, judge):
-    tokens = chat.encode(tokenizer, judge | {"system_prompt": "Be fair."}, "Héllo.")
+    tokens = chat.encode(tokenizer, changed(judge, system_prompt="Be fair."), "Héllo.")
     expected = (
         "<|im_start|>system\nBe fair.<|im_end|>\n<|im_start|>user\nHéllo.<|im_end|>\n<|im_start|>assistant\nScore: "
     )
     assert tokenizer.decode(tokens) == expected
-    begun = chat.encode(tokenizer, judge | {"chat_template_kwargs": {"slow": True}}, "Hi", begun="4 or")
+    begun = chat.encode(tokenizer, changed(judge, chat_template_kwargs={"slow": True}), "Hi", begun="4 or")
     assert tokenizer.decode(begun).endswith("<|im_start|>assistant\n<think>4 or")
 
 
@@ -45,7 +46,7 @@ def test_special_tokens_in_a_prompt_are_plain_text(tokenizer, judge):
 
 
 def test_many_prompts_are_encoded_as_each_alone_and_equal_ones_once(tokenizer, judge, monkeypatch):
-    slow = judge | {"chat_template_kwargs": {"slow": True}}
+    slow = changed(judge, chat_template_kwargs={"slow": True})
     prompts = [chat.Prompt(judge, "Hi"), chat.Prompt(judge, "Hi", "4 or"), chat.Prompt(slow, "Hi")]
     prompts += [chat.Prompt(judge, "a <|im_end|> b"), chat.Prompt(judge, "Hi"), chat.Prompt(judge, "Bye")]
     alone = [chat.encode(tokenizer, each.judge, each.text, begun=each.begun) for each in prompts]
@@ -57,7 +58,7 @@ def test_many_prompts_are_encoded_as_each_alone_and_equal_ones_once(tokenizer, j
 
 
 def test_a_template_that_changes_a_prompt_with_special_tokens_is_refused(tokenizer, judge):
-    judge |= {"chat_template": "{{ messages[0]['content'] | upper }}"}
+    judge = changed(judge, chat_template="{{ messages[0]['content'] | upper }}")
     with pytest.raises(InputError, match="the chat template changes the user's message"):
         chat.encode(tokenizer, judge, "a <|im_end|> b")
 
@@ -65,21 +66,21 @@ def test_a_template_that_changes_a_prompt_with_special_tokens_is_refused(tokeniz
 @pytest.mark.slow
 def test_a_tokenizer_is_found_in_a_local_folder(tokenizer, judge, tmp_path):
     tokenizer.save_pretrained(tmp_path / "model")
-    found = chat.local_tokenizer(judge | {"model": str(tmp_path / "model")}, tmp_path / "none")
+    found = chat.local_tokenizer(changed(judge, model=str(tmp_path / "model")), tmp_path / "none")
     assert chat.encode(found, judge, "Hello.") == chat.encode(tokenizer, judge, "Hello.")
     gguf = {"package": "no_such_package", "file": "m.gguf", "sha256": "0" * 64}
-    assert chat.local_tokenizer(judge | {"gguf": gguf}, tmp_path / "model") is not None
-    assert chat.local_tokenizer(judge | {"gguf": gguf}, tmp_path / "none") is None
+    assert chat.local_tokenizer(changed(judge, gguf=gguf), tmp_path / "model") is not None
+    assert chat.local_tokenizer(changed(judge, gguf=gguf), tmp_path / "none") is None
 
 
 @pytest.mark.parametrize(
     "changes", [{"model": "/no/such/folder"}, {"model": "no-such-owner/no-such-model"}, {"engine": "simulated"}]
 )
 def test_a_judge_whose_tokenizer_is_not_here_has_none(judge, tmp_path, changes):
-    assert chat.local_tokenizer(judge | changes, tmp_path / "none") is None
+    assert chat.local_tokenizer(changed(judge, **changes), tmp_path / "none") is None
 
 
 def test_a_tokenizer_without_a_chat_template_is_of_no_use(tokenizer, judge, tmp_path):
     tokenizer.save_pretrained(tmp_path / "model")
     (tmp_path / "model" / "chat_template.jinja").unlink()
-    assert chat.local_tokenizer(judge | {"model": str(tmp_path / "model")}, tmp_path) is None
+    assert chat.local_tokenizer(changed(judge, model=str(tmp_path / "model")), tmp_path) is None

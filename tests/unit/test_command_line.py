@@ -1,5 +1,6 @@
 """Command lines made from signatures."""
 
+import dataclasses
 import errno
 import os
 import sys
@@ -39,6 +40,32 @@ def test_options_are_read_as_the_signature_says(called):
         "files": {"one": Path("a=b")},
         "model": Path("m"),
     }
+
+
+@dataclasses.dataclass
+class Lines:
+    lines: list[str]
+
+    @classmethod
+    def from_file(cls, path):
+        if not Path(path).exists():
+            raise InputError(f"{path}: no such file")
+        return cls(Path(path).read_text().splitlines())
+
+
+def test_a_class_that_reads_files_is_given_the_path_of_one(monkeypatch, tmp_path):
+    given = []
+
+    def main(table: Lines) -> None:
+        given.append(table)
+
+    (tmp_path / "table.txt").write_text("a\nb\n")
+    monkeypatch.setattr(sys, "argv", ["script", "--table", str(tmp_path / "table.txt")])
+    command_line.run(main)
+    assert given == [Lines(["a", "b"])]
+    monkeypatch.setattr(sys, "argv", ["script", "--table", "nowhere.txt"])
+    with pytest.raises(SystemExit, match=r"error: nowhere\.txt: no such file"):
+        command_line.run(main)
 
 
 def test_several_can_be_none(called):

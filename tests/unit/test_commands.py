@@ -100,9 +100,13 @@ def test_an_address_is_what_the_schema_says():
     assert schema.of_model(judges.Endpoint)["properties"]["base_url"]["pattern"] == judges.ADDRESS
 
 
-def test_the_settings_of_probe_are_the_defaults_of_a_judge():
-    judge = complete_judge(engine="openai", answer_format="feedback", answer_prefix="")
-    assert {key: judge[key] for key in probe.SETTINGS} == dict(probe.SETTINGS)
+def test_the_settings_of_probe_are_the_defaults_of_a_judge(monkeypatch):
+    asked = []
+    monkeypatch.setattr(probe, "_answers", lambda texts, shown, judge: asked.append(judge) or iter(()))
+    list(probe.probe("A text.", levels=["bad", "good"], base_url="http://127.0.0.1:9/v1", model="org/model"))
+    sampling = {"temperature": 0, "top_p": None, "max_tokens": 1024, "seed": None}
+    usual = complete_judge(engine="openai", answer_format="feedback", answer_prefix="", sampling=sampling)
+    assert [judge.block() for judge in asked] == [usual.block()]
 
 
 def test_orders_that_agree_are_said_to_agree():

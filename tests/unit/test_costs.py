@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from factories import changed
 
 from rubric_order.base import files
 from rubric_order.judging import costs, prefix_cache
@@ -45,7 +46,7 @@ def words(prompt, profile):
 
 @pytest.fixture
 def judge(judge):
-    return judge | {"engine_args": {"block_size": 4}}
+    return changed(judge, engine_args={"block_size": 4})
 
 
 def costs_of(judge, requests, store, *, encode=words, reads=100):
@@ -108,7 +109,7 @@ def test_what_the_store_has_is_not_asked_again_but_for_failures_that_may_pass(ju
     assert (row["answered"], row["to_ask"]) == (2, 2)
     assert row["prompt_tokens"] == sum(len(words(prompt, "")) for prompt in table["prompt"][[1, 3]])
     assert (row["output_tokens"], row["output_tokens_from"]) == (20, "answers")
-    again = costs_of(judge | {"retry_failed": True}, {"s": path}, store).loc["s"]
+    again = costs_of(changed(judge, retry_failed=True), {"s": path}, store).loc["s"]
     assert again["to_ask"] == 3
     store.append([Response(name, text="1") for name in (b, c, d)])
     done = costs_of(judge, {"s": path}, store).loc["all"]
@@ -116,13 +117,13 @@ def test_what_the_store_has_is_not_asked_again_but_for_failures_that_may_pass(ju
 
 
 def test_answers_are_as_long_as_those_that_are_known_under_a_profile_or_as_long_as_they_may_be(judge, write, store):
-    judge |= {"profiles": {"long": {"sampling": {"max_tokens": 500}}}}
+    judge = changed(judge, profiles={"long": {"sampling": {"max_tokens": 500}}})
     table = pd.concat([request_table(items=1), request_table(items=1, profile="long")])
     store.append([Response(table["request_id"].iloc[0], text="4", completion_tokens=6)])
     whole = costs_of(judge, {"s": write(table)}, store).loc["all"]
     assert whole["output_tokens"] == 3 * 6 + 4 * 500
     assert whole["output_tokens_from"] == "max_tokens"
-    unlimited = judge | {"sampling": judge["sampling"] | {"max_tokens": None}}
+    unlimited = changed(judge, sampling=judge.sampling.block() | {"max_tokens": None})
     assert pd.isna(costs_of(unlimited, {"s": write(request_table(items=2, start=5))}, store).loc["s", "output_tokens"])
 
 
@@ -142,7 +143,8 @@ def test_without_a_tokenizer_characters_stand_for_tokens(judge, write, store):
 
 
 def test_pieces_of_a_prompt_begin_with_what_the_profile_changes(judge):
-    judge |= {"profiles": {"low": {"chat_template_kwargs": {"effort": "low"}}, "p": {"system_prompt": "Be kind."}}}
+    profiles = {"low": {"chat_template_kwargs": {"effort": "low"}}, "p": {"system_prompt": "Be kind."}}
+    judge = changed(judge, profiles=profiles)
     plain, low = costs.pieces(judge, "abcdef", "default"), costs.pieces(judge, "abcdef", "low")
     assert plain[1:] == low[1:] == ["abcd", "ef"]
     assert plain[0] != low[0]
@@ -165,35 +167,38 @@ def test_how_fast_a_judge_is_comes_from_config_or_from_earlier_runs(judge, store
     assert costs.throughput(judge, store) is None  # too short to say anything
     store.note(run(2.0))
     assert costs.throughput(judge, store) == pytest.approx(2 * 500 / 2.5)
-    assert costs.throughput(judge | {"throughput": 70.0}, store) == 70
+    assert costs.throughput(changed(judge, throughput=70.0), store) == 70
 
 
 def test_hours_and_gpu_hours_by_hand(judge, write, store):
-    row = costs_of(judge | {"throughput": 10.0, "gpu": 2}, {"s": write(request_table())}, store).loc["all"]
-    computed = row["prompt_tokens"] - row["cached_tokens"] + 24 * judge["sampling"]["max_tokens"]
+    row = costs_of(changed(judge, throughput=10.0, gpu=2), {"s": write(request_table())}, store).loc["all"]
+    computed = row["prompt_tokens"] - row["cached_tokens"] + 24 * judge.sampling.max_tokens
     assert row["hours"] == pytest.approx(computed / 10 / 3600)
     assert row["gpu_hours"] == 2 * row["hours"]
-    on_cpu = costs_of(judge | {"throughput": 10.0, "gpu": 0}, {"s": write(request_table())}, store).loc["all"]
+    on_cpu = costs_of(changed(judge, throughput=10.0, gpu=0), {"s": write(request_table())}, store).loc["all"]
     assert on_cpu["gpu_hours"] == 0
     assert pd.isna(costs_of(judge, {"s": write(request_table())}, store).loc["all", "hours"])
 
 
 def test_cost_by_hand(judge, write, store):
-    judge |= {"engine_args": {}, "prices": {"prompt": 2.0, "completion": 8.0, "cached": 0.5, "currency": "EUR"}}
-    row = costs_of(judge | {"engine": "openai"}, {"s": write(request_table())}, store).loc["all"]
+    prices = {"prompt": 2.0, "completion": 8.0, "cached": 0.5, "currency": "EUR"}
+    endpoint = changed(judge, engine="openai", engine_args={}, prices=prices)
+    row = costs_of(endpoint, {"s": write(request_table())}, store).loc["all"]
     expected = (2 * row["prompt_tokens"] + 8 * row["output_tokens"]) / 1e6
     assert row["cost"] == row["cost_cached"] == pytest.approx(expected)  # no prefix has 1,024 tokens
-    row = costs_of(judge | {"gpu": 1}, {"s": write(request_table())}, store).loc["all"]
+    served = changed(judge, engine="openai", engine_args={}, serve={}, prices=prices, gpu=1)
+    row = costs_of(served, {"s": write(request_table())}, store).loc["all"]
     assert row["cost_cached"] == pytest.approx(row["cost"] - 1.5 * row["cached_tokens"] / 1e6)
     assert row["cached_tokens"] > 0
     assert row["currency"] == "EUR"
-    free = costs_of(judge | {"prices": None}, {"s": write(request_table())}, store).loc["all"]
+    free = costs_of(changed(served, prices=None), {"s": write(request_table())}, store).loc["all"]
     assert (pd.isna(free["cost"]), free["currency"]) == (True, "")
 
 
 def test_what_nothing_bounds_is_unknown_in_every_row_and_never_zero(judge, write, store):
-    free = {"sampling": judge["sampling"] | {"max_tokens": None}, "prices": {"prompt": 2.0, "completion": 8.0}}
-    judge |= {"throughput": 10.0, "gpu": 1, "profiles": {"short": {"sampling": {"max_tokens": 9}}}} | free
+    free = {"sampling": judge.sampling.block() | {"max_tokens": None}, "prices": {"prompt": 2.0, "completion": 8.0}}
+    profiles = {"short": {"sampling": {"max_tokens": 9}}}
+    judge = changed(judge, engine="openai", serve={}, throughput=10.0, gpu=1, profiles=profiles, **free)
     paths = {"s": write(request_table()), "t": write(request_table(profile="short"), "t")}
     table = costs_of(judge, paths, store)
     unknown = ["output_tokens", "hours", "gpu_hours", "cost"]
@@ -204,7 +209,7 @@ def test_what_nothing_bounds_is_unknown_in_every_row_and_never_zero(judge, write
 
 
 def test_a_judge_that_caches_nothing(judge, write, store):
-    row = costs_of(judge | {"engine": "simulated"}, {"s": write(request_table())}, store).loc["all"]
+    row = costs_of(changed(judge, engine="simulated", engine_args={}), {"s": write(request_table())}, store).loc["all"]
     assert row["cached_tokens"] == 0
 
 
@@ -217,7 +222,8 @@ def test_the_table_marks_what_is_estimated_and_adds_judges_up(judge, write, stor
     paths = {"s": write(request_table()), "t": write(request_table(start=50), "t")}
     prices = {"prices": {"prompt": 2.0, "completion": 8.0}, "throughput": 1.0, "gpu": 1}
     parts = {}
-    for name, settings, encode in (("a", judge | prices, None), ("b", judge, words)):
+    served = changed(judge, engine="openai", serve={}, **prices)
+    for name, settings, encode in (("a", served, None), ("b", judge, words)):
         parts[name] = costs.judge_costs(settings, paths, {"s": 60, "t": 40}, store, encode=encode)
     rows = plan_cost.table(parts)
     assert rows.columns[:2].tolist() == ["judge", "study"]
@@ -228,7 +234,7 @@ def test_the_table_marks_what_is_estimated_and_adds_judges_up(judge, write, stor
     counted = rows.set_index(["judge", "study"])["prompt_tokens"]["b", "all"]
     assert b["Prompt tokens"] == f"{counted:,}"
     assert a["From cache"].endswith(" %")
-    assert a["Output tokens"] == f"≤ {48 * judge['sampling']['max_tokens']}"
+    assert a["Output tokens"] == f"≤ {48 * judge.sampling.max_tokens}"
     assert a["GPU hours"].startswith("≤ ")
     assert a["Cost"].endswith(" USD")
     assert (b["Hours"], b["Cost"]) == ("unknown", "")

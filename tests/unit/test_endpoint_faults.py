@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from endpoint import Reply, completion, running
-from factories import request_table
+from factories import complete_judge, request_table
 
 from rubric_order.judging.engines import PASSING
 from rubric_order.judging.store import Store
@@ -83,40 +83,21 @@ def command_lines() -> list[bytes]:
 
 def arguments(folder, endpoint):
     """Of the job, as a rule gives them."""
-    judge = {
-        **{"engine": "openai", "model": "a-model", "answer_format": "feedback", "answer_prefix": ""},
-        **{"sampling": {"temperature": 0, "top_p": 1, "max_tokens": 64, "seed": 0, "stop": []}},
-        **{"system_prompt": None, "chat_template_kwargs": {}, "engine_args": {}, "extra_body": {}, "serve": None},
-        **{
-            "profiles": {},
-            "accept_failures": False,
-            "accept_mixed": False,
-            "retry_failed": False,
-            "second_request": False,
-            "criteria_format": "free",
-        },
-    }
     how = {
-        **{"base_url": endpoint.base_url, "api_key_env": "FAULT_TEST_KEY", "dialect": "openai"},
-        **{"extra_headers": {"X-Tenant": "$FAULT_TEST_KEY"}, "accept_models": []},
-        **{"max_tokens_name": "max_tokens", "top_logprobs": 20, "concurrency": CONCURRENCY},
-        **{"requests_per_minute": PER_MINUTE, "tokens_per_minute": None, "timeout": 5},
+        **{"base_url": endpoint.base_url, "api_key_env": "FAULT_TEST_KEY"},
+        **{"extra_headers": {"X-Tenant": "$FAULT_TEST_KEY"}, "concurrency": CONCURRENCY},
+        **{"requests_per_minute": PER_MINUTE, "timeout": 5},
         **{"max_attempts": ATTEMPTS, "backoff": {"first": 0.01, "longest": 0.1}},
         **{"budget": {"calls": 10_000, "tokens": None, "cost": 10.0}},
         **{"prices": {"prompt": 1.0, "completion": 10.0, "currency": "EUR"}},
     }
+    sampling = {"temperature": 0, "max_tokens": 64}
+    asked = {"engine": "openai", "model": "a-model", "answer_format": "feedback", "answer_prefix": ""}
+    judge = complete_judge(**asked, sampling=sampling, **how)
+    (folder / "judge.json").write_text(json.dumps(judge.block()))
     return [
         *("--requests", folder / "requests.parquet", "--shard", "1", "--shards", "1", "--probes", "score_order"),
-        *(
-            "--judge",
-            json.dumps(judge),
-            "--endpoint",
-            json.dumps(how),
-            "--model-folder",
-            "--weights",
-            "--gpus",
-            "0",
-        ),
+        *("--judge", folder / "judge.json", "--model-folder", "--weights", "--gpus", "0"),
         *("--store", folder / "store", "--output", folder / "responses.parquet"),
     ]
 

@@ -44,7 +44,7 @@ def studied(root):
     tables = datasets.prepare("sim", datasets.read("simulated", {}, {"n_groups": 20, "n_candidates": 3}, dataset="sim"))
 
     def run(judge, tmp_path, *, scales=(5,), strategies=("balanced", "fixed"), conditions=("baseline",)):
-        template = frames.load_template(root / f"resources/templates/{judge['answer_format']}.jinja")
+        template = frames.load_template(root / f"resources/templates/{judge.answer_format}.jinja")
         files = tables.items, tables.rubrics, tables.pairs
         design = planned.Design(scales=scales, strategies=strategies, seed=1, conditions=conditions)
         how = {"study": "s", "judge_id": "j", "judge": judge, "template": template, "probe": "score_order"}

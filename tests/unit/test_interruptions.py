@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from factories import request_table
+from factories import changed, request_table
 
 from rubric_order.base import files
 from rubric_order.judging import engines
@@ -21,6 +21,7 @@ from rubric_order.judging import shard as judging
 from rubric_order.judging.store import Store
 from rubric_order.planning.requests import namer
 from rubric_order.probes import score_order
+from rubric_order.settings.judges import Judge
 
 CHUNK = 16
 KILLS = 20
@@ -44,15 +45,15 @@ def library_of_this_project(root, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(root / "workflow/scripts"))
 
 
-def run_job(folder: Path, *, judge: dict, shard: int, shards: int, delay: float, output: str) -> None:
+def run_job(folder: Path, *, judge: Judge, shard: int, shards: int, delay: float, output: str) -> None:
     """One judge job, as the workflow runs it, which also notes every request that its engine answers."""
     import judge_shard
 
     judging.CHUNK_REQUESTS = CHUNK
     load = engines.load
 
-    def load_noting(judge, *, model_folder=None):
-        engine = load(judge, model_folder=model_folder)
+    def load_noting(judge, resources):
+        engine = load(judge, resources)
         answer = engine.answer
         log = os.open(folder / "asked.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
@@ -65,10 +66,9 @@ def run_job(folder: Path, *, judge: dict, shard: int, shards: int, delay: float,
         return engine
 
     engines.load = load_noting
-    judge = {**judge, "simulation": {**judge["simulation"], "seconds_per_request": delay}}
+    judge = changed(judge, simulation=judge.simulation.block() | {"seconds_per_request": delay})
     options = {
         "judge": judge,
-        "endpoint": {},
         "model_folder": None,
         "weights": None,
         "gpus": 0,
@@ -126,7 +126,7 @@ class Jobs:
 @pytest.fixture
 def make_jobs(judge):
     """Jobs over 1,000 requests about 100 items, in a new folder."""
-    judge |= SIMULATED
+    judge = changed(judge, **SIMULATED)
     orderings = [list(ordering) for ordering in itertools.islice(itertools.permutations(range(1, 6)), 10)]
     rows = [(f"item-{item:02d}", ordering) for item in range(100) for ordering in orderings]
     prompts = [f"{item} {ordering}" for item, ordering in rows]

@@ -1,6 +1,7 @@
 """Formats that a processor has no instructions for, by what it says of itself."""
 
 import pytest
+from factories import changed
 
 from rubric_order.judging import number_formats
 from rubric_order.judging.engines import vllm_offline
@@ -53,23 +54,23 @@ def old_processor(monkeypatch):
 
 @pytest.mark.usefixtures("old_processor")
 def test_the_warning_names_judge_format_and_remedy(judge):
-    told = number_formats.warning("mine", judge | {"gpu": 0, "dtype": "bfloat16"})
+    told = number_formats.warning("mine", changed(judge, dtype="bfloat16"), gpus=0)
     assert told.startswith("warning: judge mine computes in bfloat16, for which this processor has no instructions")
     assert "dtype: float32" in told
     assert "\n" not in told
-    served = judge | {"gpu": 0, "dtype": "float16", "engine": "openai", "serve": {}}
-    assert "judge mine computes in float16" in number_formats.warning("mine", served)
+    served = changed(judge, dtype="float16", engine="openai", serve={})
+    assert "judge mine computes in float16" in number_formats.warning("mine", served, gpus=0)
 
 
 @pytest.mark.usefixtures("old_processor")
 @pytest.mark.parametrize(
-    "change", [{"gpu": 1}, {"dtype": "float32"}, {"engine": "simulated"}, {"engine": "openai", "base_url": "u"}]
+    ("change", "gpus"), [({}, 1), ({"dtype": "float32"}, 0), ({"engine": "simulated"}, 0), ({"engine": "openai"}, 0)]
 )
-def test_nothing_is_said_of_a_judge_that_computes_elsewhere_or_in_float32(judge, change):
-    assert number_formats.warning("mine", judge | {"gpu": 0, "dtype": "bfloat16"} | change) is None
+def test_nothing_is_said_of_a_judge_that_computes_elsewhere_or_in_float32(judge, change, gpus):
+    assert number_formats.warning("mine", changed(judge, **{"dtype": "bfloat16"} | change), gpus=gpus) is None
 
 
 @pytest.mark.usefixtures("old_processor")
 def test_nothing_is_said_where_the_engine_does_not_compute_on_the_processor(judge, monkeypatch):
     monkeypatch.setattr(vllm_offline, "is_cpu_build", lambda: False)
-    assert number_formats.warning("mine", judge | {"gpu": 0, "dtype": "bfloat16"}) is None
+    assert number_formats.warning("mine", changed(judge, dtype="bfloat16"), gpus=0) is None

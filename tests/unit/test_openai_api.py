@@ -13,11 +13,12 @@ from types import SimpleNamespace
 
 import pytest
 from endpoint import Reply, completion, running, sigterm_ends
-from factories import questions, request
+from factories import changed, questions, request
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines, open_calls
 from rubric_order.judging.engines import openai_api
+from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.openai_answers import LoggedToken, read_options, read_several
 from rubric_order.judging.engines.openai_calls import Connection, retry_after
 from rubric_order.judging.store import Store
@@ -30,27 +31,24 @@ QUICK = {"first": 0.001, "longest": 0.01}
 def settings(judge):
     """A judge over an endpoint that takes no time to try again."""
     sampling = {"temperature": 0, "top_p": 1, "max_tokens": 16, "seed": 7, "stop": []}
-    ours = {"engine": "openai", "model": "a-model", "answer_format": "feedback", "answer_prefix": "", "gpu": 0}
-    return {
-        **judge,
-        **ours,
-        "sampling": sampling,
-        "backoff": QUICK,
-        "timeout": 10,
-        "max_attempts": 3,
-        "criteria_format": "free",
-    }
+    ours = {"engine": "openai", "model": "a-model", "answer_format": "feedback", "answer_prefix": ""}
+    return changed(judge, **ours, sampling=sampling, backoff=QUICK, timeout=10, max_attempts=3)
 
 
 @pytest.fixture
-def ask(settings):
-    """Ask an endpoint that replies by a function; its responses in the order of the requests, and its calls."""
+def ask(settings, tmp_path):
+    """Ask an endpoint that replies by a function; its responses in the order of the requests, and its calls.
 
-    def ask_(reply, requests=1, **changes):
+    Calls are written down where it is said what was `spent` before.
+    """
+
+    def ask_(reply, requests=1, spent=None, **changes):
         if isinstance(requests, int):
             requests = [request(f"r{number}", f"prompt {number}") for number in range(requests)]
         with running(reply if callable(reply) else lambda call: reply) as endpoint:
-            engine = engines.load({**settings, "base_url": endpoint.base_url, **changes})
+            turn = spent and engines.Turn(Amount(**spent), tmp_path / "sent.json", tmp_path / "open_calls.jsonl")
+            judge = changed(settings, **{"base_url": endpoint.base_url} | changes)
+            engine = engines.load(judge, engines.Resources(turn=turn))
             order = [request.request_id for request in requests]
             try:
                 responses = sorted(engine.answer(requests), key=lambda response: order.index(response.request_id))
@@ -142,14 +140,14 @@ def test_without_a_key_none_is_sent_whatever_the_environment_holds(ask, monkeypa
 def test_a_missing_key_is_one_error_that_names_the_variable(settings, monkeypatch):
     monkeypatch.delenv("MY_KEY", raising=False)
     with pytest.raises(InputError) as error:
-        engines.load({**settings, "base_url": "http://127.0.0.1:9/v1", "api_key_env": "MY_KEY"})
+        engines.load(changed(settings, api_key_env="MY_KEY"))
     assert str(error.value) == "judge: api_key_env: the environment has no variable MY_KEY"
 
 
 def test_a_key_that_no_header_can_hold_is_not_shown(settings, monkeypatch):
     monkeypatch.setenv("MY_KEY", f"{KEY}\nX-Other: 1")
     with pytest.raises(InputError) as error:
-        engines.load({**settings, "base_url": "http://127.0.0.1:9/v1", "api_key_env": "MY_KEY"})
+        engines.load(changed(settings, api_key_env="MY_KEY"))
     assert "MY_KEY" in str(error.value)
     assert KEY not in str(error.value)
 
@@ -167,7 +165,7 @@ def test_a_header_without_its_variable_is_an_error(settings, monkeypatch):
     monkeypatch.delenv("TENANT", raising=False)
     for value, message in (("$TENANT", "the environment has no variable TENANT"), ("$ 5", "expected [$]NAME")):
         with pytest.raises(InputError, match=f"judge: extra_headers/X-Tenant: {message}"):
-            engines.load({**settings, "base_url": "http://127.0.0.1:9/v1", "extra_headers": {"X-Tenant": value}})
+            engines.load(changed(settings, extra_headers={"X-Tenant": value}))
 
 
 def test_what_an_endpoint_repeats_of_a_secret_is_not_kept(ask, monkeypatch, caplog):
@@ -200,7 +198,7 @@ def test_a_server_of_our_own_gets_more_requests_at_once_than_an_endpoint(setting
 
     server = SimpleNamespace(describe=dict, stop=lambda: None) if served else None
     connection = Connection("http://127.0.0.1:9/v1", timeout=1.0, server=server)
-    engine = Counting({**settings, "concurrency": concurrency}, connection)
+    engine = Counting(changed(settings, concurrency=concurrency), connection)
     assert len(list(engine.answer(request(f"r{number}") for number in range(600)))) == 600
     assert engine.most == expected
     engine.close()
@@ -208,7 +206,7 @@ def test_a_server_of_our_own_gets_more_requests_at_once_than_an_endpoint(setting
 
 def test_nothing_that_describes_the_engine_holds_the_key(settings, monkeypatch):
     monkeypatch.setenv("MY_KEY", KEY)
-    engine = engines.load({**settings, "base_url": "http://127.0.0.1:9/v1", "api_key_env": "MY_KEY"})
+    engine = engines.load(changed(settings, api_key_env="MY_KEY"))
     described = engine.describe()
     assert described["engine"] == "openai"
     assert described["base_url"] == "http://127.0.0.1:9/v1"
@@ -231,7 +229,7 @@ def test_a_redirect_is_not_followed(ask, monkeypatch, number):
 def test_a_redirect_in_a_circle_is_one_call_that_counts(settings):
     reply = status(307, headers={"Location": "/v1/chat/completions"})
     with running(lambda call: reply) as endpoint:
-        engine = engines.load({**settings, "base_url": endpoint.base_url})
+        engine = engines.load(changed(settings, base_url=endpoint.base_url))
         with pytest.raises(InputError, match="redirects"):
             list(engine.answer(_requests(1)))
         assert len(endpoint.calls) == engine.budget.spent.calls == 1
@@ -503,7 +501,7 @@ def test_an_endpoint_that_refuses_everything_is_not_asked_everything(ask):
 def test_what_a_mistake_in_config_made_fail_is_asked_again_and_is_paid_for(settings):
     with running(lambda call: Reply(completion(model="another"))) as endpoint:
         prices = {"prompt": 1.0, "completion": 1.0}
-        engine = engines.load({**settings, "base_url": endpoint.base_url, "prices": prices})
+        engine = engines.load(changed(settings, base_url=endpoint.base_url, prices=prices))
         kept = []
         with pytest.raises(InputError, match="10 requests in a row failed, the last as wrong_model: asked for a-model"):
             collections.deque(map(kept.append, engine.answer(_requests(500))))
@@ -548,7 +546,7 @@ def test_as_many_calls_as_allowed_are_under_way_at_once(settings):
             return await original(answer, call, reader, writer)
 
         endpoint._write = write
-        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 5})
+        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=5))
         responses = list(engine.answer(request(f"r{n}", f"prompt {n}") for n in range(20)))
     assert len(responses) == 20
     assert endpoint.most_at_once == 5
@@ -576,9 +574,9 @@ def test_a_budget_of_calls_counts_retries_and_earlier_runs(ask):
 
 
 def test_an_endpoint_that_is_down_spends_no_budget_and_stops_the_job(ask, tmp_path):
-    path = tmp_path / "open_calls.jsonl"
+    path, spent = tmp_path / "open_calls.jsonl", Amount()._asdict()
     budget = {"calls": 100, "tokens": None, "cost": None}
-    responses, _ = ask(PASSES, 200, base_url="http://127.0.0.1:1/v1", budget=budget, open_calls=path, max_attempts=2)
+    responses, _ = ask(PASSES, 200, base_url="http://127.0.0.1:1/v1", budget=budget, spent=spent, max_attempts=2)
     failed = [response for response in responses if response.error.startswith("connection: ConnectError")]
     stopped = [response for response in responses if response.error.startswith("stopped: 50 requests in a row failed")]
     assert len(failed) + len(stopped) == 200
@@ -640,7 +638,7 @@ def test_a_count_of_tokens_that_cannot_be_is_none(ask, count):
 )
 def test_a_header_that_cannot_be_sent_is_an_error_of_config(settings, headers, message):
     with pytest.raises(InputError, match=message):
-        engines.load({**settings, "base_url": "http://127.0.0.1:9/v1", "extra_headers": headers})
+        engines.load(changed(settings, extra_headers=headers))
 
 
 def test_the_log_says_what_was_spent(ask, caplog):
@@ -671,7 +669,7 @@ def end_after(calls, arrived, settings, reply, *, told=lambda: None):
         os.kill(os.getpid(), signal.SIGTERM)
 
     with running(reply) as endpoint, sigterm_ends(told):
-        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
         threading.Thread(target=end_when_asked, daemon=True).start()
         kept = []
         with pytest.raises(SystemExit, match="ended on request"):
@@ -687,7 +685,7 @@ def test_a_job_that_is_asked_to_end_keeps_what_has_come(settings, monkeypatch):
         arrived.release()
         return Reply(completion()) if int(call.prompt.split()[1]) < 3 else Reply(stall=True)
 
-    priced = {**settings, "prices": {"prompt": 1.0, "completion": 1.0}}
+    priced = changed(settings, prices={"prompt": 1.0, "completion": 1.0})
     kept, calls = end_after(3 + 4, arrived, priced, reply)
     assert calls == 7
     answered = [response for response in kept if response.error is None]
@@ -736,7 +734,7 @@ def out_of_credit(delay, *, then=lambda: None):
 def test_an_error_that_ends_the_job_waits_for_the_answers_that_are_paid_for(settings, served, monkeypatch):
     """All other calls are under way when one says that nothing is left on the account."""
     with running(out_of_credit(1.0)) as endpoint:
-        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
         if served:
             monkeypatch.setattr(engine.connection, "server", SimpleNamespace(check=lambda: None, describe=dict))
         put = []
@@ -753,7 +751,7 @@ def test_a_signal_while_an_error_ends_the_job_cuts_off_no_call(settings):
     signal_soon = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM))
     kept = []
     with running(out_of_credit(1.5, then=signal_soon.start)) as endpoint, sigterm_ends():
-        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
         with pytest.raises(SystemExit, match="ended on request"):
             collections.deque(map(kept.append, engine.answer(_requests(100))))
     assert sorted((response.request_id, response.error) for response in kept) == [(f"r{k}", None) for k in (1, 2, 3)]
@@ -767,7 +765,7 @@ def test_an_engine_that_is_told_to_end_from_another_thread_yields_the_calls_unde
         return Reply(completion(), after=told.is_set, delay=0.1)
 
     with running(reply) as endpoint:
-        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
 
         def tell():
             for _ in range(4):
@@ -785,7 +783,7 @@ def test_an_engine_that_is_told_to_end_from_another_thread_yields_the_calls_unde
 def test_an_engine_that_is_left_cancels_its_calls(settings, monkeypatch):
     monkeypatch.setattr(openai_api, "ENDING_SECONDS", 0.2)
     with running(lambda call: Reply(stall=True) if "9" in call.prompt else Reply(completion())) as endpoint:
-        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
         answers = engine.answer(_requests(100))
         next(answers)
         answers.close()
@@ -802,7 +800,7 @@ def test_requests_are_taken_as_they_are_needed(settings):
             yield request(f"r{number}", "x")
 
     with running(lambda call: Reply(completion())) as endpoint:
-        engine = engines.load({**settings, "base_url": endpoint.base_url, "concurrency": 4})
+        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
         answers = engine.answer(requests())
         next(answers)
         answers.close()
@@ -815,7 +813,7 @@ def test_a_defect_in_the_requests_reaches_the_job(settings):
         raise KeyError("no such column")
 
     with running(lambda call: Reply(completion())) as endpoint:
-        engine = engines.load({**settings, "base_url": endpoint.base_url})
+        engine = engines.load(changed(settings, base_url=endpoint.base_url))
         with pytest.raises(KeyError, match="no such column"):
             list(engine.answer(requests()))
 
@@ -932,7 +930,7 @@ def test_a_second_request_is_the_answer_so_far_to_be_ended_by_a_score(ask):
 def test_one_engine_answers_several_times(settings):
     with running(vllm_reply) as endpoint:
         changes = {"dialect": "vllm", "answer_format": "score", "tokens_per_minute": 1e9, "concurrency": 2}
-        engine = engines.load({**settings, "base_url": endpoint.base_url, **changes})
+        engine = engines.load(changed(settings, base_url=endpoint.base_url, **changes))
         for count in (5, 7):
             assert len(list(engine.answer(_requests(count)))) == count
         assert engine.budget.spent.calls == 12

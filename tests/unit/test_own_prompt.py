@@ -2,7 +2,7 @@
 
 import pytest
 from endpoint import Reply, completion, running
-from factories import ROOT, completed
+from factories import ROOT, changed, completed
 
 import rubric_order as ro
 from rubric_order import datasets, probes
@@ -14,6 +14,7 @@ from rubric_order.planning import requests as planned
 from rubric_order.prompts import frames, own
 from rubric_order.run import loading
 from rubric_order.scoring.scores import score_reads
+from rubric_order.settings import judges
 from rubric_order.settings.base import parse
 
 OPTIONS = "{% for option in options %}{{ option }}\n{% endfor %}"
@@ -152,8 +153,8 @@ def test_the_example_from_its_table_over_an_endpoint_to_a_card(monkeypatch, tmp_
     found = datasets.prepare("support", datasets.read("custom", files, {}, dataset="support"))
     tables = (found.items, found.rubrics, found.pairs)
     assert len(tables[0]) == 20
-    judge = config["judges"]["production"]
-    template = frames.load_template(judge["template"])
+    judge = judges.read(config["judges"]["production"])
+    template = frames.load_template(judge.template)
     design = planning.Design(scales=[5], strategies=["balanced"], budget=None, seed=0)
     about = {"study": "position_bias", "judge_id": "production", "judge": judge, "design": design}
     reads = planning.plan_reads(*tables, template=template, probe="score_order", **about)
@@ -164,12 +165,12 @@ def test_the_example_from_its_table_over_an_endpoint_to_a_card(monkeypatch, tmp_
 
     def first_option(call):
         line = next(line for line in call.prompt.splitlines() if " = " in line)
-        return Reply(completion(f'{{"score": {line[0]}}}', model=judge["model"]))
+        return Reply(completion(f'{{"score": {line[0]}}}', model=judge.model))
 
     with running(first_option) as endpoint:
-        settings = judge | {"base_url": endpoint.base_url}
+        settings = changed(judge, base_url=endpoint.base_url)
         store = Store(tmp_path / "store")
-        responses = shard.judge(requests, store, lambda: engines.load(settings, model_folder=None))
+        responses = shard.judge(requests, store, lambda: engines.load(settings))
     assert all("Customer: " in call.prompt for call in endpoint.calls)
     scores = score_reads(reads, responses, probe="score_order")
     assert scores["failure"].isna().all()

@@ -56,13 +56,11 @@ def run_job(folder, base_url, shard_number, shards, output, freed, max_tokens):
         threading.Thread(
             target=lambda: freed.wait() and free(os.getpid(), *senders_of(os.getpid())), daemon=True
         ).start()
-    judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="")
-    judge["sampling"] = judge["sampling"] | {"max_tokens": max_tokens}
-    endpoint = {"base_url": base_url, "concurrency": CONCURRENCY, **QUICK}
+    how = {"base_url": base_url, "concurrency": CONCURRENCY, **QUICK}
+    judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="", **how)
+    judge = judge.changed(sampling=judge.sampling.changed(max_tokens=max_tokens))  # more than config takes
     paths = {"store": folder / "store", "output": folder / output, "model_folder": None, "weights": None}
-    judge_shard.main(
-        [folder / "requests.parquet"], ["score_order"], shard_number, shards, judge, endpoint, gpus=0, **paths
-    )
+    judge_shard.main([folder / "requests.parquet"], ["score_order"], shard_number, shards, judge, gpus=0, **paths)
 
 
 def free(*numbers):

@@ -1,4 +1,3 @@
-import copy
 import hashlib
 import json
 
@@ -7,18 +6,20 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from factories import changed, complete_judge
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_order import datasets, probes
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.config import judges
 from rubric_order.judging.second_requests import second_id
 from rubric_order.planning import reads as planned
 from rubric_order.planning import requests as asked
 from rubric_order.probes import criterion_order, score_order
 from rubric_order.prompts import frames
+from rubric_order.settings import judges
+from rubric_order.settings.base import Role, fields
 
 DESIGN = {"scales": [5], "strategies": ["balanced", "random", "fixed"], "budget": None, "seed": 1}
 NO_PAIRS = pd.DataFrame()
@@ -126,7 +127,7 @@ def test_two_items_with_one_text_share_their_requests(make, small_dataset):
 
 
 CHANGES = {
-    "engine": "other",
+    "engine": "simulated",
     "model": "org/other",
     "revision": "abc",
     "gguf": {"package": "p", "file": "f", "sha256": "0" * 64},
@@ -142,17 +143,20 @@ CHANGES = {
     "answer_prefix": "",
     "sampling": {"temperature": 0.3},
     "simulation": {"preference": "first"},
+    "engine_args": {"kv_cache_dtype": "fp8"},
 }
 
 
 def test_every_setting_of_identity_is_tried_below():
-    assert set(CHANGES) == {*judges.IDENTITY, *score_order.IDENTITY}
+    named = {name for kind in (judges.Vllm, judges.Simulated) for name in fields(kind, {Role.IDENTITY})}
+    assert set(CHANGES) == {*named, *score_order.IDENTITY}
 
 
 @pytest.mark.parametrize("key", CHANGES)
 def test_request_ids_change_with_every_setting_that_changes_answers(judge, key):
+    judge = changed(judge, engine="simulated") if key == "simulation" else judge
     (before,) = request_ids(judge, ["prompt"], [0], 5)
-    (after,) = request_ids({**judge, key: CHANGES[key]}, ["prompt"], [0], 5)
+    (after,) = request_ids(changed(judge, **{key: CHANGES[key]}), ["prompt"], [0], 5)
     assert after != before
 
 
@@ -160,9 +164,8 @@ def test_request_ids_change_with_every_setting_that_changes_answers(judge, key):
     "change", [{"temperature": 0.1}, {"top_p": 0.9}, {"max_tokens": 9}, {"seed": 1}, {"stop": ["\n"]}], ids=str
 )
 def test_request_ids_change_with_every_sampling_parameter(judge, change):
-    changed = copy.deepcopy(judge)
-    changed["sampling"].update(change)
-    assert request_ids(changed, ["prompt"], [0], 5) != request_ids(judge, ["prompt"], [0], 5)
+    other = changed(judge, sampling=judge.sampling.block() | change)
+    assert request_ids(other, ["prompt"], [0], 5) != request_ids(judge, ["prompt"], [0], 5)
 
 
 @pytest.mark.parametrize(
@@ -178,11 +181,17 @@ def test_request_ids_change_with_every_sampling_parameter(judge, change):
     ids=str,
 )
 def test_request_ids_do_not_change_with_where_a_judge_runs_or_how_its_settings_are_written(judge, change):
-    assert request_ids({**judge, **change}, ["prompt"], [0], 5) == request_ids(judge, ["prompt"], [0], 5)
+    assert request_ids(changed(judge, **change), ["prompt"], [0], 5) == request_ids(judge, ["prompt"], [0], 5)
 
 
 def identity(judge):
-    return judges.identity(judge, score_order.IDENTITY)
+    return judge.identity(score_order.IDENTITY)
+
+
+def named(judge, *, weights=None, **settings):
+    """A judge with other settings, and perhaps the digest of its weights."""
+    judge = changed(judge, **settings)
+    return judge.with_weights({"weights": weights}) if weights else judge
 
 
 ENDPOINT = {"engine": "openai", "model": "a/b/c", "base_url": "https://example.org/v1"}
@@ -202,32 +211,32 @@ ENDPOINT = {"engine": "openai", "model": "a/b/c", "base_url": "https://example.o
     ids=str,
 )
 def test_request_ids_do_not_change_with_how_an_endpoint_is_asked(judge, change):
-    judge = {**judge, **ENDPOINT}
-    assert request_ids({**judge, **change}, ["prompt"], [0], 5) == request_ids(judge, ["prompt"], [0], 5)
+    judge = changed(judge, **ENDPOINT)
+    assert request_ids(changed(judge, **change), ["prompt"], [0], 5) == request_ids(judge, ["prompt"], [0], 5)
 
 
 def test_request_ids_change_with_what_an_endpoint_is_asked(judge):
-    judge = {**judge, **ENDPOINT}
+    judge = changed(judge, **ENDPOINT)
     changes = [
         *({}, {"extra_body": {"top_k": 1}}, {"extra_body": {"top_k": 2}}, {"model": "b/b/c"}),
         *({"serve": {"arguments": {"reasoning_parser": "qwen3"}}}, {"serve": {}}),
     ]
-    names = [request_ids({**judge, **change}, ["prompt"], [0], 5)[0] for change in changes]
+    names = [request_ids(changed(judge, **change), ["prompt"], [0], 5)[0] for change in changes]
     assert len(set(names)) == len(changes)
 
 
 def test_a_server_of_our_own_is_the_offline_engine_but_for_the_kind_of_engine(judge):
-    served = {**judge, "engine": "openai", "serve": {}, "model": "/scratch/llama"}
+    served = changed(judge, engine="openai", serve={}, model="/scratch/llama")
     wire = {"dialect": "vllm", "max_tokens_name": "max_tokens", "serve": {"arguments": {}}}
-    assert identity(served) == identity({**judge, "model": "./llama"}) | {"engine": "openai"} | wire
+    assert identity(served) == identity(changed(judge, model="./llama")) | {"engine": "openai"} | wire
 
 
 @pytest.mark.parametrize("path", ["/scratch/a/llama", "/home/b/models/llama", "./other", "../llama/"])
 def test_a_local_model_is_known_by_its_weights_and_not_by_its_folder(judge, path):
-    known = identity({**judge, "model": path, "weights": "abc"})
-    assert known["weights"] == "abc"
-    assert "model" not in known
-    assert identity({**judge, "model": "org/llama"})["model"] == "org/llama"
+    local = identity(named(judge, model=path, weights="abc"))
+    assert local["weights"] == "abc"
+    assert "model" not in local
+    assert identity(changed(judge, model="org/llama"))["model"] == "org/llama"
 
 
 @pytest.mark.parametrize(
@@ -242,10 +251,13 @@ def test_a_local_model_is_known_by_its_weights_and_not_by_its_folder(judge, path
     ],
     ids=str,
 )
-def test_the_identity_of_an_identity_is_itself(judge, settings):
-    """Jobs are given an identity, and name requests by the identity of that."""
-    once = identity(judge | settings)
-    assert identity(once) == once
+def test_the_judge_that_a_job_reads_has_the_identity_of_the_one_that_was_written(judge, settings, tmp_path):
+    written = changed(judge, **{key: value for key, value in settings.items() if key != "weights"})
+    (tmp_path / "judge.json").write_text(json.dumps(written.block()))
+    weights = {"weights": settings["weights"]} if "weights" in settings else {}
+    read = judges.Judge.from_file(tmp_path / "judge.json").with_weights(weights)
+    once = identity(written.with_weights(weights))
+    assert identity(read) == once
     assert json.loads(json.dumps(once)) == once
 
 
@@ -267,15 +279,14 @@ ENDPOINT_20 = {"engine": "openai", "base_url": "https://example.org/v1", "top_lo
     ids=str,
 )
 def test_settings_that_can_change_an_answer_have_different_names(judge, one, other):
-    """Through the settings that jobs are given, as in the workflow."""
-    names = {request_ids(identity(judge | settings), ["prompt"], [0], 5)[0] for settings in (one, other)}
+    names = {request_ids(named(judge, **settings), ["prompt"], [0], 5)[0] for settings in (one, other)}
     assert len(names) == 2
 
 
 def test_log_probabilities_that_are_not_read_name_nothing(judge):
-    feedback = judge | ENDPOINT_20 | {"answer_format": "feedback"}
-    assert identity(feedback) == identity(feedback | {"top_logprobs": 0})
-    several = [judges.identity(feedback | {"top_logprobs": n}, criterion_order.IDENTITY) for n in (0, 20)]
+    feedback = changed(judge, **ENDPOINT_20, answer_format="feedback")
+    assert identity(feedback) == identity(changed(feedback, top_logprobs=0))
+    several = [changed(feedback, top_logprobs=n).identity(criterion_order.IDENTITY) for n in (0, 20)]
     assert several[0] != several[1]
 
 
@@ -284,16 +295,16 @@ def test_weights_are_open_where_config_does_not_say_which_they_are(judge):
     gguf = {"gguf": {"package": "p", "file": "f", "sha256": "0" * 64}}
     open_ = [{}, {"revision": "main"}, {"model": "./llama"}, pinned | {"model": "./llama"}]
     named = [pinned, gguf, {"engine": "simulated"}, {"engine": "openai", "base_url": "https://example.org/v1"}]
-    assert all(judges.has_open_weights(judge | settings) for settings in open_)
-    assert not any(judges.has_open_weights(judge | settings) for settings in named)
-    assert judges.has_open_weights(judge | {"engine": "openai", "serve": {}})
+    assert all(changed(judge, **settings).has_open_weights for settings in open_)
+    assert not any(changed(judge, **settings).has_open_weights for settings in named)
+    assert changed(judge, engine="openai", serve={}).has_open_weights
 
 
 @given(
     st.lists(st.tuples(st.text(max_size=5), st.integers(0, 12), st.integers(2, 9)), min_size=2, max_size=8, unique=True)
 )
 def test_different_messages_repeats_and_scales_have_different_names(triples):
-    judge = {"model": "m", "engine": "vllm"}
+    judge = complete_judge()
     names = [request_ids(judge, [prompt], [repeat], n)[0] for prompt, repeat, n in triples]
     assert len(set(names)) == len(triples)
     assert all(len(name) == 32 for name in names)
@@ -301,9 +312,11 @@ def test_different_messages_repeats_and_scales_have_different_names(triples):
 
 def test_request_ids_are_what_they_were():
     # A change here makes every stored answer useless: it is meant to hurt.
-    judge = {"engine": "vllm", "model": "/x/m", "dtype": "bfloat16", "sampling": {"temperature": 0.5, "seed": 3}}
-    sampling = '"sampling": {"seed": 3, "temperature": 0.5}'
-    head = f'[{{"dtype": "bfloat16", "engine": "vllm", "model": "m", {sampling}, "version": 2}}, 5]'
+    judge = complete_judge(model="/x/m", answer_prefix="", sampling={"temperature": 0.5, "seed": 3})
+    sampling = '"sampling": {"max_tokens": 1024, "seed": 3, "stop": [], "temperature": 0.5, "top_p": 1}'
+    asked_for = '"answer_format": "score", "answer_prefix": "", "chat_template_kwargs": {}'
+    model = '"dtype": "bfloat16", "engine": "vllm", "model": "m"'
+    head = f'[{{{asked_for}, {model}, {sampling}, "version": 2}}, 5]'
     expected = hashlib.blake2b(f"{head}2\x1fhé".encode(), digest_size=16).hexdigest()
     assert request_ids(judge, ["hé"], [2], 5) == [expected]
 
@@ -414,7 +427,7 @@ def test_distinct_requests_does_not_depend_on_the_order_of_the_reads(make, reque
 @pytest.fixture
 def warm(judge):
     """A judge with a profile of another temperature."""
-    return judge | {"profiles": {"warm": {"sampling": {"temperature": 0.6}}}}
+    return changed(judge, profiles={"warm": {"sampling": {"temperature": 0.6}}})
 
 
 def test_each_profile_reads_the_same_orderings_by_requests_of_its_own(make, warm):
@@ -426,13 +439,13 @@ def test_each_profile_reads_the_same_orderings_by_requests_of_its_own(make, warm
 
 
 def test_a_profile_is_the_judge_with_its_settings(make, warm, judge):
-    judge["sampling"]["temperature"] = 0.6
-    expected = make(judge=judge)["request_id"].tolist()
+    hot = changed(judge, sampling=judge.sampling.block() | {"temperature": 0.6})
+    expected = make(judge=hot)["request_id"].tolist()
     assert make(judge=warm, profiles=["warm"])["request_id"].tolist() == expected
 
 
 def test_greedy_repeats_are_one_request_where_they_are_declared_equal(make, warm):
-    reuse = warm | {"greedy_repeats": "reuse"}
+    reuse = changed(warm, greedy_repeats="reuse")
     reads = make(judge=reuse, profiles=["default", "warm"], strategies=["fixed"])
     assert reads.groupby(["profile", "item_id"])["request_id"].nunique().groupby("profile").first().to_dict() == {
         "default": 1,
@@ -523,7 +536,7 @@ def test_the_names_of_a_whole_plan_are_those_that_were_recorded(judge, root, key
         "score": {"profiles": {"warm": {"sampling": {"temperature": 0.6}}}},
         "feedback": {"answer_prefix": "", "system_prompt": "Be fair.", "greedy_repeats": "reuse"},
     }
-    judge |= {"answer_format": answer_format, "dtype": "bfloat16", **settings[answer_format]}
+    judge = changed(judge, answer_format=answer_format, dtype="bfloat16", **settings[answer_format])
     options = {"n_groups": 2, "n_candidates": 2, "criteria": ["plot", "style", "wit"]}
     tables = datasets.prepare("sim", datasets.read("simulated", {}, options, dataset="sim"))
     name = probes.load(probe).template(judge)
@@ -538,7 +551,7 @@ def test_the_names_of_a_whole_plan_are_those_that_were_recorded(judge, root, key
         template=frames.load_template(root / f"resources/templates/{name}.jinja"),
         design=planned.Design(scales=[3, 5], strategies=strategies, seed=7, crossed=crossed),
         probe=probe,
-        profiles=["default", *judge["profiles"]],
+        profiles=["default", *judge.profiles],
     )
     names = reads["request_id"].tolist()
     digest = hashlib.blake2b("".join(names).encode(), digest_size=8).hexdigest()
@@ -558,14 +571,14 @@ def test_the_names_of_a_whole_plan_are_those_that_were_recorded(judge, root, key
             "886d6013e41c81818a745d927d694c4e",
         ),
         ({"model": "run1/checkpoint", "weights": "b" * 64}, "afa70df33cf4d716d0a0174b8ad08bce"),
-        ({"engine": "simulated", "simulation": {"preference": "first"}}, "f0a5c1bd4411ec744f37f74530e0ae1d"),
+        ({"engine": "simulated", "simulation": {"preference": "first"}}, "4040c63e2a95cd61ca5ac818f1c1da1c"),
     ],
     ids=str,
 )
 def test_names_of_each_kind_of_judge_are_those_that_were_recorded(judge, settings, expected):
     # Never change them again, see above.
-    judge |= settings | {"dtype": "bfloat16"}
-    assert request_ids(identity(judge), ["a prompt"], [1], 5) == [expected]
+    judge = named(judge, **settings, dtype="bfloat16")
+    assert request_ids(judge, ["a prompt"], [1], 5) == [expected]
 
 
 def test_the_name_of_a_second_request_is_the_one_that_was_recorded():

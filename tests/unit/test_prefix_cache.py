@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from factories import changed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,13 +64,13 @@ def test_orderings_of_an_item_side_by_side_are_cached_as_well_as_apart_where_not
         ({"engine": "vllm", "gpu": 0}, 128),
         ({"engine": "vllm", "engine_args": {"block_size": 32}}, 32),
         ({"engine": "openai", "serve": {"arguments": {}}, "gpu": 1}, 16),
-        ({"engine": "openai", "serve": None}, 128),
+        ({"engine": "openai"}, 128),
     ],
 )
 def test_a_judge_has_the_blocks_of_its_engine(judge, changes, size):
-    assert prefix_cache.of_judge(judge | changes).block_size == size
+    assert prefix_cache.of_judge(changed(judge, **changes)).block_size == size
 
 
 def test_a_judge_without_prefix_caching_has_no_cache(judge):
-    assert prefix_cache.of_judge(judge | {"engine": "simulated"}) is None
-    assert prefix_cache.of_judge(judge | {"engine_args": {"enable_prefix_caching": False}}) is None
+    assert prefix_cache.of_judge(changed(judge, engine="simulated")) is None
+    assert prefix_cache.of_judge(changed(judge, engine_args={"enable_prefix_caching": False})) is None

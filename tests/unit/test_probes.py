@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from factories import changed
 
 from rubric_order import datasets, probes
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
-from rubric_order.config import judges
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.judging.engines.vllm_offline import lines_pattern, read_several
 from rubric_order.parsing.choices import numbers
@@ -18,6 +18,8 @@ from rubric_order.planning import requests as asked
 from rubric_order.probes import Question, Shown, criterion_order, score_order
 from rubric_order.prompts import frames, orderings
 from rubric_order.scoring.scores import score_reads
+from rubric_order.settings.base import Role, fields
+from rubric_order.settings.judges import Judge
 
 CRITERIA = ("wit", "plot", "fine_style")
 
@@ -71,7 +73,7 @@ def make(two, judge, criteria_template):
 def test_every_probe_offers_what_the_protocol_says(name):
     probe = probes.load(name)
     assert probe.CONDITIONS[0] == BASELINE
-    assert set(probe.IDENTITY) <= set(judges.FORMATS)
+    assert set(probe.IDENTITY) <= set(fields(Judge, {Role.FORMAT}))
     assert probe.STRATEGIES
     assert {"question", "score", "position", "pattern", "failure", "expected_score"} <= set(probe.COLUMNS)
     assert not set(vars(probes.Probe)["__annotations__"]) - set(vars(probe))
@@ -176,8 +178,8 @@ def test_the_budget_is_twice_the_number_of_criteria(make):
 
 def test_requests_are_named_apart_from_those_of_one_score_and_by_the_format_alone(make, judge):
     ids = [
-        set(make(judge={**judge, **changed})["request_id"])
-        for changed in ({}, {"criteria_format": "lines"}, {"answer_format": "feedback", "answer_prefix": ""})
+        set(make(judge=changed(judge, **settings))["request_id"])
+        for settings in ({}, {"criteria_format": "lines"}, {"answer_format": "feedback", "answer_prefix": ""})
     ]
     assert not ids[0] & ids[1]
     assert ids[0] == ids[2]

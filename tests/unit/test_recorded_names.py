@@ -143,13 +143,13 @@ def test_names_of_reference_answers(root):
     """Of both steps of the first round and of the writing of the second one, after texts that are known."""
     free = {"sampling": {"temperature": 1.0, "max_tokens": 8}, "dtype": "bfloat16"}
     roles = {"writing": {"max_tokens": 100}, "reviewing": {"temperature": 0}}
-    known = {name: references.with_roles(complete_judge(model=f"org/{name}", **free), **roles) for name in "ab"}
+    judges = {name: complete_judge(model=f"org/{name}", **free).block() | {"roles": roles} for name in "ab"}
     tables = datasets.prepare("sim", datasets.read("simulated", {}, SIMULATED, dataset="sim"))
     folder = root / "resources/templates"
     files = [folder / f"{name}.jinja" for name in ("write_reference", "review_reference", "score", "score")]
     settings = {"n": 5, "judges": ["a", "b"], "levels": [1, 4], "sample": None, "seed": 0, "file": None}
     made = references.load_plan(
-        tables.items, tables.rubrics, files, [], settings | {"settings": known, "shows_rejected": True}
+        tables.items, tables.rubrics, files, [], settings | {"settings": judges, "shows_rejected": True}
     )
     asked, responses = {}, {}
     for step, answer in (("1_write", "A text."), ("1_review", "No."), ("2_write", "")):
@@ -169,6 +169,6 @@ REFERENCES = {
 def test_names_of_the_simulated_judge_with_every_default_of_the_schema():
     """A new default under `simulation` would rename what is stored: it has to be left out of the name."""
     judge = complete_judge(engine="simulated", simulation={"preference": "first"})
-    assert len(judge["simulation"]) > 1
+    assert len(judge.simulation.block()) > 1
     name = requests.namer(judge, 5, probes.load("score_order"))
     assert name(b"a prompt", 1) == "4040c63e2a95cd61ca5ac818f1c1da1c"

@@ -15,11 +15,11 @@ from rubric_order.analyses.agreement.human_agreement import estimate as human_ag
 from rubric_order.analyses.overview.parse_failures import estimate as parse_failures
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
-from rubric_order.config.judges import option_letters
 from rubric_order.judging.store import SCHEMA
 from rubric_order.planning import reads as live_reads
 from rubric_order.recorded import discovery, formats, reads
 from rubric_order.scoring import scores
+from rubric_order.settings import judges
 
 
 @pytest.fixture
@@ -29,10 +29,14 @@ def small():
 
 
 def test_options_are_letters_in_prompt_style_mcq_and_numbers_otherwise():
-    assert option_letters({"prompt_style": "mcq", "n": 5}) == "ABCDE"
-    assert option_letters({"prompt_style": "mcq", "n": 3}) == "ABC"
-    assert option_letters({"prompt_style": "rts", "n": 5}) is None
-    assert option_letters({"prompt_style": None, "n": 5}) is None
+    def letters(prompt_style, n):
+        block = {"engine": "recorded", "model": "J", "files": ["a.jsonl"], "prompt_style": prompt_style, "n": n}
+        return judges.read(block).option_letters
+
+    assert letters("mcq", 5) == "ABCDE"
+    assert letters("mcq", 3) == "ABC"
+    assert letters("rts", 5) is None
+    assert letters(None, 5) is None
 
 
 # --- records
@@ -293,7 +297,7 @@ def test_recorded_answers_reach_agreement_and_parse_failures(tmp_path):
     (settings,) = discovery.discover(tmp_path).values()
     records = reads.read(path, judge=settings["model"], prompt_style=settings["prompt_style"])
     planned = reads.plan(items, records, study="s", judge_id="j", n=settings["n"])
-    letters = option_letters(settings)
+    letters = judges.read(settings).option_letters
     table = scores.score_reads(planned, reads.responses(records), probe="score_order", labels=letters)
     assert table["score"].tolist() == [1, 1, 3, pd.NA, 5]
     assert table["failure"].dropna().tolist() == ["no_score"]
@@ -352,7 +356,7 @@ def test_agreement_with_experts_is_that_of_an_independent_script(
     style = settings["prompt_style"]
     records = reads.read(settings["files"], judge=settings["model"], prompt_style=style)
     planned = reads.plan(items, records, study="s", judge_id=judge_id, n=settings["n"])
-    letters = option_letters(settings)
+    letters = judges.read(settings).option_letters
     table = scores.score_reads(planned, reads.responses(records), probe="score_order", labels=letters)
     assert table["failure"].notna().sum() == failed
     found = human_agreement.estimate(table, confidence=0.95)

@@ -15,12 +15,12 @@ from rubric_order.planning import reads, references, requests
 from rubric_order.prompts import frames
 
 SAMPLING = {"temperature": 1.0, "max_tokens": 8}
+ROLES = {"writing": {"max_tokens": 100}, "reviewing": {"temperature": 0}}
 
 
 def judge_of(model, **parameters):
     settings = {"answer_format": "score", "answer_prefix": "", "profiles": {}, "sampling": SAMPLING}
-    judge = complete_judge(engine="simulated", model=model, simulation=parameters, **settings)
-    return references.with_roles(judge, writing={"max_tokens": 100}, reviewing={"temperature": 0})
+    return complete_judge(engine="simulated", model=model, simulation=parameters, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +38,15 @@ def made(root, tables, tmp_path):
         roles = [folder / f"{name}.jinja" for name in ("write_reference", "review_reference")]
         template = [*roles, *[root / prompt] * len(known)]
         settings = {"n": 5, "judges": list(known), "levels": [1, 2, 3, 4], "sample": None, "seed": 0, "file": None}
-        settings |= {"settings": known, "shows_rejected": shows_rejected, "instruction": "same"}
+        blocks = {name: judge.block() | {"roles": ROLES} for name, judge in known.items()}
+        settings |= {"settings": blocks, "shows_rejected": shows_rejected, "instruction": "same"}
         plan = references.load_plan(tables.items, tables.rubrics, template, [], settings)
         responses, asked = {}, {}
         for step in references.steps(rounds):
             name = references.judge_of(step, plan.judges)
             asked[step] = references.requests(plan, step, responses)
             store = Store(tmp_path / name)
-            responses[step] = shard.judge(asked[step], store, lambda name=name: engines.load(known[name]))
+            responses[step] = shard.judge(asked[step], store, lambda name=name: engines.load(plan.settings[name]))
         return plan, asked, references.typed(references.attempts(plan, responses))
 
     return run

@@ -1,6 +1,6 @@
 import pandas as pd
 import pytest
-from factories import questions, request_table
+from factories import changed, questions, request_table
 
 from rubric_order.judging import shard
 from rubric_order.judging.engines import Response
@@ -36,12 +36,12 @@ def run(tmp_path, judge):
     """Judge four requests into one store, with second requests."""
 
     def judge_again(**settings):
-        engine = Engine()
+        engine, asking = Engine(), changed(judge, **settings)
         table = shard.judge(
             request_table(*ANSWERS),
             Store(tmp_path),
             lambda: engine,
-            second_requests=lambda *tables: second_requests(*tables, judge=judge | settings, probe=score_order),
+            second_requests=lambda *tables: second_requests(*tables, judge=asking, probe=score_order),
         )
         return table, engine
 

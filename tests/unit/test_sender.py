@@ -13,8 +13,11 @@ from factories import complete_judge, request
 
 from rubric_order.base import locks
 from rubric_order.base.errors import InputError
+from rubric_order.judging import engines
+from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.sender import AHEAD, Sender
 
+JUDGE = {"engine": "openai", "model": "a-model", "answer_format": "feedback", "answer_prefix": ""}
 CONCURRENCY = 4
 
 
@@ -24,15 +27,19 @@ def endpoint():
         yield endpoint
 
 
+def turn_in(folder):
+    """A job's turn, with files in a folder."""
+    return engines.Turn(Amount(), folder / "sent.json", folder / "open_calls.jsonl")
+
+
 @pytest.fixture
 def start(endpoint, tmp_path, root, monkeypatch):
     """Start senders; at the end of the test none of them may be left."""
     monkeypatch.delenv("PYTHONPATH", raising=False)  # a job finds the library beside its script
-    judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="")
-    how = {"gpu": 0, "base_url": endpoint.base_url, "concurrency": CONCURRENCY}
+    how = {"base_url": endpoint.base_url, "concurrency": CONCURRENCY}
 
     def start(**changes):
-        engine = Sender({**judge, **how, "open_calls": tmp_path / "open_calls.jsonl", **changes})
+        engine = Sender(complete_judge(**JUDGE, **how | changes), turn_in(tmp_path))
         made.append(engine)
         engine.start()
         return engine
@@ -150,7 +157,7 @@ def test_a_file_in_the_working_folder_is_no_module_of_the_sender(start, tmp_path
 def test_the_next_sender_knows_when_it_may_send(start, tmp_path):
     began = time.time()
     for _ in range(2):
-        engine = start(requests_per_minute=60, sent=tmp_path / "sent.json")
+        engine = start(requests_per_minute=60)
         list(engine.answer(requests(1)))
         engine.close()
     assert time.time() - began >= 1
@@ -158,10 +165,9 @@ def test_the_next_sender_knows_when_it_may_send(start, tmp_path):
 
 @pytest.mark.slow
 def test_a_sender_that_waits_for_another_ends_when_its_job_does(endpoint, tmp_path):
-    judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="")
-    path = tmp_path / "open_calls.jsonl"
-    waiting = Sender({**judge, "gpu": 0, "base_url": endpoint.base_url, "concurrency": 1, "open_calls": path})
-    with locks.only_writer(path), ThreadPoolExecutor() as jobs:
+    judge, turn = complete_judge(**JUDGE, base_url=endpoint.base_url, concurrency=1), turn_in(tmp_path)
+    waiting = Sender(judge, turn)
+    with locks.only_writer(turn.open_calls), ThreadPoolExecutor() as jobs:
         started = jobs.submit(waiting.start)
         deadline = time.monotonic() + 30
         while not senders() and time.monotonic() < deadline:

@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from factories import changed
 
 from rubric_order.base.errors import InputError
-from rubric_order.judging.engines import serving
+from rubric_order.judging.engines import NOTHING, Resources, serving
 
 SERVER = """
 import http.server, json, os, signal, subprocess, sys
@@ -59,7 +60,7 @@ def served(judge, tmp_path, monkeypatch):
     def make(ready_timeout=30, **arguments):
         arguments |= {"started": str(tmp_path / "started")}
         serve = {"arguments": arguments, "ready_timeout": ready_timeout}
-        return judge | {"engine": "openai", "gpu": 0, "serve": serve, "model": "/models/llama"}
+        return changed(judge, engine="openai", serve=serve, model="/models/llama")
 
     return make
 
@@ -83,7 +84,7 @@ def wait_until(condition):
 
 
 def test_a_server_runs_until_it_is_stopped(served, tmp_path, capfd):
-    server = serving.start(served(), model_folder=None)
+    server = serving.start(served(), NOTHING)
     assert len(processes(tmp_path)) == 2
     assert server.base_url.startswith("http://127.0.0.1:")
     commands = b"".join(Path(f"/proc/{pid}/cmdline").read_bytes() for pid in processes(tmp_path))
@@ -95,7 +96,7 @@ def test_a_server_runs_until_it_is_stopped(served, tmp_path, capfd):
 
 
 def test_a_server_that_does_not_want_to_end_is_ended(served, tmp_path):
-    server = serving.start(served(stubborn="yes"), model_folder=None)
+    server = serving.start(served(stubborn="yes"), NOTHING)
     server.stop()
     assert wait_until(lambda: processes(tmp_path) == [])
 
@@ -103,24 +104,24 @@ def test_a_server_that_does_not_want_to_end_is_ended(served, tmp_path):
 def test_a_server_that_ends_by_itself_is_one_error_and_its_output_is_kept(served, capfd):
     message = "^judge: serve: vLLM's server ended with status 3: ValueError: no such model$"
     with pytest.raises(InputError, match=message):
-        serving.start(served(fails="yes"), model_folder=None)
+        serving.start(served(fails="yes"), NOTHING)
     assert capfd.readouterr().err == "starting\nValueError: no such model\nsomething else\n"
 
 
 def test_a_server_that_never_answers_is_stopped(served, tmp_path):
     with pytest.raises(InputError, match="did not answer within 2 s"):
-        serving.start(served(ready_timeout=2, silent="yes"), model_folder=None)
+        serving.start(served(ready_timeout=2, silent="yes"), NOTHING)
     assert wait_until(lambda: processes(tmp_path) == [])
 
 
 def test_a_port_that_another_has_taken_is_not_the_end(served, tmp_path):
-    server = serving.start(served(taken=str(tmp_path / "taken")), model_folder=None)
+    server = serving.start(served(taken=str(tmp_path / "taken")), NOTHING)
     assert (tmp_path / "taken").exists()
     server.stop()
 
 
 def test_a_server_that_dies_later_is_noticed(served, tmp_path, capfd):
-    server = serving.start(served(), model_folder=None)
+    server = serving.start(served(), NOTHING)
     server.check()
     os.kill(server.process.pid, signal.SIGKILL)
     server.process.wait()
@@ -133,13 +134,14 @@ def test_a_server_that_dies_later_is_noticed(served, tmp_path, capfd):
 def test_a_job_that_is_killed_takes_its_server_along(served, root, tmp_path):
     script = (
         "import json, sys, time\n"
-        "from rubric_order.judging.engines import serving\n"
-        "serving.start(json.loads(sys.argv[1]), model_folder=None)\n"
+        "from rubric_order.judging.engines import NOTHING, serving\n"
+        "from rubric_order.settings import judges\n"
+        "serving.start(judges.read(json.loads(sys.argv[1])), NOTHING)\n"
         "print('ready', flush=True)\n"
         "time.sleep(600)\n"
     )
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{root / 'workflow/scripts'}"}
-    command = [sys.executable, "-c", script, json.dumps(served())]
+    command = [sys.executable, "-c", script, json.dumps(served().block())]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as job:
         assert job.stdout.readline() == "ready\n"
         server, child = processes(tmp_path)
@@ -160,9 +162,9 @@ def test_arguments_become_options():
 
 
 def test_the_server_gets_what_the_engine_would_and_what_config_adds(judge):
-    judge |= {"engine": "openai", "gpu": 2, "model": "org/llama", "chat_template": "{{ messages }}"}
-    judge |= {"engine_args": {"max_num_seqs": 4}, "serve": {"arguments": {"reasoning_parser": "qwen3"}}}
-    arguments = serving.server_arguments(judge, Path("results/models/llama"))
+    own = {"model": "org/llama", "chat_template": "{{ messages }}", "engine_args": {"max_num_seqs": 4}}
+    judge = changed(judge, engine="openai", serve={"arguments": {"reasoning_parser": "qwen3"}}, **own)
+    arguments = serving.server_arguments(judge, Resources(gpus=2, model_folder=Path("results/models/llama")))
     assert arguments["model"] == "results/models/llama"
     assert arguments["served_model_name"] == "org/llama"
     assert (arguments["tensor_parallel_size"], arguments["max_num_seqs"]) == (2, 4)

@@ -8,8 +8,7 @@ from scipy import special
 
 from rubric_order import datasets
 from rubric_order.analyses.comparisons.length_control import estimate as length_control
-from rubric_order.judging import shard
-from rubric_order.judging.engines import simulated
+from rubric_order.judging import engines, shard
 from rubric_order.planning import reads as planned
 from rubric_order.planning import requests as asked
 from rubric_order.prompts import frames
@@ -91,7 +90,7 @@ def scored(root):
         requests = asked.distinct_requests(reads, owned_elsewhere=[])
         units = asked.units_asked(requests, *tables, template, probe=probe, comparisons=chosen)
         requests = asked.render_requests(requests, units)
-        answers = pd.DataFrame(simulated.load(judge).answer(shard.as_requests(requests)))
+        answers = pd.DataFrame(engines.load(judge).answer(shard.as_requests(requests)))
         return score_reads(reads, answers, probe=probe)
 
     return run

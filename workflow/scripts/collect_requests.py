@@ -7,10 +7,10 @@ import pandas as pd
 import pyarrow as pa
 
 from rubric_order.base import command_line, files
-from rubric_order.config import judges
 from rubric_order.planning import requests as planned
 from rubric_order.planning.references import with_references
 from rubric_order.prompts import frames
+from rubric_order.settings.judges import Judge
 
 ROWS_PER_WRITE = 16_384  # rows that are in memory with their prompts
 
@@ -24,14 +24,14 @@ def main(
     earlier: list[Path],
     template: Path,
     probe: str,
-    judge: dict,
+    judge: Judge,
     comparisons: dict,
     output: Path,
 ) -> None:
     """Write each request once, with its prompt; requests of earlier studies are left to them."""
     reads = files.read_tables(plans, planned.COLUMNS)
     owned = files.read_tables(earlier, ["request_id"])["request_id"] if earlier else []
-    greedy = judges.greedy_profiles(judge, reads["profile"].unique())
+    greedy = judge.greedy_profiles(reads["profile"].unique())
     requests = planned.distinct_requests(reads, owned_elsewhere=owned, greedy=greedy)
     source = frames.load_template(template)
     # A dataset's files are called by its id.

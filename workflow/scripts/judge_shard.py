@@ -4,12 +4,13 @@ import functools
 from pathlib import Path
 
 from rubric_order.base import command_line, files, locks
-from rubric_order.config import judges
 from rubric_order.judging import answers, starting, versions
 from rubric_order.judging import shard as judging
+from rubric_order.judging.engines import Resources
 from rubric_order.judging.second_requests import of_studies
 from rubric_order.judging.store import Store
 from rubric_order.planning.requests import read_studies
+from rubric_order.settings.judges import Judge
 
 
 def main(
@@ -17,8 +18,7 @@ def main(
     probes: list[str],
     shard: int,
     shards: int,
-    judge: dict,
-    endpoint: dict,
+    judge: Judge,
     model_folder: Path | None,
     weights: Path | None,
     gpus: int,
@@ -32,8 +32,7 @@ def main(
         probes: the probe of each of these studies.
         shard: from 1 to `shards`.
         shards: their number.
-        judge: what the judge's answers depend on.
-        endpoint: how it is asked over an endpoint.
+        judge: the judge that answers.
         model_folder: weights that the workflow converted.
         weights: what its weights are, as a JSON file; none where nothing has to be found out.
         gpus: their number.
@@ -41,20 +40,20 @@ def main(
         output: file of the responses.
     """
     kept = Store(store)
-    judge |= files.read_json(weights) if weights else {}
+    judge = judge.with_weights(files.read_json(weights)) if weights else judge
     files.remove_leftovers(store)
     files.remove_leftovers(output.parent)
-    with locks.only_writer(output), starting.Starter(judge, endpoint, kept, model_folder, gpus) as start:
-        names = {judges.shown_name(judge), *endpoint.get("accept_models", ())}
+    with locks.only_writer(output), starting.Starter(judge, kept, Resources(gpus, model_folder)) as start:
+        names = judge.accepted_names
         asked, studies = read_studies(requests, probes, shard, shards)
         responses = judging.judge(
             asked,
             kept,
             start,
-            accept_failures=judge["accept_failures"],
-            retry_failed=judge["retry_failed"],
-            refuse_mixed=None if judge["accept_mixed"] else functools.partial(versions.check, names=names),
-            second_requests=functools.partial(of_studies, judge=judge) if judge["second_request"] else None,
+            accept_failures=judge.accept_failures,
+            retry_failed=judge.retry_failed,
+            refuse_mixed=None if judge.accept_mixed else functools.partial(versions.check, names=names),
+            second_requests=functools.partial(of_studies, judge=judge) if judge.second_request else None,
         )
         answers.write(responses, output, studies=studies, judge=judge, names=names)
 

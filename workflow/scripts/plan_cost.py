@@ -13,6 +13,7 @@ from rubric_order.base.labels import Labels, with_labels
 from rubric_order.judging import costs, number_formats, reference_costs
 from rubric_order.judging.store import Store
 from rubric_order.planning import references as planning
+from rubric_order.settings.judges import read
 from rubric_order.tables import plan_cost
 
 
@@ -31,31 +32,32 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
         output: the CSV file; Markdown, LaTeX and HTML go beside it.
     """
     parts = {}
-    for judge, block in judges.items():
+    planned = {name: read(block["settings"]) for name, block in judges.items()}
+    for name, block in judges.items():
         reads = {
-            study: sum(pq.read_metadata(plans / study / name / f"{judge}.parquet").num_rows for name in datasets)
+            study: sum(pq.read_metadata(plans / study / dataset / f"{name}.parquet").num_rows for dataset in datasets)
             for study, datasets in block["studies"].items()
         }
-        encode = costs.encoder(block["settings"], models / block["converted"])
-        files = {study: requests / study / f"{judge}.parquet" for study in reads}
-        parts[judge] = costs.judge_costs(block["settings"], files, reads, Store(stores / judge), encode=encode)
-        parts[judge]["to_come"] = 0.0
+        encode = costs.encoder(planned[name], models / block["converted"])
+        files = {study: requests / study / f"{name}.parquet" for study in reads}
+        parts[name] = costs.judge_costs(planned[name], files, reads, Store(stores / name), encode=encode)
+        parts[name]["to_come"] = 0.0
         for dataset, block_of in references.items():
-            more = _to_come(plans, dataset, judge, block_of)
+            more = _to_come(plans, dataset, name, block_of)
             more[EVERY] = sum(more.values())  # NaN, not known, where a part is
-            parts[judge]["to_come"] += [more.get(study, 0.0) for study in parts[judge]["study"]]
+            parts[name]["to_come"] += [more.get(study, 0.0) for study in parts[name]["study"]]
     made = {dataset: _to_make(block, stores) for dataset, block in references.items()}
     rows = plan_cost.table(parts, made)
-    named = {judge: block["settings"]["label"] for judge, block in judges.items()}
+    shown = {name: judge.label for name, judge in planned.items()}
     labels = Labels(
-        named | {name: label for block in references.values() for name, label in block["labels"].items()}, {}
+        shown | {name: label for block in references.values() for name, label in block["labels"].items()}, {}
     )
     printed = with_labels(plan_cost.for_print(rows), labels)
     tables.write(rows, printed, output.with_suffix(""), plan_cost.CAPTION)
     print(printable(printed.to_markdown(index=False, disable_numparse=True)))
     print("\n" + "\n".join([plan_cost.saved(rows), *plan_cost.unmade(references), plan_cost.CAPTION]))
-    for judge, block in judges.items():
-        if slow := number_formats.warning(judge, block["settings"]):
+    for name, judge in planned.items():
+        if slow := number_formats.warning(name, judge, gpus=judge.gpu):
             print(slow)
 
 

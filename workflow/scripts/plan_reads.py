@@ -8,6 +8,7 @@ from rubric_order.base import command_line, files
 from rubric_order.planning.reads import Design, plan_reads
 from rubric_order.planning.references import with_references
 from rubric_order.prompts import frames
+from rubric_order.settings.judges import Judge
 
 
 def main(
@@ -18,7 +19,7 @@ def main(
     template: Path,
     study: str,
     judge_id: str,
-    judge: dict,
+    judge: Judge,
     weights: Path | None,
     probe: str,
     profiles: list[str],
@@ -32,7 +33,7 @@ def main(
         *map(pd.read_parquet, (rubrics, pairs)),
         study=study,
         judge_id=judge_id,
-        judge=judge | (files.read_json(weights) if weights else {}),
+        judge=judge.with_weights(files.read_json(weights)) if weights else judge,
         template=frames.load_template(template),
         design=Design(**design),
         probe=probe,

@@ -4,10 +4,11 @@ from pathlib import Path
 
 from rubric_order.base import command_line, files
 from rubric_order.recorded import reads
+from rubric_order.settings.judges import Recorded
 
 
 def main(
-    items: list[Path], records: list[Path], dataset: dict, study: str, judge_id: str, judge: dict, output: Path
+    items: list[Path], records: list[Path], dataset: dict, study: str, judge_id: str, judge: Recorded, output: Path
 ) -> None:
     """Write one row a recorded answer about the dataset.
 
@@ -16,13 +17,11 @@ def main(
         records: files with the answers of the judge, and maybe of others.
         dataset: its `name` and `adapter`.
     """
-    answers = reads.read(
-        records, judge=judge["model"], prompt_style=judge["prompt_style"], duplicates=judge["duplicates"]
-    )
+    answers = reads.read(records, judge=judge.model, prompt_style=judge.prompt_style, duplicates=judge.duplicates)
     answers = reads.about(answers, dataset["adapter"])
     if items:
         known = files.read_tables(items)
-        plan = reads.plan(known, answers, study=study, judge_id=judge_id, n=judge["n"], unknown=judge["unknown"])
+        plan = reads.plan(known, answers, study=study, judge_id=judge_id, n=judge.n, unknown=judge.unknown)
     else:
         plan = reads.plan_comparisons(answers, study=study, judge_id=judge_id, dataset=dataset["name"])
     files.write_parquet(plan, output, study=study, judge=judge_id)

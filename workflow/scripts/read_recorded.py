@@ -4,13 +4,12 @@ from pathlib import Path
 
 from rubric_order.base import command_line, files
 from rubric_order.recorded import reads
+from rubric_order.settings.judges import Recorded
 
 
-def main(records: list[Path], judge: dict, output: Path) -> None:
+def main(records: list[Path], judge: Recorded, output: Path) -> None:
     """Write one row an answer."""
-    answers = reads.read(
-        records, judge=judge["model"], prompt_style=judge["prompt_style"], duplicates=judge["duplicates"]
-    )
+    answers = reads.read(records, judge=judge.model, prompt_style=judge.prompt_style, duplicates=judge.duplicates)
     files.write_parquet(reads.responses(answers), output)
 
 

@@ -7,18 +7,19 @@ import pandas as pd
 
 from rubric_order.base import command_line, files
 from rubric_order.recorded import rehearsal
+from rubric_order.settings.judges import Recorded
 
 
-def main(items: Path, pairs: Path, dataset: dict, judge: dict, output: Path) -> None:
+def main(items: Path, pairs: Path, dataset: dict, judge: Recorded, output: Path) -> None:
     """Write one line a simulated answer.
 
     Args:
         items, pairs: of one dataset.
         dataset: its `name` and `adapter`.
-        judge: its settings; `compares` says whether it compares texts or scores them.
+        judge: the recorded judge, with `simulation`; it compares texts or scores them.
     """
     table = pd.read_parquet(items)
-    if judge["compares"]:
+    if judge.compares:
         records = rehearsal.comparisons(table, pd.read_parquet(pairs), judge, adapter=dataset["adapter"])
     else:
         records = rehearsal.scores(table, judge)

@@ -11,6 +11,7 @@ import sys
 import typing
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from rubric_order.base import signals
 from rubric_order.base.errors import InputError, printable
@@ -28,8 +29,9 @@ def run(main: Callable[..., None]) -> None:
     Each parameter becomes an option, read by its annotation: ``dict`` from a file of JSON, or from JSON itself,
     ``list[Path]`` and ``list[str]`` from several words, ``dict[str, Path]`` from several ``name=path``,
     ``dict[str, list[Path]]`` from a name and several paths (the option is given once for each name), ``Path | None``
-    from a path or from nothing, and others, such as ``Path`` and ``int``, from one word. An `InputError` ends the
-    program with one line and status 1, and so does a disk that is full or may not be written to.
+    from a path or from nothing, a class with a method ``from_file`` from the path of a file, and others, such as
+    ``Path`` and ``int``, from one word. An `InputError` ends the program with one line and status 1, and so does a disk
+    that is full or may not be written to.
     """
     begin()
     parser = argparse.ArgumentParser(description=inspect.getdoc(main))
@@ -40,9 +42,8 @@ def run(main: Callable[..., None]) -> None:
         parser.add_argument(
             f"--{name.replace('_', '-')}", required=required, default=default, **_reader(parameter.annotation)
         )
-    options = vars(parser.parse_args())
     try:
-        main(**options)
+        main(**vars(parser.parse_args()))
     except InputError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
@@ -75,7 +76,7 @@ def told(error: OSError) -> str:
     return printable(f"{f'{path}: ' if path else ''}{os.strerror(error.errno)}")
 
 
-def _reader(annotation: object) -> dict:
+def _reader(annotation: Any) -> dict[str, Any]:
     if annotation in (list[Path], list[str]):
         return {"type": typing.get_args(annotation)[0], "nargs": "*"}
     if annotation == dict[str, Path]:
@@ -84,7 +85,7 @@ def _reader(annotation: object) -> dict:
         return {"nargs": "+", "action": _Grouped}
     if annotation == Path | None:
         return {"type": _optional_path, "nargs": "?"}
-    return {"type": {dict: _settings}.get(annotation, annotation)}
+    return {"type": _settings if annotation is dict else getattr(annotation, "from_file", annotation)}
 
 
 def _settings(text: str) -> dict:

@@ -119,7 +119,7 @@ def text(
         "## Data",
         *_data(run, counts, cite),
         "## Judges",
-        *(_judge(name, judge, versions.get(name, {}), cite) for name, judge in run["judges"].items()),
+        *(_judge(facts, versions.get(name, {}), cite) for name, facts in run["judges"].items()),
         *(["## Reference answers"] if references else []),
         *(_references(name, run, made, cite) for name, made in references.items()),
         "## Design",
@@ -148,27 +148,27 @@ def _data(run: Mapping, counts: Mapping, cite) -> Iterable[str]:
         yield f"{dataset['label']}{key} has {_many(items, 'unit')} in {_many(groups, 'group')}.{limit}"
 
 
-def _judge(name: str, judge: Mapping, versions: Mapping, cite) -> str:
-    if judge["engine"] == "recorded":
-        return f"{judge['label']}: answers that had been recorded elsewhere; nothing is known of how they were sampled."
-    if judge["engine"] == "simulated":
-        return f"{judge['label']} is a simulated judge, whose bias was planted; its answers say nothing of any model."
-    revision = f", revision {judge['revision']}" if judge.get("revision") else ""
-    local = judge["engine"] == "vllm"
+def _judge(facts: Mapping, versions: Mapping, cite) -> str:
+    if facts["engine"] == "recorded":
+        return f"{facts['label']}: answers that had been recorded elsewhere; nothing is known of how they were sampled."
+    if facts["engine"] == "simulated":
+        return f"{facts['label']} is a simulated judge, whose bias was planted; its answers say nothing of any model."
+    revision = f", revision {facts['revision']}" if facts.get("revision") else ""
+    local = facts["engine"] == "vllm"
     how = f"with vLLM{cite('vllm')}" if local else "over an OpenAI-compatible endpoint"
-    sampling = judge["sampling"]
+    sampling = facts["sampling"]
     settings = [f"temperature {_left(sampling['temperature'])}", f"top-p {_left(sampling['top_p'])}"]
     settings += [f"at most {_left(sampling['max_tokens'])} tokens", f"seed {_left(sampling['seed'])}"]
     if local:
-        settings.append(f"number format {judge['dtype']}")
-    form = "wrote feedback and then a score" if judge["answer_format"] == "feedback" else "wrote a score at once"
+        settings.append(f"number format {facts['dtype']}")
+    form = "wrote feedback and then a score" if facts["answer_format"] == "feedback" else "wrote a score at once"
     told = "; ".join(
         f"{what}: {', '.join(f'{version} ({count:,} answers)' for version, count in given.items())}"
         for what, given in sorted(versions.items())
     )
-    own = " The prompt was our own." if judge.get("template") else ""
+    own = " The prompt was our own." if facts.get("template") else ""
     model = (
-        f"{judge['label']} (model {judge['model']}{revision}) was run {how}, {', '.join(settings)}, and {form}.{own}"
+        f"{facts['label']} (model {facts['model']}{revision}) was run {how}, {', '.join(settings)}, and {form}.{own}"
     )
     return f"{model} What answered: {told}." if told else model
 

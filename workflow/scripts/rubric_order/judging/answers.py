@@ -14,15 +14,14 @@ import pandas as pd
 import pyarrow as pa
 
 from rubric_order.base import files
-from rubric_order.config import judges
 from rubric_order.judging import versions
+from rubric_order.settings.base import Role, fields
+from rubric_order.settings.judges import Judge
 
 TEXTS = ["request_id", "text", "error", "finish_reason", "constrained_text"]  # that scores depend on
 
 
-def write(
-    responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge: Mapping, names: Collection[str]
-) -> None:
+def write(responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge: Judge, names: Collection[str]) -> None:
     """Write the responses of a shard, with what its metadata say of them.
 
     Args:
@@ -34,7 +33,7 @@ def write(
     files.write_parquet(
         files.in_row_groups(table),
         path,
-        judge=judges.identity(judge, judges.FORMATS),
+        judge=judge.identity(list(fields(Judge, {Role.FORMAT}))),
         studies=of_studies(responses, studies),
         versions=versions.counts(responses[responses["error"].isna()], names=names),
     )

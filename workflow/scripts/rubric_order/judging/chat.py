@@ -2,13 +2,13 @@
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from rubric_order.base.errors import InputError
-from rubric_order.config import judges
 from rubric_order.judging import weights
+from rubric_order.settings.judges import Judge, Loaded, is_local
 
 log = logging.getLogger(__name__)
 
@@ -17,17 +17,17 @@ class Prompt(NamedTuple):
     """Parts of a chat.
 
     Attributes:
-        judge: the judge's settings under its profile, see `config.judges.with_profile`.
+        judge: the judge under its profile, see `Judge.under`.
         text: the user's message.
         begun: beginning of the answer; None for the judge's `answer_prefix`.
     """
 
-    judge: Mapping
+    judge: Judge
     text: str
     begun: str | None = None
 
 
-def encode(tokenizer, judge: Mapping, prompt: str, *, begun: str | None = None) -> list[int]:
+def encode(tokenizer, judge: Judge, prompt: str, *, begun: str | None = None) -> list[int]:
     """The tokens of one prompt, see `encode_all`."""
     return encode_all(tokenizer, [Prompt(judge, prompt, begun)])[0]
 
@@ -59,16 +59,16 @@ def encode_all(tokenizer, prompts: Sequence[Prompt]) -> list[list[int]]:
 
 def _chat(tokenizer, prompt: Prompt) -> str:
     judge, messages = prompt.judge, [{"role": "user", "content": prompt.text}]
-    if judge.get("system_prompt"):
-        messages.insert(0, {"role": "system", "content": judge["system_prompt"]})
+    if judge.system_prompt:
+        messages.insert(0, {"role": "system", "content": judge.system_prompt})
     chat = tokenizer.apply_chat_template(
         messages,
         tokenize=False,
         add_generation_prompt=True,
-        chat_template=judge.get("chat_template"),
-        **judge["chat_template_kwargs"],
+        chat_template=judge.chat_template if isinstance(judge, Loaded) else None,
+        **judge.chat_template_kwargs,
     )
-    return chat + (judge["answer_prefix"] if prompt.begun is None else prompt.begun)
+    return chat + (judge.answer_prefix if prompt.begun is None else prompt.begun)
 
 
 def _split(tokenizer, prompt: str, chat: str) -> list[int]:
@@ -83,7 +83,7 @@ def _split(tokenizer, prompt: str, chat: str) -> list[int]:
     ]
 
 
-def local_tokenizer(judge: Mapping, converted: Path):
+def local_tokenizer(judge: Judge, converted: Path):
     """The tokenizer of a judge's model, from this machine. Nothing is downloaded.
 
     Args:
@@ -94,22 +94,22 @@ def local_tokenizer(judge: Mapping, converted: Path):
         None where this machine has no such tokenizer: the folder is missing, the hub's cache does not hold the model,
         or the transformers library is not installed.
     """
-    if judge["engine"] == "simulated":
+    if not (judge.LOADED or judge.CALLED):
         return None
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_VERBOSITY="error", TQDM_DISABLE="1")
-    source: dict = {"revision": judge.get("revision")}
-    name = str(Path(judge["model"]).expanduser()) if judges.is_local(judge["model"]) else judge["model"]
+    source: dict[str, str | None] = {"revision": judge.revision}
+    name = str(Path(judge.model).expanduser()) if is_local(judge.model) else judge.model
     try:
         from transformers import AutoTokenizer
 
-        if judge.get("gguf"):
+        if isinstance(judge, Loaded) and judge.gguf:
             name, source = str(converted), {}
             if not converted.is_dir():
-                path = weights.packaged_file(judge["gguf"]["package"], judge["gguf"]["file"])
+                path = weights.packaged_file(judge.gguf.package, judge.gguf.file)
                 name, source = str(path.parent), {"gguf_file": path.name}
         tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=True, **source)
         encode(tokenizer, judge, "Is there a chat template that takes these arguments?")
     except Exception as error:  # whatever is wrong with it, there is an estimate without it
-        log.info("no tokenizer of %s here: %s", judge["model"], f"{' '.join(str(error).split())}."[:120])
+        log.info("no tokenizer of %s here: %s", judge.model, f"{' '.join(str(error).split())}."[:120])
         return None
     return tokenizer

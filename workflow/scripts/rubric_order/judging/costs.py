@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.text_columns import is_among
-from rubric_order.config import judges
 from rubric_order.judging import chat, prefix_cache
 from rubric_order.judging.store import Store, asked_again
+from rubric_order.settings.judges import Called, Judge
 
 SAMPLE_PROMPTS = 240  # prompts of one study and dataset whose tokens are counted
 SAMPLE_STRETCHES = 8  # runs of neighbouring requests that make up a sample
@@ -29,7 +29,7 @@ Encode = Callable[[str, str], Sequence]  # prompt and profile to tokens
 
 
 def judge_costs(
-    judge: Mapping,
+    judge: Judge,
     requests: Mapping[str, Path],
     reads: Mapping[str, int],
     store: Store,
@@ -59,7 +59,7 @@ def judge_costs(
     keys = {study: pq.read_table(path, columns=["profile", "dataset"]).to_pandas() for study, path in requests.items()}
     left, answers = {}, []
     for study, path in requests.items():
-        left[study], lengths_of_study = _unanswered(path, keys[study]["profile"], store, judge["retry_failed"])
+        left[study], lengths_of_study = _unanswered(path, keys[study]["profile"], store, judge.retry_failed)
         answers += lengths_of_study
     lengths = output_lengths(answers)
     rows = []
@@ -97,32 +97,32 @@ def _with_sum(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table, pd.DataFrame([whole])], ignore_index=True)
 
 
-def _with_prices(table: pd.DataFrame, judge: Mapping, speed: float | None) -> pd.DataFrame:
+def _with_prices(table: pd.DataFrame, judge: Judge, speed: float | None) -> pd.DataFrame:
     """The table with columns for hours and money."""
     computed = table["prompt_tokens"] - table["cached_tokens"] + table["output_tokens"]
     hours = (computed / (speed or np.nan) / 3600).where(computed.isna() | (computed > 0), 0.0)
     table = table.assign(
-        tokens_per_second=speed or np.nan, hours=hours, gpu_hours=hours * judge["gpu"] if judge["gpu"] else 0.0
+        tokens_per_second=speed or np.nan, hours=hours, gpu_hours=hours * judge.gpu if judge.gpu else 0.0
     )
     counts = ["reads", "requests", "answered", "to_ask", "prompt_tokens", "cached_tokens", "output_tokens"]
     table = table.astype(dict.fromkeys(counts, "Int64"))
-    prices = judge.get("prices")
+    prices = judge.prices if isinstance(judge, Called) else None
     cost = cost_cached = pd.Series(np.nan, table.index)
     if prices:
-        cost = table["prompt_tokens"] * prices["prompt"] + table["output_tokens"] * prices["completion"]
-        saved = table["cached_tokens"] * (prices["prompt"] - prices.get("cached", prices["prompt"]))
+        cost = table["prompt_tokens"] * prices.prompt + table["output_tokens"] * prices.completion
+        saved = table["cached_tokens"] * (0.0 if prices.cached is None else prices.prompt - prices.cached)
         cost, cost_cached = cost / 1e6, (cost - saved) / 1e6
-    currency = prices.get("currency", "USD") if prices else ""
+    currency = (prices.currency or "USD") if prices else ""
     return table.assign(cost=cost, cost_cached=cost_cached, currency=currency)
 
 
-def throughput(judge: Mapping, store: Store) -> float | None:
+def throughput(judge: Judge, store: Store) -> float | None:
     """Tokens a second that one job computes: answers, and prompts without cached tokens. None where not known.
 
     The value comes from config, or else from the notes of earlier runs. Loading the model does not count.
     """
-    if judge.get("throughput"):
-        return judge["throughput"]
+    if judge.throughput:
+        return judge.throughput
     runs = store.runs()
     seconds = sum(run["seconds"] for run in runs)
     tokens = sum(run["prompt_tokens"] - run["cached_tokens"] + run["completion_tokens"] for run in runs)
@@ -153,7 +153,7 @@ def output_lengths(answers: Sequence[pd.DataFrame]) -> pd.Series:
     return (whole["sum"] / whole["count"].where(whole["count"] > 0)).dropna()
 
 
-def output_tokens(judge: Mapping, asked: pd.Series, lengths: pd.Series) -> tuple[float, str]:
+def output_tokens(judge: Judge, asked: pd.Series, lengths: pd.Series) -> tuple[float, str]:
     """Tokens of all answers, and where the number comes from.
 
     Args:
@@ -169,14 +169,14 @@ def output_tokens(judge: Mapping, asked: pd.Series, lengths: pd.Series) -> tuple
         if profile in lengths:
             total += number * lengths[profile]
         else:
-            most = judges.with_profile(judge, profile)["sampling"]["max_tokens"]
+            most = judge.under(profile).sampling.max_tokens
             total, source = total + number * (np.nan if most is None else most), "max_tokens"
     return total, source
 
 
 def prompt_tokens(
     path: Path,
-    judge: Mapping,
+    judge: Judge,
     encode: Encode | None,
     keys: pd.DataFrame | None = None,
     asked: np.ndarray | None = None,
@@ -239,21 +239,21 @@ def _read_prompts(
     return characters, texts
 
 
-def encoder(judge: Mapping, converted: Path) -> Encode | None:
+def encoder(judge: Judge, converted: Path) -> Encode | None:
     """A function from prompt and profile to the judge's tokens; None where its tokenizer is not on this machine."""
     tokenizer = chat.local_tokenizer(judge, converted)
     if tokenizer is None:
         return None
-    settings = functools.cache(functools.partial(judges.with_profile, judge))
-    return lambda prompt, profile: chat.encode(tokenizer, settings(profile), prompt)
+    under = functools.cache(judge.under)
+    return lambda prompt, profile: chat.encode(tokenizer, under(profile), prompt)
 
 
-def pieces(judge: Mapping, prompt: str, profile: str) -> list[str]:
+def pieces(judge: Judge, prompt: str, profile: str) -> list[str]:
     """Stand-ins for the tokens of a prompt: pieces of `CHARACTERS_PER_TOKEN` characters, system message included.
 
     What the chat template adds is not known. It counts as one token, which differs between profiles.
     """
-    settings = judges.with_profile(judge, profile)
-    text = f"{settings.get('system_prompt') or ''}{prompt}"
+    variant = judge.under(profile)
+    text = f"{variant.system_prompt or ''}{prompt}"
     starts = range(0, len(text), CHARACTERS_PER_TOKEN)
-    return [str(settings["chat_template_kwargs"]), *(text[start : start + CHARACTERS_PER_TOKEN] for start in starts)]
+    return [str(variant.chat_template_kwargs), *(text[start : start + CHARACTERS_PER_TOKEN] for start in starts)]

@@ -1,10 +1,10 @@
 """Number formats that a processor has no instructions for: it computes in them, but several times as slowly."""
 
 import platform
-from collections.abc import Mapping
 from pathlib import Path
 
 from rubric_order.judging.engines import vllm_offline
+from rubric_order.settings.judges import Judge
 
 # Any of these features makes a format fast, by kind of processor. Of other kinds nothing is known.
 FAST = {
@@ -13,20 +13,20 @@ FAST = {
 }
 
 
-def warning(name: str, judge: Mapping) -> str | None:
+def warning(name: str, judge: Judge, *, gpus: int) -> str | None:
     """A line that says that a judge's number format is slow on this machine; None where it is not, or not known.
 
     Args:
         name: of the judge.
         judge: its settings.
+        gpus: GPUs of a job.
     """
-    computes_here = judge["engine"] == "vllm" or judge.get("serve") is not None
-    if not computes_here or judge["gpu"] or not vllm_offline.is_cpu_build():
+    if not judge.LOADED or gpus or not vllm_offline.is_cpu_build():
         return None
-    if not is_slow(judge["dtype"], platform.machine(), features()):
+    if not is_slow(judge.dtype, platform.machine(), features()):
         return None
     return (
-        f"warning: judge {name} computes in {judge['dtype']}, for which this processor has no instructions: that is"
+        f"warning: judge {name} computes in {judge.dtype}, for which this processor has no instructions: that is"
         " several times as slow as `dtype: float32` (which makes every prompt a new request)"
     )
 

@@ -1,6 +1,8 @@
 """A model of an engine's prefix cache: how many leading tokens of a prompt were computed for an earlier prompt."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+
+from rubric_order.settings.judges import Judge, Loaded
 
 GPU_BLOCK_TOKENS, CPU_BLOCK_TOKENS = 16, 128  # vLLM's default block sizes
 ENDPOINT_BLOCK_TOKENS, ENDPOINT_MIN_PREFIX_TOKENS = 128, 1024  # of OpenAI's prompt caching, by its guide
@@ -39,11 +41,10 @@ class PrefixCache:
         return hits if hits >= self.least else 0
 
 
-def of_judge(judge: Mapping) -> PrefixCache | None:
+def of_judge(judge: Judge) -> PrefixCache | None:
     """An empty cache like that of a judge's engine; None where the engine has none."""
-    arguments = judge.get("engine_args", {})
-    if judge["engine"] == "openai" and judge.get("serve") is None:
+    if judge.CALLED:
         return PrefixCache(ENDPOINT_BLOCK_TOKENS, least=ENDPOINT_MIN_PREFIX_TOKENS)
-    if judge["engine"] not in ("vllm", "openai") or arguments.get("enable_prefix_caching") is False:
+    if not isinstance(judge, Loaded) or judge.engine_args.get("enable_prefix_caching") is False:
         return None
-    return PrefixCache(arguments.get("block_size") or (GPU_BLOCK_TOKENS if judge["gpu"] else CPU_BLOCK_TOKENS))
+    return PrefixCache(judge.engine_args.get("block_size") or (GPU_BLOCK_TOKENS if judge.gpu else CPU_BLOCK_TOKENS))

@@ -4,13 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
 
-from rubric_order.config import judges
+from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.judging.store import Store, may_pass
 from rubric_order.planning import references
-from rubric_order.planning.references import REVIEW, REVIEWING, STEPS, WRITE, WRITING, Plan
+from rubric_order.planning.references import REVIEW, STEPS, WRITE, Plan
 from rubric_order.prompts import conditions
+from rubric_order.settings.judges import REVIEWING, WRITING
 
-PROFILES = {WRITE: (WRITING,), REVIEW: (REVIEWING, judges.DEFAULT_PROFILE)}  # of the requests about one text, by role
+PROFILES = {WRITE: (WRITING,), REVIEW: (REVIEWING, DEFAULT_PROFILE)}  # of the requests about one text, by role
 COLUMNS = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]
 
 
@@ -65,7 +66,7 @@ def _add(found: Mapping[str, dict], plan: Plan, step: str, counts: pd.Series, *,
     name = references.judge_of(step, plan.judges)
     row = found[name]
     for profile, count in counts.items():
-        most = judges.with_profile(plan.settings[name], profile)["sampling"]["max_tokens"]
+        most = plan.settings[name].under(profile).sampling.max_tokens
         row["to_ask"] += int(count) if least else 0
         row["to_ask_most"] += int(count)
         row["output_tokens"] += float("nan") if most is None else float(count * most)

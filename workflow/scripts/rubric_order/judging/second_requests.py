@@ -11,9 +11,10 @@ import pandas as pd
 
 from rubric_order import probes
 from rubric_order.probes import Probe, Question
+from rubric_order.settings.judges import Judge
 
 
-def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Mapping, probe: Probe) -> pd.DataFrame:
+def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Judge, probe: Probe) -> pd.DataFrame:
     """A request for each of those that were answered without a label; not where a prompt asks several questions.
 
     Args:
@@ -30,18 +31,18 @@ def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: M
     unread = [
         len(questions) == 1
         and not isinstance(error, str)
-        and not _chooses(text, finish, questions, judge["answer_prefix"], probe)
+        and not _chooses(text, finish, questions, judge.answer_prefix, probe)
         for text, error, finish, questions in rows
     ]
     second = requests[pd.Series(unread, requests.index, dtype=bool)].rename(columns={"request_id": "first_id"})
     texts = responses.set_index("request_id")["text"].reindex(second["first_id"])
-    feedback = judge["answer_format"] == "feedback"
-    begun = [f"{text.rstrip()}\n[RESULT] " if feedback else judge["answer_prefix"] for text in texts.fillna("")]
+    feedback = judge.answer_format == "feedback"
+    begun = [f"{text.rstrip()}\n[RESULT] " if feedback else judge.answer_prefix for text in texts.fillna("")]
     request_ids = [second_id(name, start) for name, start in zip(second["first_id"], begun, strict=True)]
     return second.assign(request_id=request_ids, begun=begun)
 
 
-def of_studies(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Mapping) -> pd.DataFrame:
+def of_studies(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Judge) -> pd.DataFrame:
     """Second requests of several studies, see `second_requests`; column `probe` names that of each request's study."""
     nothing = requests.iloc[:0].rename(columns={"request_id": "first_id"}).assign(request_id="", begun="")
     parts = (

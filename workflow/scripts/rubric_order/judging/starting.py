@@ -2,14 +2,15 @@
 
 import contextlib
 import logging
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
 from rubric_order.base import locks
 from rubric_order.judging import devices, engines, number_formats, open_calls
-from rubric_order.judging.engines import sender
+from rubric_order.judging.engines import Resources, Turn, sender
+from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.store import Store
+from rubric_order.settings.judges import Endpoint, Judge
 
 log = logging.getLogger(__name__)
 
@@ -18,16 +19,13 @@ class Starter:
     """Starts a judge's engine when it is called. What the engine needs is held until the block ends.
 
     Args:
-        judge: what the judge's answers depend on.
-        endpoint: how it is asked over an endpoint.
+        judge: the judge that answers.
         kept: the judge's response store, in a folder of its name.
-        model_folder: weights that the workflow converted.
-        gpus: number of devices.
+        resources: devices and weights of the job.
     """
 
-    def __init__(self, judge: Mapping, endpoint: Mapping, kept: Store, model_folder: Path | None, gpus: int) -> None:
-        self._judge, self._endpoint, self._kept = judge, endpoint, kept
-        self._model_folder, self._gpus = model_folder, gpus
+    def __init__(self, judge: Judge, kept: Store, resources: Resources) -> None:
+        self._judge, self._kept, self._resources = judge, kept, resources
         self._held = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
@@ -37,26 +35,26 @@ class Starter:
         self._held.close()
 
     def __call__(self) -> engines.Engine:
-        if slow := number_formats.warning(self._kept.folder.name, {**self._judge, "gpu": self._gpus}):
+        gpus = self._resources.gpus
+        if slow := number_formats.warning(self._kept.folder.name, self._judge, gpus=gpus):
             log.warning(slow)
-        if needed := engines.gpus_to_claim(dict(self._judge), self._gpus):
+        if needed := engines.gpus_to_claim(self._judge, gpus):
             self._held.enter_context(devices.claim(needed))
-        settings = {**self._judge, **self._endpoint, "gpu": self._gpus}
-        if self._endpoint.get("base_url"):
-            engine = sender.Sender({**settings, **self._turn()})
+        if isinstance(self._judge, Endpoint):
+            engine = sender.Sender(self._judge, self._turn())
             self._held.callback(engine.close)  # before what is left is booked, which waits for the process
             engine.start()
             return engine
-        return engines.load(settings, model_folder=self._model_folder)
+        return engines.load(self._judge, self._resources)
 
-    def _turn(self) -> dict:
+    def _turn(self) -> Turn:
         """Wait until no other job asks the endpoint: its limits hold for all jobs together. What was spent so far."""
         folder = self._kept.folder
         self._held.enter_context(locks.only_writer(folder / "calls"))
         calls = folder / "open_calls.jsonl"
         self._book(calls)
         self._held.callback(self._book, calls)
-        return {"spent": self._kept.spent(), "sent": folder / "sent.json", "open_calls": calls}
+        return Turn(Amount(**self._kept.spent()), folder / "sent.json", calls)
 
     def _book(self, calls: Path) -> None:
         """Book what a job left, see `open_calls.book`, once its sender has ended: it outlives a job that is killed."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.config import judges
+from rubric_order.settings.judges import is_local
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ def describe(model: str, revision: str | None) -> dict[str, str]:
     Raises:
         InputError: there are no such files, or neither the hub nor its cache knows the commit.
     """
-    if not judges.is_local(model):
+    if not is_local(model):
         return {"revision": _resolve(model, revision)}
     folder = Path(model).expanduser()
     if not (paths := local_files(model)):

@@ -4,38 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import ValidationError
+
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.config import judges
 from rubric_order.library import prompts
 from rubric_order.parsing.choices import numbers
-
-# The settings of a judge behind an endpoint, as a study's config has them by default.
-SETTINGS: Mapping[str, object] = {
-    "engine": "openai",
-    "serve": None,
-    "api_key_env": None,
-    "extra_headers": {},
-    "extra_body": {},
-    "accept_models": [],
-    "system_prompt": None,
-    "chat_template_kwargs": {},
-    "answer_format": "feedback",
-    "answer_prefix": "",
-    "criteria_format": "free",
-    "dialect": "openai",
-    "max_tokens_name": "max_tokens",
-    "top_logprobs": 20,
-    "concurrency": None,
-    "requests_per_minute": None,
-    "tokens_per_minute": None,
-    "timeout": 600,
-    "max_attempts": 6,
-    "backoff": {"first": 1, "longest": 60},
-    "budget": {"calls": None, "tokens": None, "cost": None},
-    "prices": None,
-    "profiles": {},
-}
+from rubric_order.settings.judges import Endpoint, Sampling, wrong_address
 
 
 class Read(NamedTuple):
@@ -114,9 +89,15 @@ def probe(
     Raises:
         InputError: a setting cannot be used, the key is missing, or the endpoint refuses everything.
     """
-    if wrong := judges.wrong_address(base_url):
-        raise InputError(f"--base-url: {base_url!r}: {wrong}")
-    if judges.sends_secrets_in_the_open({"base_url": base_url, "api_key_env": api_key_env}) and not key_over_http:
+    if fault := wrong_address(base_url):
+        raise InputError(f"--base-url: {base_url!r}: {fault}")
+    try:
+        sampling = Sampling(temperature=temperature, top_p=None, max_tokens=max_tokens, seed=None)
+        judge = Endpoint(engine="openai", model=model, base_url=base_url, api_key_env=api_key_env, sampling=sampling)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise InputError(f"{'/'.join(map(str, wrong['loc']))}: {wrong['msg']}, found {wrong['input']!r:.80}") from None
+    if judge.sends_secrets_in_the_open and not key_over_http:
         raise InputError(
             f"--base-url: {base_url!r}: the key would cross the network in plain text; expected https, or"
             " --key-over-http"
@@ -130,8 +111,6 @@ def probe(
         "template": template,
     }
     texts = [prompts.render(response, levels=levels, ordering=ordering, **fields) for ordering in shown]
-    judge = {**SETTINGS, "model": model, "base_url": base_url, "api_key_env": api_key_env}
-    judge["sampling"] = {"temperature": temperature, "top_p": None, "max_tokens": max_tokens, "seed": None, "stop": []}
     for place, text, error in _answers(texts, shown, judge):
         if error is not None or text is None:
             yield Read(shown[place], None, error or "empty", text)
@@ -141,7 +120,7 @@ def probe(
 
 
 def _answers(
-    texts: Sequence[str], shown: Sequence[tuple[int, ...]], judge: dict
+    texts: Sequence[str], shown: Sequence[tuple[int, ...]], judge: Endpoint
 ) -> Iterator[tuple[int, str | None, str | None]]:
     """Place of each prompt, its answer, and why there is none, as they come.
 
@@ -149,7 +128,7 @@ def _answers(
 
     Args:
         texts, shown: prompts, and the ordering that each shows; two levels have both rotations twice.
-        judge: settings of the endpoint's judge.
+        judge: the judge behind the endpoint.
     """
     try:
         from rubric_order.judging import engines
@@ -165,7 +144,7 @@ def _answers(
         for place, text in enumerate(texts)
         if shown.index(shown[place]) == place
     }
-    engine = openai_api.load(judge, model_folder=None)
+    engine = openai_api.load(judge, engines.NOTHING)
     try:
         for answer in engine.answer(requests.values()):
             yield int(answer.request_id), answer.text, answer.error

@@ -12,11 +12,11 @@ from jinja2 import Template
 from rubric_order import probes
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
-from rubric_order.base.keys import BASELINE
-from rubric_order.config import judges
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.planning import requests
 from rubric_order.probes import Probe, Shown, Unit
 from rubric_order.prompts import orderings
+from rubric_order.settings.judges import Judge
 
 COLUMNS = ["study", "judge", "profile", "dataset", "unit_id", "group_id", "candidate", "criterion", "human_score"]
 COLUMNS += ["probe", "condition", "strategy", "n", "read_index", "ordering", "levels", "repeat", "request_id"]
@@ -71,11 +71,11 @@ def plan_reads(
     *,
     study: str,
     judge_id: str,
-    judge: Mapping,
+    judge: Judge,
     template: Template,
     design: Design,
     probe: str,
-    profiles: Sequence[str] = (judges.DEFAULT_PROFILE,),
+    profiles: Sequence[str] = (DEFAULT_PROFILE,),
 ) -> pd.DataFrame:
     """Every read of a study's units by one judge.
 
@@ -94,14 +94,11 @@ def plan_reads(
         InputError: a rubric has no such scale, a strategy has too many orderings, or no unit fits any condition.
     """
     module, items = probes.load(probe), in_sample(items, sample=design.sample, seed=design.seed)
-    settings = [judges.with_profile(judge, profile) for profile in profiles]
+    variants = [judge.under(profile) for profile in profiles]
     reads: list[_Read] = []
     facts: dict[str, Mapping] = {}
     for n in design.scales:
-        namers = [
-            (requests.namer(judge_settings, n, module), judges.reuses_greedy(judge_settings))
-            for judge_settings in settings
-        ]
+        namers = [(requests.namer(variant, n, module), variant.reuses_greedy) for variant in variants]
         try:
             units = module.units(items, rubrics, pairs, n=n, template=template, comparisons=design.comparisons)
             for number, unit in enumerate(units):

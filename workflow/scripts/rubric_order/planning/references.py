@@ -24,7 +24,7 @@ from jinja2 import Template
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.config import judges
+from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.datasets import CONTROL, clean, custom
 from rubric_order.datasets.rubrics import at_scale
 from rubric_order.parsing.choices import CONFLICTING, EMPTY, NO_SCORE, TRUNCATED, UNFINISHED_THINKING
@@ -33,11 +33,12 @@ from rubric_order.planning.reads import in_sample
 from rubric_order.planning.requests import namer
 from rubric_order.probes import Question, Shown, score_order
 from rubric_order.prompts import conditions, frames
+from rubric_order.settings import judges
+from rubric_order.settings.judges import REVIEWING, WRITING, Judge
 
 PROBE = "score_order"  # in whose prompts, and by whose parser, a reviewer scores a text
 WRITE, REVIEW = "write", "review"
 STEPS = (WRITE, REVIEW)  # of each round
-WRITING, REVIEWING = "reference_writing", "reference_reviewing"  # profiles under which a judge does so
 BLIND = "reference_none"  # condition under which a text is scored
 FILE = "file"  # writer of what a user brings
 SAME, FIRST = "same", "first"  # which instruction of a group is answered
@@ -87,7 +88,7 @@ class Plan(NamedTuple):
         slots: what is written.
         n: number of score levels.
         judges: names of the one or two judges; the first one writes in the first round and reviews in the second.
-        settings: of each judge, by name, with the profiles of `with_roles`.
+        settings: of each judge, by name, with the profiles of `Judge.with_roles`.
         templates: of each judge's prompt for one score, by name; and those of writing and of reviewing, by `STEPS`.
         shows_rejected: whether a writer is shown what was not accepted before.
     """
@@ -95,16 +96,9 @@ class Plan(NamedTuple):
     slots: Sequence[Slot]
     n: int
     judges: Sequence[str]
-    settings: Mapping[str, Mapping]
+    settings: Mapping[str, Judge]
     templates: Mapping[str, Template]
     shows_rejected: bool = False
-
-
-def with_roles(judge: Mapping, *, writing: Mapping, reviewing: Mapping) -> dict:
-    """A judge's settings with profiles in which it writes freely, under other settings of sampling."""
-    free = {"answer_format": "feedback", "answer_prefix": ""}
-    roles = {WRITING: free | {"sampling": writing}, REVIEWING: free | {"sampling": reviewing}}
-    return {**judge, "profiles": roles}
 
 
 def judge_of(step: str, names: Sequence[str]) -> str:
@@ -183,7 +177,7 @@ def _round(plan: Plan, turn: int, before: pd.DataFrame, responses: Mapping[str, 
                 verdict, why = read_verdict(said, truncated=cut)
             answered, blind, cut = _answer(answers[scored["request_id"]])
             if blind is None:
-                prefix = plan.settings[row["reviewer"]]["answer_prefix"]
+                prefix = plan.settings[row["reviewer"]].answer_prefix
                 (choice,) = score_order.parse(prefix + answered, _blind_questions(plan.n), truncated=cut)
                 score, blind = (int(choice.label) if choice.label else None), choice.reason
         row |= {"verdict": verdict, "review": said, "review_failure": why}
@@ -278,7 +272,7 @@ def _review(plan: Plan, turn: int, slot: Slot, text: str) -> tuple[dict, dict]:
     shown = Shown(tuple(range(1, plan.n + 1)), (), BLIND)
     prompt = _blind_prompt(plan.templates[reviewer], slot, text, shown)
     (question,) = _blind_questions(plan.n)
-    scored = _request(plan, reviewer, judges.DEFAULT_PROFILE, slot, turn, prompt, question)
+    scored = _request(plan, reviewer, DEFAULT_PROFILE, slot, turn, prompt, question)
     return asked, scored | {"condition": BLIND, "ordering": list(shown.ordering), "options": list(question.labels)}
 
 
@@ -302,7 +296,7 @@ def _request(
 
 
 def _namer(plan: Plan, judge: str, profile: str) -> Callable[[bytes, int], str]:
-    return namer(judges.with_profile(plan.settings[judge], profile), plan.n, score_order)
+    return namer(plan.settings[judge].under(profile), plan.n, score_order)
 
 
 def _render(template: Template, slot: Slot, **values: object) -> str:
@@ -385,11 +379,13 @@ def load_plan(
     Args:
         templates: files: of writing, of reviewing, and of each judge's prompt for one score.
         weights: what names the weights of judges, where their settings do not; files called by the judge.
-        settings: `n`, `levels`, `judges`, their `settings`, `sample`, `seed`, `shows_rejected`, `instruction`
-            and `file`.
+        settings: `n`, `levels`, `judges`, their `settings` (see `judges.read`), `sample`, `seed`, `shows_rejected`,
+            `instruction` and `file`.
     """
-    named = {path.stem: files.read_json(path) for path in weights}
-    judge_settings = {name: {**judge, **named.get(name, {})} for name, judge in settings["settings"].items()}
+    described = {path.stem: files.read_json(path) for path in weights}
+    makers = {
+        name: judges.read(block).with_weights(described.get(name, {})) for name, block in settings["settings"].items()
+    }
     template_names = [*STEPS, *settings["judges"]]
     prompts = dict(zip(template_names, map(frames.load_template, templates), strict=True))
     n = settings["n"]
@@ -397,7 +393,7 @@ def load_plan(
     drawn = in_sample(items, sample=settings["sample"], seed=settings["seed"])
     answered = FIRST if settings["file"] else settings.get("instruction", SAME)  # a file's answers need no instruction
     wanted = slots(drawn, rubrics, n=n, levels=levels, instruction=answered)
-    return Plan(wanted, n, settings["judges"], judge_settings, prompts, settings["shows_rejected"])
+    return Plan(wanted, n, settings["judges"], makers, prompts, settings["shows_rejected"])
 
 
 def with_references(items: pd.DataFrame, made: pd.DataFrame | None) -> pd.DataFrame:

@@ -18,8 +18,8 @@ from jinja2 import Template
 
 from rubric_order import probes
 from rubric_order.base import files, text_columns
-from rubric_order.config import judges
 from rubric_order.probes import Probe, Shown, Unit
+from rubric_order.settings.judges import Judge
 
 # Files of requests; without what prompts hold these are the columns of plans that requests are made of.
 SCHEMA = pa.schema(
@@ -41,13 +41,13 @@ SCHEMA = pa.schema(
 COLUMNS = SCHEMA.names[:-3]
 
 
-def namer(judge: Mapping, n: int, probe: Probe) -> Callable[[bytes, int], str]:
+def namer(judge: Judge, n: int, probe: Probe) -> Callable[[bytes, int], str]:
     """A function that names the requests of one judge, scale and probe.
 
     Names are hashes over the judge's identity, the number of levels, the repeat index and the message. What a name
     depends on is never changed again: each stored answer is found by its name alone.
     """
-    identity = [judges.identity(judge, probe.IDENTITY), n]
+    identity = [judge.identity(probe.IDENTITY), n]
     head = hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=16)
 
     def name(prompt: bytes, repeat: int) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
+    from rubric_order.settings.judges import Judge
+
 
 class Question(NamedTuple):
     """One thing that an answer must say.
@@ -105,7 +107,7 @@ class Probe(Protocol):
     FIELDS: Mapping[str, str]
     COLUMNS: tuple[str, ...]
 
-    def template(self, judge: Mapping, prompt: str | None = None) -> str:
+    def template(self, judge: Judge, prompt: str | None = None) -> str:
         """Name of the prompt's template for a judge, a file of ``resources/templates/``.
 
         Args:

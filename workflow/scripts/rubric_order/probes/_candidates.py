@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
+    from rubric_order.settings.judges import Judge
+
 # `papers/...`: a prompt as it is printed, question and responses included. Each fits any format of answers.
 PROMPTS = MappingProxyType(dict.fromkeys(("mt_bench", "devbench", "papers/shi2025_devbench", "relative", "letter")))
 PAPERS = "papers/"
@@ -71,7 +73,7 @@ PADDING = (
 )
 
 
-def template(judge: Mapping, prompt: str | None = None) -> str:
+def template(judge: Judge, prompt: str | None = None) -> str:
     """By default a judge that writes feedback gets the prompt of MT-Bench, another one the prompt for one letter."""
     prompt = prompt or ("letter" if judge.answer_format == "score" else "mt_bench")
     return prompt if prompt.startswith(PAPERS) else TEMPLATE + prompt

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from rubric_order.prompts.frames import Frame
+    from rubric_order.settings.judges import Judge
 
 PERMUTES = "the criteria in a prompt that asks for several scores"
 SOURCE = "xu2026"
@@ -56,7 +57,7 @@ LISTS = {
 }
 
 
-def template(judge: Mapping, prompt: str | None = None) -> str:
+def template(judge: Judge, prompt: str | None = None) -> str:
     return prompt or "criteria"
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from rubric_order.prompts.frames import Frame
+    from rubric_order.settings.judges import Judge
 
 # `recorded`: answers that exist already, in whatever orderings.
 PERMUTES = "the score levels in the rubric"
@@ -50,7 +51,7 @@ FIELDS = {
 ABOUT = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]
 
 
-def template(judge: Mapping, prompt: str | None = None) -> str:
+def template(judge: Judge, prompt: str | None = None) -> str:
     return prompt or judge.answer_format
 
 

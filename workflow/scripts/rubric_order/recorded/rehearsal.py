@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.errors import InputError
-from rubric_order.config import judges
 from rubric_order.prompts import orderings
 from rubric_order.recorded.formats import ADAPTERS, SUMMEVAL
+from rubric_order.settings.judges import Recorded
 from rubric_order.simulation import judge as simulation
 
 REPEATS = 3  # reads of a pair in each order, where the format counts them
@@ -21,18 +21,19 @@ VERDICTS = {"MTBench": ("ABC", "[[{}]]"), "DevBench": ("AB", "Choice: {}"), SUMM
 BENCHMARKS = {adapter: name for name, adapter in ADAPTERS.items() if name in VERDICTS} | {"summeval": SUMMEVAL}
 
 
-def scores(items: pd.DataFrame, judge: Mapping) -> list[dict]:
+def scores(items: pd.DataFrame, judge: Recorded) -> list[dict]:
     """Records in which items are scored, each under all balanced orderings once.
 
     Args:
         items: of one dataset.
-        judge: settings of the recorded judge, with `simulation`.
+        judge: the recorded judge, with `simulation`.
 
     Returns:
         Records of the general format.
     """
-    simulated, head = simulation.Simulation.of(judge), _head(judge)
-    rows = orderings.balanced(judge["n"])
+    simulated = simulation.Simulation.of(judge)
+    head = _head(judge, simulated)
+    rows = orderings.balanced(judge.n)
     shown = np.tile(rows, (len(items), 1))
     opinion, item, group = _opinions(items, simulated, head)
     ids = np.repeat(items["item_id"].to_numpy(), len(rows))
@@ -46,23 +47,23 @@ def scores(items: pd.DataFrame, judge: Mapping) -> list[dict]:
         temperature=TEMPERATURE,
     )
     chosen = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
-    labels = judges.option_letters(judge) or [str(score) for score in range(1, judge["n"] + 1)]
+    labels = judge.option_letters or [str(score) for score in range(1, judge.n + 1)]
     answers = [
         NO_CHOICE if failed else labels[score - 1] for score, failed in zip(chosen, selection.failed, strict=True)
     ]
-    style = {} if judge["prompt_style"] is None else {"prompt_style": judge["prompt_style"]}
+    style = {} if judge.prompt_style is None else {"prompt_style": judge.prompt_style}
     return [
-        {"judge": judge["model"], **style, "item_id": name, "ordering": order, "response": answer}
+        {"judge": judge.model, **style, "item_id": name, "ordering": order, "response": answer}
         for name, order, answer in zip(ids, shown.tolist(), answers, strict=True)
     ]
 
 
-def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Mapping, *, adapter: str) -> list[dict]:
+def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Recorded, *, adapter: str) -> list[dict]:
     """Records in which pairs of items are compared, each in both orders.
 
     Args:
         items, pairs: of one dataset. Where it has no pairs, each two candidates of a group are compared.
-        judge: settings of the recorded judge, with `simulation`.
+        judge: the recorded judge, with `simulation`.
         adapter: the dataset's: records of comparisons are of the benchmarks in `BENCHMARKS` alone.
 
     Raises:
@@ -70,11 +71,12 @@ def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Mapping, *, ada
     """
     if adapter not in BENCHMARKS:
         expected = ", ".join(BENCHMARKS)
-        raise InputError(f"judge {judge['model']!r}: recorded comparisons are of {expected}; found adapter {adapter!r}")
+        raise InputError(f"judge {judge.model!r}: recorded comparisons are of {expected}; found adapter {adapter!r}")
     benchmark = BENCHMARKS[adapter]
     letters, form = VERDICTS[benchmark]
     repeats = 1 if benchmark == SUMMEVAL else REPEATS
-    simulated, head = simulation.Simulation.of(judge), _head(judge)
+    simulated = simulation.Simulation.of(judge)
+    head = _head(judge, simulated)
     opinion, _, _ = _opinions(items, simulated, head)
     length = simulation.latent_length(str(items["dataset"].iloc[0]), items["item_id"].tolist())
     merit = pd.Series(simulated.decisiveness * opinion + simulated.length * length, index=items["item_id"])
@@ -99,7 +101,7 @@ def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Mapping, *, ada
         for place, failed in zip(outcome.places[:, 0], outcome.failed, strict=True)
     ]
     return [
-        {"judge": judge["model"], "options": list(letters), "response": answer}
+        {"judge": judge.model, "options": list(letters), "response": answer}
         | _about(benchmark, keyed_items[one], keyed_items[other], order, repeat)
         for ((one, other), order, repeat), answer in zip(orders, answers, strict=True)
     ]
@@ -124,8 +126,8 @@ def _pairs(items: pd.DataFrame, pairs: pd.DataFrame) -> list[tuple[str, str]]:
     return [pair for _, ids in groups for pair in itertools.combinations(ids, 2)]
 
 
-def _head(judge: Mapping) -> str:
-    return f"recorded\x1f{judge['model']}\x1f{judge['prompt_style']}\x1f{judge['simulation']['seed']}"
+def _head(judge: Recorded, simulated: simulation.Simulation) -> str:
+    return f"recorded\x1f{judge.model}\x1f{judge.prompt_style}\x1f{simulated.seed}"
 
 
 def _opinions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 import string
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -14,6 +15,7 @@ from annotated_types import Ge, Le, Len
 from pydantic import PrivateAttr, StringConstraints
 from pydantic_core import PydanticCustomError
 
+from rubric_order.base.errors import InputError
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.settings.base import (
     Arguments,
@@ -458,6 +460,21 @@ class Judge(Settings):
 
     _weights: str | None = PrivateAttr(None)  # digest of a local model's weights
 
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """A judge from a file of JSON with its block, see `read`.
+
+        Raises:
+            InputError: the file cannot be read, or holds no judge of this kind.
+        """
+        try:
+            judge = read(json.loads(Path(path).read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: expected a file of JSON with a judge's settings: {error}") from None
+        if not isinstance(judge, cls):
+            raise InputError(f"{path}: expected a judge of kind {cls.__name__}, found {type(judge).__name__}")
+        return judge
+
     def with_weights(self, described: Mapping[str, str]) -> Self:
         """The judge with what its weights are, see `weights.describe`: a digest, or the commit on the hub."""
         judge = self.changed(**{name: value for name, value in described.items() if name == "revision"})
@@ -491,6 +508,11 @@ class Judge(Settings):
         return {}
 
     @property
+    def weights(self) -> str | None:
+        """Digest of a local model's weights, see `with_weights`; None of others."""
+        return self._weights
+
+    @property
     def shown_name(self) -> str:
         """The judge's model without the path to it."""
         return Path(self.model).name if is_local(self.model) else self.model
@@ -504,6 +526,11 @@ class Judge(Settings):
     def is_local(self) -> bool:
         """True if the model is named by a path rather than by its id on the hub."""
         return is_local(self.model)
+
+    @property
+    def accepted_names(self) -> set[str]:
+        """Names that the model may give itself in its answers, which say nothing of its version."""
+        return {self.shown_name}
 
     @property
     def has_open_weights(self) -> bool:
@@ -780,6 +807,11 @@ class Called(Judge):
         return (self.prices.currency or "USD") if self.prices else ""
 
     @property
+    def accepted_names(self) -> set[str]:
+        """Names that the model may give itself in its answers, which say nothing of its version."""
+        return {self.shown_name, *self.accept_models}
+
+    @property
     def draws_at(self) -> float | None:
         """The temperature at which the judge's score is one draw from its option probabilities, see `Judge`."""
         return None if self.extra_body else super().draws_at
@@ -1015,8 +1047,9 @@ NEEDS_ADDRESS = "needs either base_url, or serve for a server of its own"
 
 
 def _usual(model: type[Judge], key: str) -> object:
+    """The value of a key that is left out; null where there is none."""
     field = model.model_fields[key]
-    return plain(field.get_default(call_default_factory=True))
+    return None if field.is_required() else plain(field.get_default(call_default_factory=True))
 
 
 def _of_another(key: str, model: type[Judge], others: list[type[Judge]]) -> str:

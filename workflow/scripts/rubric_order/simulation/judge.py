@@ -28,10 +28,12 @@ chunks or the shards in which requests are answered.
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import special
+
+from rubric_order.settings.judges import Recorded, Simulated
 
 # Shapes of the preference for positions, by the place of a position between 0 (first) and 1 (last).
 SHAPES = {
@@ -132,9 +134,9 @@ class Simulation:
     seconds_per_request: float = 0.0
 
     @classmethod
-    def of(cls, judge: Mapping) -> "Simulation":
-        """The parameters in a judge's block of config."""
-        return cls(**(judge.get("simulation") or {}))
+    def of(cls, judge: Simulated | Recorded) -> Self:
+        """The parameters of a judge."""
+        return cls(**(judge.simulation.block() if judge.simulation else {}))
 
     def position_weights(self, n: int) -> np.ndarray:
         """Log-weight of each position, shape (n,)."""

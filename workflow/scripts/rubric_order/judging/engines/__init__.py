@@ -4,10 +4,12 @@ import importlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from rubric_order.base.keys import DEFAULT_PROFILE
+from rubric_order.judging.engines.limits import Amount
 from rubric_order.probes import Question, Shown
+from rubric_order.settings.judges import Judge
 
 ENGINES = {"vllm": "vllm_offline", "openai": "openai_api", "simulated": "simulated"}
 
@@ -28,7 +30,7 @@ class Request:
         questions: what the answer must say, in the order of the prompt. The log-probabilities of their labels are read
             where there are several questions, and where the answer format is `score`.
         repeat: 0 for the first read of a prompt, then 1, 2, ...
-        profile: the judge's profile, see `judges.with_profile`.
+        profile: the judge's profile, see `Judge.under`.
         begun: beginning of an answer that the judge may only complete with a label; None for a free answer.
         dataset, unit_id, options, shown: what the prompt is made of. A real judge sees the prompt alone.
     """
@@ -76,32 +78,62 @@ class Response:
     model: str | None = None
 
 
+@dataclass(frozen=True)
+class Turn:
+    """A job's turn at an endpoint, whose limits hold for all jobs together: one job at a time asks it.
+
+    Attributes:
+        spent: use of the judge's budget by earlier runs.
+        sent: file of `limits.RateLimiter`.
+        open_calls: file of `open_calls.OpenCalls`.
+    """
+
+    spent: Amount
+    sent: Path
+    open_calls: Path
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Resources that a job has for its engine.
+
+    Attributes:
+        gpus: number of devices.
+        model_folder: weights that the workflow converted; None for a model of the hub or a local folder.
+        turn: its turn at an endpoint; None where nothing is asked over one, or no other job can ask it.
+    """
+
+    gpus: int = 0
+    model_folder: Path | None = None
+    turn: Turn | None = None
+
+
+NOTHING = Resources()
+
+
 class Engine(Protocol):
     """A loaded judge."""
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Answer requests, yielding each as it finishes, in any order. Every request gets exactly one response."""
 
-    def describe(self) -> dict:
+    def describe(self) -> dict[str, Any]:
         """Versions and settings, for the metadata of the responses."""
 
     def close(self) -> None:
         """Free what the engine holds. Called once, also after answering failed."""
 
 
-def gpus_to_claim(judge: dict, gpus: int) -> int:
+def gpus_to_claim(judge: Judge, gpus: int) -> int:
     """Number of GPUs that a job of a judge claims, where config gives it `gpus`; see `vllm_offline.gpus_to_claim`."""
-    if judge["engine"] != "vllm" and judge.get("serve") is None:
+    if not judge.LOADED:
         return gpus
-    return importlib.import_module("rubric_order.judging.engines.vllm_offline").gpus_to_claim(gpus)
+    claimed: int = importlib.import_module("rubric_order.judging.engines.vllm_offline").gpus_to_claim(gpus)
+    return claimed
 
 
-def load(judge: dict, *, model_folder: Path | None = None) -> Engine:
-    """Start the engine that a judge's settings name.
-
-    Args:
-        judge: the judge's block of config.
-        model_folder: weights that the workflow converted; None for a model of the hub or a local folder.
-    """
-    module = importlib.import_module(f"rubric_order.judging.engines.{ENGINES[judge['engine']]}")
-    return module.load(judge, model_folder=model_folder)
+def load(judge: Judge, resources: Resources = NOTHING) -> Engine:
+    """Start the engine that a judge's settings name."""
+    module = importlib.import_module(f"rubric_order.judging.engines.{ENGINES[judge.engine]}")
+    engine: Engine = module.load(judge, resources)
+    return engine

@@ -14,13 +14,22 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import Any
 
 import tenacity
 
 from rubric_order.base.errors import InputError
-from rubric_order.config import judges
-from rubric_order.judging.engines import CUT_SHORT, PASSING, Request, Response, label_tokens, serving, transport
+from rubric_order.judging.engines import (
+    CUT_SHORT,
+    PASSING,
+    Request,
+    Resources,
+    Response,
+    Turn,
+    label_tokens,
+    serving,
+    transport,
+)
 from rubric_order.judging.engines.limits import Amount, Budget, BudgetSpentError, Prices, RateLimiter
 from rubric_order.judging.engines.openai_answers import (
     MAX_TOKENS_COUNTED,
@@ -35,6 +44,8 @@ from rubric_order.judging.engines.openai_calls import CallError, Connection, fil
 from rubric_order.judging.engines.vllm_offline import lines_pattern
 from rubric_order.judging.open_calls import OpenCalls
 from rubric_order.parsing.choices import are_numbers
+from rubric_order.settings import judges
+from rubric_order.settings.judges import Called, Endpoint, Server
 
 log = logging.getLogger(__name__)
 
@@ -54,22 +65,15 @@ TOKEN_ID = "token_id:"  # noqa: S105 - how vLLM's server names a token, if asked
 Finished = queue.SimpleQueue[Response | BaseException | None]  # ends with None
 
 
-def load(judge: dict, *, model_folder: Path | None) -> "OpenAiEngine":
-    """Find the endpoint and its key, or start a server of our own.
-
-    Args:
-        judge: the judge's block of config, and of an endpoint that others run `spent`: what earlier runs used of its
-            budget, see `store.Store.spent`; `sent`: the `record` of `limits.RateLimiter`; and `open_calls`: the path
-            of `open_calls.OpenCalls`.
-        model_folder: weights made by the workflow, for a server of our own.
-    """
-    key = None if judge["api_key_env"] is None else secret(judge["api_key_env"], "api_key_env")
-    headers, secrets = fill_in(judge["extra_headers"])
-    how = {"headers": headers, "secrets": secrets, "timeout": judge["timeout"]}
-    if judge["serve"] is not None:
-        server = serving.start(judge, model_folder=model_folder)
+def load(judge: Endpoint | Server, resources: Resources) -> "OpenAiEngine":
+    """Find the endpoint and its key, or start a server of our own."""
+    headers, secrets = fill_in(judge.extra_headers)
+    how: dict[str, Any] = {"headers": headers, "secrets": secrets, "timeout": judge.timeout}
+    if isinstance(judge, Server):
+        server = serving.start(judge, resources)
         return OpenAiEngine(judge, Connection(server.base_url, key=server.key, server=server, **how))
-    return OpenAiEngine(judge, Connection(judge["base_url"], key=key, **how))
+    key = None if judge.api_key_env is None else secret(judge.api_key_env, "api_key_env")
+    return OpenAiEngine(judge, Connection(judge.base_url, key=key, **how), turn=resources.turn)
 
 
 @dataclasses.dataclass
@@ -84,21 +88,20 @@ class _Tally:
 class OpenAiEngine:
     """A judge behind an endpoint that speaks the chat completions protocol."""
 
-    def __init__(self, judge: dict, connection: Connection) -> None:
+    def __init__(self, judge: Called, connection: Connection, *, turn: Turn | None = None) -> None:
         self.judge = judge
         self.connection = connection
-        self.vllm = connection.server is not None or judge["dialect"] == "vllm"
-        self.prices = _prices(judge["prices"])
-        self.budget = Budget(judge["budget"], Amount(**judge.get("spent", {})))
-        self._at_once = judge["concurrency"] or (AT_ONCE_SERVED if connection.server is not None else AT_ONCE)
-        limits = {"requests": judge["requests_per_minute"], "tokens": judge["tokens_per_minute"]}
-        self.limiter = RateLimiter(**limits, record=judge.get("sent"))
-        self.model = judges.shown_name(judge)
+        self.vllm = connection.server is not None or judge.dialect == "vllm"
+        self.prices = _prices(judge.prices)
+        self.budget = Budget(judge.budget.block(), turn.spent if turn else Amount())
+        self._at_once = judge.concurrency or (AT_ONCE_SERVED if connection.server is not None else AT_ONCE)
+        limits = {"requests": judge.requests_per_minute, "tokens": judge.tokens_per_minute}
+        self.limiter = RateLimiter(**limits, record=turn.sent if turn else None)
+        self.model = judge.shown_name
         # What answers under a name may change; and a call that failed in two runs was paid for twice.
         self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
-        path = judge.get("open_calls")
-        self.open_calls = path and OpenCalls(path, json.dumps(self.describe(), sort_keys=True))
-        self._profiles: dict[str, dict] = {}
+        self.open_calls = turn and OpenCalls(turn.open_calls, json.dumps(self.describe(), sort_keys=True))
+        self._profiles: dict[str, Called] = {}
         # Of vLLM, by labels: the tokens of each, alone and after a space.
         self._tokens: dict[tuple[str, ...], asyncio.Task[list[list[list[int]]]]] = {}
         self._told: set[tuple[str, ...]] = set()  # labels whose probabilities are not asked for
@@ -251,11 +254,11 @@ class OpenAiEngine:
         if self._stopped is not None:
             return Response(request.request_id, error=f"stopped: {self._stopped}", attempts=0)
         tally = _Tally()
-        back_off = self.judge["backoff"]
+        back_off = self.judge.backoff
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(lambda error: isinstance(error, CallError) and error.again),
-            stop=tenacity.stop_after_attempt(self.judge["max_attempts"]),
-            wait=_AskedWait() + tenacity.wait_random_exponential(multiplier=back_off["first"], max=back_off["longest"]),
+            stop=tenacity.stop_after_attempt(self.judge.max_attempts),
+            wait=_AskedWait() + tenacity.wait_random_exponential(multiplier=back_off.first, max=back_off.longest),
             reraise=True,
         )
         try:
@@ -275,10 +278,10 @@ class OpenAiEngine:
 
     async def _call(self, request: Request, tally: _Tally) -> Response:
         """One call. What it may have cost is in the budget and the tally when it returns or raises."""
-        settings = self._settings(request.profile)
+        judge = self._under(request.profile)
         variants = await self._variants(request) if self._reads_options(request) else None
-        body = self._body(request, settings, variants)
-        answer = min(settings["sampling"]["max_tokens"] or 0, MAX_TOKENS_COUNTED)  # the most that is booked for one
+        body = self._body(request, judge, variants)
+        answer = min(judge.sampling.max_tokens or 0, MAX_TOKENS_COUNTED)  # the most that is booked for one
         longest = _prompt_bytes(body) + MAX_TEMPLATE_TOKENS, answer
         most = Amount(1, sum(longest), self.prices.cost(*longest) if self.prices else 0.0)
         try:
@@ -320,47 +323,47 @@ class OpenAiEngine:
             tally.tokens += used.tokens
             tally.cost += used.cost
 
-    def _settings(self, profile: str) -> dict:
+    def _under(self, profile: str) -> Called:
         if profile not in self._profiles:
-            self._profiles[profile] = judges.with_profile(self.judge, profile)
+            self._profiles[profile] = self.judge.under(profile)
         return self._profiles[profile]
 
-    def _body(self, request: Request, settings: dict, variants: list[list[str]] | None) -> dict:
+    def _body(self, request: Request, judge: Called, variants: list[list[str]] | None) -> dict[str, Any]:
         """Body that is sent for a request. Sampling settings that are null are left out."""
         messages = [{"role": "user", "content": request.prompt}]
-        if settings["system_prompt"]:
-            messages.insert(0, {"role": "system", "content": settings["system_prompt"]})
-        sampling = settings["sampling"]
-        body = {
+        if judge.system_prompt:
+            messages.insert(0, {"role": "system", "content": judge.system_prompt})
+        sampling = judge.sampling
+        body: dict[str, Any] = {
             "model": self.model,
             "messages": messages,
-            "temperature": sampling["temperature"],
-            "top_p": sampling["top_p"],
-            self.judge["max_tokens_name"]: sampling["max_tokens"],
-            "stop": sampling["stop"] or None,
-            "seed": None if sampling["seed"] is None else sampling["seed"] + request.repeat,
-            "chat_template_kwargs": settings["chat_template_kwargs"] or None,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            judge.max_tokens_name: sampling.max_tokens,
+            "stop": sampling.stop or None,
+            "seed": None if sampling.seed is None else sampling.seed + request.repeat,
+            "chat_template_kwargs": judge.chat_template_kwargs or None,
         }
-        begun = settings["answer_prefix"] if request.begun is None else request.begun
+        begun = judge.answer_prefix if request.begun is None else request.begun
         if begun and not request.names:
             messages.append({"role": "assistant", "content": begun})
             body |= {"continue_final_message": True, "add_generation_prompt": False}
         if request.begun is not None:
             choices = {"choice": list(request.labels)}
-            body |= {self.judge["max_tokens_name"]: 8, "stop": None, "structured_outputs": choices}
-        elif request.names and self.judge["criteria_format"] == "lines":
+            body |= {judge.max_tokens_name: 8, "stop": None, "structured_outputs": choices}
+        elif request.names and judge.criteria_format == "lines":
             body["structured_outputs"] = {"regex": lines_pattern(request.questions)}
         if variants is not None and self.vllm:
             ids = sorted(int(name.removeprefix(TOKEN_ID)) for tokens in variants for name in tokens)
             body |= {"logprobs": True, "logprob_token_ids": ids, "return_tokens_as_token_ids": True}
         elif variants is not None:
-            body |= {"logprobs": True, "top_logprobs": self.judge["top_logprobs"]}
-        return {key: value for key, value in body.items() if value is not None} | settings["extra_body"]
+            body |= {"logprobs": True, "top_logprobs": judge.top_logprobs}
+        return {key: value for key, value in body.items() if value is not None} | judge.extra_body
 
     def _reads_options(self, request: Request) -> bool:
         """Tell whether the log-probabilities of the labels are asked for."""
-        wanted = bool(request.names) or self._settings(request.profile)["answer_format"] == "score"
-        return wanted and request.begun is None and (self.vllm or self.judge["top_logprobs"] > 0)
+        wanted = bool(request.names) or self._under(request.profile).answer_format == "score"
+        return wanted and request.begun is None and (self.vllm or self.judge.top_logprobs > 0)
 
     async def _variants(self, request: Request) -> list[list[str]] | None:
         """For each label the tokens that write it, as an answer names them; None where one has no token.
@@ -452,7 +455,7 @@ class OpenAiEngine:
 
     def _is_asked_model(self, model: str | None) -> bool:
         """Tell whether the model that answered is the one that was asked, by its name or that of a dated version."""
-        if model is None or model in (self.model, *self.judge["accept_models"]):
+        if model is None or model in (self.model, *self.judge.accept_models):
             return True
         return re.fullmatch(re.escape(self.model) + r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})", model) is not None
 
@@ -476,8 +479,8 @@ class OpenAiEngine:
     def _report(self) -> None:
         spent = self.budget.spent
         line = f"{spent.calls} calls and {spent.tokens} tokens so far, earlier runs included"
-        if self.prices is not None:
-            line += f", at most {spent.cost:.4f} {self.judge['prices'].get('currency', 'USD')}"
+        if self.judge.prices is not None:
+            line += f", at most {spent.cost:.4f} {self.judge.prices.currency or 'USD'}"
         if self._failures:
             line += "; calls without an answer: " + ", ".join(f"{n} {why}" for why, n in self._failures.most_common())
         if self._unknown:
@@ -485,10 +488,8 @@ class OpenAiEngine:
         log.info(line)
 
 
-def _prices(settings: Mapping | None) -> Prices | None:
-    if settings is None:
-        return None
-    return Prices(settings["prompt"], settings["completion"], settings.get("cached"))
+def _prices(prices: judges.Prices | None) -> Prices | None:
+    return None if prices is None else Prices(prices.prompt, prices.completion, prices.cached)
 
 
 def _prompt_bytes(body: dict) -> int:

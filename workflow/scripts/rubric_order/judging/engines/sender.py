@@ -21,7 +21,8 @@ from pathlib import Path
 from rubric_order.base import command_line, locks, signals
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
-from rubric_order.judging.engines import Request, Response
+from rubric_order.judging.engines import Request, Resources, Response, Turn
+from rubric_order.settings.judges import Endpoint
 
 LIBRARY = Path(__file__).parents[3]
 AHEAD = 1024  # requests that are given beyond those under way, until the job has taken the responses
@@ -36,11 +37,12 @@ class Sender:
     """The job's side: an `Engine`, once it is started.
 
     Args:
-        judge: what `openai_api.load` takes, with `open_calls`.
+        judge: the judge that answers.
+        turn: the job's turn at its endpoint.
     """
 
-    def __init__(self, judge: dict) -> None:
-        self._judge = judge
+    def __init__(self, judge: Endpoint, turn: Turn) -> None:
+        self._judge, self._turn = judge, turn
         self._process: subprocess.Popen | None = None
         self._described: dict = {}
         self._theirs, self._requests = Pipe(duplex=False)
@@ -63,7 +65,7 @@ class Sender:
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,  # signals of a terminal reach the job alone
             )
-        self._send(self._judge)
+        self._send((self._judge, self._turn))
         self._described = self._taken()
 
     def describe(self) -> dict:
@@ -79,7 +81,7 @@ class Sender:
         """Answer requests, see `Engine.answer` and, for a job that ends early, `OpenAiEngine.answer`."""
         finished: queue.SimpleQueue[Response | BaseException | None] = queue.SimpleQueue()  # ends with None
         ended, room = threading.Event(), queue.SimpleQueue[None]()  # has an entry for each request that may be given
-        for _ in range((self._judge["concurrency"] or 0) + AHEAD):
+        for _ in range((self._judge.concurrency or 0) + AHEAD):
             room.put(None)
         give = threading.Thread(target=self._give, args=(iter(requests), room, ended, finished), daemon=True)
         take = threading.Thread(target=self._take, args=(finished,), daemon=True)
@@ -180,19 +182,19 @@ class Sender:
 def main(requests: Connection, responses: Connection) -> None:
     """Answer what comes over the first pipe over the second one, until the job ends."""
     try:
-        judge = requests.recv()
+        judge, turn = requests.recv()
     except (EOFError, OSError):  # it was killed
         return
     while not requests.poll():  # before it is told that this process is ready, a job says only that it ends
-        with locks.only_writer(judge["open_calls"], patience=LOCK_SECONDS) as mine:
+        with locks.only_writer(turn.open_calls, patience=LOCK_SECONDS) as mine:
             if mine:
-                _serve(judge, requests, responses)
+                _serve(judge, turn, requests, responses)
                 return
 
 
-def _serve(judge: dict, requests: Connection, responses: Connection) -> None:
+def _serve(judge: Endpoint, turn: Turn, requests: Connection, responses: Connection) -> None:
     try:
-        engine = engines.load(judge)
+        engine = engines.load(judge, Resources(turn=turn))
     except InputError as error:
         responses.send(error)
         return
@@ -207,7 +209,7 @@ def _serve(judge: dict, requests: Connection, responses: Connection) -> None:
             killed.set()
         ended.set()
         # Where the job was killed, nothing waits for this process but the next job.
-        engine.end_early(judge["timeout"] if killed.is_set() else None)
+        engine.end_early(judge.timeout if killed.is_set() else None)
         inbox.put(END)
 
     try:

@@ -12,13 +12,13 @@ import sys
 import threading
 import time
 from collections import deque
-from pathlib import Path
+from typing import Any
 
 import httpx
 
 from rubric_order.base.errors import InputError
-from rubric_order.config import judges
-from rubric_order.judging.engines import vllm_offline
+from rubric_order.judging.engines import Resources, vllm_offline
+from rubric_order.settings import judges
 
 log = logging.getLogger(__name__)
 
@@ -35,16 +35,16 @@ os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
 
 
-def start(judge: dict, *, model_folder: Path | None) -> "Server":
+def start(judge: judges.Server, resources: Resources) -> "Server":
     """Start a server and wait until it answers.
 
     Raises:
         InputError: it ended, or did not answer in time.
     """
     for _ in range(PORT_TRIES):
-        server = Server(judge, model_folder=model_folder)
+        server = Server(judge, resources)
         try:
-            server.wait_until_ready(judge["serve"].get("ready_timeout", READY_SECONDS))
+            server.wait_until_ready(judge.serve.ready_timeout or READY_SECONDS)
             return server
         except BaseException as error:
             server.stop()
@@ -56,14 +56,14 @@ def start(judge: dict, *, model_folder: Path | None) -> "Server":
 class Server:
     """A running server, with a key that only this job knows. It ends with this process."""
 
-    def __init__(self, judge: dict, *, model_folder: Path | None) -> None:
+    def __init__(self, judge: judges.Server, resources: Resources) -> None:
         with socket.socket() as probe:
             probe.bind((HOST, 0))
             port = probe.getsockname()[1]
         self.judge = judge
         self.base_url = f"http://{HOST}:{port}/v1"
         self.key = secrets.token_urlsafe(32)
-        self.arguments = server_arguments(judge, model_folder)
+        self.arguments = server_arguments(judge, resources)
         self._ready = False
         self._output: deque[str] = deque(maxlen=500)
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter
@@ -144,21 +144,21 @@ class Server:
                 sys.stderr.write(line)
 
 
-def server_arguments(judge: dict, model_folder: Path | None) -> dict:
+def server_arguments(judge: judges.Server, resources: Resources) -> dict[str, Any]:
     """Arguments of the server: the engine's, as in the job's own process, and those of the interface."""
     return {
-        "served_model_name": judges.shown_name(judge),
+        "served_model_name": judge.shown_name,
         "generation_config": "vllm",  # the judge's sampling settings, not the model's recommendations
         "enable_prompt_tokens_details": True,
         "disable_uvicorn_access_log": True,
         "uvicorn_log_level": "warning",
-        **({"chat_template": judge["chat_template"]} if judge["chat_template"] else {}),
-        **vllm_offline.engine_arguments(judge, vllm_offline.model_path(judge, model_folder)),
-        **judge["serve"].get("arguments", {}),
+        **({"chat_template": judge.chat_template} if judge.chat_template else {}),
+        **vllm_offline.engine_arguments(judge, resources),
+        **(judge.serve.arguments or {}),
     }
 
 
-def server_environment(judge: dict) -> dict[str, str]:
+def server_environment(judge: judges.Server) -> dict[str, str]:
     """Environment variables of the server. Without them vLLM reserves a CPU core, too many on a small machine."""
     ours = {"VLLM_CPU_NUM_OF_RESERVED_CPU": "0"} if vllm_offline.is_cpu_build() else {}
     return {**ours, **os.environ, **vllm_offline.environment(judge)}

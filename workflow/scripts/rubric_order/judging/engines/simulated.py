@@ -5,15 +5,15 @@ import itertools
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rubric_order import __version__
 from rubric_order.base.keys import BASELINE
-from rubric_order.config import judges
-from rubric_order.judging.engines import Request, Response
+from rubric_order.judging.engines import Request, Resources, Response
 from rubric_order.prompts import conditions
+from rubric_order.settings.judges import Simulated
 from rubric_order.simulation import judge as simulation
 from rubric_order.simulation.judge import Selection, Simulation, Wording
 
@@ -58,18 +58,18 @@ _LEVEL = re.compile(r"\[level ([0-9]\.[0-9]{2}) of ([0-9])\]")
 SCORE_FAILURES = (("", "stop"), ("I cannot say.", "stop"), ("{half}", "stop"), ("{above}", "stop"), ("1 or 2", "stop"))
 
 
-def load(judge: dict, *, model_folder: Path | None = None) -> "SimulatedEngine":
+def load(judge: Simulated, resources: Resources) -> "SimulatedEngine":
     return SimulatedEngine(judge)
 
 
 class SimulatedEngine:
     """A simulated judge under fixed parameters."""
 
-    def __init__(self, judge: dict) -> None:
+    def __init__(self, judge: Simulated) -> None:
         self.judge = judge
         self.simulation = Simulation.of(judge)
 
-    def describe(self) -> dict:
+    def describe(self) -> dict[str, Any]:
         return {"engine": "simulated", "engine_version": __version__}
 
     def close(self) -> None:
@@ -82,13 +82,13 @@ class SimulatedEngine:
             # What is computed together has one shape and one temperature.
             batch.sort(key=_kind)
             for (*_, questions, label_kind, profile), alike in itertools.groupby(batch, key=_kind):
-                sampling = judges.with_profile(self.judge, profile)["sampling"]
+                temperature = self.judge.under(profile).sampling.temperature
                 answers = self._answer_several if questions > 1 else self._answer_one
                 if label_kind in COMPARED:
                     answers = self._compare
                 elif label_kind in REFERENCES:
                     answers = getattr(self, REFERENCES[label_kind])
-                for response in answers(list(alike), sampling["temperature"]):
+                for response in answers(list(alike), temperature):
                     if delay:
                         time.sleep(delay)
                     yield response
@@ -107,7 +107,7 @@ class SimulatedEngine:
             score, remark = int(scores[place]), int(remarks[place])
             failed = selection.failed[place]
             text, reason = self._failure(n, remark) if failed else self._text(score, request.labels, remark)
-            score_only = self.judge["answer_format"] == "score"
+            score_only = self.judge.answer_format == "score"
             yield Response(
                 request.request_id,
                 text=text,
@@ -144,7 +144,7 @@ class SimulatedEngine:
                     line.append(f"[{request.questions[place].name}] {request.labels[score - 1]}")
             middle = (simulation.LOW + simulation.HIGH) / 2
             carried = self.simulation.carry_over * (simulation.values(n)[scores - 1] - middle)
-        score_only = self.judge["answer_format"] == "score"
+        score_only = self.judge.answer_format == "score"
         for request, line, options in zip(requests, lines, np.hstack(logprobs), strict=True):
             text = "\n".join(line if score_only else [f"Feedback: {_REMARKS[0]}", *line])
             yield Response(
@@ -160,7 +160,7 @@ class SimulatedEngine:
         (label_kind,) = {request.questions[0].names for request in requests}
         units = [f"{request.dataset}\x1f{request.unit_id}" for request in requests]
         groups = [f"{request.dataset}\x1f{request.options[0].partition('-')[0]}" for request in requests]
-        head = f"judge\x1f{self.judge['model']}\x1f{self.simulation.seed}"
+        head = f"judge\x1f{self.judge.model}\x1f{self.simulation.seed}"
         comparison = simulation.compare(
             self.simulation,
             shown,
@@ -174,7 +174,7 @@ class SimulatedEngine:
         )
         with np.errstate(divide="ignore"):
             logprobs = np.log(comparison.probabilities)
-        score_only = self.judge["answer_format"] == "score"
+        score_only = self.judge.answer_format == "score"
         rows = zip(requests, comparison.places.tolist(), comparison.failed.tolist(), logprobs.tolist(), strict=True)
         for (request, places, failed, options), remark in zip(rows, _remarks(requests).tolist(), strict=True):
             verdict = " > ".join(request.labels[place] for place in places)
@@ -247,7 +247,7 @@ class SimulatedEngine:
         """Selections of a judge for requests, each about one item (dataset and id)."""
         index = {item: number for number, item in enumerate(dict.fromkeys(items))}
         of_item = np.array([index[item] for item in items])
-        head = f"judge\x1f{self.judge['model']}\x1f{self.simulation.seed}"
+        head = f"judge\x1f{self.judge.model}\x1f{self.simulation.seed}"
         item_keys = simulation.keys(f"{head}\x1f{dataset}\x1f{item_id}" for dataset, item_id in index)
         groups = ((dataset, item_id.partition("-")[0]) for dataset, item_id in index)
         group_keys = simulation.keys(f"{head}\x1fgroup\x1f{dataset}\x1f{group}" for dataset, group in groups)
@@ -273,13 +273,13 @@ class SimulatedEngine:
 
     def _text(self, score: int, labels: Sequence[str], remark: int) -> tuple[str, str]:
         label = labels[score - 1]
-        if self.judge["answer_format"] == "score":
+        if self.judge.answer_format == "score":
             return label, "stop"
         praise = _PRAISE[round((score - 1) * (len(_PRAISE) - 1) / (len(labels) - 1))]
         return f"Feedback: {praise} {_REMARKS[remark % len(_REMARKS)]} [RESULT] {label}", "stop"
 
     def _failure(self, n: int, remark: int) -> tuple[str, str]:
-        kinds = SCORE_FAILURES if self.judge["answer_format"] == "score" else FEEDBACK_FAILURES
+        kinds = SCORE_FAILURES if self.judge.answer_format == "score" else FEEDBACK_FAILURES
         text, reason = kinds[remark % len(kinds)]
         return text.format(remark=_REMARKS[0], half=f"{n - 1}.5", above=n + 1), reason
 

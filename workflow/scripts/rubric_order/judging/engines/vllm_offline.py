@@ -15,43 +15,40 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rubric_order.base.errors import InputError
-from rubric_order.config import judges
+from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.judging import chat, weights
-from rubric_order.judging.engines import CUT_SHORT, Request, Response, label_tokens
+from rubric_order.judging.engines import CUT_SHORT, Request, Resources, Response, label_tokens
 from rubric_order.parsing.choices import are_numbers
 from rubric_order.probes import Question
+from rubric_order.settings.judges import Loaded, Vllm, is_local
 
 log = logging.getLogger("rubric_order")
 ENCODED_AT_ONCE = 64  # prompts; while the engine computes, the next ones are encoded
 QUEUED_PER_RUNNING = 4  # requests in the queue for each running one, so that the scheduler never idles
 
 
-def load(judge: dict, *, model_folder: Path | None) -> "VllmEngine":
+def load(judge: Vllm, resources: Resources) -> "VllmEngine":
     warnings.filterwarnings("ignore", category=FutureWarning, module="vllm")
     os.environ.update(environment(judge))
     if is_cpu_build():
         # One process: a second one would take a core away from the computation. It runs on the cores that the job may
         # use, as many threads as OMP_NUM_THREADS says, which Snakemake sets to the threads of the job.
         os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
-    return VllmEngine(judge, model_path(judge, model_folder))
+    return VllmEngine(judge, resources)
 
 
-def model_path(judge: dict, model_folder: Path | None) -> str:
-    """Place of a judge's model for vLLM: weights that the workflow converted, a local folder, or a name of the hub."""
-    return str(model_folder or os.path.expanduser(judge["model"]))
-
-
-def environment(judge: dict) -> dict[str, str]:
+def environment(judge: Loaded) -> dict[str, str]:
     """Environment variables for vLLM. A variable that the user has set is kept."""
     ours = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1", "TQDM_DISABLE": "1"}
     if is_cpu_build():
         ours["VLLM_CPU_KVCACHE_SPACE"] = "4"
     chosen = {name: os.environ.get(name, value) for name, value in ours.items()}
-    return chosen | ({"VLLM_BATCH_INVARIANT": "1"} if judge["batch_invariant"] else {})
+    return chosen | ({"VLLM_BATCH_INVARIANT": "1"} if judge.batch_invariant else {})
 
 
 def installed() -> str | None:
@@ -80,54 +77,54 @@ def gpus_to_claim(gpus: int) -> int:
     return max(gpus, 1) if installed() and not is_cpu_build() else gpus
 
 
-def engine_arguments(judge: dict, model: str) -> dict:
+def engine_arguments(judge: Loaded, resources: Resources) -> dict[str, Any]:
     """Arguments of vLLM's engine by name, for a judge."""
     arguments = {
-        "model": model,
-        "revision": judge.get("revision"),
-        "dtype": judge["dtype"],
-        "quantization": judge.get("quantization"),
-        "max_model_len": judge.get("max_model_len"),
-        "tensor_parallel_size": tensor_parallel_size(judge),
-        "seed": judge["sampling"]["seed"],
+        "model": str(resources.model_folder or os.path.expanduser(judge.model)),
+        "revision": judge.revision,
+        "dtype": judge.dtype,
+        "quantization": judge.quantization,
+        "max_model_len": judge.max_model_len,
+        "tensor_parallel_size": tensor_parallel_size(judge, resources.gpus),
+        "seed": judge.sampling.seed,
         "enable_prefix_caching": True,
         "disable_log_stats": True,
         # The CPU build cannot read a prompt in pieces where answers are drawn by a seed: its generators have no offset
         # that vLLM could set back ("CPU Generator does not use offset").
         "enable_chunked_prefill": False if is_cpu_build() and _draws(judge) else None,
-        **judge["engine_args"],
+        **judge.engine_args,
     }
     return {key: value for key, value in arguments.items() if value is not None}
 
 
-def _draws(judge: dict) -> bool:
-    """Tell whether answers are drawn, under the judge's own settings or under a profile."""
-    profiles = [judges.with_profile(judge, name) for name in judge.get("profiles") or {}]
-    return any(settings["sampling"]["temperature"] > 0 for settings in [judge, *profiles])
+def _draws(judge: Loaded) -> bool:
+    """True if answers are drawn, under the judge's own settings or under a profile."""
+    temperatures = (judge.under(name).sampling.temperature for name in (DEFAULT_PROFILE, *judge.profiles))
+    return any(temperature > 0 for temperature in temperatures)
 
 
-def describe_model(judge: dict, arguments: dict) -> dict:
+def describe_model(judge: Loaded, arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments (without the path of a local model), the model's commit, and the digest of its weights."""
     model, revision = arguments["model"], arguments.get("revision")
     return {
-        "engine_args": {**arguments, "model": Path(model).name if judges.is_local(model) else model},
+        "engine_args": {**arguments, "model": Path(model).name if is_local(model) else model},
         "model_revision": weights.commit(model, revision),
-        "weights": judge.get("weights") or (judge["gguf"] or {}).get("sha256"),
+        "weights": judge.weights or (judge.gguf.sha256 if judge.gguf else None),
     }
 
 
 class VllmEngine:
     """A model under fixed settings in vLLM's engine."""
 
-    def __init__(self, judge: dict, model: str) -> None:
+    def __init__(self, judge: Vllm, resources: Resources) -> None:
         from vllm.engine.arg_utils import EngineArgs
         from vllm.usage.usage_lib import UsageContext
         from vllm.v1.engine.llm_engine import LLMEngine
 
         self.judge = judge
-        self.arguments = engine_arguments(judge, model)
+        self.arguments = engine_arguments(judge, resources)
         accepted = {field.name for field in dataclasses.fields(EngineArgs)}
-        for name in judge["engine_args"]:
+        for name in judge.engine_args:
             if name not in accepted:
                 near = ", ".join(difflib.get_close_matches(name, accepted)) or "see vLLM's engine arguments"
                 raise InputError(f"judge: engine_args: vLLM has no argument {name!r}; expected {near}")
@@ -135,14 +132,16 @@ class VllmEngine:
             # The defaults of class `LLM`. Without its context vLLM takes an eighth of its batch on a large GPU.
             self.engine = LLMEngine.from_engine_args(EngineArgs(**self.arguments), UsageContext.LLM_CLASS)
         except (OSError, ValueError) as error:
-            raise InputError(f"judge: vLLM cannot load model {model!r}: {' '.join(str(error).split())}") from error
+            raise InputError(
+                f"judge: vLLM cannot load model {self.arguments['model']!r}: {' '.join(str(error).split())}"
+            ) from error
         self.tokenizer = self.engine.get_tokenizer()
         self.max_model_len = self.engine.vllm_config.model_config.max_model_len
         scheduler = self.engine.vllm_config.scheduler_config
         self.batch = {name: getattr(scheduler, name) for name in ("max_num_batched_tokens", "max_num_seqs")}
         self.queue = QUEUED_PER_RUNNING * scheduler.max_num_seqs
 
-    def describe(self) -> dict:
+    def describe(self) -> dict[str, Any]:
         import vllm
 
         description = describe_model(self.judge, self.arguments)
@@ -182,7 +181,7 @@ class VllmEngine:
             # The prefix begins an answer to one question.
             begun = ("" if request.names else request.begun for request in batch)
             prompts = [
-                chat.Prompt(self.settings(request.profile), request.prompt, start)
+                chat.Prompt(self.under(request.profile), request.prompt, start)
                 for request, start in zip(batch, begun, strict=True)
             ]
             return list(zip(batch, chat.encode_all(tokenizer, prompts), strict=True))
@@ -202,13 +201,13 @@ class VllmEngine:
         return None
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
-    def settings(self, profile: str) -> dict:
-        """The judge's settings under one of its profiles."""
-        return judges.with_profile(self.judge, profile)
+    def under(self, profile: str) -> Vllm:
+        """The judge under one of its profiles."""
+        return self.judge.under(profile)
 
-    def encode(self, prompt: str, profile: str = judges.DEFAULT_PROFILE, *, begun: str | None = None) -> list[int]:
+    def encode(self, prompt: str, profile: str = DEFAULT_PROFILE, *, begun: str | None = None) -> list[int]:
         """Tokens that the model is given for a prompt, see `chat.encode`."""
-        return chat.encode(self.tokenizer, self.settings(profile), prompt, begun=begun)
+        return chat.encode(self.tokenizer, self.under(profile), prompt, begun=begun)
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
     def spellings(self, labels: tuple[str, ...]) -> list[list[list[int]]]:
@@ -239,34 +238,35 @@ class VllmEngine:
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
-        sampling = self.settings(request.profile)["sampling"]
-        seed = sampling["seed"] + request.repeat
+        judge = self.under(request.profile)
+        sampling = judge.sampling
+        seed = sampling.seed + request.repeat
         if request.begun is not None:
             return SamplingParams(
-                temperature=sampling["temperature"],
+                temperature=sampling.temperature,
                 max_tokens=8,
                 seed=seed,
                 structured_outputs=StructuredOutputsParams(choice=list(request.labels)),
                 output_kind=RequestOutputKind.FINAL_ONLY,  # otherwise each step describes what every request has so far
             )
         ids = lines = None
-        if request.names and self.judge["criteria_format"] == "lines":
+        if request.names and judge.criteria_format == "lines":
             lines = StructuredOutputsParams(regex=lines_pattern(request.questions))
-        wanted = bool(request.names) or self.settings(request.profile)["answer_format"] == "score"
+        wanted = bool(request.names) or judge.answer_format == "score"
         if wanted and self.readable(request.labels, several=bool(request.names)):
             ids = sorted({token for tokens in self.label_tokens(request.labels) for token in tokens})
         return SamplingParams(
-            temperature=sampling["temperature"],
-            top_p=sampling["top_p"],
-            max_tokens=sampling["max_tokens"],
-            stop=sampling["stop"] or None,
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            max_tokens=sampling.max_tokens,
+            stop=sampling.stop or None,
             seed=seed,
             logprob_token_ids=ids,
             flat_logprobs=True,  # lists of numbers instead of an object for each token and place
             structured_outputs=lines,
             output_kind=RequestOutputKind.FINAL_ONLY,
             # The mark that ends the reasoning can be a special token.
-            skip_special_tokens=not self.judge["reasoning_end"],
+            skip_special_tokens=not judge.reasoning_end,
         )
 
     def _response(self, request: Request, output) -> Response:
@@ -275,9 +275,9 @@ class VllmEngine:
             error = f"server_error: the answer ended with {completion.finish_reason}"
             return Response(request.request_id, error=error, prompt_tokens=len(output.prompt_token_ids))
         text, reasoning, start = completion.text, None, 0
-        if self.judge["reasoning_end"] and request.begun is None:
-            reasoning, text = split_reasoning(text, self.judge["reasoning_end"], self.tokenizer.all_special_tokens)
-            mark = self.tokenizer.encode(self.judge["reasoning_end"], add_special_tokens=False)
+        if self.judge.reasoning_end and request.begun is None:
+            reasoning, text = split_reasoning(text, self.judge.reasoning_end, self.tokenizer.all_special_tokens)
+            mark = self.tokenizer.encode(self.judge.reasoning_end, add_special_tokens=False)
             start = end_of(list(completion.token_ids), mark)
         logprobs, token = None, None
         if completion.logprobs and start is not None and start < len(completion.token_ids):
@@ -302,14 +302,14 @@ class VllmEngine:
         )
 
 
-def tensor_parallel_size(judge: dict) -> int:
+def tensor_parallel_size(judge: Loaded, gpus: int) -> int:
     """Number of GPUs that share a layer: the job's GPUs, divided by copies of the model and stages of its pipeline.
 
     Raises:
         InputError: the number of GPUs is not a multiple of these.
     """
-    gpus, arguments = max(judge.get("gpu", 0), 1), judge["engine_args"]
-    copies, stages = (arguments.get(f"{kind}_parallel_size", 1) for kind in ("data", "pipeline"))
+    gpus = max(gpus, 1)
+    copies, stages = (judge.engine_args.get(f"{kind}_parallel_size", 1) for kind in ("data", "pipeline"))
     if gpus % (copies * stages):
         among = f"{stages} stages of a pipeline" + (f" in {copies} copies" if copies > 1 else "")
         raise InputError(f"judge: gpu: {gpus} GPUs cannot be shared among {among}")

@@ -1,1 +1,0 @@
-"""Loading, completing and checking a config; what a judge is."""
