@@ -1,5 +1,6 @@
 """The catalogue fits the modules, the schema and the captions."""
 
+import ast
 import importlib
 import inspect
 
@@ -9,6 +10,7 @@ from factories import blocks_of_all_results
 
 from rubric_order import catalogue
 from rubric_order.base.code_hash import constant
+from rubric_order.figures import presets, style
 from rubric_order.settings import results
 
 INPUTS = {"items", "pairs", "alone", "golden", "references", "answers", "published"}
@@ -29,6 +31,21 @@ def arguments(function):
     """Names of a function's arguments: all, and those that must be given."""
     named = [p for p in inspect.signature(function).parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
     return {p.name for p in named}, {p.name for p in named if p.default is inspect.Parameter.empty}
+
+
+def fields_read(code):
+    """Fields of its view and layout that code reads, and of a layout that it hands on what `style` reads."""
+    fields = set()
+    for node in ast.walk(ast.parse(code)):
+        match node:
+            case ast.Attribute(value=ast.Name(id="view" | "layout"), attr=field) if field != "rows":
+                fields.add(field)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="view"), attr="rows"), args=[_, *keys]):
+                fields |= {ast.literal_eval(key) for key in keys}
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="style"), attr=name), args=args):
+                if "layout" in map(ast.unparse, args):
+                    fields |= fields_read(inspect.getsource(getattr(style, name)))
+    return fields
 
 
 def settings_of(statistic, config):
@@ -62,9 +79,13 @@ def test_a_table_or_figure_takes_the_statistics_and_settings_that_the_catalogue_
     known, needed = arguments(module.table if kind == "tables" else module.draw)
     # The rules choose the rows of the condition; modules do not see it.
     given = {*shown.statistics, *defaults[kind][name]} - {"condition"}
-    given = (
-        given | {"labels"} if kind == "figures" else given - {"also"}
-    )  # nor further studies, see `tables.of_studies`
+    if kind == "figures":
+        assert {"view", "layout", "labels"} <= needed
+        read = fields_read(inspect.getsource(module))
+        known, needed = (names - {"view", "layout"} | read for names in (known, needed))
+        given = {"height_in" if key in presets.LENGTHS else key for key in given} | {"labels"}
+    else:
+        given -= {"also"}  # nor further studies, see `tables.of_studies`
     assert {*shown.statistics} <= {*catalogue.STATISTICS}
     assert {*shown.derived} <= given
     assert needed <= given <= known

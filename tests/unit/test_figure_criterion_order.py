@@ -9,7 +9,7 @@ from factories import criteria_table, draw_criteria
 from rubric_order.analyses.criteria.criterion_order import estimate as criterion_order
 from rubric_order.analyses.criteria.criterion_order import figure
 from rubric_order.base.labels import Labels
-from rubric_order.figures import output
+from rubric_order.figures import output, view
 
 SETTINGS = {"study": "s", "profile": "default", "strategy": "balanced", "n": 5, "readout": "hard", "datasets": None}
 SETTINGS |= {"width_in": 6.5, "row_height_in": 0.24, "columns": 2, "names": {}, "labels": Labels({}, {})}
@@ -43,7 +43,7 @@ def cells_of(axis):
 
 
 def test_each_judge_and_dataset_has_a_panel_with_a_cell_for_each_criterion_and_position(statistics):
-    found = panels_of(figure.draw(statistics, **SETTINGS))
+    found = panels_of(view.draw(figure, statistics, **SETTINGS))
     assert set(found) == {f"{judge}\n{dataset}" for judge in ("biased", "plain") for dataset in ("small", "large")}
     for title, axis in found.items():
         size = 3 if title.endswith("small") else 4
@@ -57,7 +57,7 @@ def test_each_judge_and_dataset_has_a_panel_with_a_cell_for_each_criterion_and_p
 
 
 def test_stars_and_daggers_say_what_is_significant(statistics):
-    found = panels_of(figure.draw(statistics, **SETTINGS))
+    found = panels_of(view.draw(figure, statistics, **SETTINGS))
     biased = found["biased\nsmall"]
     assert not any("†" in label.get_text() for label in biased.get_yticklabels())
     assert all(text.endswith("*") for (_, column), text in cells_of(biased).items() if column == 0)
@@ -67,7 +67,7 @@ def test_stars_and_daggers_say_what_is_significant(statistics):
 
 
 def test_one_scale_with_0_in_its_middle_is_shared_by_all_panels(statistics):
-    drawn = figure.draw(statistics, **SETTINGS)
+    drawn = view.draw(figure, statistics, **SETTINGS)
     norms = {(image.norm.vmin, image.norm.vcenter, image.norm.vmax) for axis in drawn.axes for image in axis.images}
     reach = statistics.loc[statistics["quantity"] == "shift", "estimate"].abs().max()
     assert norms == {(-reach, 0, reach)}
@@ -76,7 +76,7 @@ def test_one_scale_with_0_in_its_middle_is_shared_by_all_panels(statistics):
 def test_some_datasets_can_be_drawn_under_other_names(statistics):
     named = {"labels": Labels({"biased": "Judge A"}, {"small": "Stories"}), "names": {"wit": "Humour"}}
     settings = SETTINGS | named | {"datasets": ["small"], "columns": 1}
-    found = panels_of(figure.draw(statistics, **settings))
+    found = panels_of(view.draw(figure, statistics, **settings))
     assert set(found) == {"Judge A\nStories", "plain\nStories"}
     assert found["Judge A\nStories"].get_yticklabels()[0].get_text() == "Humour"
 
@@ -85,13 +85,15 @@ def test_without_reads_the_figure_says_so():
     empty = criterion_order.estimate(
         criteria_table(np.ones((1, 1, 2)), [[1, 2]]).iloc[:0], resamples=100, confidence=0.95, seed=1
     )
-    drawn = figure.draw(empty, **SETTINGS)
+    drawn = view.draw(figure, empty, **SETTINGS)
     assert "in which every criterion meets every position" in drawn.texts[0].get_text()
 
 
 def test_the_same_statistics_give_the_same_bytes(statistics, tmp_path):
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
-        output.save(figure.draw(statistics, **SETTINGS), [tmp_path / folder / f"f{end}" for end in (".svg", ".png")])
+        output.save(
+            view.draw(figure, statistics, **SETTINGS), [tmp_path / folder / f"f{end}" for end in (".svg", ".png")]
+        )
     for end in (".svg", ".png"):
         assert (tmp_path / "one" / f"f{end}").read_bytes() == (tmp_path / "two" / f"f{end}").read_bytes()

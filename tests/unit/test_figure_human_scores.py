@@ -10,6 +10,7 @@ import pytest
 
 from rubric_order.analyses.overview.human_scores import figure as human_scores
 from rubric_order.base.labels import Labels
+from rubric_order.figures import view
 
 LAYOUT = {"width_in": 6.5, "panel_height_in": 1.75, "columns": 3, "labels": Labels({}, {"hanna": "HANNA"}), "names": {}}
 
@@ -48,14 +49,14 @@ def panels(figure):
 
 
 def test_there_is_one_panel_a_dataset_and_criterion_and_none_without_scores(statistics):
-    figure = human_scores.draw(statistics, **LAYOUT)
+    figure = view.draw(human_scores, statistics, **LAYOUT)
     assert [axis.get_title() for axis in panels(figure)] == [
         *("HANNA\nEmpathy", "HANNA\nStory line", "mt_bench\nreference labels")
     ]
 
 
 def test_bars_are_the_shares_in_percent_on_one_scale_from_zero(statistics):
-    figure = human_scores.draw(statistics, **LAYOUT)
+    figure = view.draw(human_scores, statistics, **LAYOUT)
     heights = [[bar.get_height() for bar in axis.patches] for axis in panels(figure)]
     assert heights[0] == pytest.approx([20] * 5)
     assert heights[1] == pytest.approx([0, 20, 40, 39.6, 0.4])
@@ -68,7 +69,7 @@ def test_bars_are_the_shares_in_percent_on_one_scale_from_zero(statistics):
 
 
 def test_each_panel_says_its_mean_its_number_of_scores_and_the_height_of_its_bars(statistics):
-    second, third = panels(human_scores.draw(statistics, **LAYOUT))[1:]
+    second, third = panels(view.draw(human_scores, statistics, **LAYOUT))[1:]
     words = [text.get_text() for text in second.texts]
     assert words[:5] == ["0", "20", "40", "40", "<1"]
     assert words[5] == "mean 3.20, n = 30"
@@ -76,7 +77,7 @@ def test_each_panel_says_its_mean_its_number_of_scores_and_the_height_of_its_bar
 
 
 def test_people_and_reference_labels_differ_in_lightness(statistics):
-    figure = human_scores.draw(statistics, **LAYOUT)
+    figure = view.draw(human_scores, statistics, **LAYOUT)
     colours = [axis.patches[0].get_facecolor() for axis in panels(figure)]
     lightness = [0.299 * red + 0.587 * green + 0.114 * blue for red, green, blue, _ in colours]
     assert lightness[0] == lightness[1]
@@ -84,14 +85,14 @@ def test_people_and_reference_labels_differ_in_lightness(statistics):
 
 
 def test_size_and_columns_are_as_asked(statistics):
-    figure = human_scores.draw(statistics, **LAYOUT | {"columns": 2, "width_in": 5, "panel_height_in": 1.5})
+    figure = view.draw(human_scores, statistics, **LAYOUT | {"columns": 2, "width_in": 5, "panel_height_in": 1.5})
     assert figure.get_size_inches().tolist() == [5, 3]
     assert len(panels(figure)) == 3
     assert [axis.get_ylabel() for axis in panels(figure)] == ["Share of scores (%)", "", "Share of scores (%)"]
 
 
 def test_texts_lie_within_the_figure_and_above_the_bars(statistics):
-    figure = human_scores.draw(statistics, **LAYOUT)
+    figure = view.draw(human_scores, statistics, **LAYOUT)
     figure.canvas.draw()
     for axis in panels(figure):
         *labels, note = axis.texts
@@ -106,12 +107,12 @@ def test_scores_on_quite_another_scale_are_said_not_to_be_drawn():
     statistics = pd.DataFrame([row("percent", "human", "all", [0.0] * 5, other=1.0)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        (panel,) = panels(human_scores.draw(statistics, **LAYOUT))
+        (panel,) = panels(view.draw(human_scores, statistics, **LAYOUT))
     assert "100.0% other scores, not drawn" in panel.texts[-1].get_text()
 
 
 def test_the_lowest_panel_of_each_column_has_the_numbers_of_the_scores(statistics):
-    figure = human_scores.draw(statistics, **LAYOUT | {"columns": 2})
+    figure = view.draw(human_scores, statistics, **LAYOUT | {"columns": 2})
     figure.canvas.draw()
     labelled = [any(tick.label1.get_visible() for tick in axis.xaxis.get_major_ticks()) for axis in panels(figure)]
     assert labelled == [False, True, True]
@@ -123,7 +124,7 @@ def test_a_dataset_of_several_criteria_starts_a_row_and_the_others_share_the_las
         for name, criteria in (("a", ["all"]), ("b", ["all", "p", "q", "r", "s"]), ("c", ["all"]))
         for criterion in criteria
     ]
-    figure = human_scores.draw(pd.concat([pd.DataFrame(more), statistics]), **LAYOUT)
+    figure = view.draw(human_scores, pd.concat([pd.DataFrame(more), statistics]), **LAYOUT)
     titles = [axis.get_title().replace("\n", " ") if axis.get_visible() else "" for axis in figure.axes]
     assert titles == [
         *("b P", "b Q", "b R", "b S", "", ""),
@@ -132,7 +133,7 @@ def test_a_dataset_of_several_criteria_starts_a_row_and_the_others_share_the_las
 
 
 def test_without_scores_the_figure_is_empty(statistics):
-    figure = human_scores.draw(statistics[statistics["source"] == "none"], **LAYOUT)
+    figure = view.draw(human_scores, statistics[statistics["source"] == "none"], **LAYOUT)
     assert panels(figure) == []
     figure.savefig(io.BytesIO(), format="svg")
 
@@ -141,6 +142,6 @@ def test_the_same_data_give_the_same_bytes(statistics):
     written = []
     for _ in range(2):
         file = io.BytesIO()
-        human_scores.draw(statistics, **LAYOUT).savefig(file, format="svg", metadata={"Date": None})
+        view.draw(human_scores, statistics, **LAYOUT).savefig(file, format="svg", metadata={"Date": None})
         written.append(file.getvalue())
     assert written[0] == written[1]

@@ -6,7 +6,7 @@ from rubric_order.analyses.position.power import estimate as power
 from rubric_order.analyses.position.power import figure
 from rubric_order.base.keys import KEYS
 from rubric_order.base.labels import Labels
-from rubric_order.figures import output
+from rubric_order.figures import output, view
 
 GRID = {"n": 5, "items": [50, 320], "budgets": [1, 10], "correlations": [0.0, 0.5, 1.0], "level": 0.05, "power": 0.8}
 SETTINGS = {
@@ -16,6 +16,7 @@ SETTINGS = {
     "cluster": "item",
     "width_in": 6.5,
     "height_in": 3.0,
+    "columns": 2,
 }
 
 
@@ -34,7 +35,7 @@ def statistics():
 
 def draw(statistics, root, **settings) -> Figure:
     output.use_style(root / "resources/rubric_order.mplstyle")
-    return figure.draw(statistics, **SETTINGS | {"labels": Labels({"biased": "Biased"}, {})} | settings)
+    return view.draw(figure, statistics, **SETTINGS | {"labels": Labels({"biased": "Biased"}, {})} | settings)
 
 
 def texts(axis):

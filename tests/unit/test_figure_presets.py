@@ -18,7 +18,7 @@ from rubric_order.analyses.position.position_selection import figure as position
 from rubric_order.analyses.position.score_position import figure as score_position
 from rubric_order.base.errors import InputError
 from rubric_order.base.labels import Labels
-from rubric_order.figures import output, presets, style
+from rubric_order.figures import output, presets, style, view
 from rubric_order.settings import schema
 
 KEYS = {"study": "s", "profile": "default", "condition": "baseline", "strategy": "balanced", "n": 5, "cluster": "group"}
@@ -137,12 +137,12 @@ def cells(judges=("a", "b", "c")):
 
 
 DRAWN = {
-    "position_selection": lambda **more: position_selection.draw(
-        selections(), **ABOUT, readouts=["hard", "soft"], **more
+    "position_selection": lambda **more: view.draw(
+        position_selection, selections(), **ABOUT, readouts=["hard", "soft"], **more
     ),
-    "score_position": lambda **more: score_position.draw(cells(), **ABOUT, dataset="all", readout="hard", **more),
-    "criterion_order": lambda **more: criterion_order.draw(
-        shifts(), **ABOUT, profile="default", readout="hard", datasets=None, names={}, **more
+    "score_position": lambda **more: view.draw(score_position, cells(), **ABOUT, dataset="all", readout="hard", **more),
+    "criterion_order": lambda **more: view.draw(
+        criterion_order, shifts(), **ABOUT, profile="default", readout="hard", datasets=None, names={}, **more
     ),
 }
 

@@ -26,7 +26,7 @@ from rubric_order.analyses.position.score_position import figure as score_positi
 from rubric_order.analyses.scoring.scoring_accuracy import figure as scoring_accuracy
 from rubric_order.analyses.scoring.scoring_tendency import figure as scoring_tendency
 from rubric_order.base.labels import Labels
-from rubric_order.figures import output, presets
+from rubric_order.figures import output, presets, view
 from rubric_order.settings import results
 
 XU = ("GPT-OSS-20B", "GPT-OSS-120B", "Qwen3.5-9B", "Qwen3.5-27B", "Gemma-3-12B", "Gemma-3-27B")
@@ -200,18 +200,19 @@ FLASK = ABOUT | {"dataset": "all", "n": 5}
 
 def qualities_drawn(judges, **sizes):
     cells, slopes = qualities(judges)
-    return quality_gap.draw(cells, slopes, **ABOUT, **sizes)
+    return view.draw(quality_gap, cells, slopes, **ABOUT, **sizes)
 
 
 # By name of the figure's block of config: paper and figure, its judges, and the drawing.
 DRAWN = {
     "position_selection": (
         *("xu2026 Figure 4", XU),
-        lambda j, **sizes: position_selection.draw(selections(j), **SCORES, readouts=["hard"], **sizes),
+        lambda j, **sizes: view.draw(position_selection, selections(j), **SCORES, readouts=["hard"], **sizes),
     ),
     "strategy_forest": (
         *("xu2026 Figure 8", XU),
-        lambda j, **sizes: strategy_forest.draw(
+        lambda j, **sizes: view.draw(
+            strategy_forest,
             agreements(j),
             **ABOUT,
             n=5,
@@ -223,47 +224,51 @@ DRAWN = {
     ),
     "score_effects": (
         *("ours", XU),
-        lambda j, **sizes: score_effects.draw(
-            shifts_of_orders(j), **SCORES, dataset="all", readouts=["hard", "soft"], **sizes
+        lambda j, **sizes: view.draw(
+            score_effects, shifts_of_orders(j), **SCORES, dataset="all", readouts=["hard", "soft"], **sizes
         ),
     ),
     "criterion_order": (
         *("xu2026 Figures 10 and 11", XU),
-        lambda j, **sizes: criterion_order.draw(
-            shifts_of_criteria(j), **SCORES, readout="hard", datasets=None, names={}, **sizes
+        lambda j, **sizes: view.draw(
+            criterion_order, shifts_of_criteria(j), **SCORES, readout="hard", datasets=None, names={}, **sizes
         ),
     ),
     "position_selection_by_dataset": (
         *("xu2026_v1 Figure 5", XU_V1),
-        lambda j, **sizes: position_selection_by_dataset.draw(selections(j), **SCORES, readout="hard", **sizes),
+        lambda j, **sizes: view.draw(position_selection_by_dataset, selections(j), **SCORES, readout="hard", **sizes),
     ),
     "score_position": (
         *("xu2026_v1 Table 5", XU_V1),
-        lambda j, **sizes: score_position.draw(cells_of_scores(j), **SCORES, dataset="all", readout="hard", **sizes),
+        lambda j, **sizes: view.draw(
+            score_position, cells_of_scores(j), **SCORES, dataset="all", readout="hard", **sizes
+        ),
     ),
     "scoring_accuracy": (
         *("li2025 Figure 5", LI),
-        lambda j, **sizes: scoring_accuracy.draw(
-            accuracies(j), **FLASK, golden="human", quantity="spearman", readout="hard", **sizes
+        lambda j, **sizes: view.draw(
+            scoring_accuracy, accuracies(j), **FLASK, golden="human", quantity="spearman", readout="hard", **sizes
         ),
     ),
     "scoring_tendency": (
         *("li2025 Figure 6", LI),
-        lambda j, **sizes: scoring_tendency.draw(tendencies(j), **FLASK, **sizes),
+        lambda j, **sizes: view.draw(scoring_tendency, tendencies(j), **FLASK, **sizes),
     ),
     "position_consistency": (
         *("shi2025 Figures 2 (a), (b) and 6", SHI),
-        lambda j, **sizes: position_consistency.draw(
-            consistencies(j), **ABOUT, cluster="group", least_comparisons=10, **sizes
+        lambda j, **sizes: view.draw(
+            position_consistency, consistencies(j), **ABOUT, cluster="group", least_comparisons=10, **sizes
         ),
     ),
     "judges_compared": (
         *("shi2025 Figure 6", SHI),
-        lambda j, **sizes: judges_compared.draw(against_one(j), consistencies(j), **ABOUT, reference=j[0], **sizes),
+        lambda j, **sizes: view.draw(
+            judges_compared, against_one(j), consistencies(j), **ABOUT, reference=j[0], **sizes
+        ),
     ),
     "judge_agreement": (
         *("shi2025 Figures 3 and 4", SHI),
-        lambda j, **sizes: judge_agreement.draw(agreeing(j), **ABOUT, **sizes),
+        lambda j, **sizes: view.draw(judge_agreement, agreeing(j), **ABOUT, **sizes),
     ),
     "quality_gap": (*("shi2025 Figures 2 (c) to (f) and 5", SHI), qualities_drawn),
 }
@@ -363,7 +368,7 @@ def test_a_heat_map_of_criteria_says_what_its_star_and_dagger_mean(root):
     table = shifts_of_criteria(XU)
     table.loc[(table["quantity"] == "position_test") & (table["criterion"] == "fluency"), "p_cluster_holm"] = 0.2
     sizes = {"width_in": 6.5, "row_height_in": 0.3, "columns": 2, "names": {}, "labels": Labels({}, {})}
-    marked = criterion_order.draw(table, **SCORES, readout="hard", datasets=None, **sizes)
+    marked = view.draw(criterion_order, table, **SCORES, readout="hard", datasets=None, **sizes)
     assert "† position test not significant" in marked.get_supxlabel()
 
 
@@ -380,7 +385,8 @@ def test_names_beside_a_map_of_fifteen_judges_can_be_read(root):
 def test_figure_6_marks_what_its_tests_tell_from_0_and_from_the_reference(root):
     output.use_style(root / "resources/rubric_order.mplstyle")
     table = against_one(SHI)
-    figure = judges_compared.draw(
+    figure = view.draw(
+        judges_compared,
         table,
         consistencies(SHI),
         **ABOUT,

@@ -16,6 +16,7 @@ from rubric_order.analyses.position.position_selection_by_dataset import figure 
 from rubric_order.analyses.position.score_position import estimate as positions
 from rubric_order.analyses.position.score_position import figure as score_position
 from rubric_order.base.labels import Labels
+from rubric_order.figures import view
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 SHAPE = {"width_in": 6.5, "panel_height_in": 1.8, "columns": 2, "labels": Labels({"a": "Judge A"}, {"d": "Data D"})}
@@ -54,17 +55,17 @@ def of_curve(statistics, **options):
         "measure": "pearson",
         "readout": "hard",
     }
-    return budget_curve.draw(statistics["budget_curve"], **values | SHAPE | options)
+    return view.draw(budget_curve, statistics["budget_curve"], **values | SHAPE | options)
 
 
 def of_heat_map(statistics, **options):
     values = {"study": "s", "n": 5, "strategy": "balanced", "dataset": "all", "readout": "hard"}
-    return score_position.draw(statistics["score_position"], **values | SHAPE | options)
+    return view.draw(score_position, statistics["score_position"], **values | SHAPE | options)
 
 
 def of_selection(table, **options):
     values = {"study": "s", "n": 5, "strategy": "balanced", "readout": "hard"}
-    return position_selection_by_dataset.draw(table, **values | SHAPE | options)
+    return view.draw(position_selection_by_dataset, table, **values | SHAPE | options)
 
 
 def panels(figure):

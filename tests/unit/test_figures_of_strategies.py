@@ -13,6 +13,7 @@ from rubric_order.analyses.agreement.strategy_forest import figure as strategy_f
 from rubric_order.analyses.position.position_selection import figure as position_selection
 from rubric_order.analyses.position.sweep import figure as sweep
 from rubric_order.base.labels import Labels
+from rubric_order.figures import view
 
 LABELS = Labels({"a": "Judge A", "b": "b"}, {"hanna": "HANNA"})
 KEYS = {"study": "s", "profile": "default", "n": 5, "strategy": "balanced"}
@@ -95,7 +96,7 @@ def shares():
 def of_positions(shares, **options):
     values = {"study": "s", "strategy": "balanced", "n": 5, "readouts": ["hard", "soft"], "width_in": 6.5}
     values |= {"panel_height_in": 2.0, "columns": 2, "labels": LABELS}
-    return position_selection.draw(shares, **values | options)
+    return view.draw(position_selection, shares, **values | options)
 
 
 def test_position_selection_has_a_panel_a_judge_and_readout_and_a_line_a_dataset(shares):
@@ -142,7 +143,7 @@ def agreement():
 def of_strategies(agreement, **options):
     values = {"study": "s", "n": 5, "profile": "default", "quantity": "pearson"}
     values |= {"cluster": "group", "readouts": ["hard"], "width_in": 6.5, "row_height_in": 0.4, "columns": 2}
-    return strategy_forest.draw(agreement, **values | {"labels": LABELS} | options)
+    return view.draw(strategy_forest, agreement, **values | {"labels": LABELS} | options)
 
 
 def test_the_forest_has_a_panel_a_dataset_and_a_row_a_judge(agreement):
@@ -204,10 +205,11 @@ def of_sweep(swept, **options):
         "order": [],
         "width_in": 6.5,
         "panel_height_in": 1.8,
+        "columns": 2,
         "labels": LABELS,
         "names": {},
     }
-    return sweep.draw(*swept, **values | options)
+    return view.draw(sweep, *swept, **values | options)
 
 
 def test_a_sweep_has_v_on_the_left_and_r_on_the_right_a_row_a_dataset(swept):
@@ -268,11 +270,11 @@ def test_the_forest_can_have_intervals_over_items_within_those_over_groups():
     table.loc[table["cluster"] == "item", ["ci_low", "ci_high"]] += [0.01, -0.01]
     how = {"study": "s", "n": 5, "profile": "default", "quantity": "pearson"}
     how |= {"readouts": ["hard"], "width_in": 5.0, "row_height_in": 0.4, "columns": 2, "labels": LABELS}
-    figure = strategy_forest.draw(table, cluster="both", **how)
+    figure = view.draw(strategy_forest, table, cluster="both", **how)
     (axis,) = panels(figure)
     thick = [line for line in axis.collections if line.get_linewidth()[0] > 2.5]
     ends = np.concatenate([np.array(line.get_segments())[0, :, 0] for line in thick])
     expected = chosen(table, cluster="item")[["ci_low", "ci_high"]].to_numpy().ravel()
     assert ends == pytest.approx(expected)
-    alone = strategy_forest.draw(table, cluster="group", **how)
+    alone = view.draw(strategy_forest, table, cluster="group", **how)
     assert not [line for axis in panels(alone) for line in axis.collections if line.get_linewidth()[0] > 2.5]

@@ -12,6 +12,7 @@ from rubric_order.analyses.agreement.generalisability import estimate as general
 from rubric_order.analyses.agreement.generalisability import figure
 from rubric_order.analyses.agreement.generalisability import table as tables
 from rubric_order.base.labels import Labels
+from rubric_order.figures import view
 from rubric_order.methods.agreement import subsets
 from rubric_order.methods.uncertainty import resampling
 from rubric_order.simulation import studies
@@ -197,10 +198,10 @@ def test_table_and_figure_show_what_is_there():
     assert printed["interaction %"].iloc[0] != ""
     keys = {"study": "simulated", "n": 5, "readout": "hard", "labels": Labels({"simulated": "J"}, {"simulated": "D"})}
     size = {"width_in": 6.5, "panel_height_in": 2.0, "columns": 3}
-    drawn = figure.draw(found, strategy="balanced", **keys, **size)
+    drawn = view.draw(figure, found, strategy="balanced", **keys, **size)
     names = [text.get_text() for text in drawn.legends[0].get_texts()]
     assert set(names) == {"k orderings, once each", "one ordering, k times", "dependability", "observed, disjoint sets"}
-    assert "all" in figure.draw(found, strategy="all", **keys, **size).texts[0].get_text()
+    assert "all" in view.draw(figure, found, strategy="all", **keys, **size).texts[0].get_text()
     plt.close("all")
 
 

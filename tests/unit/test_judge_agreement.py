@@ -14,6 +14,7 @@ from rubric_order.analyses.comparisons.judge_agreement import estimate as judge_
 from rubric_order.analyses.comparisons.judge_agreement import figure as agreement_figure
 from rubric_order.analyses.comparisons.judge_agreement import table as agreement_table
 from rubric_order.base.labels import Labels
+from rubric_order.figures import view
 from rubric_order.methods.comparisons import judge_panels
 
 A, B, TIE, NONE = 1, 2, 0, None
@@ -156,11 +157,13 @@ def test_the_figure_puts_judges_that_agree_beside_each_other():
     matrix = agreement_figure._matrix(found[found["quantity"] == "agreement"])
     order = [matrix.index[k] for k in agreement_figure._clustered(matrix.to_numpy())]
     assert {name[0] for name in order[:2]} in ({"a"}, {"b"})
-    figure = agreement_figure.draw(
+    figure = view.draw(
+        agreement_figure,
         found.drop(columns="condition"),
         study=STUDY,
         profile="default",
         width_in=7.0,
+        columns=4,
         labels=Labels({name: name.upper() for name in verdicts}, {}),
     )
     shown = [text.get_text() for text in figure.axes[0].get_yticklabels()]

@@ -14,6 +14,7 @@ from rubric_order.analyses.comparisons.pairwise_position_bias import table as pa
 from rubric_order.analyses.comparisons.position_consistency import estimate as position_consistency
 from rubric_order.analyses.comparisons.position_consistency import figure
 from rubric_order.base.labels import Labels
+from rubric_order.figures import view
 from rubric_order.methods.comparisons import series
 from rubric_order.recorded import discovery, reads
 from rubric_order.scoring import scores
@@ -161,16 +162,16 @@ def test_the_figure_has_a_point_with_its_interval_for_each_judge_and_task():
     tables = [comparison_table(TEN * 4, judge=judge, task=["t1", "t2"] * 20) for judge in ("j1", "j2")]
     found = position_consistency.estimate(tables, confidence=0.95, forms={})
     settings = {"study": "judging_the_judges", "profile": "default", "cluster": "group"}
-    sizes = {"least_comparisons": 20, "width_in": 6.5, "row_height_in": 0.3}
+    sizes = {"least_comparisons": 20, "width_in": 6.5, "row_height_in": 0.3, "columns": 3}
     labels = Labels({"j1": "One", "j2": "Two"}, {"d": "D"})
-    drawn = figure.draw(found, **settings, **sizes, labels=labels)
+    drawn = view.draw(figure, found, **settings, **sizes, labels=labels)
     consistency = drawn.axes[0]
     points = [container.lines[0].get_xdata() for container in consistency.containers]
     expected = found.query("quantity == 'position_consistency' and judge == 'j1'")["estimate"]
     assert [sorted(point) for point in points] == [sorted(expected)] * 2
     assert [label.get_text() for label in consistency.get_yticklabels()] == ["B, all", "t1", "t2"]
     for columns, named in ((3, [0]), (2, [0, 2]), (1, [0, 1, 2])):  # the panels that begin a row
-        drawn = figure.draw(found, **settings, **sizes, labels=labels, columns=columns)
+        drawn = view.draw(figure, found, **settings, **sizes | {"columns": columns}, labels=labels)
         drawn.canvas.draw()
         shown = [place for place, axis in enumerate(drawn.axes) if axis.get_visible() and axis.containers]
         assert shown == [0, 1, 2]
@@ -183,12 +184,12 @@ def test_judges_of_a_benchmark_share_its_lines_evenly_whatever_judges_other_benc
     tables = [comparison_table(TEN * 4, judge=j).assign(benchmark=b) for b, names in judges.items() for j in names]
     found = position_consistency.estimate(tables, confidence=0.95, forms={})
     settings = {"study": "judging_the_judges", "profile": "default", "cluster": "group"}
-    sizes = {"least_comparisons": 20, "width_in": 6.5, "row_height_in": 0.3}
-    drawn = figure.draw(found, **settings, **sizes, labels=Labels({}, {}))
+    sizes = {"least_comparisons": 20, "width_in": 6.5, "row_height_in": 0.3, "columns": 3}
+    drawn = view.draw(figure, found, **settings, **sizes, labels=Labels({}, {}))
     of_all = [[part.lines[0].get_ydata()[0] for part in axis.containers] for axis in (drawn.axes[0], drawn.axes[3])]
     assert of_all == [[pytest.approx(0)], pytest.approx([-0.2, 0.2])]
     # A benchmark that is a dataset of ours has its name.
-    named = figure.draw(found, **settings, **sizes, labels=Labels({}, {"b1": "Bench (pairs)"}))
+    named = view.draw(figure, found, **settings, **sizes, labels=Labels({}, {"b1": "Bench (pairs)"}))
     assert [named.axes[k].get_yticklabels()[0].get_text() for k in (0, 3)] == ["Bench (pairs), all", "b2, all"]
     plt.close(named)
     plt.close(drawn)
@@ -256,8 +257,8 @@ def test_the_figure_leaves_out_tasks_of_few_comparisons_and_marks_intervals_that
     tasks = ["t1"] * 40 + ["t2"] * 11 + ["t3"] * 2
     found = position_consistency.estimate(comparison_table(pairs, task=tasks), confidence=0.95, forms={})
     settings = {"study": "judging_the_judges", "profile": "default", "cluster": "group"}
-    sizes = {"least_comparisons": 10, "width_in": 6.5, "row_height_in": 0.3}
-    drawn = figure.draw(found, **settings, **sizes, labels=Labels({}, {}))
+    sizes = {"least_comparisons": 10, "width_in": 6.5, "row_height_in": 0.3, "columns": 3}
+    drawn = view.draw(figure, found, **settings, **sizes, labels=Labels({}, {}))
     assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["B, all", "t1", "t2"]
     betas = drawn.axes[2]
     low, high = betas.get_xlim()

@@ -10,6 +10,7 @@ from factories import order_tests_of, score_table, simulated_reads
 from rubric_order.analyses.position.position_preference import estimate as position_preference
 from rubric_order.analyses.position.position_preference import figure, table
 from rubric_order.base.labels import Labels
+from rubric_order.figures import view
 from rubric_order.methods.position import blocks, preference
 
 SETTINGS = {"confidence": 0.95, "sampling_temperatures": {"j": {"default": 1.0, "greedy": 0.0}}}
@@ -249,7 +250,7 @@ def test_the_figure_has_a_panel_a_judge_and_readout_and_a_line_a_dataset(found):
     found, _ = found
     options = {"study": "s", "strategy": "balanced", "n": 5, "readouts": ["hard", "soft"], "columns": 2}
     shape = {"width_in": 6.5, "panel_height_in": 2.6, "labels": Labels({"judge_a": "A", "judge_b": "B"}, {"d": "D"})}
-    drawn = figure.draw(found, **options, **shape)
+    drawn = view.draw(figure, found, **options, **shape)
     panels = [axis for axis in drawn.axes if axis.get_visible()]
     assert [axis.get_title() for axis in panels] == [
         "A\nSelected option",
@@ -257,7 +258,7 @@ def test_the_figure_has_a_panel_a_judge_and_readout_and_a_line_a_dataset(found):
         "B\nSelected option",
     ]
     assert [len(axis.containers) for axis in panels] == [3, 3, 3]
-    one = figure.draw(found[found["dataset"] != "e"], **options, **shape)
+    one = view.draw(figure, found[found["dataset"] != "e"], **options, **shape)
     assert len(one.axes[0].containers) == 1  # one dataset needs no line for all
-    empty = figure.draw(found, **options | {"strategy": "all"}, **shape)
+    empty = view.draw(figure, found, **options | {"strategy": "all"}, **shape)
     assert "tell a position preference" in empty.texts[0].get_text()

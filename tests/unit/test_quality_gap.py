@@ -12,10 +12,12 @@ from rubric_order.analyses.comparisons.quality_cells import estimate as quality_
 from rubric_order.analyses.comparisons.quality_gap import estimate as statistic
 from rubric_order.analyses.comparisons.quality_gap import figure, table
 from rubric_order.base.labels import Labels
+from rubric_order.figures import view
 from rubric_order.methods.comparisons import quality_gap
 
 A, B, TIE = 1, 2, 0
 STUDY = "judging_the_judges"
+BLOCK = {"study": STUDY, "profile": "default", "width_in": 6.5, "columns": 3}
 
 
 def judged(judge="j", *, quality, consistency=None, beta=0.5, questions=40, candidates=6, seed=0):
@@ -180,7 +182,7 @@ def test_figure_and_table(tmp_path):
     cells = quality_cells.estimate(tables, seed=1, forms={})
     found = statistic.estimate(tables, confidence=0.95, forms={})
     labels = Labels({"j0": "First", "j1": "Second"}, {})
-    drawn = figure.draw(cells, found, study=STUDY, profile="default", width_in=6.5, labels=labels)
+    drawn = view.draw(figure, cells, found, **BLOCK, labels=labels)
     own = cells[(cells["kind"] == "own") & (cells["judge"] == "j0")]
     points = drawn.axes[1].collections[1].get_offsets()
     assert np.allclose(points, own[["win_rate", "position_consistency"]])
@@ -203,7 +205,7 @@ def test_the_figure_marks_intervals_of_beta_that_go_on_beyond_the_frame():
     tables = [judged(name, quality=1.5, candidates=20, **size) for name, size in sizes.items()]
     cells = quality_cells.estimate(tables, seed=1, forms={})
     found = statistic.estimate(tables, confidence=0.95, forms={})
-    drawn = figure.draw(cells, found, study=STUDY, profile="default", width_in=6.5, labels=Labels({}, {}))
+    drawn = view.draw(figure, cells, found, **BLOCK, labels=Labels({}, {}))
     low, high = drawn.axes[5].get_ylim()
     rows = found[(found["quantity"] == "first_last") & (found["kind"] == "crossed")]
     for marker, end, beyond in ((CARETUP, high, rows["ci_high"] > high), (CARETDOWN, low, rows["ci_low"] < low)):

@@ -10,6 +10,7 @@ from rubric_order.analyses.position.score_effects import estimate as score_effec
 from rubric_order.analyses.position.score_effects import figure
 from rubric_order.analyses.position.score_effects import table as tables
 from rubric_order.base.labels import Labels
+from rubric_order.figures import view
 from rubric_order.methods.uncertainty import additive
 from rubric_order.prompts import orderings
 
@@ -175,10 +176,10 @@ def test_the_figure_shows_every_ordering_and_says_when_there_is_none():
     found = score_effects.estimate(table, **SETTINGS)
     keys = {"study": "s", "n": 5, "dataset": "all", "readouts": ["hard", "soft"], "labels": Labels({"j": "J"}, {})}
     size = {"width_in": 6.5, "row_height_in": 0.2, "columns": 3}
-    drawn = figure.draw(found, strategy="balanced", **keys, **size)
+    drawn = view.draw(figure, found, strategy="balanced", **keys, **size)
     names = [text.get_text() for text in drawn.axes[0].get_yticklabels()]
     assert names == [" ".join(map(str, row)) for row in orderings.balanced(5)]
     assert drawn.axes[0].get_title() == "J"
-    empty = figure.draw(found, strategy="all", **keys, **size)
+    empty = view.draw(figure, found, strategy="all", **keys, **size)
     assert "all" in empty.texts[0].get_text()
     plt.close("all")

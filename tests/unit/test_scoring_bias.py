@@ -23,6 +23,7 @@ from rubric_order.analyses.scoring.scoring_tendency import estimate as scoring_t
 from rubric_order.analyses.scoring.scoring_tendency import figure as tendency_figure
 from rubric_order.analyses.scoring.scoring_tendency import table as tendency_table
 from rubric_order.base.labels import Labels
+from rubric_order.figures import view
 from rubric_order.methods.agreement import variants
 
 BASES = {"s": ["baseline", "single"]}
@@ -404,26 +405,26 @@ FIGURE = {"study": "s", "dataset": "all", "n": 5, "width_in": 5, "row_height_in"
 
 def test_figures_have_a_row_for_each_variant(made):
     labels = Labels({"j": "Judge"}, {})
-    counts = tendency_figure.draw(made["scoring_tendency"], labels=labels, **FIGURE)
+    counts = view.draw(tendency_figure, made["scoring_tendency"], labels=labels, **FIGURE)
     rows = [tick.get_text() for tick in counts.axes[0].get_yticklabels()]
     assert rows[:3] == ["human", "labels", "baseline, single"]
     about = {"golden": "human", "quantity": "spearman", "readout": "hard", "labels": labels}
-    differences = accuracy_figure.draw(made["scoring_accuracy"], **about, **FIGURE)
+    differences = view.draw(accuracy_figure, made["scoring_accuracy"], **about, **FIGURE)
     rows = [tick.get_text() for tick in differences.axes[0].get_yticklabels()]
     assert rows == ["letter, single", "neutral_1, single", "reference_none, single"]
     alone = made["scoring_tendency"].query("dataset == 'd'")
-    assert tendency_figure.draw(alone, labels=labels, **FIGURE).axes
+    assert view.draw(tendency_figure, alone, labels=labels, **FIGURE).axes
     alone = made["scoring_accuracy"].query("dataset == 'd'")
-    assert accuracy_figure.draw(alone, **about, **FIGURE).axes
+    assert view.draw(accuracy_figure, alone, **about, **FIGURE).axes
     nothing = FIGURE | {"study": "other"}
-    assert not tendency_figure.draw(made["scoring_tendency"], labels=labels, **nothing).axes
-    assert not accuracy_figure.draw(made["scoring_accuracy"], **about, **nothing).axes
+    assert not view.draw(tendency_figure, made["scoring_tendency"], labels=labels, **nothing).axes
+    assert not view.draw(accuracy_figure, made["scoring_accuracy"], **about, **nothing).axes
     plt.close("all")
 
 
 def test_the_figure_of_accuracy_can_show_the_correlations_themselves_the_base_first(made):
     how = {"golden": "human", "quantity": "spearman", "readout": "hard", "labels": Labels({"j": "Judge"}, {})}
-    figure = accuracy_figure.draw(made["scoring_accuracy"], shown="correlation", **how, **FIGURE)
+    figure = view.draw(accuracy_figure, made["scoring_accuracy"], shown="correlation", **how, **FIGURE)
     axis = figure.axes[0]
     rows = [tick.get_text() for tick in axis.get_yticklabels()]
     assert rows == ["baseline, single", "letter, single", "neutral_1, single", "reference_none, single"]
@@ -441,7 +442,7 @@ def test_the_figure_of_tendencies_has_rows_of_further_studies_and_of_a_common_ro
         study="t", varied=first["varied"].replace({"letter": "roman"}), n_scores=first["n_scores"] + 100
     )
     both = pd.concat([second, first], ignore_index=True)
-    figure = tendency_figure.draw(both, labels=Labels({}, {}), also=["t"], **FIGURE | {"dataset": "d"})
+    figure = view.draw(tendency_figure, both, labels=Labels({}, {}), also=["t"], **FIGURE | {"dataset": "d"})
     axis = figure.axes[0]
     rows = [tick.get_text() for tick in axis.get_yticklabels()]
     assert rows[-1] == "roman, single"

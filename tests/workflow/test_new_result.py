@@ -46,12 +46,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from rubric_order.base.labels import Labels
+from rubric_order.figures.view import Layout, View
 
 CAPTION = "Mean score of each judge in study {study}."
 
 
-def draw(mean_score: pd.DataFrame, *, study: str, labels: Labels) -> Figure:
-    rows = mean_score[mean_score["study"] == study]
+def draw(mean_score: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
+    rows = view.rows(mean_score, "study")
     figure, axis = plt.subplots()
     axis.bar([labels.judge(name) for name in rows["judge"]], rows["estimate"])
     return figure

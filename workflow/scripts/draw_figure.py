@@ -9,7 +9,7 @@ from rubric_order.base import command_line
 from rubric_order.base.conditions import of_condition
 from rubric_order.base.keys import BASELINE, EVERY
 from rubric_order.base.labels import Labels, every_profile, in_order
-from rubric_order.figures import output
+from rubric_order.figures import output, view
 
 
 def main(
@@ -25,7 +25,8 @@ def main(
 
     Args:
         module: draws the figure.
-        statistics: files by the argument of `draw` that they are for; `settings` are the other arguments.
+        statistics: files by the argument of `draw` that they are for.
+        settings: the figure's block of config.
         labels: of judges and datasets.
         style: of all figures; `preset` of the settings says how large letters and lines are.
         note: a word across the figure; empty for none.
@@ -37,7 +38,7 @@ def main(
     if settings.get("profile") == EVERY:
         read, known = every_profile(read, known)
     read = {name: in_order(table, known) for name, table in read.items()}
-    drawn = importlib.import_module(module).draw(**read, **settings, labels=known)
+    drawn = view.draw(importlib.import_module(module), **read, **settings, labels=known)
     if note:
         drawn.text(0.5, 0.5, note, ha="center", va="center", rotation=20, size=40, color="0.5", alpha=0.25)
     output.save(drawn, outputs)

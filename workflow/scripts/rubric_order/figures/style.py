@@ -11,6 +11,8 @@ from matplotlib.image import AxesImage
 from matplotlib.markers import CARETDOWN, CARETLEFT, CARETRIGHT, CARETUP  # their tips are at the point
 from numpy.typing import ArrayLike
 
+from rubric_order.figures.view import Layout
+
 # Colours that differ in lightness too, and markers: they survive grey printing and colour blindness. What stands after
 # the seventh place has darker colours.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
@@ -92,24 +94,23 @@ def legend_above(figure: Figure, columns: int | None = None) -> None:
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns)
 
 
-def panels(count: int, columns: int, *, width_in: float, panel_height_in: float) -> tuple[Figure, np.ndarray, list]:
+def panels(count: int, layout: Layout, *, height_in: float | None = None) -> tuple[Figure, np.ndarray, list[Axes]]:
     """A figure of panels on common axes, row by row.
 
     Args:
         count: how many panels, at least one.
-        columns: panels a row, at most.
-        width_in, panel_height_in: width of the figure and height of a panel in inches.
+        height_in: height of a panel in inches; that of the layout by default.
 
     Returns:
         The figure; all its axes, rows by columns, of which those after the last panel are not shown; and the panels, of
         which the lowest of each column has the labels of the ticks below it.
     """
-    columns = min(columns, count)
+    columns = min(layout.columns, count)
     rows = -(-count // columns)
     figure, axes = plt.subplots(
         rows,
         columns,
-        figsize=(width_in, panel_height_in * rows),
+        figsize=(layout.width_in, (height_in or layout.height_in) * rows),
         sharex=True,
         sharey=True,
         squeeze=False,
@@ -201,8 +202,8 @@ def shares_from_0(axis: Axes, n: int) -> None:
     axis.set_ylim(0, max(axis.get_ylim()[1], 100 / n + 5))
 
 
-def nothing(reason: str, *, width_in: float) -> Figure:
+def nothing(reason: str, layout: Layout) -> Figure:
     """A figure that says why it is empty."""
-    figure = plt.figure(figsize=(width_in, scaled(1.0)))
+    figure = plt.figure(figsize=(layout.width_in, scaled(1.0)))
     figure.text(0.5, 0.5, reason, ha="center", va="center", wrap=True)
     return figure

@@ -17,6 +17,7 @@ from rubric_order.base.labels import Labels
 from rubric_order.base.readouts import Readout
 from rubric_order.cards.card import Card
 from rubric_order.cards.card import cards as make_cards
+from rubric_order.figures import view
 from rubric_order.library import estimates
 
 if TYPE_CHECKING:
@@ -173,42 +174,25 @@ def _shown(table: pd.DataFrame) -> pd.DataFrame:
     return chosen.dropna(axis=1, how="all").reset_index(drop=True)
 
 
-def _drawn(figure: str, statistics: Mapping[str, pd.DataFrame], **options: Any) -> Figure:
-    """A figure of the catalogue, of the first judge's strategy and scale."""
+def _drawn(name: str, statistics: Mapping[str, pd.DataFrame], **options: Any) -> Figure:
+    """A figure of the catalogue, of the first judge's strategy and scale.
+
+    A notebook shows it as the value of its cell, and not again as one that pyplot holds open.
+    """
     import matplotlib.pyplot as plt
 
-    table = statistics[figure]
-    judges = {name: name for name in table["judge"].unique()}
+    table = statistics[name]
+    judges = {judge: judge for judge in table["judge"].unique()}
     first = table.iloc[0]
     selection = {"study": "reads", "strategy": first["strategy"], "n": int(first["n"])}
     labels = Labels(judges=judges, datasets={"reads": "reads"})
     with plt.rc_context():
-        module = importlib.import_module(catalogue.module("figures", figure))
-        return _shown_once(module.draw(table, **selection, **SIZE, **options, labels=labels))
+        module = importlib.import_module(catalogue.module("figures", name))
+        figure = view.draw(module, table, **selection, **SIZE, **options, labels=labels)
+    plt.close(figure)
+    return figure
 
 
 def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:
-    table = statistics["budget_curve"]
-    from rubric_order.analyses.agreement.budget_curve import figure
-
-    judges = {name: name for name in table["judge"].unique()}
-    drawn = figure.draw(
-        table,
-        study="reads",
-        n=int(table["n"].iloc[0]),
-        strategies=list(table["strategy"].unique()),
-        measure="pearson",
-        readout=Readout.HARD,
-        panel_height_in=2.2,
-        labels=Labels(judges=judges, datasets={"reads": "reads"}),
-        **SIZE,
-    )
-    return _shown_once(drawn)
-
-
-def _shown_once(figure: Figure) -> Figure:
-    """A figure that a notebook shows as the value of its cell, and not again as one that pyplot holds open."""
-    import matplotlib.pyplot as plt
-
-    plt.close(figure)
-    return figure
+    options = {"strategies": list(statistics["budget_curve"]["strategy"].unique()), "panel_height_in": 2.2}
+    return _drawn("budget_curve", statistics, measure="pearson", readout=Readout.HARD, **options)

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from rubric_order.base.labels import Labels
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Correlation with human scores when k of an item's reads are averaged: mean over the subsets of k reads, over "
@@ -21,44 +22,29 @@ MEASURES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
 
 def draw(
-    budget_curve: pd.DataFrame,
-    *,
-    study: str,
-    n: int,
-    strategies: list[str],
-    measure: str,
-    readout: str,
-    width_in: float,
-    panel_height_in: float,
-    columns: int,
-    labels: Labels,
-    profile: str = "default",
-    cluster: str = "group",
+    budget_curve: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, strategies: list[str], measure: str
 ) -> Figure:
     """Mean correlation by number of reads: one panel a judge and dataset, one line a strategy.
 
     Bands are the middle 95% of the subsets of reads; the bars at the end are intervals of the last means, set apart so
-    that they do not hide each other.
+    that they do not hide each other. Each dataset starts a row of panels.
 
     Args:
         budget_curve: see `budget_curve.estimate`.
-        study, n, strategies, measure, readout, profile, cluster: which rows to draw.
-        width_in, panel_height_in: width of the figure and height of a panel in inches.
-        columns: panels a row, at most; each dataset starts a row.
-        labels: of judges and datasets.
+        strategies, measure: which curves to draw.
 
     Source: after Xu et al. (2026), Figure 9.
     """
-    reads = {"study": study, "profile": profile, "n": n, "strategy": strategies, "readout": readout, "cluster": cluster}
-    chosen = rows_with(budget_curve, **reads, statistic=measure, quantity="r")
+    curves = view.rows(budget_curve, "study", "profile", "n", "readout", "cluster", strategy=strategies)
+    chosen = rows_with(curves, statistic=measure, quantity="r")
     if chosen.empty:
-        reason = f"No items of study {study} with human scores and several reads"
-        return style.nothing(reason, width_in=width_in)
-    columns = min(columns, chosen["judge"].nunique())
+        reason = f"No items of study {view.study} with human scores and several reads"
+        return style.nothing(reason, layout)
+    columns = min(layout.columns, chosen["judge"].nunique())
     cells = _cells(chosen, columns)
     rows = 1 + max(row for row, _ in cells)
     # One row needs room beside its panels for the name of the vertical axis.
-    size = (width_in, max(panel_height_in * rows, style.scaled(2.4)))
+    size = (layout.width_in, max(layout.height_in * rows, style.scaled(2.4)))
     figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
     for cell, axis in np.ndenumerate(axes):
         axis.set_visible(cell in cells)
@@ -71,7 +57,7 @@ def draw(
         axes[cell].set_xlim(0.5, last + 0.5 + 0.06 * last * len(strategies))
         axes[cell].set_xticks(_ticks(last))
         axes[cell].tick_params(labelbottom=(cell[0] + 1, cell[1]) not in cells)
-    _name_bars(axes[next(iter(cells))], cluster)
+    _name_bars(axes[next(iter(cells))], view.cluster)
     for dataset in chosen["dataset"].unique():
         _on_one_scale([axes[cell] for cell, (_, other) in cells.items() if other == dataset])
     figure.supylabel(f"{MEASURES[measure]} with human scores")

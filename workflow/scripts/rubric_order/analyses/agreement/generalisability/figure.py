@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from rubric_order.base.labels import Labels
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Predicted correlation over items between the mean of k reads under {strategy} and the mean of k others "
@@ -19,38 +20,21 @@ CAPTION = (
 )
 
 
-def draw(
-    generalisability: pd.DataFrame,
-    *,
-    study: str,
-    strategy: str,
-    n: int,
-    readout: str,
-    width_in: float,
-    panel_height_in: float,
-    columns: int,
-    labels: Labels,
-    profile: str = "default",
-    cluster: str = "group",
-) -> Figure:
+def draw(generalisability: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Predicted reliability by number of reads: one panel a judge and dataset.
 
     Args:
         generalisability: see `generalisability.estimate`.
-        study, strategy, n, readout, profile, cluster: which rows to draw.
-        width_in, panel_height_in: width of the figure and height of a panel in inches.
-        columns: panels a row, at most.
-        labels: of judges and datasets.
     """
-    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "readout": readout, "cluster": cluster}
-    chosen = rows_with(generalisability, **reads).dropna(subset="orderings")
+    reads = view.rows(generalisability, "study", "profile", "strategy", "n", "readout", "cluster")
+    chosen = reads.dropna(subset="orderings")
     panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
     if not panels:
-        reason = f"No items of which all are read in the same orderings (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in)
-    figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=panel_height_in)
+        reason = f"No items of which all are read in the same orderings (strategy: {view.strategy})"
+        return style.nothing(reason, layout)
+    figure, axes, shown = style.panels(len(panels), layout)
     figure.set_figheight(
-        max(panel_height_in * len(axes) + style.scaled(0.6), style.scaled(2.4))
+        max(layout.height_in * len(axes) + style.scaled(0.6), style.scaled(2.4))
     )  # with the legend and the name of the axis
     last = int(chosen["orderings"].max())
     for axis, (dataset, judge) in zip(shown, panels, strict=True):

@@ -10,6 +10,7 @@ from rubric_order.base.labels import Labels
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "How well each strategy's mean scores agree with human scores, with {bootstrap[confidence]:.0%} jackknife "
@@ -23,49 +24,32 @@ QUANTITIES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": 
 READOUTS = {Readout.HARD: "", Readout.SOFT: ", option probabilities"}
 
 
-def draw(
-    human_agreement: pd.DataFrame,
-    *,
-    study: str,
-    n: int,
-    profile: str,
-    quantity: str,
-    cluster: str,
-    readouts: list[str],
-    width_in: float,
-    row_height_in: float,
-    columns: int,
-    labels: Labels,
-) -> Figure:
+def draw(human_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, quantity: str) -> Figure:
     """Agreement of each strategy's mean scores with human scores: one panel a dataset and readout, one row a judge.
+
+    The cluster is what the jackknife leaves out; ``both`` draws an interval of each.
 
     Args:
         human_agreement: see `human_agreement.estimate`.
-        study, n, profile: which reads to draw.
         quantity: one of `QUANTITIES`.
-        cluster: ``item`` or ``group``: what the jackknife leaves out; ``both`` draws an interval of each.
-        readouts: ``hard``, ``soft`` or both; a readout that no judge has is left out.
-        width_in, row_height_in: width of the figure and height of a row in inches.
-        columns: panels a row, at most.
-        labels: of judges and datasets.
 
     Source: after Xu et al. (2026), Figure 8.
     """
-    also_items, cluster = cluster == "both", "group" if cluster == "both" else cluster
-    reads = {"study": study, "profile": profile, "n": n, "readout": readouts}
-    whole = rows_with(human_agreement, **reads, quantity=quantity, criterion=EVERY).dropna(subset="estimate")
-    chosen = rows_with(whole, cluster=cluster)
-    items = rows_with(whole, cluster="item") if also_items else whole.iloc[:0]
+    reads = view.rows(human_agreement, "study", "profile", "n", readout=view.readouts)
+    whole = rows_with(reads, quantity=quantity, criterion=EVERY).dropna(subset="estimate")
+    both = view.cluster == "both"
+    chosen = rows_with(whole, cluster="group" if both else view.cluster)
+    items = rows_with(whole, cluster="item") if both else whole.iloc[:0]
     if chosen.empty:
-        reason = f"No human scores to agree with in study {study}, profile {profile}, n = {n}"
-        return style.nothing(reason, width_in=width_in)
+        reason = f"No human scores to agree with in study {view.study}, profile {view.profile}, n = {view.n}"
+        return style.nothing(reason, layout)
     judges = list(chosen["judge"].unique())
     strategies = [*STRATEGIES, *sorted(set(chosen["strategy"]) - set(STRATEGIES))]
     present = [name for name in strategies if (chosen["strategy"] == name).any()]
     present_in = set(zip(chosen["dataset"], chosen["readout"], strict=True))
-    panels = [(d, r) for r in readouts for d in chosen["dataset"].unique() if (d, r) in present_in]
-    height = row_height_in * len(judges) + style.scaled(0.35)
-    figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=height)
+    panels = [(d, r) for r in view.readouts for d in chosen["dataset"].unique() if (d, r) in present_in]
+    height = layout.height_in * len(judges) + style.scaled(0.35)
+    figure, axes, shown = style.panels(len(panels), layout, height_in=height)
     figure.set_figheight(figure.get_figheight() + style.scaled(0.55))
     for axis, (dataset, readout) in zip(shown, panels, strict=True):
         block, block_items = (rows_with(part, dataset=dataset, readout=readout) for part in (chosen, items))

@@ -13,6 +13,7 @@ from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Agreement of judges that compare the same candidates. Maps: share of prompts with the same choice, of all prompts "
@@ -27,29 +28,23 @@ LINE = 1.15  # height of a name, against its letters
 QUANTITIES = {"agreement": "Agreement", "agreement_decided": "Without ties", "kappa": "Kappa"}
 
 
-def draw(
-    judge_agreement: pd.DataFrame, *, study: str, profile: str, width_in: float, labels: Labels, columns: int = 4
-) -> Figure:
-    """Four panels a benchmark: three maps, and the distribution of disagreement.
+def draw(judge_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
+    """Four panels a benchmark: three maps, and the distribution of disagreement. Each benchmark starts a row.
 
     Args:
         judge_agreement: see `judge_agreement.estimate`.
-        study, profile: which reads to draw.
-        width_in: width of the figure in inches.
-        labels: of judges.
-        columns: panels a row, at most; each benchmark starts a row.
     """
-    chosen = rows_with(judge_agreement, study=study, profile=profile)
+    chosen = view.rows(judge_agreement, "study", "profile")
     if chosen.empty:
-        return style.nothing(f"Less than two judges in study {study}", width_in=width_in)
+        return style.nothing(f"Less than two judges in study {view.study}", layout)
     blocks = list(chosen.groupby(["benchmark", "dataset", "strategy", "n"], sort=False))
-    columns, side, names_in = _layout(chosen, labels, width_in=width_in, columns=min(columns, 4))
+    columns, side, names_in = _fitted(chosen, labels, layout)
     heights = np.full(-(-4 // columns), side + names_in + style.scaled(0.9))
     if 3 % columns == 0:  # the last panel has a row of its own, and no names
         heights[-1] = style.scaled(1.5)
     heights = np.tile(heights, len(blocks))
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": heights}
-    figure, axes = plt.subplots(len(heights), columns, figsize=(width_in, heights.sum()), **shape)
+    figure, axes = plt.subplots(len(heights), columns, figsize=(layout.width_in, heights.sum()), **shape)
     for row, ((benchmark, *_), block) in zip(axes.reshape(len(blocks), -1), blocks, strict=True):
         maps = {quantity: _matrix(rows_with(block, quantity=quantity)) for quantity in QUANTITIES}
         order = _clustered(maps["agreement"].to_numpy())
@@ -81,22 +76,19 @@ def draw(
     return figure
 
 
-def _layout(chosen: pd.DataFrame, labels: Labels, *, width_in: float, columns: int) -> tuple[int, float, float]:
+def _fitted(chosen: pd.DataFrame, labels: Labels, layout: Layout) -> tuple[int, float, float]:
     """Number of panels side by side, such that the names of all judges can be read beside each map.
-
-    Args:
-        columns: at most so many.
 
     Returns:
         Panels a row; the side of a map, and the length of the longest name beside it, in inches.
     """
     judges = {*chosen["judge"], *chosen["other"]} - {EVERY, ""}
-    longest = max((labels.judge(name) for name in judges), key=len)
+    longest, columns = max((labels.judge(name) for name in judges), key=len), min(layout.columns, 4)
     while True:
         size, before = FontProperties(size=plt.rcParams["xtick.labelsize"]).get_size_in_points(), 0.0
         while abs(size - before) > 0.01:  # smaller letters make shorter names, and those a larger map
             names_in = style.text_width(longest, size)
-            side = (width_in - names_in) / columns - style.scaled(0.25)
+            side = (layout.width_in - names_in) / columns - style.scaled(0.25)
             size, before = min(size, 72 * side / len(judges) / LINE), size
         if size >= LEAST_NAME or columns == 1:
             return columns, side, names_in

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
-from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Judges that compare answers, task by task. First: position consistency of each judge less that of the reference, "
@@ -37,29 +37,23 @@ def draw(
     judges_compared: pd.DataFrame,
     position_consistency: pd.DataFrame,
     *,
-    study: str,
-    profile: str,
-    reference: str | None,
-    width_in: float,
-    row_height_in: float,
+    view: View,
+    layout: Layout,
     labels: Labels,
+    reference: str | None,
 ) -> Figure:
     """Two maps a benchmark, judges by tasks.
 
     Args:
         judges_compared: see `judges_compared.estimate`. position_consistency: see `position_consistency.estimate`.
-        study, profile: which reads to draw.
         reference: the judge that consistency is compared with; None for the first one in config of each benchmark.
-        width_in, row_height_in: width of the figure and height of a judge's row in inches.
-        labels: of judges and datasets.
 
     Source: after Shi et al. (2025), Figure 6.
     """
-    reads = {"study": study, "profile": profile}
-    paired = rows_with(judges_compared, **reads, quantity="position_consistency")
-    alone = rows_with(position_consistency, **reads, quantity="preference_fairness", cluster="group")
+    paired = view.rows(judges_compared, "study", "profile", quantity="position_consistency")
+    alone = view.rows(position_consistency, "study", "profile", quantity="preference_fairness", cluster="group")
     if paired.empty or alone.empty:
-        return style.nothing(f"Less than two judges of comparisons in study {study}", width_in=width_in)
+        return style.nothing(f"Less than two judges of comparisons in study {view.study}", layout)
     panels = []
     for (benchmark, _), block in alone.groupby(["benchmark", "dataset"], sort=False):
         others = paired[paired["benchmark"] == benchmark]
@@ -71,16 +65,16 @@ def draw(
     size = plt.rcParams["xtick.labelsize"]
     judge_names = [labels.judge(name) for *_, table in panels for name in table["judge"].unique()]
     beside = style.text_width(max(judge_names, key=len, default=""), size) + style.scaled(0.15)
-    cells = {benchmark: (width_in - beside) / len(tasks) for benchmark, tasks in tasks_by_benchmark.items()}
+    cells = {benchmark: (layout.width_in - beside) / len(tasks) for benchmark, tasks in tasks_by_benchmark.items()}
     below = {
         benchmark: max(style.text_width(line, size) for task in tasks for line in _lines(task, cells[benchmark]))
         for benchmark, tasks in tasks_by_benchmark.items()
     }
-    heights = [row_height_in * count + style.scaled(0.5) for count in rows]
+    heights = [layout.height_in * count + style.scaled(0.5) for count in rows]
     for place, (benchmark, quantity, *_) in enumerate(panels):
         heights[place] += below[benchmark] if quantity == "preference_fairness" else 0
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": rows}
-    figure, axes = plt.subplots(len(panels), 1, figsize=(width_in, sum(heights)), **shape)
+    figure, axes = plt.subplots(len(panels), 1, figsize=(layout.width_in, sum(heights)), **shape)
     for axis, (benchmark, quantity, base, table) in zip(axes[:, 0], panels, strict=True):
         tasks = tasks_by_benchmark[benchmark]
         _draw_map(axis, table, tasks, labels, cell_in=cells[benchmark])

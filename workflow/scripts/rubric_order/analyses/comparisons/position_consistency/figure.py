@@ -11,6 +11,7 @@ from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Judges that compare answers, by task: position consistency, preference fairness (above 0: recency) and beta, "
@@ -32,45 +33,32 @@ QUANTITIES = {
 
 
 def draw(
-    position_consistency: pd.DataFrame,
-    *,
-    study: str,
-    profile: str,
-    cluster: str,
-    least_comparisons: int,
-    width_in: float,
-    row_height_in: float,
-    labels: Labels,
-    columns: int = 3,
+    position_consistency: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, least_comparisons: int
 ) -> Figure:
     """Panels of each benchmark, one panel a quantity, one line a task, one marker a judge.
 
+    The cluster is ``group``, the questions, or ``source``, what they share. Each benchmark starts a row.
+
     Args:
         position_consistency: see `position_consistency.estimate`.
-        study, profile: which reads to draw.
-        cluster: ``group``, the questions, or ``source``, what they share.
         least_comparisons: that a judge has decided in all orders of a task, for a point there.
-        width_in, row_height_in: width of the figure and height of a task in inches.
-        labels: of judges and datasets.
-        columns: panels a row, at most; each benchmark starts a row.
     """
-    chosen = rows_with(position_consistency, study=study, profile=profile, cluster=cluster, quantity=list(QUANTITIES))
+    chosen = view.rows(position_consistency, "study", "profile", "cluster", quantity=list(QUANTITIES))
     chosen = chosen.dropna(subset="estimate")
     chosen = chosen[_told_enough(chosen, least_comparisons)]
     if chosen.empty:
-        return style.nothing(f"No comparisons in several orders in study {study}", width_in=width_in)
+        return style.nothing(f"No comparisons in several orders in study {view.study}", layout)
     tasks = {name: _tasks(block) for name, block in chosen.groupby("benchmark", sort=False)}
-    columns = min(columns, len(QUANTITIES))
-    figure, axes = _panels(
-        [row_height_in * (len(benchmark_tasks) + 2) for benchmark_tasks in tasks.values()], columns, width_in
-    )
+    columns = min(layout.columns, len(QUANTITIES))
+    heights = [layout.height_in * (len(benchmark_tasks) + 2) for benchmark_tasks in tasks.values()]
+    figure, axes = _panels(heights, columns, layout.width_in)
     stacked = columns < len(QUANTITIES)
     reach = _reach(chosen)
     for axis, ends in zip(axes[0], [(-0.05, 1.05), (-1.1, 1.1), (-reach, reach) if reach else None], strict=True):
         axis.set_xlim(ends)
     for row, (benchmark, benchmark_tasks) in zip(axes, tasks.items(), strict=True):
         judges = list(chosen.loc[chosen["benchmark"] == benchmark, "judge"].unique())
-        marks = min(style.scaled(4), max(style.scaled(LEAST_MARK), 72 * row_height_in * 0.8 / len(judges)))
+        marks = min(style.scaled(4), max(style.scaled(LEAST_MARK), 72 * layout.height_in * 0.8 / len(judges)))
         for nth, (axis, (quantity, title)) in enumerate(zip(row, QUANTITIES.items(), strict=True)):
             if quantity != "position_consistency":
                 axis.axvline(0, zorder=1, label="no preferred position", **style.no_effect())

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from rubric_order.base.labels import Labels
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Cells of judge, candidate and task. First: consistency and fairness; no cell can be in the grey, where fairness "
@@ -38,32 +39,21 @@ NAMES = {
 
 
 def draw(
-    quality_cells: pd.DataFrame,
-    quality_gap: pd.DataFrame,
-    *,
-    study: str,
-    profile: str,
-    width_in: float,
-    labels: Labels,
-    columns: int = 3,
+    quality_cells: pd.DataFrame, quality_gap: pd.DataFrame, *, view: View, layout: Layout, labels: Labels
 ) -> Figure:
-    """Six panels a benchmark.
+    """Six panels a benchmark; each benchmark starts a row.
 
     Args:
         quality_cells: see `quality_cells.estimate`. quality_gap: see `quality_gap.estimate`.
-        study, profile: which reads to draw.
-        width_in: width of the figure in inches.
-        labels: of judges.
-        columns: panels a row, at most; each benchmark starts a row.
     """
-    cells, slopes = (rows_with(table, study=study, profile=profile) for table in (quality_cells, quality_gap))
+    cells, slopes = (view.rows(table, "study", "profile") for table in (quality_cells, quality_gap))
     if cells.empty:
-        return style.nothing(f"No comparisons in several orders in study {study}", width_in=width_in)
+        return style.nothing(f"No comparisons in several orders in study {view.study}", layout)
     keys = ["benchmark", "dataset", "strategy", "n"]
     blocks = list(cells.groupby(keys, sort=False))
-    columns = min(columns, len(PANELS) + 1)
+    columns = min(layout.columns, len(PANELS) + 1)
     rows = -(-(len(PANELS) + 1) // columns) * len(blocks)
-    size = (width_in, min(0.93 * width_in / columns, style.scaled(2.2)) * rows)
+    size = (layout.width_in, min(0.93 * layout.width_in / columns, style.scaled(2.2)) * rows)
     figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for (key, block), row in zip(blocks, axes.reshape(len(blocks), -1), strict=True):
         panels = row[: len(PANELS) + 1]

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from rubric_order.base.labels import Labels
-from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Shift of each criterion's mean score by its position in the prompt against its mean over positions, in points of "
@@ -26,16 +26,10 @@ LONGEST = 7  # letters in a cell: +0.25*, whose sign is wide
 def draw(
     criterion_order: pd.DataFrame,
     *,
-    study: str,
-    profile: str,
-    strategy: str,
-    n: int,
-    readout: str,
-    datasets: list[str] | None,
-    width_in: float,
-    row_height_in: float,
-    columns: int,
+    view: View,
+    layout: Layout,
     labels: Labels,
+    datasets: list[str] | None,
     names: dict[str, str],
 ) -> Figure:
     """Shift of each criterion's mean score by position: one panel a judge and dataset, on one diverging scale.
@@ -45,16 +39,12 @@ def draw(
 
     Args:
         criterion_order: see `criterion_order.estimate`.
-        study, profile, strategy, n, readout: which reads to draw.
         datasets: ids; all that the study has by default.
-        width_in, row_height_in: width of the figure and height of a row of cells in inches.
-        columns: panels a row, at most.
-        labels: of judges and datasets.
         names: how to write the ids of criteria.
 
     Source: after Xu et al. (2026), Figures 10 and 11.
     """
-    chosen = rows_with(criterion_order, study=study, profile=profile, strategy=strategy, n=n, readout=readout)
+    chosen = view.rows(criterion_order, "study", "profile", "strategy", "n", "readout")
     chosen = chosen[chosen["dataset"].isin(datasets)] if datasets else chosen
     panels = [
         (judge, dataset, block)
@@ -62,17 +52,19 @@ def draw(
         for judge, block in of_dataset.groupby("judge", sort=False)
     ]
     if not panels:
-        reason = f"No reads of study {study} in which every criterion meets every position (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in)
-    cells, heights = _cells(panels, columns := min(columns, len(panels)))
+        reason = (
+            f"No reads of study {view.study} in which every criterion meets every position (strategy: {view.strategy})"
+        )
+        return style.nothing(reason, layout)
+    cells, heights = _cells(panels, columns := min(layout.columns, len(panels)))
     margin = 2.2  # titles and labels, in rows of cells
-    size = (width_in, row_height_in * (sum(heights) + margin * len(heights)))
+    size = (layout.width_in, layout.height_in * (sum(heights) + margin * len(heights)))
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": heights}
     figure, axes = plt.subplots(len(heights), columns, figsize=size, **shape)
     reach = max(chosen.loc[chosen["quantity"] == "shift", "estimate"].abs().max(), 0.01)
     written = max(len(_name(name, names)) for name in chosen["criterion"].dropna().unique())
     beside = style.scaled(0.9) / columns + style.text_width("m" * (written + 2), plt.rcParams["ytick.labelsize"])
-    panel_in = width_in / columns - beside  # without the bar of colours and the names of criteria
+    panel_in = layout.width_in / columns - beside  # without the bar of colours and the names of criteria
     for place, axis in np.ndenumerate(axes):
         axis.set_visible(place in cells)
         if place in cells:

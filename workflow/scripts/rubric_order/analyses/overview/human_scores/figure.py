@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from rubric_order.base.keys import EVERY, HUMAN_SCORES, NO_SCORES
 from rubric_order.base.labels import Labels
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "How the human scores of each dataset and criterion are distributed, over all raters. Orange panels show reference "
@@ -18,22 +19,11 @@ CAPTION = (
 COLOURS = {"human": "#0072b2", "reference": "#e69f00"}
 
 
-def draw(
-    datasets: pd.DataFrame,
-    *,
-    width_in: float,
-    panel_height_in: float,
-    columns: int,
-    labels: Labels,
-    names: dict[str, str],
-) -> Figure:
+def draw(datasets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, names: dict[str, str]) -> Figure:
     """Share of each score among all raters' scores, with their mean: one panel a dataset, source and criterion.
 
     Args:
-        datasets: see `datasets.estimate`; a dataset without scores is left out.
-        width_in, panel_height_in: width of the figure and height of a panel in inches.
-        columns: panels a row, at most.
-        labels: of datasets.
+        datasets: see `datasets.estimate`; a dataset without scores is left out. All of it is shown, whatever the view.
         names: how to write the ids of criteria.
     """
     scored = datasets[(datasets["source"] != NO_SCORES) & (datasets["n_scores"] > 0)]
@@ -44,7 +34,7 @@ def draw(
         (several if len(criteria) > 1 else single).append(list(criteria.itertuples()))
     blocks = [*several, [panel for block in single for panel in block]]
     panels = [panel for block in blocks for panel in block]
-    columns = min(columns, max(1, *map(len, blocks)))
+    columns = min(layout.columns, max(1, *map(len, blocks)))
     # Each dataset of several criteria starts a row; those of one criterion share the last rows.
     cells, rows = {}, 0
     for block in blocks:
@@ -54,7 +44,7 @@ def draw(
     figure, axes = plt.subplots(
         rows,
         columns,
-        figsize=(width_in, panel_height_in * rows),
+        figsize=(layout.width_in, layout.height_in * rows),
         sharex=True,
         sharey=True,
         squeeze=False,

@@ -8,6 +8,7 @@ from rubric_order.base.labels import Labels
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Position preference: what each position of the prompt adds to the log-odds of the score that stands there, under "
@@ -19,41 +20,22 @@ CAPTION = (
 READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
 
 
-def draw(
-    position_preference: pd.DataFrame,
-    *,
-    study: str,
-    strategy: str,
-    n: int,
-    readouts: list[str],
-    width_in: float,
-    panel_height_in: float,
-    columns: int,
-    labels: Labels,
-    profile: str = "default",
-    cluster: str = "group",
-) -> Figure:
+def draw(position_preference: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Preference of each position: one panel a judge and readout, one line a dataset, with intervals.
 
     Args:
         position_preference: see `position_preference.estimate`.
-        study, strategy, n, profile: which reads to draw.
-        readouts: ``hard``, ``soft`` or both; a readout that a judge lacks is left out.
-        cluster: ``item`` or ``group``: what counts as the sample.
-        width_in, panel_height_in: width of the figure and height of a panel in inches.
-        columns: panels a row, at most.
-        labels: of judges and datasets.
     """
-    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "cluster": cluster}
-    chosen = rows_with(position_preference, **reads, quantity="preference").dropna(subset="estimate")
+    chosen = view.rows(position_preference, "study", "profile", "strategy", "n", "cluster", quantity="preference")
+    chosen = chosen.dropna(subset="estimate")
     present = set(zip(chosen["judge"], chosen["readout"], strict=True))
-    panels = [(j, r) for j in chosen["judge"].unique() for r in readouts if (j, r) in present]
+    panels = [(j, r) for j in chosen["judge"].unique() for r in view.readouts if (j, r) in present]
     if not panels:
-        reason = f"No reads of study {study} that tell a position preference (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in)
+        reason = f"No reads of study {view.study} that tell a position preference (strategy: {view.strategy})"
+        return style.nothing(reason, layout)
     datasets = list(chosen["dataset"].unique())
     datasets = [name for name in datasets if name != EVERY] if len(datasets) == 2 else datasets
-    figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=panel_height_in)
+    figure, axes, shown = style.panels(len(panels), layout)
     for axis, (judge, readout) in zip(shown, panels, strict=True):
         axis.axhline(0, zorder=1, label="no position preference", **style.no_effect())
         for place, dataset in enumerate(datasets):
@@ -66,8 +48,8 @@ def draw(
             name, look = labels.dataset(dataset), style.look(labels.place_of_dataset(dataset))
             axis.errorbar(x, y, yerr=spread, label=_name(dataset, name), zorder=2 + place, **look)
         title = labels.judge(judge)
-        axis.set_title(f"{title}\n{READOUTS[readout]}" if len(readouts) > 1 else title)
-        style.positions(axis, n)
+        axis.set_title(f"{title}\n{READOUTS[readout]}" if len(view.readouts) > 1 else title)
+        style.positions(axis, view.n)
     for axis in axes[:, 0]:
         axis.set_ylabel("Preference (log-odds)")
     figure.supxlabel("Position of the score option in the prompt")

@@ -9,6 +9,7 @@ from rubric_order.base.labels import Labels
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Share of each position of the prompt among the judge's selections, under strategy {strategy} with {n} score "
@@ -27,48 +28,30 @@ FORMS = ("{name}V {v} [{ends}], {counted}", "{name}V {v} [{ends}]")
 YLABEL = {Readout.HARD: "Share of selections (%)", Readout.SOFT: "Mean probability (%)"}
 
 
-def draw(
-    position_selection: pd.DataFrame,
-    *,
-    study: str,
-    strategy: str,
-    n: int,
-    readouts: list[str],
-    width_in: float,
-    panel_height_in: float,
-    columns: int,
-    labels: Labels,
-    profile: str = "default",
-    cluster: str = "group",
-) -> Figure:
+def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Share of each position: one panel a judge and readout, one line a dataset, with intervals and the uniform line.
 
     Args:
         position_selection: see `position_selection.estimate`.
-        study, strategy, n, profile: which reads to draw.
-        readouts: ``hard``, ``soft`` or both; a readout that a judge lacks is left out.
-        cluster: ``item`` or ``group``: what the bootstrap draws.
-        width_in, panel_height_in: width of the figure and height of a panel in inches.
-        columns: panels a row, at most.
-        labels: of judges and datasets.
 
     Source: after Xu et al. (2026), Figure 4.
     """
-    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "cluster": cluster}
-    chosen, sizes = (rows_with(position_selection, **reads, quantity=name) for name in ("share", "cramers_v"))
+    of_reads = view.rows(position_selection, "study", "profile", "strategy", "n", "cluster")
+    chosen, sizes = (rows_with(of_reads, quantity=name) for name in ("share", "cramers_v"))
     present = set(zip(chosen["judge"], chosen["readout"], strict=True))
-    panels = [(j, r) for j in chosen["judge"].unique() for r in readouts if (j, r) in present]
+    panels = [(j, r) for j in chosen["judge"].unique() for r in view.readouts if (j, r) in present]
     if not panels:
-        reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in)
+        reason = f"No reads of study {view.study} in which every score meets every position (strategy: {view.strategy})"
+        return style.nothing(reason, layout)
     datasets = list(chosen["dataset"].unique())
-    figure, axes, shown = style.panels(len(panels), columns, width_in=width_in, panel_height_in=panel_height_in)
+    figure, axes, shown = style.panels(len(panels), layout)
     several = len(datasets) > 1
-    panel_in = width_in / axes.shape[1] - style.scaled(0.5 / axes.shape[1] + 0.15)  # without the axis and the gaps
+    beside = style.scaled(0.5 / axes.shape[1] + 0.15)  # the axis and the gaps
+    panel_in = layout.width_in / axes.shape[1] - beside
     form, letters = _fitted(sizes, labels, several=several, panel_in=panel_in)
     counted = {} if form is FORMS[0] else _counted(sizes)
     for axis, (judge, readout) in zip(shown, panels, strict=True):
-        style.uniform_line(axis, n)
+        style.uniform_line(axis, view.n)
         for place, dataset in enumerate(datasets):
             line = rows_with(chosen, judge=judge, readout=readout, dataset=dataset)
             if line.empty:
@@ -79,13 +62,13 @@ def draw(
         own = rows_with(sizes, judge=judge, readout=readout)
         _write_sizes(axis, own, labels, several=several, form=form, letters=letters)
         title = labels.judge(judge)
-        axis.set_title(f"{title}\n{READOUTS[readout]}" if len(readouts) > 1 else title)
+        axis.set_title(f"{title}\n{READOUTS[readout]}" if len(view.readouts) > 1 else title)
     for axis in axes[:, 0]:
-        axis.set_ylabel("Share of each position (%)" if len(readouts) > 1 else YLABEL[readouts[0]])
+        axis.set_ylabel("Share of each position (%)" if len(view.readouts) > 1 else YLABEL[view.readouts[0]])
     figure.supxlabel("Position of the score option in the prompt")
-    style.shares_from_0(axes[0, 0], n)
+    style.shares_from_0(axes[0, 0], view.n)
     rows = max(len(axis.texts[0].get_text().splitlines()) for axis in shown)
-    _make_room(axes[0, 0], rows / max(panel_height_in - style.scaled(0.8), style.scaled(0.3)))
+    _make_room(axes[0, 0], rows / max(layout.height_in - style.scaled(0.8), style.scaled(0.3)))
     style.legend_above(figure, 5)
     return figure
 

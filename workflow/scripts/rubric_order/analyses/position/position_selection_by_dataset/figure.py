@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from rubric_order.base.labels import Labels
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Share of each position of the prompt among the selections of each judge, under strategy {strategy} with {n} "
@@ -17,40 +18,22 @@ CAPTION = (
 )
 
 
-def draw(
-    position_selection: pd.DataFrame,
-    *,
-    study: str,
-    strategy: str,
-    n: int,
-    readout: str,
-    width_in: float,
-    panel_height_in: float,
-    columns: int,
-    labels: Labels,
-    profile: str = "default",
-    cluster: str = "group",
-) -> Figure:
+def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Share of each position: one panel a dataset, one line a judge, with intervals and the uniform line.
 
     Args:
         position_selection: see `position_selection.estimate`.
-        study, strategy, n, readout, profile, cluster: which rows to draw.
-        width_in, panel_height_in: width of the figure and height of a panel in inches.
-        columns: panels a row, at most.
-        labels: of judges and datasets.
 
     Source: after Figure 5 of the earlier version of Xu et al.
     """
-    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "readout": readout, "cluster": cluster}
-    chosen = rows_with(position_selection, **reads, quantity="share")
+    chosen = view.rows(position_selection, "study", "profile", "strategy", "n", "readout", "cluster", quantity="share")
     datasets, judges = (list(chosen[key].unique()) for key in ("dataset", "judge"))
     if not datasets:
-        reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in)
-    figure, axes, shown = style.panels(len(datasets), columns, width_in=width_in, panel_height_in=panel_height_in)
+        reason = f"No reads of study {view.study} in which every score meets every position (strategy: {view.strategy})"
+        return style.nothing(reason, layout)
+    figure, axes, shown = style.panels(len(datasets), layout)
     for axis, dataset in zip(shown, datasets, strict=True):
-        style.uniform_line(axis, n)
+        style.uniform_line(axis, view.n)
         for place, judge in enumerate(judges):
             line = rows_with(chosen, dataset=dataset, judge=judge)
             if line.empty:
@@ -65,6 +48,6 @@ def draw(
     for axis in axes[:, 0]:
         axis.set_ylabel("Share of each position (%)")
     figure.supxlabel("Position of the score option in the prompt")
-    style.shares_from_0(axes[0, 0], n)
+    style.shares_from_0(axes[0, 0], view.n)
     style.legend_above(figure, 4)
     return figure

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from rubric_order.base.labels import Labels
-from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Smallest position bias (Cramér's V over {power[n]} positions) that a test of uniform selection at "
@@ -23,34 +23,19 @@ CAPTION = (
 DASHES = ((0, ()), (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 
 
-def draw(
-    power: pd.DataFrame,
-    *,
-    study: str,
-    profile: str,
-    strategy: str,
-    cluster: str,
-    width_in: float,
-    height_in: float,
-    labels: Labels,
-    columns: int = 2,
-) -> Figure:
+def draw(power: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Smallest detectable V against the number of items: assumed studies, and the reads of one study beside them.
+
+    Judges and datasets of the study are drawn at the scale of the assumed ones.
 
     Args:
         power: see `power.estimate`.
-        study, profile, strategy: whose judges and datasets are drawn, at the scale of the assumed studies.
-        cluster: what counts as the sample: ``item`` or ``group``.
-        width_in, height_in: width of the figure and height of a row of panels in inches.
-        labels: of judges and datasets.
-        columns: panels a row, at most.
     """
     assumed = power[power["source"] == "assumed"]
     n = int(assumed["n"].iloc[0])
-    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "cluster": cluster}
-    made = rows_with(power, **reads, source="measured")
+    made = view.rows(power, "study", "profile", "strategy", "cluster", source="measured", n=n)
     count = 1 if made.empty else 2
-    figure, axes, shown = style.panels(count, columns, width_in=width_in, panel_height_in=height_in)
+    figure, axes, shown = style.panels(count, layout)
     _draw_assumed(shown[0], assumed)
     if count == 2:
         _draw_made(shown[1], made, assumed, labels)

@@ -1,5 +1,7 @@
 """By how many points each ordering moves the mean score."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -9,6 +11,7 @@ from rubric_order.base.labels import Labels
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Mean score of the same items under each ordering of the score levels, less the mean over all orderings of "
@@ -21,42 +24,24 @@ MOST_NAMES = 24  # orderings that can be written at the axis
 LOOKS = {Readout.HARD: "selected option", Readout.SOFT: "option probabilities"}
 
 
-def draw(
-    score_effects: pd.DataFrame,
-    *,
-    study: str,
-    strategy: str,
-    n: int,
-    dataset: str,
-    readouts: list[str],
-    width_in: float,
-    row_height_in: float,
-    columns: int,
-    labels: Labels,
-    profile: str = "default",
-    cluster: str = "group",
-) -> Figure:
+def draw(score_effects: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Shift of the mean score under each ordering: one panel a judge, one row an ordering.
 
     Args:
         score_effects: see `score_effects.estimate`.
-        study, strategy, n, dataset, readouts, profile, cluster: which rows to draw; dataset ``all`` is all of them.
-        width_in, row_height_in: width of the figure and height of a row in inches.
-        columns: panels a row, at most.
-        labels: of judges and datasets.
     """
-    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "dataset": dataset}
-    chosen = rows_with(score_effects, **reads, readout=readouts, cluster=cluster, quantity="ordering")
+    chosen = view.rows(score_effects, "study", "profile", "strategy", "n", "dataset", "cluster", quantity="ordering")
+    chosen = rows_with(chosen, readout=view.readouts)
     if chosen.empty:
-        reason = f"No items of which all are read in the same orderings (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in)
+        reason = f"No items of which all are read in the same orderings (strategy: {view.strategy})"
+        return style.nothing(reason, layout)
     judges, orderings = list(chosen["judge"].unique()), list(chosen["ordering"].unique())
-    panel_height_in = min(row_height_in * len(orderings), row_height_in * MOST_NAMES) + style.scaled(0.4)
-    figure, axes, shown = style.panels(len(judges), columns, width_in=width_in, panel_height_in=panel_height_in)
-    figure.set_figheight(panel_height_in * len(axes) + style.scaled(0.7))  # with the legend and the name of the axis
+    height = layout.height_in * min(len(orderings), MOST_NAMES) + style.scaled(0.4)
+    figure, axes, shown = style.panels(len(judges), layout, height_in=height)
+    figure.set_figheight(height * len(axes) + style.scaled(0.7))  # with the legend and the name of the axis
     for axis, judge in zip(shown, judges, strict=True):
         of_judge = chosen[chosen["judge"] == judge]
-        _draw_panel(axis, of_judge, orderings, readouts)
+        _draw_panel(axis, of_judge, orderings, view.readouts)
         axis.set_title(
             labels.judge(judge) + (" (saturated)" if of_judge["flag"].str.contains("saturated").any() else "")
         )
@@ -71,7 +56,7 @@ def draw(
     return figure
 
 
-def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts: list[str]) -> None:
+def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts: Sequence[str]) -> None:
     present = [readout for readout in readouts if (shifts["readout"] == readout).any()]
     for place, readout in enumerate(present):
         line = shifts[shifts["readout"] == readout]

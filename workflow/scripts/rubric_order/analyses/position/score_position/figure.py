@@ -9,6 +9,7 @@ from matplotlib.image import AxesImage
 from rubric_order.base.labels import Labels
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Of the selections of each score, the percentage at each position, under strategy {strategy}. Colours show how far "
@@ -18,51 +19,33 @@ CAPTION = (
 )
 
 
-def draw(
-    score_position: pd.DataFrame,
-    *,
-    study: str,
-    strategy: str,
-    n: int,
-    dataset: str,
-    readout: str,
-    width_in: float,
-    panel_height_in: float,
-    columns: int,
-    labels: Labels,
-    profile: str = "default",
-    cluster: str = "group",
-) -> Figure:
+def draw(score_position: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Share of each position among the selections of each score: one heat map a judge, around the equal share.
 
     Numbers are percentages; bold ones have an interval that does not hold the equal share.
 
     Args:
         score_position: see `score_position.estimate`.
-        study, strategy, n, dataset, readout, profile, cluster: which rows to draw; dataset ``all`` is all of them.
-        width_in, panel_height_in: width of the figure and height of a panel in inches.
-        columns: panels a row, at most.
-        labels: of judges and datasets.
 
     Source: the earlier version of Xu et al., Table 5, as a picture.
     """
-    reads = {"study": study, "profile": profile, "strategy": strategy, "n": n, "dataset": dataset}
-    chosen = rows_with(score_position, **reads, readout=readout, cluster=cluster, quantity="share")
+    reads = view.rows(score_position, "study", "profile", "strategy", "n", "dataset", "readout", "cluster")
+    chosen = rows_with(reads, quantity="share")
     judges = list(chosen["judge"].unique())
     if not judges:
-        reason = f"No reads of study {study} in which every score meets every position (strategy: {strategy})"
-        return style.nothing(reason, width_in=width_in)
-    figure, axes, shown = style.panels(len(judges), columns, width_in=width_in, panel_height_in=panel_height_in)
-    furthest = max(100 * (chosen["estimate"] - 1 / n).abs().max(), 1)
+        reason = f"No reads of study {view.study} in which every score meets every position (strategy: {view.strategy})"
+        return style.nothing(reason, layout)
+    figure, axes, shown = style.panels(len(judges), layout)
+    furthest = max(100 * (chosen["estimate"] - 1 / view.n).abs().max(), 1)
     for axis, judge in zip(shown, judges, strict=True):
-        image = _draw_panel(axis, chosen[chosen["judge"] == judge], n, furthest)
+        image = _draw_panel(axis, chosen[chosen["judge"] == judge], view.n, furthest)
         axis.set_title(labels.judge(judge))
         axis.tick_params(length=0)
     for axis in axes[:, 0]:
         axis.set_ylabel("Score")
     figure.supxlabel("Position of the score in the prompt")
     bar = figure.colorbar(image, ax=axes, shrink=0.8, pad=0.02)
-    bar.set_label(f"Share less {100 / n:.3g}% (points)")
+    bar.set_label(f"Share less {100 / view.n:.3g}% (points)")
     bar.outline.set_visible(False)
     return figure
 

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
-from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Cramér's V of position selection, and Pearson's r with human scores, whose axis need not start at 0, by the "
@@ -25,19 +25,13 @@ def draw(
     position_selection: pd.DataFrame,
     human_agreement: pd.DataFrame,
     *,
+    view: View,
+    layout: Layout,
+    labels: Labels,
     setting: Mapping[str, Mapping[str, float | str | bool]],
-    study: str,
-    strategy: str,
-    n: int,
-    readout: str,
-    cluster: str,
     label: str,
     order: list[str],
-    width_in: float,
-    panel_height_in: float,
-    labels: Labels,
     names: dict[str, str],
-    columns: int = 2,
 ) -> Figure:
     """Cramer's V (left, or above) and Pearson's r against the setting: one row a dataset, one line a judge.
 
@@ -46,29 +40,23 @@ def draw(
         human_agreement: see `human_agreement.estimate`; a dataset without human scores has no panel on the right.
         setting: what is varied, as its values by judge and profile. Numbers are drawn to scale, other values at equal
             distances.
-        study, strategy, n, readout: which reads to draw.
-        cluster: ``item`` or ``group``: what the bootstrap draws.
         label: of the setting.
         order: of values that are not numbers; others follow in the order of the alphabet.
-        width_in, panel_height_in: width of the figure and height of a panel in inches.
-        labels: of judges and datasets.
         names: how to write the values of the setting.
-        columns: panels a row; with one, r stands below V.
 
     Source: after Xu et al. (2026), Figures 6 and 7.
     """
-    reads = {"study": study, "strategy": strategy, "n": n, "readout": readout, "cluster": cluster}
-    v = rows_with(position_selection, **reads, quantity="cramers_v")
-    r = rows_with(human_agreement, **reads, quantity="pearson", criterion=EVERY)
+    v = view.rows(position_selection, "study", "strategy", "n", "readout", "cluster", quantity="cramers_v")
+    r = view.rows(human_agreement, "study", "strategy", "n", "readout", "cluster", quantity="pearson", criterion=EVERY)
     v, r = (_with_values(table, setting) for table in (v, r))
     place_of, ticks = _places(v["value"], order)
     datasets, judges = v["dataset"].unique(), _swept(v, place_of)
     if not judges:
-        reason = f"No judge of study {study} has profiles with several values of {label.lower()}"
-        return style.nothing(reason, width_in=width_in)
+        reason = f"No judge of study {view.study} has profiles with several values of {label.lower()}"
+        return style.nothing(reason, layout)
     with_r = not r[r["judge"].isin(judges)]["estimate"].isna().all()
-    rows = len(datasets) * (1 + with_r) // (columns := min(columns, 1 + with_r))
-    size = (width_in, panel_height_in * rows + style.scaled(0.5))
+    rows = len(datasets) * (1 + with_r) // (columns := min(layout.columns, 1 + with_r))
+    size = (layout.width_in, layout.height_in * rows + style.scaled(0.5))
     figure, grid = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
     axes = _on_common_scales(grid.reshape(len(datasets), -1))
     apart = 0.03 * min(np.diff(sorted(ticks)), default=1)  # so that intervals of judges do not hide each other

@@ -9,6 +9,7 @@ from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "A correlation with golden scores ({golden}) under conditions and orders of the prompt ({shown}), with "
@@ -24,46 +25,34 @@ NAMES = {"spearman": "Spearman's ρ", "pearson": "Pearson's r"}
 def draw(
     scoring_accuracy: pd.DataFrame,
     *,
-    study: str,
-    dataset: str,
+    view: View,
+    layout: Layout,
+    labels: Labels,
     golden: str,
     quantity: str,
-    readout: str,
-    n: int,
-    width_in: float,
-    row_height_in: float,
-    columns: int,
-    labels: Labels,
-    profile: str = "default",
-    cluster: str = "group",
     shown: str = "difference",
 ) -> Figure:
     """A correlation, or its differences from the base: one panel a judge, one row a variant.
 
     Args:
         scoring_accuracy: see `scoring_accuracy.estimate`.
-        study, dataset, golden, quantity, readout, n, profile, cluster: which rows to draw; dataset ``all`` is all of
-            them.
+        golden, quantity: which rows to draw.
         shown: ``difference`` or ``correlation``.
-        width_in, row_height_in: width of the figure and height of a row in inches.
-        columns: panels a row, at most.
-        labels: of judges and datasets.
     """
-    of_study = rows_with(scoring_accuracy, study=study)
-    datasets = of_study.loc[of_study["varied"] != "", "dataset"].unique()
-    if dataset == EVERY and len(datasets) == 1:  # one dataset is all of them
-        dataset = datasets[0]
-    reads = {"profile": profile, "dataset": dataset, "n": n, "readout": readout, "cluster": cluster}
-    chosen = rows_with(of_study, **reads, golden=golden, quantity=quantity)
+    of_study = rows_with(scoring_accuracy, study=view.study)
+    datasets = of_study.loc[of_study["varied"] != "", "dataset"].unique()  # one dataset is all of them
+    dataset = datasets[0] if view.dataset == EVERY and len(datasets) == 1 else view.dataset
+    reads = view.rows(of_study, "profile", "n", "readout", "cluster", dataset=dataset)
+    chosen = rows_with(reads, golden=golden, quantity=quantity)
     if shown == "difference":
         chosen = chosen[chosen["kind"] != "base"]
     if chosen.empty:
-        reason = f"No golden scores ({golden}) of dataset {dataset} in study {study}"
-        return style.nothing(reason, width_in=width_in)
+        reason = f"No golden scores ({golden}) of dataset {dataset} in study {view.study}"
+        return style.nothing(reason, layout)
     chosen = chosen.assign(name=[f"{a}, {b}" for a, b in zip(chosen["varied"], chosen["order"], strict=True)])
     rows, judges = list(dict.fromkeys(chosen["name"])), list(chosen["judge"].unique())
-    height = row_height_in * len(rows) + style.scaled(0.7)
-    figure, _, panels = style.panels(len(judges), columns, width_in=width_in, panel_height_in=height)
+    height = layout.height_in * len(rows) + style.scaled(0.7)
+    figure, _, panels = style.panels(len(judges), layout, height_in=height)
     for axis, judge in zip(panels, judges, strict=True):
         of_judge = chosen[chosen["judge"] == judge].set_index("name")
         if shown == "difference":

@@ -11,6 +11,7 @@ from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Number of items that get each score, or none, under conditions and orders of the prompt, on the items that are "
@@ -22,44 +23,30 @@ CAPTION = (
 
 
 def draw(
-    scoring_tendency: pd.DataFrame,
-    *,
-    study: str,
-    dataset: str,
-    n: int,
-    width_in: float,
-    row_height_in: float,
-    columns: int,
-    labels: Labels,
-    profile: str = "default",
-    also: Sequence[str] = (),
+    scoring_tendency: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, also: Sequence[str] = ()
 ) -> Figure:
     """Counts of scores: one panel a judge, one row a variant or source of golden scores.
 
     Args:
         scoring_tendency: see `scoring_tendency.estimate`.
-        study, dataset, n, profile: which rows to draw; dataset ``all`` is all of them.
         also: further studies.
-        width_in, row_height_in: width of the figure and height of a row in inches.
-        columns: panels a row, at most.
-        labels: of judges and datasets.
     """
-    studies = list(dict.fromkeys((study, *also)))
-    datasets = rows_with(scoring_tendency, study=studies)["dataset"].unique()
-    if dataset == EVERY and len(datasets) == 1:  # one dataset is all of them
-        dataset = datasets[0]
-    chosen = rows_with(scoring_tendency, study=studies, profile=profile, dataset=dataset, n=n)
+    studies = list(dict.fromkeys((view.study, *also)))
+    of_studies = rows_with(scoring_tendency, study=studies)
+    datasets = of_studies["dataset"].unique()  # one dataset is all of them
+    dataset = datasets[0] if view.dataset == EVERY and len(datasets) == 1 else view.dataset
+    chosen = view.rows(of_studies, "profile", "n", dataset=dataset)
     chosen = chosen.sort_values("study", key=lambda names: names.map(studies.index), kind="stable")
     chosen = chosen.drop_duplicates(["judge", "varied", "order", "score"])
     if chosen.empty:
-        reason = f"No study {study} with several conditions or orders of dataset {dataset}"
-        return style.nothing(reason, width_in=width_in)
+        reason = f"No study {view.study} with several conditions or orders of dataset {dataset}"
+        return style.nothing(reason, layout)
     variants = [", ".join(filter(None, row)) for row in zip(chosen["varied"], chosen["order"], strict=True)]
     chosen = chosen.assign(name=variants)
     rows, scores = list(dict.fromkeys(variants)), sorted(chosen["score"].unique())
     judges = list(chosen["judge"].unique())
-    height = row_height_in * len(rows) + style.scaled(0.7)
-    figure, _, panels = style.panels(len(judges), columns, width_in=width_in, panel_height_in=height)
+    height = layout.height_in * len(rows) + style.scaled(0.7)
+    figure, _, panels = style.panels(len(judges), layout, height_in=height)
     for axis, judge in zip(panels, judges, strict=True):
         counts = chosen[chosen["judge"] == judge].pivot_table(index="name", columns="score", values="n_scores")
         _draw_panel(axis, counts.reindex(index=rows, columns=scores).to_numpy(), rows, scores)
