@@ -111,9 +111,9 @@ def probe(
         "template": template,
     }
     texts = [prompts.render(response, levels=levels, ordering=ordering, **fields) for ordering in shown]
-    for place, text, error in _answers(texts, shown, judge):
-        if error is not None or text is None:
-            yield Read(shown[place], None, error or "empty", text)
+    for place, text, failure in _answers(texts, shown, judge):
+        if failure is not None or text is None:
+            yield Read(shown[place], None, failure or "empty", text)
             continue
         choice = prompts.parse(text, n)
         yield Read(shown[place], None if choice.label is None else int(choice.label), choice.reason, text)

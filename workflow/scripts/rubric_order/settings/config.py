@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge, Len
-from pydantic import BaseModel, GetCoreSchemaHandler, ValidationError
+from pydantic import GetCoreSchemaHandler, ValidationError
 from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from rubric_order.base.errors import InputError
@@ -208,7 +208,7 @@ def _part(model: Any, place: tuple[str | int, ...]) -> Any:
 
 
 def _step(annotation: Any, key: str | int) -> Any:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
         field = annotation.model_fields.get(str(key))
         if field is None:
             return None
