@@ -67,8 +67,8 @@ GLUE = {
         "FIGURES = {": '    "mean_score": Shown(("mean_score",), "Scores", "Mean score, figure"),\n',
     },
     f"{LIBRARY}/settings/results.py": {
-        "TABLES: dict[str, Mapping[str, Key]] = {": BLOCK,
-        "FIGURES: dict[str, Mapping[str, Key]] = {": BLOCK,
+        "TABLES: dict[str, dict[str, Key]] = {": BLOCK,
+        "FIGURES: dict[str, dict[str, Key]] = {": BLOCK,
     },
 }
 

@@ -28,7 +28,7 @@ class References(Stage):
         return [name for name, block in blocks.items() if not (self.run.tells_costs and block.judges)]
 
     def steps(self, wildcards: Wildcards) -> list[str]:
-        """The answers to the steps before one of them, or to all steps; see `planning.references`."""
+        """The answers to the steps before one of them, or to all steps."""
         block, step = self.config.references[wildcards.dataset], wildcards.get("step")
         steps = references.steps(block.rounds)
         before = steps[: steps.index(step)] if step else steps

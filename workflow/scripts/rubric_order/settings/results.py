@@ -126,7 +126,7 @@ BY_POSITION = {
 }
 OF_GAPS = {**COMPARED, **SIZES, "columns": COLUMNS.but(3)}
 
-FIGURES: dict[str, Mapping[str, Key]] = {
+FIGURES: dict[str, dict[str, Key]] = {
     "position_selection": BY_POSITION,
     "score_effects": {
         **SHARED,
@@ -309,7 +309,7 @@ PLAIN_STUDIES = STUDIES.but(description="Studies to show.")
 CRITERIA = ROWS | {"study": STUDY.but("criterion_order")}
 COMPARING = {"study": STUDY.but("judging_the_judges"), "also": ALSO, "condition": CONDITION}
 
-TABLES: dict[str, Mapping[str, Key]] = {
+TABLES: dict[str, dict[str, Key]] = {
     "position_selection": {
         **ROWS,
         "strategy": IN_EVERY_POSITION_OR_RECORDED,
@@ -445,7 +445,7 @@ TABLES: dict[str, Mapping[str, Key]] = {
     "crossed_orders": {**CRITERIA, "n": N},
 }
 
-BLOCKS: Mapping[str, Mapping[str, Mapping[str, Key]]] = {"figures": FIGURES, "tables": TABLES}
+BLOCKS: Mapping[str, Mapping[str, dict[str, Key]]] = {"figures": FIGURES, "tables": TABLES}
 
 
 @functools.cache
@@ -456,9 +456,10 @@ def model(kind: str, name: str) -> type[Settings]:
         kind: ``figures`` or ``tables``.
         name: the result.
     """
+    block = BLOCKS[kind][name] | ({"preset": PRESET} if kind == "figures" else {})
     keys: dict[str, Any] = {
         key: (entry.type, setting(entry.default, entry.description, otherwise=entry.otherwise))
-        for key, entry in BLOCKS[kind][name].items()
+        for key, entry in block.items()
     }
     made = create_model(f"{kind}_{name}", __base__=Settings, **keys)
     made.GONE = {key: reason for (block, result, key), reason in GONE.items() if (block, result) == (kind, name)}
