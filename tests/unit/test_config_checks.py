@@ -5,10 +5,10 @@ import pytest
 import yaml
 from factories import demo_config
 
+from rubric_order import datasets
 from rubric_order.base.errors import InputError
 from rubric_order.config import checks, judges, loading
 from rubric_order.config.schema import fill_defaults, load, part_of
-from rubric_order.datasets import ADAPTERS
 from rubric_order.simulation.judge import Simulation
 
 
@@ -282,7 +282,7 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
         (
             "datasets/demo/adapter",
             "csv",
-            f"datasets/demo/adapter: 'csv' is not one of {', '.join(ADAPTERS)}",
+            f"datasets/demo/adapter: 'csv' is not one of {', '.join(map(repr, datasets.REGISTRY.names()))}",
         ),
         (
             "datasets/demo/files/tasks",

@@ -1,6 +1,5 @@
 """Checking a config: its shape against the schema, and then what a schema cannot say."""
 
-import difflib
 import functools
 import math
 import re
@@ -9,11 +8,10 @@ from collections.abc import Collection, Iterator, Mapping
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
-from rubric_order import catalogue, probes
-from rubric_order.base.errors import InputError
+from rubric_order import catalogue, datasets, probes
+from rubric_order.base.errors import InputError, nearest
 from rubric_order.base.keys import EVERY
 from rubric_order.config import judges, secrets
-from rubric_order.datasets import ADAPTERS
 from rubric_order.probes import Probe
 from rubric_order.prompts import conditions
 
@@ -129,12 +127,6 @@ def _unfit(text: str) -> str | None:
     return None
 
 
-def nearest(name: object, names: Collection[str]) -> str:
-    """The end of a message about a name that is unknown: the known one that is most like it, if one is."""
-    close = difflib.get_close_matches(str(name), list(names), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
 def _explain(error: ValidationError) -> str:
     path = "/".join(map(str, error.absolute_path)) or "top level"
     match error.validator:
@@ -189,11 +181,12 @@ def _problems(config: Mapping, ready: Collection[str]) -> Iterator[str]:
             yield from _problems_of_shown(f"{block}/{name}", settings, config["studies"], probes)
 
 
-def _problems_of_datasets(datasets: Mapping) -> Iterator[str]:
-    for name, dataset in datasets.items():
-        if dataset["adapter"] not in ADAPTERS:
-            close = nearest(dataset["adapter"], ADAPTERS)
-            yield f"datasets/{name}/adapter: {dataset['adapter']!r:.80} is not one of {', '.join(ADAPTERS)}{close}"
+def _problems_of_datasets(known: Mapping) -> Iterator[str]:
+    for name, dataset in known.items():
+        try:
+            datasets.REGISTRY.module(dataset["adapter"])
+        except InputError as error:
+            yield f"datasets/{name}/adapter: {error}"
         for file, source in dataset["files"].items():
             if "path" not in source and not ("url" in source and {"sha256", "git_blob"} & set(source)):
                 yield f"datasets/{name}/files/{file}: expected either 'path', or 'url' and 'sha256'"
@@ -324,13 +317,13 @@ def _problems_of_study(study: Mapping, known: Mapping) -> Iterator[str]:
         study: its settings.
         known: settings of those of its judges that are defined.
     """
-    if study["probe"] in probes.names():
-        yield from _problems_of_probe(study, probes.load(study["probe"]))
-    else:
-        close = nearest(study["probe"], probes.names())
-        yield f"/probe: {study['probe']!r:.80} is not one of {', '.join(map(repr, probes.names()))}{close}"
+    try:
+        probe = probes.load(study["probe"])
+    except InputError as error:
+        yield f"/probe: {error}"
         return
-    wanted = dict(probes.load(study["probe"]).PROMPTS).get(study["prompt"])
+    yield from _problems_of_probe(study, probe)
+    wanted = dict(probe.PROMPTS).get(study["prompt"])
     for judge, settings in known.items():
         if wanted is not None and settings["answer_format"] != wanted:
             detail = f"judge {judge!r} has answer_format {settings['answer_format']!r}"
