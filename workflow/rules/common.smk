@@ -16,7 +16,7 @@ PROJECT = Path(str(workflow.current_basedir)).parents[1]
 SCRIPTS = PROJECT / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from rubric_order import catalogue, probes
+from rubric_order import catalogue, datasets, probes
 from rubric_order.base import command_line, files
 from rubric_order.base.code_hash import code_version, constant
 from rubric_order.base.errors import InputError
@@ -25,7 +25,7 @@ from rubric_order.judging import answers, weights
 from rubric_order.judging.engines import ENGINES
 from rubric_order.planning import references
 from rubric_order.prompts import conditions
-from rubric_order.recorded import discovery
+from rubric_order.recorded import discovery, formats
 
 # Commands find the Python that runs Snakemake, also where its environment is not activated; with --sdm conda the
 # environment of a rule comes before it.
@@ -77,7 +77,7 @@ def code(script, *modules):
     """Params function: what an entry script and the library modules behind it do, as a hash.
 
     Modules that the script loads by name are given as paths in the library, with wildcards (`tables/{table}.py`), or
-    as functions of the wildcards that return one path or several.
+    as functions of the wildcards that return one path, one dotted name, or several.
     """
 
     def version(wildcards):
@@ -94,19 +94,24 @@ def hash_of_parser(wildcards):
 
 
 def adapter_module(wildcards):
-    """Path of the module that reads a dataset, in the library."""
-    return f"datasets/{item_source(wildcards)['adapter']}.py"
+    """Name of the module that reads a dataset."""
+    return datasets.REGISTRY.module(item_source(wildcards)["adapter"])
 
 
 def probe_module(wildcards):
-    """Path of the module of a study's probe, in the library."""
-    return f"probes/{config['studies'][wildcards.study]['probe']}.py"
+    """Name of the module of a study's probe."""
+    return probes.REGISTRY.module(config["studies"][wildcards.study]["probe"])
+
+
+def importer_modules(wildcards):
+    """Names of the modules that read recorded answers: which one reads a file is said by the file."""
+    return sorted({formats.REGISTRY.module(name) for name in formats.REGISTRY.names()})
 
 
 def reader_modules(wildcards):
-    """Paths of the probes' modules in the library that read a judge's first answers, where they decide on second requests."""
+    """Modules of the probes that read a judge's first answers, where they decide on second requests."""
     asks_again = config["judges"][wildcards.judge]["second_request"]
-    return sorted({f"probes/{probe}.py" for probe in probes_of(wildcards)}) if asks_again else "probes/__init__.py"
+    return sorted(map(probes.REGISTRY.module, {*probes_of(wildcards)})) if asks_again else "probes/__init__.py"
 
 
 def engine_module(wildcards):
@@ -282,7 +287,7 @@ def template(wildcards):
     study, judge = config["studies"][wildcards.study], config["judges"][wildcards.judge]
     if judge["template"] is not None:
         return os.path.relpath(judge["template"])
-    return source(f"resources/templates/{probe_of(wildcards).template(judge, study['prompt'])}.jinja")
+    return source(Path("resources/templates", f"{probe_of(wildcards).template(judge, study['prompt'])}.jinja"))
 
 
 def setting_values(block):

@@ -16,7 +16,7 @@ rule plan_recorded:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("plan_recorded.py"),
+        code=code("plan_recorded.py", importer_modules),
         entry=entry("plan_recorded.py"),
         judge=judge_settings,
         dataset=named_adapter,
@@ -39,7 +39,7 @@ rule read_recorded:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code("read_recorded.py"),
+        code=code("read_recorded.py", importer_modules),
         entry=entry("read_recorded.py"),
         judge=judge_settings,
     shell:
