@@ -31,7 +31,8 @@ from rubric_order.parsing.choices import CONFLICTING, EMPTY, NO_SCORE, TRUNCATED
 from rubric_order.parsing.one_score import normalise, strip_thinking
 from rubric_order.planning.reads import in_sample
 from rubric_order.planning.requests import namer
-from rubric_order.probes import Question, Shown, score_order
+from rubric_order.probes import Question, Shown
+from rubric_order.probes.score_order import ScoreOrder
 from rubric_order.prompts import conditions, frames
 from rubric_order.settings import judges
 from rubric_order.settings.judges import REVIEWING, WRITING, Judge
@@ -178,7 +179,7 @@ def _round(plan: Plan, turn: int, before: pd.DataFrame, responses: Mapping[str, 
             answered, blind, cut = _answer(answers[scored["request_id"]])
             if blind is None:
                 prefix = plan.settings[row["reviewer"]].answer_prefix
-                (choice,) = score_order.parse(prefix + answered, _blind_questions(plan.n), truncated=cut)
+                (choice,) = ScoreOrder().parse(prefix + answered, _blind_questions(plan.n), truncated=cut)
                 score, blind = (int(choice.label) if choice.label else None), choice.reason
         row |= {"verdict": verdict, "review": said, "review_failure": why}
         yield row | {"blind_score": score, "blind_failure": blind, "accepted": verdict == "yes"}
@@ -296,7 +297,7 @@ def _request(
 
 
 def _namer(plan: Plan, judge: str, profile: str) -> Callable[[bytes, int], str]:
-    return namer(plan.settings[judge].under(profile), plan.n, score_order)
+    return namer(plan.settings[judge].under(profile), plan.n, ScoreOrder())
 
 
 def _render(template: Template, slot: Slot, **values: object) -> str:

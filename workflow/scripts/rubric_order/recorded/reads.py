@@ -167,7 +167,7 @@ def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
     Raises:
         InputError: one does the other thing.
     """
-    others = records[records["format"].isin(formats.COMPARISONS) != compare]
+    others = records[records["format"].map(formats.compares) != compare]
     if len(others):
         first = others.iloc[0]
         does, expected = ("scores one text", "compare two") if compare else ("compares two texts", "score one")
