@@ -47,6 +47,13 @@ BUGS = (
         "return np.argsort(orderings, axis=0) + 1",
         ("test_permutations.py",),
     ),
+    Bug(  # a missing value passes where none may be missing
+        "contracts",
+        "contracts/contract.py",
+        "if not column.nullable and",
+        "if column.nullable and",
+        ("test_contracts.py",),
+    ),
     Bug(  # what is ready-made wins over what a user wrote
         "config",
         "config/loading.py",
