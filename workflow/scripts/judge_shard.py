@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rubric_order.base import command_line, files, locks
 from rubric_order.config import judges
+from rubric_order.contracts.reads import REQUESTS
 from rubric_order.judging import answers, starting, versions
 from rubric_order.judging import shard as judging
 from rubric_order.judging.second_requests import of_studies
@@ -40,6 +41,7 @@ def main(
         store: the judge's response store.
         output: file of the responses.
     """
+    REQUESTS.check(*requests)
     kept = Store(store)
     judge |= files.read_json(weights) if weights else {}
     files.remove_leftovers(store)

@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-import pandas as pd
-
 from rubric_order.base import command_line, files
+from rubric_order.contracts.items import ITEMS, PAIRS
 from rubric_order.recorded import rehearsal
 
 
@@ -17,9 +16,9 @@ def main(items: Path, pairs: Path, dataset: dict, judge: dict, output: Path) -> 
         dataset: its `name` and `adapter`.
         judge: its settings; `compares` says whether it compares texts or scores them.
     """
-    table = pd.read_parquet(items)
+    table = ITEMS.read(items)
     if judge["compares"]:
-        records = rehearsal.comparisons(table, pd.read_parquet(pairs), judge, adapter=dataset["adapter"])
+        records = rehearsal.comparisons(table, PAIRS.read(pairs), judge, adapter=dataset["adapter"])
     else:
         records = rehearsal.scores(table, judge)
     files.write_text("".join(json.dumps(record) + "\n" for record in records), output)

@@ -169,11 +169,6 @@ def read_tables(paths: list[Path], columns: list[str] | None = None) -> pd.DataF
     return pa.concat_tables(tables, promote_options="permissive").to_pandas()
 
 
-def each_table(paths: Iterable[Path], columns: list[str]) -> Iterator[pd.DataFrame]:
-    """Some columns of each Parquet file, file by file, so that only one is in memory."""
-    return (pq.read_table(path, columns=columns).to_pandas() for path in paths)
-
-
 def sha256(path: str | Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from rubric_order.base import files
 from rubric_order.config import judges
+from rubric_order.contracts.responses import RESPONSES
 from rubric_order.judging import versions
 
 TEXTS = ["request_id", "text", "error", "finish_reason", "constrained_text"]  # that scores depend on
@@ -30,9 +30,8 @@ def write(
         judge: the judge's settings.
         names: what the model may call itself, see `versions.counts`.
     """
-    table = pa.Table.from_pandas(responses, preserve_index=False)
-    files.write_parquet(
-        files.in_row_groups(table),
+    RESPONSES.write(
+        files.in_row_groups(RESPONSES.table(responses)),
         path,
         judge=judges.identity(judge, judges.FORMATS),
         studies=of_studies(responses, studies),

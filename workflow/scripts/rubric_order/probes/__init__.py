@@ -91,7 +91,7 @@ class Probe(Protocol):
         COMPARES: whether its units are pairs or lists of texts, which `comparisons` of a study choose.
         CROSSED: whether a second axis, the order of the score levels, can be varied together with the options.
         FIELDS: what a template of the user may write, with what it stands for.
-        COLUMNS: what its scores hold beside the plan's columns.
+        COLUMNS: what its scores hold beside the plan's columns; those of `contracts.scores.SCORES` are among them.
     """
 
     PERMUTES: str
