@@ -76,6 +76,19 @@ def test_docstrings_of_functions_and_classes_change_nothing(scripts, head):
 
 
 @pytest.mark.parametrize(
+    ("text", "entries"),
+    [
+        ("A = Column('a', 'int8', unit='tokens', meaning='Length of the answer.')\n", ""),
+        ("A = Column('a', 'int16', unit='points', meaning='Length.')\n", "a"),
+        ("A = other('a', 'int8', unit='tokens', meaning='Length.')\n", "a"),
+    ],
+)
+def test_what_a_column_means_counts_for_nothing_and_its_type_counts(scripts, text, entries):
+    changed_by(scripts, "rubric_order/plan.py", "A = Column('a', 'int8', unit='points', meaning='Length.')\n")
+    assert changed_by(scripts, "rubric_order/plan.py", text) == entries
+
+
+@pytest.mark.parametrize(
     ("before", "after"),
     [("x = 1", "x = 1.0"), ("x = None", "x = ''"), ("x = []", "x = [0]"), ("def f(): return", "def f(a): return")],
 )
@@ -202,7 +215,7 @@ def test_no_code_that_judges_is_part_of_what_draws_a_figure_or_a_table(root):
     for script, module in shown:
         library = closure(root, script, module) - {root / script}
         packages = {path.relative_to(root / "rubric_order").parts[0] for path in library}
-        assert packages <= {"base", "config", "methods", "analyses", "tables", "figures"}, module
+        assert packages <= {"base", "contracts", "methods", "analyses", "tables", "figures"}, module
 
 
 def test_a_table_counts_no_other_table(root):

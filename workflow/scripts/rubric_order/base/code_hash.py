@@ -1,8 +1,8 @@
 """Version of the code that a result depends on: a hash of a script and of the library modules that it uses.
 
-The hash is taken of the syntax, without comments, docstrings and layout, so that only a change of what the code does
-marks a result as out of date. What was found of a file is kept beside its compiled form, since every start of Snakemake
-asks for most of the library.
+The hash is taken of the syntax, without comments, docstrings, layout and descriptions of columns, so that only a change
+of what the code does marks a result as out of date. What was found of a file is kept beside its compiled form, since
+every start of Snakemake asks for most of the library.
 """
 
 import ast
@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PACKAGE = "rubric_order"
+DESCRIPTIONS = {"meaning", "unit"}  # of columns and contracts: arguments that people read on a page
 
 
 def code_version(script: Path, modules: Iterable[str] = ()) -> str:
@@ -122,6 +123,8 @@ def _of_syntax(source: bytes) -> tuple[str, frozenset[str]]:
             node, clean=False
         ):
             node.body = node.body[1:]
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("Column", "Contract"):
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in DESCRIPTIONS]
     parts: list[str] = []
     _write(tree, parts)
     return hashlib.blake2b("".join(parts).encode(), digest_size=8).hexdigest(), used

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.base.plugins import Plugins
+from rubric_order.contracts.items import PAIRS, RUBRICS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 CHANGES = ("Unicode form", "line ends", "surrounding space")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 PREFERENCES = ("a", "b", "tie")
-RUBRIC_COLUMNS = ["rubric_id", "criterion", "name", "short", "question", "levels"]
-PAIR_COLUMNS = ["dataset", "pair_id", "group_id", "criterion", "item_a", "item_b", "preference", "category"]
 
 log = logging.getLogger(__name__)
 _changed: dict[str, set[str]] = {change: set() for change in CHANGES}  # texts as they were, since `prepare` began
@@ -244,8 +243,8 @@ def _prepare_pairs(dataset: str, pairs: list[Pair], items: list[Item], kept: set
             expected = ", ".join(PREFERENCES)
             raise InputError(f"{pair.where}: field 'preference': expected {expected}, found {pair.preference!r:.60}")
         if {pair.item_a, pair.item_b} <= kept:
-            rows.append({"dataset": dataset} | {name: getattr(pair, name) for name in PAIR_COLUMNS[1:]})
-    return pd.DataFrame(rows, columns=PAIR_COLUMNS, dtype=object)
+            rows.append({"dataset": dataset} | {name: getattr(pair, name) for name in PAIRS.names[1:]})
+    return pd.DataFrame(rows, columns=PAIRS.names, dtype=object)
 
 
 def _prepare_items(
@@ -279,7 +278,7 @@ def _prepare_items(
         kept.append(_row(dataset, item))
     if not kept:
         raise InputError(f"dataset {dataset}: no items")
-    return pd.DataFrame(kept), pd.DataFrame(list(rubric_rows.values()), columns=RUBRIC_COLUMNS)
+    return pd.DataFrame(kept), pd.DataFrame(list(rubric_rows.values()), columns=RUBRICS.names)
 
 
 def _row(dataset: str, item: Item) -> dict:

@@ -98,7 +98,7 @@ class Probe(ABC):
         COMPARES: whether its units are pairs or lists of texts, which `comparisons` of a study choose.
         CROSSED: whether a second axis, the order of the score levels, can be varied together with the options.
         FIELDS: what a template of the user may write, with what it stands for; empty where users bring no template.
-        COLUMNS: what its scores hold beside the plan's columns.
+        COLUMNS: what its scores hold beside the plan's columns; those of `contracts.scores.SCORES` are among them.
     """
 
     PERMUTES: str

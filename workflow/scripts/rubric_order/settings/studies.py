@@ -133,8 +133,8 @@ class Study(Settings):
     probe: str = setting(
         "score_order",
         "What is permuted: the score levels of one rubric (score_order), the criteria of a prompt that asks for several"
-        " scores (criterion_order), two texts (pair_order), a list of texts (list_order), or what a probe of an installed"
-        " package says.",
+        " scores (criterion_order), two texts (pair_order), a list of texts (list_order), or what a probe of an"
+        " installed package says.",
     )
     datasets: SomeTexts = setting(..., "Ids under datasets.", reruns=JOINS)
     judges: SomeTexts = setting(..., "Ids under judges.", reruns=JOINS)
