@@ -16,7 +16,7 @@ DEMO := config/demo.yaml
 NAMED = $(if $(CONFIG),$(CONFIG),$(error CONFIG=FILE is missing))
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo run report plan-cost judge-status test test-slow test-all test-cluster lint docs docs-links config-reference rule-graph clean
+.PHONY: help env demo run report plan-cost judge-status test test-slow test-all test-cluster lint docs docs-links config-reference contracts-page rule-graph clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-16s %s\n", $$1, $$2}'
@@ -53,7 +53,7 @@ test-all: env ## run both in one go: all tests but those on a cluster
 test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes
 	$(BIN)/pytest tests/cluster
 
-lint: env ## check layout, style, and types of what import rubric_order offers
+lint: env ## check layout, style, and types of what import rubric_order offers and of contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -71,6 +71,9 @@ docs-links: $(VENV)/.docs ## ask for every page of other sites that the document
 config-reference: env ## write docs/config.md, the reference of all keys of a config, and the schema for editors
 	PYTHONPATH=workflow/scripts $(BIN)/python -m rubric_order.settings.reference > docs/config.md
 	PYTHONPATH=workflow/scripts $(BIN)/python -m rubric_order.settings.schema > workflow/schemas/config.schema.json
+
+contracts-page: env ## write docs/contracts.md, the columns of the files that stages hand on
+	$(BIN)/python -m rubric_order.contracts > docs/contracts.md
 
 rule-graph: env ## draw docs/images/rule_graph.svg, the picture of the rules; needs dot of graphviz
 	graph=$$($(BIN)/snakemake --rulegraph --quiet all --nolock --configfile config/papers/position_bias_small.yaml) \

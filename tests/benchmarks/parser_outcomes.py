@@ -33,7 +33,7 @@ def dump(folder: Path) -> None:
     files = sorted({file for judge in discovery.discover(folder).values() for file in judge["files"]})
     for file in files:
         for record in formats.read(Path(file)):
-            if record["format"] in formats.COMPARISONS:
+            if formats.compares(record["format"]):
                 options = record["options"]
                 choice = verdict.parse_verdict(record["response"], options, tie=len(options) == 3)
             elif record["prompt_style"] == "mcq":

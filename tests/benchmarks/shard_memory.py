@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from rubric_order.base import files
+from rubric_order.contracts.reads import REQUESTS
 from rubric_order.judging import store as stores
-from rubric_order.planning import requests as planned
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARDS, OF_A_UNIT, CHARACTERS = 64, 10, 1500
@@ -66,7 +66,7 @@ def write_requests(path: Path, number: int) -> None:
                 "options": [list("12345")] * len(rows),
                 "questions": [QUESTION] * len(rows),
             }
-            yield pa.table({key: columns[key] for key in planned.SCHEMA.names}, schema=planned.SCHEMA)
+            yield pa.table({key: columns[key] for key in REQUESTS.names}, schema=REQUESTS.schema)
 
     files.write_parquet(groups(), path)
 

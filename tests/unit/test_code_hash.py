@@ -76,6 +76,19 @@ def test_docstrings_of_functions_and_classes_change_nothing(scripts, head):
 
 
 @pytest.mark.parametrize(
+    ("text", "entries"),
+    [
+        ("A = Column('a', 'int8', unit='tokens', meaning='Length of the answer.')\n", ""),
+        ("A = Column('a', 'int16', unit='points', meaning='Length.')\n", "a"),
+        ("A = other('a', 'int8', unit='tokens', meaning='Length.')\n", "a"),
+    ],
+)
+def test_what_a_column_means_counts_for_nothing_and_its_type_counts(scripts, text, entries):
+    changed_by(scripts, "rubric_order/plan.py", "A = Column('a', 'int8', unit='points', meaning='Length.')\n")
+    assert changed_by(scripts, "rubric_order/plan.py", text) == entries
+
+
+@pytest.mark.parametrize(
     ("before", "after"),
     [("x = 1", "x = 1.0"), ("x = None", "x = ''"), ("x = []", "x = [0]"), ("def f(): return", "def f(a): return")],
 )
@@ -202,7 +215,7 @@ def test_no_code_that_judges_is_part_of_what_draws_a_figure_or_a_table(root):
     for script, module in shown:
         library = closure(root, script, module) - {root / script}
         packages = {path.relative_to(root / "rubric_order").parts[0] for path in library}
-        assert packages <= {"base", "config", "methods", "analyses", "tables", "figures"}, module
+        assert packages <= {"base", "contracts", "methods", "analyses", "tables", "figures"}, module
 
 
 def test_a_table_counts_no_other_table(root):
@@ -224,3 +237,67 @@ def closure(root, script, module):
             _, imported = code_hash._read(path, path.stat().st_mtime_ns)
             pending += [found for name in imported for found in code_hash._files(root, name)]
     return seen
+
+
+@pytest.fixture
+def other(tmp_path_factory, monkeypatch):
+    """A folder on the path, with packages that nobody has imported."""
+    folder = tmp_path_factory.mktemp("other")
+    for name in ("letters/__init__.py", "letters/probe.py", "letters/data/deep.py", "space/one/a.py", "space/two/b.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("X = 1\n")
+    for name in ("space/one/__init__.py", "space/two/__init__.py", "alone.py"):
+        (folder / name).write_text("from rubric_order import plan\n\nraise RuntimeError\n")
+    monkeypatch.syspath_prepend(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("module", "counted", "others"),
+    [
+        ("letters.probe", ["letters/__init__.py", "letters/probe.py", "letters/data/deep.py"], ["alone.py"]),
+        ("space.one.a", ["space/one/__init__.py", "space/one/a.py"], ["space/two/b.py", "letters/probe.py"]),
+        ("alone", ["alone.py"], ["letters/probe.py"]),
+    ],
+)
+def test_of_another_package_all_modules_count_and_none_is_imported(scripts, other, module, counted, others):
+    for name in counted:
+        before = code_version(scripts / "entry_c.py", [module])
+        (other / name).write_text(f"# A comment.\n{(other / name).read_text()}")
+        code_hash._read.cache_clear()
+        assert code_version(scripts / "entry_c.py", [module]) == before
+        (other / name).write_text(f"{(other / name).read_text()}ADDED = 1\n")
+        code_hash._read.cache_clear()
+        assert code_version(scripts / "entry_c.py", [module]) != before
+    before = code_version(scripts / "entry_c.py", [module])
+    for name in others:
+        (other / name).write_text("ADDED = 1\n")
+    code_hash._read.cache_clear()
+    assert code_version(scripts / "entry_c.py", [module]) == before
+    assert not {"letters", "space.one", "alone"} & {*sys.modules}
+    assert not list(other.rglob("*.json"))
+
+
+def test_what_another_package_imports_of_the_library_counts(scripts, other):
+    before = code_version(scripts / "entry_c.py", ["alone"])
+    changed_by(scripts, "rubric_order/deep.py", "VALUE = [1, 3]\n")
+    assert code_version(scripts / "entry_c.py", ["alone"]) != before
+
+
+def test_the_version_does_not_depend_on_where_another_package_lies(scripts, other, tmp_path_factory, monkeypatch):
+    before = code_version(scripts / "entry_c.py", ["letters.probe"])
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    shutil.move(other / "letters", elsewhere / "letters")
+    monkeypatch.syspath_prepend(elsewhere)
+    assert code_version(scripts / "entry_c.py", ["letters.probe"]) == before
+
+
+@pytest.mark.parametrize("module", ["absent", "absent.probe", "space.absent", "rubric_order.figures.absent"])
+def test_a_module_that_no_package_has_is_an_error(scripts, other, module):
+    with pytest.raises(FileNotFoundError, match="absent"):
+        code_version(scripts / "entry_c.py", [module])
+
+
+def test_a_dotted_name_of_the_library_is_its_module(scripts):
+    dotted, path = "rubric_order.figures.pies", "figures/pies.py"
+    assert code_version(scripts / "entry_c.py", [dotted]) == code_version(scripts / "entry_c.py", [path])

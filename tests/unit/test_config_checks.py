@@ -6,8 +6,8 @@ import yaml
 from factories import demo_config
 from pydantic import ValidationError
 
+from rubric_order import datasets
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import ADAPTERS
 from rubric_order.run import checks, loading
 from rubric_order.settings import judges, schema, values
 from rubric_order.settings.config import Config
@@ -285,7 +285,7 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
         (
             "datasets/demo/adapter",
             "csv",
-            f"datasets/demo/adapter: 'csv' is not one of {', '.join(ADAPTERS)}",
+            f"datasets/demo/adapter: 'csv' is not one of {', '.join(map(repr, datasets.REGISTRY.names()))}",
         ),
         (
             "datasets/demo/files/tasks",

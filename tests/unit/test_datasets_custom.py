@@ -414,7 +414,7 @@ def test_the_worked_example_is_a_valid_config_that_stands_alone(root):
     config = yaml.safe_load((root / "config/examples/custom.yaml").read_text(encoding="utf-8"))
     config = completed(config, root)
     assert list(config["judges"]) == config["studies"]["position_bias"]["judges"]
-    assert config["datasets"]["my_items"]["adapter"] in datasets.ADAPTERS
+    assert config["datasets"]["my_items"]["adapter"] in datasets.REGISTRY.names()
 
 
 def test_the_page_on_custom_data_lists_every_column(root):

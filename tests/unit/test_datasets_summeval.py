@@ -221,7 +221,7 @@ def test_a_criterion_without_a_rubric_is_an_error(write, tmp_path):
 def test_the_config_names_the_rubrics_and_a_pinned_file_of_each_system(root):
     block = yaml.safe_load((root / "config/datasets/summeval.yaml").read_text(encoding="utf-8"))["datasets"]["summeval"]
     assert block["adapter"] == "summeval"
-    assert list(block["files"]) == list(summeval.FILES)
+    assert list(block["files"]) == list(summeval.SummEval.files)
     for system in summeval.SYSTEMS:
         source = block["files"][system]
         name = f"{system.upper()}_outputs_annotations.jsonl"

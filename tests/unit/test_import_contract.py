@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PLANTED = {  # by module: imports that it must not have
     "base/files.py": "rubric_order.settings.judges",
+    "contracts/contract.py": "rubric_order.datasets.rubrics",
     "datasets/fetching.py": "rubric_order.planning",
     "judging/store.py": "rubric_order.methods.uncertainty.resampling",
     "methods/tidy.py": "rubric_order.analyses.position.power.estimate",

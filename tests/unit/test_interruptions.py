@@ -20,7 +20,7 @@ from rubric_order.judging import engines
 from rubric_order.judging import shard as judging
 from rubric_order.judging.store import Store
 from rubric_order.planning.requests import namer
-from rubric_order.probes import score_order
+from rubric_order.probes.score_order import ScoreOrder
 from rubric_order.settings.judges import Judge
 
 CHUNK = 16
@@ -130,7 +130,7 @@ def make_jobs(judge):
     orderings = [list(ordering) for ordering in itertools.islice(itertools.permutations(range(1, 6)), 10)]
     rows = [(f"item-{item:02d}", ordering) for item in range(100) for ordering in orderings]
     prompts = [f"{item} {ordering}" for item, ordering in rows]
-    name = namer(judge, 5, score_order)
+    name = namer(judge, 5, ScoreOrder())
     requests = request_table(*(name(prompt.encode(), 0) for prompt in prompts), prompt=prompts, repeat=0).assign(
         unit_id=[item for item, _ in rows], ordering=[ordering for _, ordering in rows]
     )

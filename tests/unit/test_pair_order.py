@@ -14,9 +14,12 @@ from rubric_order.datasets import Item, Pair, Turn
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.planning import reads as planned
 from rubric_order.planning import requests as asked
-from rubric_order.probes import Shown, _candidates, list_order, pair_order
+from rubric_order.probes import Shown, _candidates
+from rubric_order.probes.list_order import drawn
 from rubric_order.prompts import frames, orderings
 from rubric_order.scoring.scores import score_reads
+
+list_order, pair_order = map(probes.load, ("list_order", "pair_order"))
 
 CHOSEN = {"pairs": "given", "sample": None, "lists": 2, "seed": 1}
 GUIDE = Rubric("guide", "clarity", "<Evaluating Guidance>", levels=())
@@ -107,9 +110,8 @@ def test_lists_are_of_different_candidates_and_the_same_in_every_group(units, fo
     assert len(lists) == 3  # four candidates make one list of three
     assert len(units(list_order, four, n=3, sample=2)) == 2
     assert len({tuple(unit.about["candidates"]) for unit in lists}) == 1
-    assert list_order.drawn(four[0], 2, 9, seed=1) != list_order.drawn(four[0], 2, 9, seed=3)
-    drawn = list_order.drawn(four[0], 2, 9, seed=1)
-    assert sorted(name for names in drawn for name in names) == ["base", "x", "y", "z"]
+    assert drawn(four[0], 2, 9, seed=1) != drawn(four[0], 2, 9, seed=3)
+    assert sorted(name for names in drawn(four[0], 2, 9, seed=1) for name in names) == ["base", "x", "y", "z"]
     with pytest.raises(InputError, match="takes 5 candidates that answer the same questions; found 4"):
         units(list_order, four, n=5)
 

@@ -16,10 +16,11 @@ from rubric_order.base.errors import InputError
 from rubric_order.judging.second_requests import second_id
 from rubric_order.planning import reads as planned
 from rubric_order.planning import requests as asked
-from rubric_order.probes import criterion_order, score_order
 from rubric_order.prompts import frames
 from rubric_order.settings import judges
 from rubric_order.settings.base import Role, fields
+
+criterion_order, score_order = map(probes.load, ("criterion_order", "score_order"))
 
 DESIGN = {"scales": [5], "strategies": ["balanced", "random", "fixed"], "budget": None, "seed": 1}
 NO_PAIRS = pd.DataFrame()

@@ -15,11 +15,14 @@ from rubric_order.judging.engines.vllm_offline import lines_pattern, read_severa
 from rubric_order.parsing.choices import numbers
 from rubric_order.planning import reads as planned
 from rubric_order.planning import requests as asked
-from rubric_order.probes import Question, Shown, criterion_order, score_order
+from rubric_order.probes import Question, Shown
+from rubric_order.probes.criterion_order import texts as texts_of
 from rubric_order.prompts import frames, orderings
 from rubric_order.scoring.scores import score_reads
 from rubric_order.settings.base import Role, fields
 from rubric_order.settings.judges import Judge
+
+criterion_order, score_order = map(probes.load, ("criterion_order", "score_order"))
 
 CRITERIA = ("wit", "plot", "fine_style")
 
@@ -76,10 +79,10 @@ def test_every_probe_offers_what_the_protocol_says(name):
     assert set(probe.IDENTITY) <= set(fields(Judge, {Role.FORMAT}))
     assert probe.STRATEGIES
     assert {"question", "score", "position", "pattern", "failure", "expected_score"} <= set(probe.COLUMNS)
-    assert not set(vars(probes.Probe)["__annotations__"]) - set(vars(probe))
+    assert all(hasattr(probe, name) for name in vars(probes.Probe)["__annotations__"])
 
 
-def test_probes_are_the_modules_of_the_package():
+def test_probes_are_those_that_are_registered():
     assert probes.names() == ("criterion_order", "list_order", "pair_order", "score_order")
 
 
@@ -87,7 +90,7 @@ def test_probes_are_the_modules_of_the_package():
 
 
 def test_items_of_one_text_are_one_unit_with_its_criteria_in_the_order_of_the_items(two):
-    texts = criterion_order.texts(*two[:2])
+    texts = texts_of(*two[:2])
     assert texts["unit_id"].tolist() == ["g-a", "h-b"]
     assert texts["criterion_ids"].tolist() == [list(CRITERIA), list(reversed(CRITERIA))]
     assert texts["criterion_names"].tolist() == [["Wit", "Plot", "Fine style"], ["Fine style", "Plot", "Wit"]]
@@ -97,7 +100,7 @@ def test_items_of_one_text_are_one_unit_with_its_criteria_in_the_order_of_the_it
 
 def test_several_texts_of_one_candidate_are_counted():
     tables = prepare(*(item(criterion=name, response=text) for text in ("one", "two") for name in CRITERIA))
-    assert criterion_order.texts(*tables[:2])["unit_id"].tolist() == ["g-a", "g-a-2"]
+    assert texts_of(*tables[:2])["unit_id"].tolist() == ["g-a", "g-a-2"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,7 @@ def test_several_texts_of_one_candidate_are_counted():
 )
 def test_texts_that_cannot_be_asked_about_are_one_error(items, message):
     with pytest.raises(InputError, match="dataset 'd'") as error:
-        criterion_order.texts(*prepare(*items)[:2])
+        texts_of(*prepare(*items)[:2])
     assert message in str(error.value)
 
 
@@ -124,7 +127,7 @@ def test_one_criterion_twice_is_an_error():
     again = item()
     again.item_id = "other"
     with pytest.raises(InputError, match="criterion 'wit' stands twice"):
-        criterion_order.texts(*prepare(item(), item(criterion="plot"), again)[:2])
+        texts_of(*prepare(item(), item(criterion="plot"), again)[:2])
 
 
 # Prompts.

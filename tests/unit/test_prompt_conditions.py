@@ -8,13 +8,15 @@ import pandas as pd
 import pytest
 from factories import ROOT, complete_judge
 
-from rubric_order import datasets
+from rubric_order import datasets, probes
 from rubric_order.base.errors import InputError
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.planning import reads as planned
 from rubric_order.planning import requests as asked
-from rubric_order.probes import Shown, score_order
+from rubric_order.probes import Shown
 from rubric_order.prompts import conditions, frames
+
+score_order = probes.load("score_order")
 
 LEVELS = ("Wrong.", "Poor.", "Fair.", "Good.", "Excellent.")
 CANONICAL = (1, 2, 3, 4, 5)

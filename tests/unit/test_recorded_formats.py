@@ -16,6 +16,13 @@ def test_every_format_is_recognised_by_its_fields_in_every_kind_of_file(tmp_path
     assert [record["format"] for record in formats.read(tmp_path / name)] == [kind, kind]
 
 
+def test_a_record_with_the_fields_of_several_formats_is_of_the_one_that_more_fields_mark(tmp_path):
+    path = write(tmp_path / "a.jsonl", general() | RECORDS["summeval"]() | compared_summaries())
+    assert [record["format"] for record in formats.read(path)] == ["summeval_pairwise"]
+    path = write(tmp_path / "b.jsonl", general() | RECORDS["pairwise"]())
+    assert [record["format"] for record in formats.read(path)] == ["pairwise"]
+
+
 # --- files that are wrong
 
 
@@ -40,7 +47,7 @@ def test_a_broken_line_is_an_error_with_file_and_line(tmp_path, content, message
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind in RECORDS for name in formats.FORMATS[kind].required]
+    ("kind", "name"), [(kind, name) for kind in RECORDS for name in formats.importers()[kind].required]
 )
 def test_a_missing_field_is_an_error_with_file_and_line(tmp_path, kind, name):
     broken = RECORDS[kind]()

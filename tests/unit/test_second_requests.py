@@ -2,12 +2,14 @@ import pandas as pd
 import pytest
 from factories import changed, questions, request_table
 
+from rubric_order import probes
 from rubric_order.judging import shard
 from rubric_order.judging.engines import Response
 from rubric_order.judging.second_requests import of_studies, second_id, second_requests
 from rubric_order.judging.store import Store
-from rubric_order.probes import criterion_order, score_order
 from rubric_order.scoring.scores import score_reads
+
+criterion_order, score_order = map(probes.load, ("criterion_order", "score_order"))
 
 ANSWERS = {"a": "4", "b": "a fine answer", "c": "", "d": "7"}
 

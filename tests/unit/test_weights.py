@@ -10,7 +10,7 @@ from huggingface_hub import constants
 from rubric_order.base.errors import InputError
 from rubric_order.judging import weights
 from rubric_order.planning.requests import namer
-from rubric_order.probes import score_order
+from rubric_order.probes.score_order import ScoreOrder
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -41,7 +41,7 @@ def test_two_checkpoints_of_one_name_and_one_header_are_two_judges(make):
 def name_of_request(model):
     """As planning names it, after the weights of a judge whose config does not say them were looked up."""
     judge = complete_judge(model=model).with_weights(weights.describe(model, None))
-    return namer(judge, 5, score_order)(b"a prompt", 0)
+    return namer(judge, 5, ScoreOrder())(b"a prompt", 0)
 
 
 def test_requests_have_other_names_where_checkpoints_of_one_name_and_one_header_differ(make):

@@ -1,38 +1,51 @@
-"""What a new probe takes: one module, which brings its own labels and its own strategy."""
+"""What a new probe takes: one class, which brings its own labels and its own strategy, and a line that registers it."""
 
 import pandas as pd
 
 from .conftest import Project
 
+LIBRARY = "workflow/scripts/rubric_order"
 PROBE = '''"""The order of the score levels, which letters name: E is the lowest."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from rubric_order.probes import Question, Shown, Unit, score_order
-from rubric_order.probes.score_order import COLUMNS, COMPARES, CONDITIONS, CROSSED, IDENTITY, PROMPTS
-from rubric_order.probes.score_order import parse, problems, score, template
+from rubric_order.probes import Probe, Question, Shown, Unit
+from rubric_order.probes.score_order import ScoreOrder
 
-PERMUTES = "the levels that letters name"
-SOURCE = None
-STRATEGIES = ("mirrored",)
+NUMBERS = ScoreOrder()
 
 
-def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
-    forward = np.arange(1, options + 1)
-    return np.stack([forward, forward[::-1]])
+class LetterOrder(Probe):
+    PERMUTES = "the levels that letters name"
+    STRATEGIES = ("mirrored",)
+
+    def template(self, judge, prompt=None) -> str:
+        return NUMBERS.template(judge, prompt)
+
+    def choose(self, strategy: str, options: int, *, budget, rng) -> np.ndarray:
+        forward = np.arange(1, options + 1)
+        return np.stack([forward, forward[::-1]])
+
+    def units(self, items, rubrics, pairs, *, n: int, template, comparisons) -> Iterator[Unit]:
+        for unit in NUMBERS.units(items, rubrics, pairs, n=n, template=template):
+            yield replace(unit, questions=lambda shown: asked(n), prompt=partial(lettered, unit.prompt, n))
+
+    def questions(self, reads) -> list[tuple[Question, ...]]:
+        return [asked(n) for n in reads["n"].tolist()]
+
+    def parse(self, text: str, questions, *, truncated: bool):
+        return NUMBERS.parse(text, questions, truncated=truncated)
+
+    def score(self, reads, questions, choices):
+        return NUMBERS.score(reads, questions, choices)
 
 
 def asked(n: int) -> tuple[Question, ...]:
     return (Question("", tuple("EDCBA")[5 - n :], "option"),)
-
-
-def units(items, rubrics, pairs, *, n: int, template, comparisons) -> Iterator[Unit]:
-    for unit in score_order.units(items, rubrics, pairs, n=n, template=template):
-        yield replace(unit, questions=lambda shown: asked(n), prompt=partial(lettered, unit.prompt, n))
 
 
 def lettered(prompt, n: int, shown: Shown) -> str:
@@ -40,11 +53,8 @@ def lettered(prompt, n: int, shown: Shown) -> str:
     for number, letter in enumerate(asked(n)[0].labels, start=1):
         text = text.replace(f"Score {number}: ", f"Score {letter}: ")
     return text
-
-
-def questions(reads) -> list[tuple[Question, ...]]:
-    return [asked(n) for n in reads["n"].tolist()]
 '''
+ENTRY = "letter_order = rubric_order.probes.letter_order:LetterOrder"
 CONFIG = {
     "datasets": {"sim": {"adapter": "simulated", "options": {"n_groups": 6, "n_candidates": 2}}},
     "judges": {
@@ -63,8 +73,10 @@ CONFIG = {
 }
 
 
-def test_a_new_probe_is_one_module_and_runs_to_a_table_and_pages_that_say_what_it_permutes(fresh: Project):
-    fresh.file("workflow/scripts/rubric_order/probes/letter_order.py").write_text(PROBE)
+def test_a_new_probe_is_one_class_and_runs_to_a_table_and_pages_that_say_what_it_permutes(fresh: Project):
+    fresh.file(f"{LIBRARY}/probes/letter_order.py").write_text(PROBE)
+    entries = fresh.file(f"{LIBRARY}/entry_points.txt")
+    entries.write_text(entries.read_text().replace("[rubric_order.probes]\n", f"[rubric_order.probes]\n{ENTRY}\n"))
     run = fresh.snakemake("all", "results/reads/letters/index.html", "results/methods.md", config=CONFIG, alone=True)
     assert run.returncode == 0, run.stdout + run.stderr
 

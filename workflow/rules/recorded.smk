@@ -16,7 +16,7 @@ rule plan_recorded:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("plan_recorded.py"),
+        code=run.code("plan_recorded.py", records.importer_modules),
         entry=run.entry("plan_recorded.py"),
         judge=records.judge,
         dataset=records.dataset,
@@ -39,7 +39,7 @@ rule read_recorded:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("read_recorded.py"),
+        code=run.code("read_recorded.py", records.importer_modules),
         entry=run.entry("read_recorded.py"),
         judge=records.judge,
     shell:

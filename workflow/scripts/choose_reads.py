@@ -6,6 +6,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from rubric_order.base import command_line, files
+from rubric_order.contracts.items import ITEMS
+from rubric_order.contracts.reads import REQUESTS
+from rubric_order.contracts.responses import RESPONSES
+from rubric_order.contracts.scores import SCORES
 from rubric_order.pages import page, reads
 from rubric_order.scoring.scores import read_requested, read_responses
 
@@ -33,16 +37,19 @@ def main(
         about: names of study, dataset and judge.
         caps: see `reads.Caps`.
     """
-    table = pd.read_parquet(scores, columns=reads.columns(pq.read_schema(scores).names))
+    table = SCORES.read(scores, columns=reads.columns(pq.read_schema(scores).names))
     choice = reads.choose(table, limits := reads.Caps(**caps), about)
     wanted = choice.reads["request_id"]
     # By request, not by unit: a request that units share stands under the first of them alone.
+    REQUESTS.check(*requests, columns=PROMPTS)
     prompts = read_requested(requests, wanted, PROMPTS) if requests else pd.DataFrame(columns=PROMPTS)
-    people = [pd.read_parquet(path, columns=RATERS) for path in items]
+    paths = [responses / f"{shard}.parquet" for shard in range(1, shards + 1)]
+    RESPONSES.check(*paths)
+    people = ITEMS.read_each(items, RATERS)
     found = reads.content(
         choice,
         prompts=prompts,
-        responses=read_responses([responses / f"{shard}.parquet" for shard in range(1, shards + 1)], wanted),
+        responses=read_responses(paths, wanted),
         raters={row.item_id: row.human_scores for each in people for row in each.itertuples()},
         caps=limits,
         about=about,

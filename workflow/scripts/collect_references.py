@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import pandas as pd
-
-from rubric_order.base import command_line, files
+from rubric_order.base import command_line
+from rubric_order.contracts.items import ITEMS, REFERENCES, RUBRICS
+from rubric_order.contracts.responses import RESPONSES
 from rubric_order.planning import references
 
 
@@ -19,12 +19,14 @@ def main(
     output: Path,
 ) -> None:
     """Write one row an attempt: who wrote and reviewed it, its text, the verdict, and whether it was accepted."""
-    plan = references.load_plan(*map(pd.read_parquet, (items, rubrics)), templates, weights, settings)
+    tables = ITEMS.read(items), RUBRICS.read(rubrics)
+    plan = references.load_plan(*tables, templates, weights, settings)
     if own is not None:
         table = references.read_own(own, plan.slots, n=plan.n)
     else:
-        table = references.attempts(plan, {name: pd.read_parquet(path) for name, path in responses.items()})
-    files.write_parquet(references.typed(table), output, **{key: settings[key] for key in ("n", "judges", "levels")})
+        table = references.attempts(plan, {name: RESPONSES.read(path) for name, path in responses.items()})
+    made_by = {key: settings[key] for key in ("n", "judges", "levels")}
+    REFERENCES.write(references.typed(table), output, **made_by)
     accepted = table.loc[table["accepted"].astype(bool), references.KEYS].drop_duplicates()
     command_line.log.info("%d attempts; %d of %d accepted", len(table), len(accepted), len(plan.slots))
 

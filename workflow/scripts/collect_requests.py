@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
 import pyarrow as pa
 
 from rubric_order.base import command_line, files
+from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES, RUBRICS
+from rubric_order.contracts.reads import PLAN, REQUESTS
 from rubric_order.planning import requests as planned
 from rubric_order.planning.references import with_references
 from rubric_order.prompts import frames
@@ -29,26 +30,27 @@ def main(
     output: Path,
 ) -> None:
     """Write each request once, with its prompt; requests of earlier studies are left to them."""
-    reads = files.read_tables(plans, planned.COLUMNS)
-    owned = files.read_tables(earlier, ["request_id"])["request_id"] if earlier else []
+    reads = PLAN.read(*plans, columns=planned.COLUMNS)
+    owned = REQUESTS.read(*earlier, columns=["request_id"])["request_id"] if earlier else []
     greedy = judge.greedy_profiles(reads["profile"].unique())
     requests = planned.distinct_requests(reads, owned_elsewhere=owned, greedy=greedy)
     source = frames.load_template(template)
     # A dataset's files are called by its id.
-    made = {path.stem: pd.read_parquet(path) for path in references}
+    made = {path.stem: REFERENCES.read(path) for path in references}
     tables = {paths[0].stem: paths for paths in zip(items, rubrics, pairs, strict=True)}
 
     def rendered() -> Iterator[pa.Table]:
-        yield planned.SCHEMA.empty_table()
+        yield REQUESTS.schema.empty_table()
         for dataset, block in requests.groupby("dataset", sort=False):
-            item_table, *known = map(pd.read_parquet, tables[dataset])
+            read_by = zip((ITEMS, RUBRICS, PAIRS), tables[dataset], strict=True)
+            item_table, *others = (contract.read(path) for contract, path in read_by)
             item_table = with_references(item_table, made.get(dataset))
-            units = planned.units_asked(block, item_table, *known, source, probe=probe, comparisons=comparisons)
+            units = planned.units_asked(block, item_table, *others, source, probe=probe, comparisons=comparisons)
             for start in range(0, len(block), ROWS_PER_WRITE):
                 part = planned.render_requests(block.iloc[start : start + ROWS_PER_WRITE], units)
-                yield from files.in_row_groups(pa.Table.from_pandas(part, schema=planned.SCHEMA, preserve_index=False))
+                yield from files.in_row_groups(REQUESTS.table(part))
 
-    files.write_parquet(rendered(), output)
+    REQUESTS.write(rendered(), output)
     command_line.log.info("%d reads need %d requests of this study's own", len(reads), len(requests))
 
 

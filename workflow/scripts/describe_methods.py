@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from rubric_order.base import command_line, files
 from rubric_order.cards import methods, summary
+from rubric_order.contracts.items import REFERENCES
+from rubric_order.contracts.scores import SCORES
 
 COLUMNS = ("unit_id", "group_id", "failure")
 SLOT = ["group_id", "criterion", "rubric_id", "level"]  # what a reference answer is written for
@@ -35,8 +36,7 @@ def main(
     """
     read: dict[tuple[str, str], list] = {}
     for path in scores:
-        known = [name for name in COLUMNS if name in pq.read_schema(path).names]
-        read.setdefault((path.parts[-3], path.parts[-2]), []).append(pq.read_table(path, columns=known).to_pandas())
+        read.setdefault((path.parts[-3], path.parts[-2]), []).append(SCORES.read(path, columns=COLUMNS))
     counts: dict[str, dict[str, methods.Counts]] = {}
     for (study, dataset), tables in read.items():
         units = {unit for table in tables for unit in table["unit_id"].unique()}
@@ -47,7 +47,7 @@ def main(
         counts.setdefault(study, {})[dataset] = methods.Counts(len(units), len(groups), n_reads, int(n_failed))
     versions = {judge: files.read_json(path)["versions"] for judge, path in answers.items()}
     software = summary.versions()
-    told = {dataset: _answers(pd.read_parquet(path)) for dataset, path in made.items()}
+    told = {dataset: _answers(REFERENCES.read(path)) for dataset, path in made.items()}
     about = {"counts": counts, "versions": versions, "statistics": statistics, "software": software}
     text, cited = methods.text(run, **about, references=told, library=files.read_text(library))
     files.write_text(text, page)

@@ -3,12 +3,11 @@
 import importlib
 from pathlib import Path
 
-import pandas as pd
-
 from rubric_order.base import command_line
 from rubric_order.base.conditions import of_condition
 from rubric_order.base.keys import BASELINE, EVERY
 from rubric_order.base.labels import Labels, every_profile, in_order
+from rubric_order.contracts.estimates import ESTIMATES
 from rubric_order.figures import output, view
 
 
@@ -34,7 +33,7 @@ def main(
     output.use_style(style, settings.pop("preset"))
     known = Labels(**labels)
     condition = settings.pop("condition", BASELINE)
-    read = {name: of_condition(pd.read_parquet(path), condition) for name, path in statistics.items()}
+    read = {name: of_condition(ESTIMATES.read(path), condition) for name, path in statistics.items()}
     if settings.get("profile") == EVERY:
         read, known = every_profile(read, known)
     read = {name: in_order(table, known) for name, table in read.items()}

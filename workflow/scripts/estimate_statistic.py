@@ -6,6 +6,16 @@ from pathlib import Path
 import pandas as pd
 
 from rubric_order.base import command_line, files
+from rubric_order.contracts.estimates import ESTIMATES
+from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES
+from rubric_order.contracts.scores import SCORES
+
+INPUTS = {  # others are estimates
+    **dict.fromkeys(("scores", "alone", "golden"), SCORES),
+    "items": ITEMS,
+    "pairs": PAIRS,
+    "references": REFERENCES,
+}
 
 
 def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Path) -> None:
@@ -19,16 +29,16 @@ def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Pat
     statistic = importlib.import_module(module)
     tables = {}
     for name, paths in inputs.items():
-        columns = statistic.COLUMNS.get(name)
-        if name in ("scores", "alone", "golden"):
-            tables[name] = files.each_table(paths, columns)
+        columns, contract = statistic.COLUMNS.get(name), INPUTS.get(name, ESTIMATES)
+        if contract is SCORES:
+            tables[name] = contract.read_each(paths, columns)
         elif name == "published":
             tables[name] = {path.stem: pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths}
         elif name == "answers":
             tables[name] = {path.stem: files.read_json(path) for path in paths}
         else:
-            tables[name] = files.read_tables(paths, columns)
-    files.write_parquet(statistic.estimate(**tables, **settings), output, **settings)
+            tables[name] = contract.read(*paths, columns=columns)
+    ESTIMATES.write(statistic.estimate(**tables, **settings), output, **settings)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import functools
 from pathlib import Path
 
 from rubric_order.base import command_line, files, locks
+from rubric_order.contracts.reads import REQUESTS
 from rubric_order.judging import answers, starting, versions
 from rubric_order.judging import shard as judging
 from rubric_order.judging.engines import Resources
@@ -39,6 +40,7 @@ def main(
         store: the judge's response store.
         output: file of the responses.
     """
+    REQUESTS.check(*requests)
     kept = Store(store)
     judge = judge.with_weights(files.read_json(weights)) if weights else judge
     files.remove_leftovers(store)

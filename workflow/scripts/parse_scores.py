@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from rubric_order.base import command_line, files
+from rubric_order.contracts.reads import PLAN
+from rubric_order.contracts.responses import RESPONSES
+from rubric_order.contracts.scores import SCORES
 from rubric_order.scoring.scores import read_responses, score_reads
 
 
@@ -32,11 +33,12 @@ def main(
         made_by: code and settings by which scores are made. The scores keep it too.
         output: file of the scores.
     """
-    reads = pd.read_parquet(plan)
+    reads = PLAN.read(plan)
     paths = [responses / f"{shard}.parquet" for shard in range(1, shards + 1)]
+    RESPONSES.check(*paths)
     scores = score_reads(reads, read_responses(paths, reads["request_id"]), probe=probe, **answer)
     told = files.read_json(answers)["studies"]
-    files.write_parquet(scores, output, answers={name: told.get(name) for name in studies}, made_by=made_by)
+    SCORES.write(scores, output, answers={name: told.get(name) for name in studies}, made_by=made_by)
     failures = scores["failure"].value_counts()
     command_line.log.info("%d scores, %d missing %s", len(scores), failures.sum(), failures.to_dict() or "")
 

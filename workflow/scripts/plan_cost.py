@@ -10,6 +10,8 @@ from rubric_order.base import command_line
 from rubric_order.base.errors import printable
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels, with_labels
+from rubric_order.contracts.items import ITEMS, RUBRICS
+from rubric_order.contracts.reads import PLAN
 from rubric_order.judging import costs, number_formats, reference_costs
 from rubric_order.judging.store import Store
 from rubric_order.planning import references as planning
@@ -63,7 +65,7 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
 
 def _to_make(block: dict, stores: Path) -> pd.DataFrame:
     """What making the reference answers of a dataset takes."""
-    tables = (pd.read_parquet(block[name]) for name in ("items", "rubrics"))
+    tables = ITEMS.read(block["items"]), RUBRICS.read(block["rubrics"])
     files = ([Path(path) for path in block[name]] for name in ("templates", "weights"))
     plan = planning.load_plan(*tables, *files, block["settings"])
     return reference_costs.to_make(plan, block["rounds"], {name: Store(stores / name) for name in plan.judges})
@@ -75,7 +77,8 @@ def _to_come(plans: Path, dataset: str, judge: str, block: dict) -> dict[str, fl
     found = {}
     for study, told in block["studies"].items():
         if judge in told["judges"] and block["settings"]["n"] in told["scales"]:
-            reads = pd.read_parquet(plans / study / dataset / f"{judge}.parquet", columns=["n", "condition"])
+            path = plans / study / dataset / f"{judge}.parquet"
+            reads = PLAN.read(path, columns=["n", "condition"])
             found[study] = reference_costs.reads_to_come(reads, told["conditions"], **scale)
     return found
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from rubric_order.base import command_line, files
+from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES, RUBRICS
+from rubric_order.contracts.reads import PLAN
 from rubric_order.planning.reads import Design, plan_reads
 from rubric_order.planning.references import with_references
 from rubric_order.prompts import frames
@@ -27,10 +27,11 @@ def main(
     output: Path,
 ) -> None:
     """Write one row a read, with the request that answers it."""
-    made = pd.read_parquet(references) if references else None
+    made = REFERENCES.read(references) if references else None
     reads = plan_reads(
-        with_references(pd.read_parquet(items), made),
-        *map(pd.read_parquet, (rubrics, pairs)),
+        with_references(ITEMS.read(items), made),
+        RUBRICS.read(rubrics),
+        PAIRS.read(pairs),
         study=study,
         judge_id=judge_id,
         judge=judge.with_weights(files.read_json(weights)) if weights else judge,
@@ -39,7 +40,7 @@ def main(
         probe=probe,
         profiles=profiles,
     )
-    files.write_parquet(reads, output, study=study, judge=judge_id, probe=probe, profiles=profiles, **design)
+    PLAN.write(reads, output, study=study, judge=judge_id, probe=probe, profiles=profiles, **design)
     command_line.log.info(
         "%s by %s: %d reads, %d distinct requests", study, judge_id, len(reads), reads["request_id"].nunique()
     )

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from rubric_order.base import command_line, files
+from rubric_order.base import command_line
+from rubric_order.contracts.items import ITEMS
+from rubric_order.contracts.reads import PLAN
 from rubric_order.recorded import reads
 from rubric_order.settings.judges import Recorded
 
@@ -20,11 +22,11 @@ def main(
     answers = reads.read(records, judge=judge.model, prompt_style=judge.prompt_style, duplicates=judge.duplicates)
     answers = reads.about(answers, dataset["adapter"])
     if items:
-        known = files.read_tables(items)
+        known = ITEMS.read(*items)
         plan = reads.plan(known, answers, study=study, judge_id=judge_id, n=judge.n, unknown=judge.unknown)
     else:
         plan = reads.plan_comparisons(answers, study=study, judge_id=judge_id, dataset=dataset["name"])
-    files.write_parquet(plan, output, study=study, judge=judge_id)
+    PLAN.write(plan, output, study=study, judge=judge_id)
     command_line.log.info("%s by %s: %d recorded answers", study, judge_id, len(plan))
 
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-import pandas as pd
-import pyarrow as pa
-
-from rubric_order.base import command_line, files
-from rubric_order.planning import references, requests
+from rubric_order.base import command_line
+from rubric_order.contracts.items import ITEMS, RUBRICS
+from rubric_order.contracts.reads import REQUESTS
+from rubric_order.contracts.responses import RESPONSES
+from rubric_order.planning import references
 
 
 def main(
@@ -20,10 +20,11 @@ def main(
     output: Path,
 ) -> None:
     """Write the requests of a step, which follow from the answers to the steps before it."""
-    plan = references.load_plan(*map(pd.read_parquet, (items, rubrics)), templates, weights, settings)
-    known = {name: pd.read_parquet(path) for name, path in responses.items()}
+    tables = ITEMS.read(items), RUBRICS.read(rubrics)
+    plan = references.load_plan(*tables, templates, weights, settings)
+    known = {name: RESPONSES.read(path) for name, path in responses.items()}
     table = references.requests(plan, step, known)
-    files.write_parquet(pa.Table.from_pandas(table, schema=requests.SCHEMA, preserve_index=False), output)
+    REQUESTS.write(table, output)
     command_line.log.info("%s: %d requests", step, len(table))
 
 

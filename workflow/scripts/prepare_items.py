@@ -4,16 +4,16 @@ from pathlib import Path
 
 from rubric_order import datasets
 from rubric_order.base import command_line
-from rubric_order.base.files import write_parquet
+from rubric_order.contracts.items import ITEMS, PAIRS, RUBRICS
 
 
 def main(dataset: str, files: dict[str, Path], settings: dict, items: Path, rubrics: Path, pairs: Path) -> None:
     """Check every item, rubric and pair; write nothing if one is wrong."""
     entries = datasets.read(settings["adapter"], files, settings["options"], dataset=dataset)
     tables = datasets.prepare(dataset, entries, limit=settings["limit"])
-    write_parquet(tables.items, items, dataset=dataset, **settings)
-    write_parquet(tables.rubrics, rubrics, dataset=dataset, **settings)
-    write_parquet(tables.pairs, pairs, dataset=dataset, **settings)
+    ITEMS.write(tables.items, items, dataset=dataset, **settings)
+    RUBRICS.write(tables.rubrics, rubrics, dataset=dataset, **settings)
+    PAIRS.write(tables.pairs, pairs, dataset=dataset, **settings)
     counts = len(tables.items), tables.items["group_id"].nunique(), len(tables.rubrics), len(tables.pairs)
     command_line.log.info("%s: %d items in %d groups, %d rubrics, %d pairs", dataset, *counts)
 

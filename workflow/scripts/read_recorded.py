@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from rubric_order.base import command_line, files
+from rubric_order.base import command_line
+from rubric_order.contracts.responses import RESPONSES
 from rubric_order.recorded import reads
 from rubric_order.settings.judges import Recorded
 
@@ -10,7 +11,7 @@ from rubric_order.settings.judges import Recorded
 def main(records: list[Path], judge: Recorded, output: Path) -> None:
     """Write one row an answer."""
     answers = reads.read(records, judge=judge.model, prompt_style=judge.prompt_style, duplicates=judge.duplicates)
-    files.write_parquet(reads.responses(answers), output)
+    RESPONSES.write(reads.responses(answers), output)
 
 
 if __name__ == "__main__":

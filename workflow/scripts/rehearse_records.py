@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-import pandas as pd
-
 from rubric_order.base import command_line, files
+from rubric_order.contracts.items import ITEMS, PAIRS
 from rubric_order.recorded import rehearsal
 from rubric_order.settings.judges import Recorded
 
@@ -18,9 +17,9 @@ def main(items: Path, pairs: Path, dataset: dict, judge: Recorded, output: Path)
         dataset: its `name` and `adapter`.
         judge: the recorded judge, with `simulation`; it compares texts or scores them.
     """
-    table = pd.read_parquet(items)
+    table = ITEMS.read(items)
     if judge.compares:
-        records = rehearsal.comparisons(table, pd.read_parquet(pairs), judge, adapter=dataset["adapter"])
+        records = rehearsal.comparisons(table, PAIRS.read(pairs), judge, adapter=dataset["adapter"])
     else:
         records = rehearsal.scores(table, judge)
     files.write_text("".join(json.dumps(record) + "\n" for record in records), output)

@@ -3,11 +3,10 @@
 import json
 from pathlib import Path
 
-import pandas as pd
-
 from rubric_order.base import command_line, files
 from rubric_order.base.labels import Labels, in_order
 from rubric_order.cards import summary
+from rubric_order.contracts.estimates import ESTIMATES
 
 
 def main(
@@ -24,7 +23,7 @@ def main(
         data, page: the files to write.
     """
     known = Labels(**labels)
-    read = {name: in_order(pd.read_parquet(path), known) for name, path in statistics.items()}
+    read = {name: in_order(ESTIMATES.read(path), known) for name, path in statistics.items()}
     cards = summary.made(read, note=run.get("rehearsal", "")) if read else []
     content = summary.content(cards, run)
     results = {

@@ -3,13 +3,12 @@
 import importlib
 from pathlib import Path
 
-import pandas as pd
-
 from rubric_order import tables
 from rubric_order.base import command_line
 from rubric_order.base.conditions import of_condition
 from rubric_order.base.keys import BASELINE, EVERY
 from rubric_order.base.labels import Labels, every_profile, in_order, with_labels
+from rubric_order.contracts.estimates import ESTIMATES
 
 
 def main(module: str, statistics: dict[str, Path], settings: dict, labels: dict, caption: str, output: Path) -> None:
@@ -23,7 +22,7 @@ def main(module: str, statistics: dict[str, Path], settings: dict, labels: dict,
     """
     known = Labels(**labels)
     condition = settings.pop("condition", BASELINE)
-    read = {name: of_condition(pd.read_parquet(path), condition) for name, path in statistics.items()}
+    read = {name: of_condition(ESTIMATES.read(path), condition) for name, path in statistics.items()}
     if settings.get("profile") == EVERY:
         read, known = every_profile(read, known)
     read = {name: in_order(table, known) for name, table in read.items()}

@@ -1,14 +1,16 @@
 """Version of the code that a result depends on: a hash of a script and of the library modules that it uses.
 
-The hash is taken of the syntax, without comments, docstrings and layout, so that only a change of what the code does
-marks a result as out of date. What was found of a file is kept beside its compiled form, since every start of Snakemake
-asks for most of the library.
+The hash is taken of the syntax, without comments, docstrings, layout and descriptions of columns, so that only a change
+of what the code does marks a result as out of date. What was found of a file is kept beside its compiled form, since
+every start of Snakemake asks for most of the library.
 """
 
 import ast
 import contextlib
 import functools
 import hashlib
+import importlib.util
+import itertools
 import json
 import os
 import sys
@@ -16,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PACKAGE = "rubric_order"
+DESCRIPTIONS = {"meaning", "unit"}  # of columns and contracts: arguments that people read on a page
 
 
 def code_version(script: Path, modules: Iterable[str] = ()) -> str:
@@ -28,21 +31,43 @@ def code_version(script: Path, modules: Iterable[str] = ()) -> str:
     Args:
         script: the entry script; the library lies beside it.
         modules: modules that are loaded by their name at run time, which no import tells: their paths in the library,
-            such as `probes/score_order.py`.
+            such as `probes/score_order.py`, or dotted names, as `Plugins.module` gives them. Of another package all
+            modules count, since it is not known which of them are used.
 
     Raises:
         FileNotFoundError: one of them is not there.
     """
     root = script.parent
-    pending, closure = [script, *(root / PACKAGE / module for module in modules)], {}
+    pending = [(root, script), *(file for module in modules for file in _loaded(root, module))]
+    closure: dict[Path, str] = {}
     while pending:
-        path = pending.pop()
+        folder, path = pending.pop()
         if path not in closure:
-            digest, used = _read(path, path.stat().st_mtime_ns)
-            closure[path] = digest
-            pending += [file for name in used for file in _files(root, name)]
-    parts = sorted(f"{path.relative_to(root).as_posix()}={digest}" for path, digest in closure.items())
+            digest, used = _read(path, path.stat().st_mtime_ns, keep=folder == root)
+            closure[path] = f"{path.relative_to(folder).as_posix()}={digest}"
+            pending += [(root, file) for name in used for file in _files(root, name)]
+    parts = sorted(closure.values())
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
+
+
+def _loaded(root: Path, module: str) -> Iterator[tuple[Path, Path]]:
+    """Files of a module that is loaded by its name, each after the folder from which its own name begins."""
+    if module.endswith(".py"):
+        yield root, root / PACKAGE / module
+    elif module.startswith(f"{PACKAGE}."):
+        yield root, root / f"{module.replace('.', '/')}.py"
+    else:
+        # The first of these that has a file is the package; those before it are namespaces, which packages share.
+        names = itertools.accumulate(module.split("."), "{}.{}".format)
+        specs = (importlib.util.find_spec(name) for name in names)
+        spec = next((spec for spec in specs if spec is None or spec.origin), None)
+        if spec is None or spec.origin is None:
+            raise FileNotFoundError(f"{module}: no such module")
+        file = Path(spec.origin)
+        if spec.submodule_search_locations is None:  # a module without a package
+            yield file.parent, file
+        else:
+            yield from ((file.parents[1], path) for path in sorted(file.parent.rglob("*.py")))
 
 
 def constant(module: Path, name: str) -> object:
@@ -58,8 +83,8 @@ def constant(module: Path, name: str) -> object:
 
 
 @functools.cache
-def _read(path: Path, _modified: int) -> tuple[str, frozenset[str]]:
-    """Hash of one file's syntax, and the dotted names of this package that it uses."""
+def _read(path: Path, _modified: int, *, keep: bool = True) -> tuple[str, frozenset[str]]:
+    """Hash of one file's syntax, and the dotted names of this package that it uses; kept beside files of ours alone."""
     source = path.read_bytes()
     kept = path.parent / "__pycache__" / f"{path.stem}.syntax.json"
     content = hashlib.blake2b(_own() + source, digest_size=16).hexdigest()
@@ -68,7 +93,7 @@ def _read(path: Path, _modified: int) -> tuple[str, frozenset[str]]:
         if saved["content"] == content:
             return saved["syntax"], frozenset(saved["used"])
     digest, used = _of_syntax(source)
-    if not sys.dont_write_bytecode:
+    if keep and not sys.dont_write_bytecode:
         with contextlib.suppress(OSError):
             _keep(kept, {"content": content, "syntax": digest, "used": sorted(used)})
     return digest, used
@@ -80,7 +105,7 @@ def _own() -> bytes:
     return Path(__file__).read_bytes()
 
 
-def _keep(path: Path, found: dict) -> None:
+def _keep(path: Path, found: dict[str, object]) -> None:
     """Write what was found of a file, whole or not at all."""
     path.parent.mkdir(exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
@@ -98,6 +123,8 @@ def _of_syntax(source: bytes) -> tuple[str, frozenset[str]]:
             node, clean=False
         ):
             node.body = node.body[1:]
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("Column", "Contract"):
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in DESCRIPTIONS]
     parts: list[str] = []
     _write(tree, parts)
     return hashlib.blake2b("".join(parts).encode(), digest_size=8).hexdigest(), used

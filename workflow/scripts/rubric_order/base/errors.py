@@ -1,6 +1,7 @@
 """The one kind of error that a user can cause, and text that a terminal may be given."""
 
 import unicodedata
+from collections.abc import Collection
 
 # Characters that move the cursor, colour, hide or turn text around, or that no terminal takes.
 UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -37,3 +38,11 @@ def is_unseen(character: str) -> bool:
 
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def nearest(name: object, names: Collection[str]) -> str:
+    """The end of a message about a name that is unknown: the known one that is most like it, if one is."""
+    import difflib  # every program imports this module, and few need it
+
+    close = difflib.get_close_matches(str(name), list(names), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -21,7 +21,7 @@ import yaml
 from rubric_order import __version__
 from rubric_order.base.errors import InputError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of tables without a contract
 MAX_DEPTH = 50
 MAX_REPEATED = 100_000  # values of a YAML file that aliases repeat; each is walked through as often as it stands there
 LEFT_SECONDS = 3600.0  # a temporary file as old as that is no running job's: writing one takes seconds
@@ -81,13 +81,16 @@ def write_parquet(table: pd.DataFrame | pa.Table | Iterable[pa.Table], path: str
         _write_parts([table] if isinstance(table, pa.Table) else table, temporary, metadata)
 
 
-def write_by_content(tables: Iterable[pa.Table], folder: str | Path, *, plain: str | None = None) -> Path:
+def write_by_content(
+    tables: Iterable[pa.Table], folder: str | Path, *, plain: str | None = None, **metadata: object
+) -> Path:
     """Write tables into one file of a folder, see `write_parquet`. The file is named by its `content_hash`.
 
     Args:
         tables: all of one schema.
         folder: where to.
         plain: a column that is written as it is, not compressed: twice as large, and read several times as fast.
+        metadata: as of `write_parquet`.
 
     Returns:
         Its path.
@@ -100,7 +103,7 @@ def write_by_content(tables: Iterable[pa.Table], folder: str | Path, *, plain: s
         return written
 
     with atomic(written, rename=by_content) as temporary:
-        _write_parts(tables, temporary, {}, plain)
+        _write_parts(tables, temporary, metadata, plain)
     return written
 
 
@@ -140,7 +143,7 @@ def _write_parts(tables: Iterable[pa.Table], path: Path, metadata: dict, plain: 
     first = next(parts)
     provenance = {"schema_version": SCHEMA_VERSION, "rubric_order": __version__, **metadata}
     kept = first.schema.metadata or {}  # column types, as pandas writes them
-    schema = first.schema.with_metadata({**kept, "rubric_order": json.dumps(provenance, sort_keys=True)})
+    schema = first.schema.with_metadata({**kept, b"rubric_order": json.dumps(provenance, sort_keys=True)})
     options = {"compression": "zstd", "write_page_checksum": True}
     if plain is not None:
         columns = [path for name in schema.names for path in (name, f"{name}.list.element") if name != plain]
@@ -152,18 +155,18 @@ def _write_parts(tables: Iterable[pa.Table], path: Path, metadata: dict, plain: 
 
 def read_metadata(path: str | Path) -> dict:
     """The metadata that `write_parquet` wrote."""
-    return json.loads(pq.read_schema(path).metadata[b"rubric_order"])
+    return metadata_of(pq.read_schema(path))
+
+
+def metadata_of(schema: pa.Schema) -> dict:
+    """The metadata that `write_parquet` wrote, from the schema of a file; empty where another program wrote it."""
+    return json.loads((schema.metadata or {}).get(b"rubric_order", "{}"))
 
 
 def read_tables(paths: list[Path], columns: list[str] | None = None) -> pd.DataFrame:
     """All rows of several Parquet files of one schema, in the order of the files."""
     tables = [pq.read_table(path, columns=columns) for path in paths]
     return pa.concat_tables(tables, promote_options="permissive").to_pandas()
-
-
-def each_table(paths: Iterable[Path], columns: list[str]) -> Iterator[pd.DataFrame]:
-    """Some columns of each Parquet file, file by file, so that only one is in memory."""
-    return (pq.read_table(path, columns=columns).to_pandas() for path in paths)
 
 
 def sha256(path: str | Path) -> str:

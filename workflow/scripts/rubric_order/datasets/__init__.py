@@ -1,52 +1,36 @@
-"""Datasets: one adapter a module, one table of items for all of them.
+"""Datasets: one adapter a form of files, one table of items for all of them.
 
-An adapter is a module with two names. `FILES` lists the files that it needs. `read` takes these files by name, and the
-further files and options that config gives. It yields an `Item`, with its rubric, for each text and criterion. Where
-texts are compared, it also yields a `Pair` for each two items; such items need no rubric. This module checks what must
-hold for every dataset.
+An `Adapter` reads the files of a dataset and yields items and pairs. This module checks what must hold for every
+dataset.
 """
 
-# Checks of a config read `ADAPTERS`: what is slow to import is imported where it is used.
+# Checks of a config import this module: what is slow to import is imported where it is used.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
 import logging
 import re
 import sys
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rubric_order.base.errors import InputError
+from rubric_order.base.plugins import Plugins
+from rubric_order.contracts.items import PAIRS, RUBRICS
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from rubric_order.datasets.rubrics import Rubric
 
-ADAPTERS = (
-    "autoj",
-    "biggen",
-    "custom",
-    "demo",
-    "devbench_pairs",
-    "flask",
-    "hanna",
-    "hhh",
-    "mtbench_pairs",
-    "prometheus",
-    "simulated",
-    "summeval",
-)
 CHANGES = ("Unicode form", "line ends", "surrounding space")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 PREFERENCES = ("a", "b", "tie")
-RUBRIC_COLUMNS = ["rubric_id", "criterion", "name", "short", "question", "levels"]
-PAIR_COLUMNS = ["dataset", "pair_id", "group_id", "criterion", "item_a", "item_b", "preference", "category"]
 
 log = logging.getLogger(__name__)
 _changed: dict[str, set[str]] = {change: set() for change in CHANGES}  # texts as they were, since `prepare` began
@@ -121,6 +105,34 @@ class Pair:
     category: str | None = None
 
 
+class Adapter(ABC):
+    """Reader of one form of files.
+
+    Attributes:
+        files: names of the files that it needs, by which config gives their addresses.
+    """
+
+    files: tuple[str, ...]
+
+    @abstractmethod
+    def read(self, *args: Any, **files_and_options: Any) -> Iterator[Item | Pair]:
+        """An `Item`, with its rubric, for each text and criterion.
+
+        Where texts are compared, also a `Pair` for each two items; such items need no rubric.
+
+        Args:
+            args: none; every argument is given by its name.
+            files_and_options: path of each of `files`, and the further files and options that config gives. Those that
+                the signature of a subclass does not have are refused. One called `dataset` is the dataset's id.
+
+        Raises:
+            InputError: a file does not have the form, with file, place, what was found and what was expected.
+        """
+
+
+REGISTRY: Plugins[Adapter] = Plugins("rubric_order.datasets", Adapter)
+
+
 @dataclass
 class Tables:
     """A dataset as tables: one row an item, one a rubric that items use, one a pair of items."""
@@ -145,29 +157,30 @@ def read(adapter: str, files: dict[str, Path], options: dict | None = None, *, d
     """Items and pairs as a dataset's adapter reads them. They are not checked yet.
 
     Args:
-        adapter: one of ``ADAPTERS``.
+        adapter: its name in `REGISTRY`.
         files: path of each file that the adapter needs, by the name that config gives it.
         options: further arguments of the adapter.
         dataset: id of the dataset, for adapters whose items depend on it.
 
     Raises:
-        InputError: config lacks a file that the adapter needs, or has an option that the adapter does not know.
+        InputError: there is no such adapter, or config lacks a file that it needs, or has an option that it does not
+            know.
     """
-    module = importlib.import_module(f"rubric_order.datasets.{adapter}")
-    missing = [name for name in module.FILES if name not in files]
+    reader = REGISTRY.load(adapter)()
+    missing = [name for name in reader.files if name not in files]
     if missing:
         raise InputError(
-            f"adapter {adapter!r} needs files {', '.join(module.FILES)}; config does not name {missing[0]!r}"
+            f"adapter {adapter!r} needs files {', '.join(reader.files)}; config does not name {missing[0]!r}"
         )
     arguments = files | (options or {})
-    signature = inspect.signature(module.read)
+    signature = inspect.signature(reader.read)
     if "dataset" in signature.parameters:
         arguments["dataset"] = dataset
     try:
         signature.bind(**arguments)
     except TypeError as error:
         raise InputError(f"adapter {adapter!r}: {error}; check the dataset's files and options") from None
-    return Entries(module.read(**arguments), list(files.values()))
+    return Entries(reader.read(**arguments), list(files.values()))
 
 
 def prepare(dataset: str, entries: Iterable[Item | Pair], *, limit: int | None = None) -> Tables:
@@ -230,8 +243,8 @@ def _prepare_pairs(dataset: str, pairs: list[Pair], items: list[Item], kept: set
             expected = ", ".join(PREFERENCES)
             raise InputError(f"{pair.where}: field 'preference': expected {expected}, found {pair.preference!r:.60}")
         if {pair.item_a, pair.item_b} <= kept:
-            rows.append({"dataset": dataset} | {name: getattr(pair, name) for name in PAIR_COLUMNS[1:]})
-    return pd.DataFrame(rows, columns=PAIR_COLUMNS, dtype=object)
+            rows.append({"dataset": dataset} | {name: getattr(pair, name) for name in PAIRS.names[1:]})
+    return pd.DataFrame(rows, columns=PAIRS.names, dtype=object)
 
 
 def _prepare_items(
@@ -265,7 +278,7 @@ def _prepare_items(
         kept.append(_row(dataset, item))
     if not kept:
         raise InputError(f"dataset {dataset}: no items")
-    return pd.DataFrame(kept), pd.DataFrame(list(rubric_rows.values()), columns=RUBRIC_COLUMNS)
+    return pd.DataFrame(kept), pd.DataFrame(list(rubric_rows.values()), columns=RUBRICS.names)
 
 
 def _row(dataset: str, item: Item) -> dict:

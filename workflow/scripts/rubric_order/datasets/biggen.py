@@ -15,10 +15,8 @@ from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Item, clean
+from rubric_order.datasets import Adapter, Item, clean
 from rubric_order.datasets.rubrics import Rubric, check_levels
-
-FILES = ("records",)
 
 FIELDS = {
     "capability": str,
@@ -37,19 +35,22 @@ N_LEVELS = 5
 log = logging.getLogger(__name__)
 
 
-def read(records: Path, *, judged: str = "response", **others: Path) -> Iterator[Item]:
-    """One item an instance and file.
+class BiGGenBench(Adapter):
+    files = ("records",)
 
-    Args:
-        records: the file of records.
-        others: further files of the same shape, each with another model's responses to the same instances.
-        judged: field with the text to judge. With ``reference_answer`` the candidate is ``reference``, and no
-            reference is shown, for it would be the very text to judge.
-    """
-    if judged not in JUDGED:
-        raise InputError(f"option 'judged': expected {' or '.join(JUDGED)}, found {judged!r:.60}")
-    for path in (records, *others.values()):
-        yield from _items(path, judged)
+    def read(self, records: Path, *, judged: str = "response", **others: Path) -> Iterator[Item]:
+        """One item an instance and file.
+
+        Args:
+            records: the file of records.
+            others: further files of the same shape, each with another model's responses to the same instances.
+            judged: field with the text to judge. With ``reference_answer`` the candidate is ``reference``, and no
+                reference is shown, for it would be the very text to judge.
+        """
+        if judged not in JUDGED:
+            raise InputError(f"option 'judged': expected {' or '.join(JUDGED)}, found {judged!r:.60}")
+        for path in (records, *others.values()):
+            yield from _items(path, judged)
 
 
 def _items(records: Path, judged: str) -> Iterator[Item]:

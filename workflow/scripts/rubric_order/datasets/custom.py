@@ -15,10 +15,8 @@ import pyarrow.parquet as pq
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Item, clean
+from rubric_order.datasets import Adapter, Item, clean
 from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels, read_rubrics
-
-FILES = ("items",)
 
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 REQUIRED = ("item_id", "instruction", "response")
@@ -39,53 +37,58 @@ class Table:
     rows: list[tuple[str, dict]]
 
 
-def read(items: Path, rubrics: Path | None = None, format: str | None = None) -> Iterator[Item]:
-    """Items of a table.
+class Custom(Adapter):
+    files = ("items",)
 
-    Args:
-        items: the table.
-        rubrics: YAML file of rubrics, where rows do not bring their own.
-        format: ``csv``, ``jsonl`` or ``parquet``; by default the file's ending says it.
-    """
-    table = read_table(items, format)
-    check_columns(table)
-    raters = rater_columns(table)
-    scales = None if rubrics is None else read_scales(rubrics)
-    check_rubric_source(table, rubrics)
-    groups: dict[str, str] = {}
-    candidates: dict[tuple[str, str], str] = {}
-    own_rubrics: dict[tuple, str] = {}
-    for where, row in table.rows:
-        text = texts(row, table.columns, where)
-        item_id, instruction, response = (text[name] for name in REQUIRED)
-        group_id = text.get("group_id") or groups.setdefault(instruction, item_id)
-        candidate = text.get("candidate") or candidates.setdefault((group_id, response), item_id)
-        if scales is None:
-            criterion = text.get("criterion", "overall")
-            levels = own_levels(row, where)
-            rubric_id = text.get("rubric_id") or own_rubrics.setdefault((criterion, text["question"], levels), item_id)
-            rubric = Rubric(rubric_id, criterion, text["question"], levels)
-        else:
-            column = "rubric_id" if "rubric_id" in table.columns else "criterion"
-            if text[column] not in scales:
-                rubric_ids = files.listed(scales)
-                raise InputError(
-                    f"{where}: field {column!r}: no rubric {text[column]!r:.60} in {rubrics}; found {rubric_ids}"
+    def read(self, items: Path, rubrics: Path | None = None, format: str | None = None) -> Iterator[Item]:
+        """Items of a table.
+
+        Args:
+            items: the table.
+            rubrics: YAML file of rubrics, where rows do not bring their own.
+            format: ``csv``, ``jsonl`` or ``parquet``; by default the file's ending says it.
+        """
+        table = read_table(items, format)
+        check_columns(table)
+        raters = rater_columns(table)
+        scales = None if rubrics is None else read_scales(rubrics)
+        check_rubric_source(table, rubrics)
+        groups: dict[str, str] = {}
+        candidates: dict[tuple[str, str], str] = {}
+        own_rubrics: dict[tuple, str] = {}
+        for where, row in table.rows:
+            text = texts(row, table.columns, where)
+            item_id, instruction, response = (text[name] for name in REQUIRED)
+            group_id = text.get("group_id") or groups.setdefault(instruction, item_id)
+            candidate = text.get("candidate") or candidates.setdefault((group_id, response), item_id)
+            if scales is None:
+                criterion = text.get("criterion", "overall")
+                levels = own_levels(row, where)
+                rubric_id = text.get("rubric_id") or own_rubrics.setdefault(
+                    (criterion, text["question"], levels), item_id
                 )
-            criterion = text.get("criterion", text[column])
-            rubric = dataclasses.replace(scales[text[column]], rubric_id=text[column], criterion=criterion)
-        yield Item(
-            where=where,
-            item_id=item_id,
-            group_id=group_id,
-            candidate=candidate,
-            instruction=instruction,
-            response=response,
-            rubric=rubric,
-            reference=text.get("reference"),
-            human_scores=human_scores(row, raters, where),
-            category=text.get("category"),
-        )
+                rubric = Rubric(rubric_id, criterion, text["question"], levels)
+            else:
+                column = "rubric_id" if "rubric_id" in table.columns else "criterion"
+                if text[column] not in scales:
+                    rubric_ids = files.listed(scales)
+                    raise InputError(
+                        f"{where}: field {column!r}: no rubric {text[column]!r:.60} in {rubrics}; found {rubric_ids}"
+                    )
+                criterion = text.get("criterion", text[column])
+                rubric = dataclasses.replace(scales[text[column]], rubric_id=text[column], criterion=criterion)
+            yield Item(
+                where=where,
+                item_id=item_id,
+                group_id=group_id,
+                candidate=candidate,
+                instruction=instruction,
+                response=response,
+                rubric=rubric,
+                reference=text.get("reference"),
+                human_scores=human_scores(row, raters, where),
+                category=text.get("category"),
+            )
 
 
 def read_table(path: Path, format: str | None) -> Table:

@@ -8,43 +8,44 @@ from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Item, clean
+from rubric_order.datasets import Adapter, Item, clean
 from rubric_order.datasets.rubrics import Rubric, check_levels
 
-FILES = ("tasks",)
 
+class Demo(Adapter):
+    files = ("tasks",)
 
-def read(tasks: Path) -> Iterator[Item]:
-    entries = files.read_yaml(tasks)
-    if not isinstance(entries, list):
-        raise InputError(f"{tasks}: expected a list of tasks, found {type(entries).__name__}")
-    for number, task in enumerate(entries, start=1):
-        where = f"{tasks}: task {number}"
-        _require(task, ("id", "category", "instruction", "reference", "responses"), where)
-        where = f"{where} ({files.listed([str(task['id'])])})"
-        rubric = _rubric(task, where)
-        if not isinstance(task["responses"], list) or not task["responses"]:
-            raise InputError(f"{where}: field 'responses': expected a list, found {task['responses']!r:.60}")
-        for place, response in enumerate(task["responses"], start=1):
-            where_response = f"{where}: response {place}"
-            _require(response, ("candidate", "level", "text"), where_response)
-            level = response["level"]
-            if rubric is not None and (type(level) is not int or not 1 <= level <= len(rubric.levels)):
-                raise InputError(
-                    f"{where_response}: field 'level': expected 1 to {len(rubric.levels)}, found {level!r:.60}"
+    def read(self, tasks: Path) -> Iterator[Item]:
+        entries = files.read_yaml(tasks)
+        if not isinstance(entries, list):
+            raise InputError(f"{tasks}: expected a list of tasks, found {type(entries).__name__}")
+        for number, task in enumerate(entries, start=1):
+            where = f"{tasks}: task {number}"
+            _require(task, ("id", "category", "instruction", "reference", "responses"), where)
+            where = f"{where} ({files.listed([str(task['id'])])})"
+            rubric = _rubric(task, where)
+            if not isinstance(task["responses"], list) or not task["responses"]:
+                raise InputError(f"{where}: field 'responses': expected a list, found {task['responses']!r:.60}")
+            for place, response in enumerate(task["responses"], start=1):
+                where_response = f"{where}: response {place}"
+                _require(response, ("candidate", "level", "text"), where_response)
+                level = response["level"]
+                if rubric is not None and (type(level) is not int or not 1 <= level <= len(rubric.levels)):
+                    raise InputError(
+                        f"{where_response}: field 'level': expected 1 to {len(rubric.levels)}, found {level!r:.60}"
+                    )
+                yield Item(
+                    where=where_response,
+                    item_id=f"{task['id']}-{response['candidate']}",
+                    group_id=task["id"],
+                    candidate=response["candidate"],
+                    instruction=task["instruction"],
+                    response=response["text"],
+                    reference=task["reference"],
+                    rubric=rubric,
+                    human_scores=[response["level"]],
+                    category=task["category"],
                 )
-            yield Item(
-                where=where_response,
-                item_id=f"{task['id']}-{response['candidate']}",
-                group_id=task["id"],
-                candidate=response["candidate"],
-                instruction=task["instruction"],
-                response=response["text"],
-                reference=task["reference"],
-                rubric=rubric,
-                human_scores=[response["level"]],
-                category=task["category"],
-            )
 
 
 def _rubric(task: dict, where: str) -> Rubric | None:

@@ -11,34 +11,35 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Item, Pair
+from rubric_order.datasets import Adapter, Item, Pair
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.datasets.spreadsheets import models, read_rows, with_pairs
 
-FILES = ("answers",)
 
+class DevBenchPairs(Adapter):
+    files = ("answers",)
 
-def read(answers: Path, baseline: str = "human") -> Iterator[Item | Pair]:
-    rows = read_rows(answers, ("index", "task", "question", "evaluating_guidance", "reference_answer"))
-    model_names = models(answers, rows[0], "answer-", baseline)
-    for row in rows:
-        group, task = row.text("index"), row.text("task")
-        document, _, criterion = task.partition("-")
-        if not document or not criterion:
-            raise InputError(f"{row.where('task')}: expected '<document>-<criterion>', found {task!r:.60}")
-        rubric = Rubric(task, criterion, row.text("evaluating_guidance"), levels=())
-        items = [
-            Item(
-                where=f"{row.place}, model {model!r}",
-                item_id=f"{group}-{model}",
-                group_id=group,
-                candidate=model,
-                instruction=row.text("question"),
-                response=row.text(f"answer-{model}"),
-                rubric=rubric,
-                reference=row.optional("reference_answer"),
-                category=task,
-            )
-            for model in model_names
-        ]
-        yield from with_pairs(items, baseline)
+    def read(self, answers: Path, baseline: str = "human") -> Iterator[Item | Pair]:
+        rows = read_rows(answers, ("index", "task", "question", "evaluating_guidance", "reference_answer"))
+        model_names = models(answers, rows[0], "answer-", baseline)
+        for row in rows:
+            group, task = row.text("index"), row.text("task")
+            document, _, criterion = task.partition("-")
+            if not document or not criterion:
+                raise InputError(f"{row.where('task')}: expected '<document>-<criterion>', found {task!r:.60}")
+            rubric = Rubric(task, criterion, row.text("evaluating_guidance"), levels=())
+            items = [
+                Item(
+                    where=f"{row.place}, model {model!r}",
+                    item_id=f"{group}-{model}",
+                    group_id=group,
+                    candidate=model,
+                    instruction=row.text("question"),
+                    response=row.text(f"answer-{model}"),
+                    rubric=rubric,
+                    reference=row.optional("reference_answer"),
+                    category=task,
+                )
+                for model in model_names
+            ]
+            yield from with_pairs(items, baseline)

@@ -12,10 +12,8 @@ from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Item
+from rubric_order.datasets import Adapter, Item
 from rubric_order.datasets.rubrics import Rubric, read_rubrics
-
-FILES = ("evaluation", "rubrics")
 
 FIELDS = {"instruction": str, "answer": str, "skill": list, "domain": list}
 UNLABELLED = "-1"  # published where a domain or a difficulty has no label
@@ -23,51 +21,58 @@ UNLABELLED = "-1"  # published where a domain or a difficulty has no label
 log = logging.getLogger(__name__)
 
 
-def read(evaluation: Path, rubrics: Path, **outputs: Path) -> Iterator[Item]:
-    """One item an instruction, model and skill.
+class Flask(Adapter):
+    files = ("evaluation", "rubrics")
 
-    Args:
-        evaluation: the instructions.
-        rubrics: a rubric for each skill.
-        outputs: file of each model's outputs, by the model's id; at least one.
-    """
-    if not outputs:
-        raise InputError("adapter 'flask': expected at least one file of outputs, such as 'chatgpt', found none")
-    wrong = [name for name, path in outputs.items() if not isinstance(path, str | Path)]
-    if wrong:
-        raise InputError(f"adapter 'flask': {wrong[0]!r}: expected a file of outputs, found {outputs[wrong[0]]!r:.60}")
-    scale = read_rubrics(rubrics, "flask")
-    instructions = read_instructions(evaluation, scale, rubrics)
-    texts = {candidate: read_outputs(path) for candidate, path in outputs.items()}
-    for candidate, answers in texts.items():
-        unknown = sorted(answers.keys() - instructions.keys())
-        if unknown:
-            raise InputError(f"{outputs[candidate]}: question_id {unknown[0]}: {evaluation} has no instruction of it")
-    # The outputs stop before the instructions do. A gap anywhere else is an error.
-    last = max(max(answers, default=0) for answers in texts.values())
-    log.info(
-        "%s: %d of %d instructions left out: they come after the last with outputs, idx %d",
-        evaluation, sum(idx > last for idx in instructions), len(instructions), last,
-    )  # fmt: skip
-    for idx, record in instructions.items():
-        if idx > last:
-            continue
+    def read(self, evaluation: Path, rubrics: Path, **outputs: Path) -> Iterator[Item]:
+        """One item an instruction, model and skill.
+
+        Args:
+            evaluation: the instructions.
+            rubrics: a rubric for each skill.
+            outputs: file of each model's outputs, by the model's id; at least one.
+        """
+        if not outputs:
+            raise InputError("adapter 'flask': expected at least one file of outputs, such as 'chatgpt', found none")
+        wrong = [name for name, path in outputs.items() if not isinstance(path, str | Path)]
+        if wrong:
+            raise InputError(
+                f"adapter 'flask': {wrong[0]!r}: expected a file of outputs, found {outputs[wrong[0]]!r:.60}"
+            )
+        scale = read_rubrics(rubrics, "flask")
+        instructions = read_instructions(evaluation, scale, rubrics)
+        texts = {candidate: read_outputs(path) for candidate, path in outputs.items()}
         for candidate, answers in texts.items():
-            where = f"{outputs[candidate]}: question_id {idx}"
-            if idx not in answers:
-                raise InputError(f"{where}: no output; other files or later instructions have one")
-            for skill in map(skill_id, record["skill"]):
-                yield Item(
-                    where=where,
-                    item_id=f"{idx:04d}-{candidate}-{skill}",
-                    group_id=f"{idx:04d}",
-                    candidate=candidate,
-                    instruction=record["instruction"],
-                    response=answers[idx],
-                    reference=record["answer"],
-                    rubric=scale[skill],
-                    category=f"{', '.join(labels(record['domain']))} / {labels([record['difficulty']])[0]}",
+            unknown = sorted(answers.keys() - instructions.keys())
+            if unknown:
+                raise InputError(
+                    f"{outputs[candidate]}: question_id {unknown[0]}: {evaluation} has no instruction of it"
                 )
+        # The outputs stop before the instructions do. A gap anywhere else is an error.
+        last = max(max(answers, default=0) for answers in texts.values())
+        log.info(
+            "%s: %d of %d instructions left out: they come after the last with outputs, idx %d",
+            evaluation, sum(idx > last for idx in instructions), len(instructions), last,
+        )  # fmt: skip
+        for idx, record in instructions.items():
+            if idx > last:
+                continue
+            for candidate, answers in texts.items():
+                where = f"{outputs[candidate]}: question_id {idx}"
+                if idx not in answers:
+                    raise InputError(f"{where}: no output; other files or later instructions have one")
+                for skill in map(skill_id, record["skill"]):
+                    yield Item(
+                        where=where,
+                        item_id=f"{idx:04d}-{candidate}-{skill}",
+                        group_id=f"{idx:04d}",
+                        candidate=candidate,
+                        instruction=record["instruction"],
+                        response=answers[idx],
+                        reference=record["answer"],
+                        rubric=scale[skill],
+                        category=f"{', '.join(labels(record['domain']))} / {labels([record['difficulty']])[0]}",
+                    )
 
 
 def read_instructions(path: Path, scale: dict[str, Rubric], rubrics: Path) -> dict[int, dict]:

@@ -12,10 +12,8 @@ from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Item
+from rubric_order.datasets import Adapter, Item
 from rubric_order.datasets.rubrics import read_rubrics
-
-FILES = ("stories", "ratings", "rubrics")
 
 N_STORIES = 96
 RATERS = (1, 2, 3)
@@ -30,24 +28,27 @@ COLUMNS = {
 TASK = "Write a short story for the following prompt.\n\n{}"
 
 
-def read(stories: Path, ratings: Path, rubrics: Path) -> Iterator[Item]:
-    scale = read_rubrics(rubrics, "hanna")
-    absent = [criterion for criterion in COLUMNS if criterion not in scale]
-    if absent:
-        raise InputError(f"{rubrics}: no rubric for criterion {absent[0]!r}; found {files.listed(scale)}")
-    scores = read_ratings(ratings)
-    for number, (prompt, story) in enumerate(read_stories(stories)):
-        for criterion in COLUMNS:
-            yield Item(
-                where=f"{stories}: story {number + 1}",
-                item_id=f"{number:03d}-{criterion}",
-                group_id=f"{number:03d}",
-                candidate="human",
-                instruction=TASK.format(prompt),
-                response=story,
-                rubric=scale[criterion],
-                human_scores=[scores[criterion, rater][number] for rater in RATERS],
-            )
+class Hanna(Adapter):
+    files = ("stories", "ratings", "rubrics")
+
+    def read(self, stories: Path, ratings: Path, rubrics: Path) -> Iterator[Item]:
+        scale = read_rubrics(rubrics, "hanna")
+        absent = [criterion for criterion in COLUMNS if criterion not in scale]
+        if absent:
+            raise InputError(f"{rubrics}: no rubric for criterion {absent[0]!r}; found {files.listed(scale)}")
+        scores = read_ratings(ratings)
+        for number, (prompt, story) in enumerate(read_stories(stories)):
+            for criterion in COLUMNS:
+                yield Item(
+                    where=f"{stories}: story {number + 1}",
+                    item_id=f"{number:03d}-{criterion}",
+                    group_id=f"{number:03d}",
+                    candidate="human",
+                    instruction=TASK.format(prompt),
+                    response=story,
+                    rubric=scale[criterion],
+                    human_scores=[scores[criterion, rater][number] for rater in RATERS],
+                )
 
 
 def read_stories(path: Path) -> list[tuple[str, str]]:

@@ -15,69 +15,70 @@ from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Item, Pair, clean
+from rubric_order.datasets import Adapter, Item, Pair, clean
 from rubric_order.datasets.prometheus import parse_rubric, split_prompt
-
-FILES = ("records",)
 
 CHOSEN, REJECTED = "chosen_instruction", "rejected_instruction"
 
 
-def read(records: Path) -> Iterator[Item | Pair]:
-    entries = files.read_json(records)
-    if not isinstance(entries, list):
-        raise InputError(f"{records}: expected a list of records, found {type(entries).__name__}")
-    if not entries:
-        raise InputError(f"{records}: no records")
-    groups: dict[tuple[str, str], str] = {}
-    seen: set[str] = set()
-    for number, record in enumerate(entries, start=1):
-        where = f"{records}: record {number}"
-        for name in ("source", CHOSEN, REJECTED):
-            if not isinstance(record, dict) or not isinstance(record.get(name), str):
-                value = record.get(name) if isinstance(record, dict) else record
-                raise InputError(f"{where}: field {name!r}: expected text, found {value!r:.60}")
-        source = clean(record["source"], f"{where}: field 'source'")
-        instruction, chosen, section = _sections(record, CHOSEN, where)
-        other_instruction, rejected, other_section = _sections(record, REJECTED, where)
-        for name, text, other in (
-            ("instruction", instruction, other_instruction),
-            ("rubric", section, other_section),
-        ):
-            if text != other:
-                raise InputError(f"{where}: expected the same {name} in {CHOSEN!r} and {REJECTED!r}, found two")
-        if chosen == rejected:
-            raise InputError(f"{where}: expected two responses, found the same one in {CHOSEN!r} and {REJECTED!r}")
-        rubric = dataclasses.replace(
-            parse_rubric(section, source, f"{where}: field {CHOSEN!r}: score rubrics"), criterion=source
-        )
-        group = groups.setdefault((source, instruction), f"{number:03d}")
-        first, second = sorted((chosen, rejected), key=_checksum)
-        for response in (first, second):
-            candidate = _checksum(response)[:8]
-            if (item_id := f"{group}-{candidate}") in seen:
-                continue
-            seen.add(item_id)
-            yield Item(
+class HHHAlignment(Adapter):
+    files = ("records",)
+
+    def read(self, records: Path) -> Iterator[Item | Pair]:
+        entries = files.read_json(records)
+        if not isinstance(entries, list):
+            raise InputError(f"{records}: expected a list of records, found {type(entries).__name__}")
+        if not entries:
+            raise InputError(f"{records}: no records")
+        groups: dict[tuple[str, str], str] = {}
+        seen: set[str] = set()
+        for number, record in enumerate(entries, start=1):
+            where = f"{records}: record {number}"
+            for name in ("source", CHOSEN, REJECTED):
+                if not isinstance(record, dict) or not isinstance(record.get(name), str):
+                    value = record.get(name) if isinstance(record, dict) else record
+                    raise InputError(f"{where}: field {name!r}: expected text, found {value!r:.60}")
+            source = clean(record["source"], f"{where}: field 'source'")
+            instruction, chosen, section = _sections(record, CHOSEN, where)
+            other_instruction, rejected, other_section = _sections(record, REJECTED, where)
+            for name, text, other in (
+                ("instruction", instruction, other_instruction),
+                ("rubric", section, other_section),
+            ):
+                if text != other:
+                    raise InputError(f"{where}: expected the same {name} in {CHOSEN!r} and {REJECTED!r}, found two")
+            if chosen == rejected:
+                raise InputError(f"{where}: expected two responses, found the same one in {CHOSEN!r} and {REJECTED!r}")
+            rubric = dataclasses.replace(
+                parse_rubric(section, source, f"{where}: field {CHOSEN!r}: score rubrics"), criterion=source
+            )
+            group = groups.setdefault((source, instruction), f"{number:03d}")
+            first, second = sorted((chosen, rejected), key=_checksum)
+            for response in (first, second):
+                candidate = _checksum(response)[:8]
+                if (item_id := f"{group}-{candidate}") in seen:
+                    continue
+                seen.add(item_id)
+                yield Item(
+                    where=where,
+                    item_id=item_id,
+                    group_id=group,
+                    candidate=candidate,
+                    instruction=instruction,
+                    response=response,
+                    rubric=rubric,
+                    category=source,
+                )
+            yield Pair(
                 where=where,
-                item_id=item_id,
+                pair_id=f"{number:03d}",
                 group_id=group,
-                candidate=candidate,
-                instruction=instruction,
-                response=response,
-                rubric=rubric,
+                item_a=f"{group}-{_checksum(first)[:8]}",
+                item_b=f"{group}-{_checksum(second)[:8]}",
+                preference="a" if first == chosen else "b",
+                criterion=source,
                 category=source,
             )
-        yield Pair(
-            where=where,
-            pair_id=f"{number:03d}",
-            group_id=group,
-            item_a=f"{group}-{_checksum(first)[:8]}",
-            item_b=f"{group}-{_checksum(second)[:8]}",
-            preference="a" if first == chosen else "b",
-            criterion=source,
-            category=source,
-        )
 
 
 def _sections(record: dict, field: str, where: str) -> tuple[str, str, str]:

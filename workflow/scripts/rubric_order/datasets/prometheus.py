@@ -14,10 +14,8 @@ from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Item, clean
+from rubric_order.datasets import Adapter, Item, clean
 from rubric_order.datasets.rubrics import Rubric, check_levels
-
-FILES = ("records",)
 
 FIELDS = {"idx": int, "response_source": str, "instruction": str, "gpt4_score": list}
 GROUPED = ("idx", "instruction")
@@ -30,61 +28,65 @@ FEEDBACK = "###Feedback:"
 LEVEL = re.compile(r"^Score ([0-9]{1,3}): ?(.*)$")
 
 
-def read(records: Path, *, group_by: str = "idx") -> Iterator[Item]:
-    """One item a record.
+class Prometheus(Adapter):
+    files = ("records",)
 
-    Args:
-        records: the file of records.
-        group_by: ``idx`` where a record's number says which prompt it is about, and a prompt has one rubric. With
-            ``instruction`` items are of one group that have one instruction, and of one criterion that have one
-            rubric, each numbered in the order in which it comes; a candidate is known by its name, or else by its text.
+    def read(self, records: Path, *, group_by: str = "idx") -> Iterator[Item]:
+        """One item a record.
 
-    Raises:
-        InputError: a record lacks a field, or its prompt cannot be cut.
-    """
-    if group_by not in GROUPED:
-        raise InputError(f"option 'group_by': expected {' or '.join(GROUPED)}, found {group_by!r:.60}")
-    fields = FIELDS if group_by == "idx" else {"instruction": str}
-    groups: dict[str, str] = {}
-    rubrics: dict[str, Rubric] = {}
-    candidates: dict[tuple[str, str], str] = {}
-    entries = files.read_json(records)
-    if not isinstance(entries, list):
-        raise InputError(f"{records}: expected a list of records, found {type(entries).__name__}")
-    for number, record in enumerate(entries, start=1):
-        where = f"{records}: record {number}"
-        for name, kind in fields.items():
-            if not isinstance(record, dict) or type(record.get(name)) is not kind:
-                value = record.get(name) if isinstance(record, dict) else record
-                raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {value!r:.60}")
-        for name in ("gpt4_score", "human_score"):
-            if not isinstance(record.get(name, []), list):
-                raise InputError(f"{where}: field {name!r}: expected list, found {record[name]!r:.60}")
-        prompt = clean(record["instruction"], f"{where}: field 'instruction'")
-        instruction, response, reference, section = split_prompt(
-            prompt, f"{where}: field 'instruction'", reference=group_by == "idx" or REFERENCE in prompt
-        )
-        if group_by == "idx":
-            group, candidate = f"{record['idx']:03d}", record["response_source"]
-            rubric, end = parse_rubric(section, group, f"{where}: score rubrics"), ""
-        else:
-            group = groups.setdefault(instruction, f"{len(groups):03d}")
-            rubric = rubrics.setdefault(section, _numbered(section, len(rubrics) + 1, f"{where}: score rubrics"))
-            by_text = candidates.setdefault((group, response), f"response_{len(candidates) + 1}")
-            candidate, end = record.get("response_source") or by_text, f"-{rubric.criterion}"
-        yield Item(
-            where=where,
-            item_id=f"{group}-{candidate}{end}",
-            group_id=group,
-            candidate=candidate,
-            instruction=instruction,
-            response=response,
-            reference=reference,
-            rubric=rubric,
-            human_scores=record.get("human_score", []),
-            reference_labels=record.get("gpt4_score", []) + _label(record, where),
-            category=record.get("category"),
-        )
+        Args:
+            records: the file of records.
+            group_by: ``idx`` where a record's number says which prompt it is about, and a prompt has one rubric. With
+                ``instruction`` items are of one group that have one instruction, and of one criterion that have one
+                rubric, each numbered in the order in which it comes; a candidate is known by its name, or else by its
+                text.
+
+        Raises:
+            InputError: a record lacks a field, or its prompt cannot be cut.
+        """
+        if group_by not in GROUPED:
+            raise InputError(f"option 'group_by': expected {' or '.join(GROUPED)}, found {group_by!r:.60}")
+        fields = FIELDS if group_by == "idx" else {"instruction": str}
+        groups: dict[str, str] = {}
+        rubrics: dict[str, Rubric] = {}
+        candidates: dict[tuple[str, str], str] = {}
+        entries = files.read_json(records)
+        if not isinstance(entries, list):
+            raise InputError(f"{records}: expected a list of records, found {type(entries).__name__}")
+        for number, record in enumerate(entries, start=1):
+            where = f"{records}: record {number}"
+            for name, kind in fields.items():
+                if not isinstance(record, dict) or type(record.get(name)) is not kind:
+                    value = record.get(name) if isinstance(record, dict) else record
+                    raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {value!r:.60}")
+            for name in ("gpt4_score", "human_score"):
+                if not isinstance(record.get(name, []), list):
+                    raise InputError(f"{where}: field {name!r}: expected list, found {record[name]!r:.60}")
+            prompt = clean(record["instruction"], f"{where}: field 'instruction'")
+            instruction, response, reference, section = split_prompt(
+                prompt, f"{where}: field 'instruction'", reference=group_by == "idx" or REFERENCE in prompt
+            )
+            if group_by == "idx":
+                group, candidate = f"{record['idx']:03d}", record["response_source"]
+                rubric, end = parse_rubric(section, group, f"{where}: score rubrics"), ""
+            else:
+                group = groups.setdefault(instruction, f"{len(groups):03d}")
+                rubric = rubrics.setdefault(section, _numbered(section, len(rubrics) + 1, f"{where}: score rubrics"))
+                by_text = candidates.setdefault((group, response), f"response_{len(candidates) + 1}")
+                candidate, end = record.get("response_source") or by_text, f"-{rubric.criterion}"
+            yield Item(
+                where=where,
+                item_id=f"{group}-{candidate}{end}",
+                group_id=group,
+                candidate=candidate,
+                instruction=instruction,
+                response=response,
+                reference=reference,
+                rubric=rubric,
+                human_scores=record.get("human_score", []),
+                reference_labels=record.get("gpt4_score", []) + _label(record, where),
+                category=record.get("category"),
+            )
 
 
 def _label(record: dict, where: str) -> list[float]:

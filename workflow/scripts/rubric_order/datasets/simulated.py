@@ -10,96 +10,100 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Item, Pair, Turn
+from rubric_order.datasets import Adapter, Item, Pair, Turn
 from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric
 from rubric_order.simulation import judge
 
-FILES = ()
 LENGTH = 400  # characters of a response of middling length
 
 
-def read(
-    *,
-    dataset: str,
-    n_groups: int = 40,
-    n_candidates: int = 8,
-    candidates: Sequence[str] | None = None,
-    criteria: Sequence[str] = ("quality",),
-    levels: int = MAX_LEVELS,
-    raters: int = 3,
-    rater_noise: float = 0.75,
-    length_spread: float = 0.0,
-    references: bool = False,
-    labels: int = 0,
-    turns: int = 0,
-    categories: Sequence[str] = (),
-    pairs: str | None = None,
-    preferences: bool = False,
-) -> Iterator[Item | Pair]:
-    """Items of simulated groups, candidates and criteria.
+class Simulated(Adapter):
+    files = ()
 
-    Args:
-        dataset: id of the dataset; the qualities are hashes of it.
-        n_groups, n_candidates: number of groups, and of candidates in every group.
-        candidates: their names, in the place of `n_candidates`.
-        criteria: ids of the criteria that each response is judged under.
-        levels: number of levels of the rubrics; a study's scale takes some of them.
-        raters: number of simulated people who score each item from 1 to 5.
-        rater_noise: standard deviation of a rater's error, in standard deviations of quality.
-        length_spread: standard deviation of the logarithm of the responses' lengths, which are about `LENGTH`
-            characters then; with 0 all are short and say the same. See `judge.latent_length`.
-        references: whether items have a reference answer.
-        labels: number of golden scores of each item, by simulated people whose errors are a third of the raters'.
-        turns: number of turns of a conversation; 0 for a single text.
-        categories: what groups are about, in turn.
-        pairs: ``all`` compares each two candidates of a group, the name of a candidate each other one with it.
-        preferences: whether it is known of each pair which candidate people prefer: the one of better quality.
+    def read(
+        self,
+        *,
+        dataset: str,
+        n_groups: int = 40,
+        n_candidates: int = 8,
+        candidates: Sequence[str] | None = None,
+        criteria: Sequence[str] = ("quality",),
+        levels: int = MAX_LEVELS,
+        raters: int = 3,
+        rater_noise: float = 0.75,
+        length_spread: float = 0.0,
+        references: bool = False,
+        labels: int = 0,
+        turns: int = 0,
+        categories: Sequence[str] = (),
+        pairs: str | None = None,
+        preferences: bool = False,
+    ) -> Iterator[Item | Pair]:
+        """Items of simulated groups, candidates and criteria.
 
-    Raises:
-        InputError: an option is of the wrong kind or size.
-    """
-    whole = {"n_groups": (n_groups, 1), "n_candidates": (n_candidates, 1), "raters": (raters, 0)}
-    whole |= {"labels": (labels, 0), "turns": (turns, 0)}
-    _check(f"dataset {dataset}: options", whole, criteria, levels, rater_noise, length_spread)
-    names_of_candidates = (
-        [f"c{number:02d}" for number in range(1, n_candidates + 1)] if candidates is None else list(candidates)
-    )
-    if pairs not in (None, "all", *names_of_candidates):
-        expected = f"all or one of {', '.join(map(repr, names_of_candidates))}"
-        raise InputError(f"dataset {dataset}: options: pairs: expected {expected}, found {pairs!r:.60}")
-    rubrics = {name: _rubric(name, levels) for name in criteria}
-    places = [
-        (f"g{group:04d}", candidate, criterion)
-        for group in range(1, n_groups + 1)
-        for candidate in names_of_candidates
-        for criterion in criteria
-    ]
-    ids = ["-".join(place) for place in places]
-    quality = judge.latent_quality(dataset, ids)
-    rater_keys = judge.keys(f"raters\x1f{dataset}\x1f{item_id}" for item_id in ids)
-    scores = judge.human_scores(quality, rater_keys, raters=raters, rater_noise=rater_noise)
-    golden = judge.human_scores(quality, rater_keys, raters=labels, rater_noise=rater_noise / 3)
-    wanted = np.exp(length_spread * judge.latent_length(dataset, ids)) * (LENGTH if length_spread else 0)
-    rows = zip(places, ids, scores.tolist(), golden.tolist(), wanted.tolist(), strict=True)
-    for (group, candidate, criterion), item_id, row, golden_scores, length in rows:
-        response = _response(f"What {candidate} responds to task {group}.", length)
-        reference = f"What should be responded to task {group}." if references else None
-        yield Item(
-            where=f"dataset {dataset}: item {item_id}",
-            item_id=item_id,
-            group_id=group,
-            candidate=candidate,
-            instruction=f"Task {group} of {dataset}.",
-            response=response,
-            rubric=rubrics[criterion],
-            reference=reference,
-            human_scores=row,
-            reference_labels=golden_scores,
-            category=categories[(int(group[1:]) - 1) % len(categories)] if categories else None,
-            turns=[Turn(f"Turn {turn} of task {group}.", response, reference) for turn in range(1, turns + 1)] or None,
+        Args:
+            dataset: id of the dataset; the qualities are hashes of it.
+            n_groups, n_candidates: number of groups, and of candidates in every group.
+            candidates: their names, in the place of `n_candidates`.
+            criteria: ids of the criteria that each response is judged under.
+            levels: number of levels of the rubrics; a study's scale takes some of them.
+            raters: number of simulated people who score each item from 1 to 5.
+            rater_noise: standard deviation of a rater's error, in standard deviations of quality.
+            length_spread: standard deviation of the logarithm of the responses' lengths, which are about `LENGTH`
+                characters then; with 0 all are short and say the same. See `judge.latent_length`.
+            references: whether items have a reference answer.
+            labels: number of golden scores of each item, by simulated people whose errors are a third of the raters'.
+            turns: number of turns of a conversation; 0 for a single text.
+            categories: what groups are about, in turn.
+            pairs: ``all`` compares each two candidates of a group, the name of a candidate each other one with it.
+            preferences: whether it is known of each pair which candidate people prefer: the one of better quality.
+
+        Raises:
+            InputError: an option is of the wrong kind or size.
+        """
+        whole = {"n_groups": (n_groups, 1), "n_candidates": (n_candidates, 1), "raters": (raters, 0)}
+        whole |= {"labels": (labels, 0), "turns": (turns, 0)}
+        _check(f"dataset {dataset}: options", whole, criteria, levels, rater_noise, length_spread)
+        names_of_candidates = (
+            [f"c{number:02d}" for number in range(1, n_candidates + 1)] if candidates is None else list(candidates)
         )
-    if pairs is not None:
-        yield from _pairs(places, quality, pairs, known=preferences)
+        if pairs not in (None, "all", *names_of_candidates):
+            expected = f"all or one of {', '.join(map(repr, names_of_candidates))}"
+            raise InputError(f"dataset {dataset}: options: pairs: expected {expected}, found {pairs!r:.60}")
+        rubrics = {name: _rubric(name, levels) for name in criteria}
+        places = [
+            (f"g{group:04d}", candidate, criterion)
+            for group in range(1, n_groups + 1)
+            for candidate in names_of_candidates
+            for criterion in criteria
+        ]
+        ids = ["-".join(place) for place in places]
+        quality = judge.latent_quality(dataset, ids)
+        rater_keys = judge.keys(f"raters\x1f{dataset}\x1f{item_id}" for item_id in ids)
+        scores = judge.human_scores(quality, rater_keys, raters=raters, rater_noise=rater_noise)
+        golden = judge.human_scores(quality, rater_keys, raters=labels, rater_noise=rater_noise / 3)
+        wanted = np.exp(length_spread * judge.latent_length(dataset, ids)) * (LENGTH if length_spread else 0)
+        rows = zip(places, ids, scores.tolist(), golden.tolist(), wanted.tolist(), strict=True)
+        for (group, candidate, criterion), item_id, row, golden_scores, length in rows:
+            response = _response(f"What {candidate} responds to task {group}.", length)
+            reference = f"What should be responded to task {group}." if references else None
+            yield Item(
+                where=f"dataset {dataset}: item {item_id}",
+                item_id=item_id,
+                group_id=group,
+                candidate=candidate,
+                instruction=f"Task {group} of {dataset}.",
+                response=response,
+                rubric=rubrics[criterion],
+                reference=reference,
+                human_scores=row,
+                reference_labels=golden_scores,
+                category=categories[(int(group[1:]) - 1) % len(categories)] if categories else None,
+                turns=[Turn(f"Turn {turn} of task {group}.", response, reference) for turn in range(1, turns + 1)]
+                or None,
+            )
+        if pairs is not None:
+            yield from _pairs(places, quality, pairs, known=preferences)
 
 
 def _pairs(places: Sequence[tuple[str, str, str]], quality: np.ndarray, pairs: str, *, known: bool) -> Iterator[Pair]:

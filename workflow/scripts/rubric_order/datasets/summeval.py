@@ -20,12 +20,11 @@ from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Item, Pair
+from rubric_order.datasets import Adapter, Item, Pair
 from rubric_order.datasets.rubrics import read_rubrics
 
 SYSTEMS = ("m8", "m9", "m10", "m11", "m12", "m13", "m14", "m15", "m17", "m20", "m22", "m23")
 DEFAULT_SYSTEMS = ("m23", "m13", "m8", "m20")  # best to worst; a test applies the rule to the published scores
-FILES = ("rubrics", *SYSTEMS)
 
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
 N_ARTICLES = 100
@@ -43,58 +42,61 @@ class Summary:
     scores: dict[str, list[int]]
 
 
-def read(
-    rubrics: Path, systems: list[str] | str | None = None, pairs: bool = False, **annotations: Path
-) -> Iterator[Item | Pair]:
-    """Summaries under each criterion, by article.
+class SummEval(Adapter):
+    files = ("rubrics", *SYSTEMS)
 
-    Args:
-        rubrics: YAML list of rubrics with the four criteria as ids.
-        systems: names of systems; ``all`` for all, by default ``DEFAULT_SYSTEMS``.
-        pairs: whether to yield each two summaries of an article under each criterion as well; the one with the
-            higher mean expert score is preferred.
-        annotations: the file of each of ``SYSTEMS``.
-    """
-    chosen = check_systems(systems)
-    if not isinstance(pairs, bool):
-        raise InputError(f"adapter 'summeval': option 'pairs': expected true or false, found {pairs!r:.60}")
-    unknown = [name for name in annotations if name not in SYSTEMS]
-    if unknown:
-        raise InputError(f"adapter 'summeval': file {unknown[0]!r} is no system; expected {', '.join(SYSTEMS)}")
-    scale = read_rubrics(rubrics, "summeval")
-    absent = [criterion for criterion in CRITERIA if criterion not in scale]
-    if absent:
-        raise InputError(f"{rubrics}: no rubric for criterion {absent[0]!r}; found {files.listed(scale)}")
-    summaries = {system: read_summaries(annotations[system], system) for system in SYSTEMS}
-    check_articles(summaries, annotations)
+    def read(
+        self, rubrics: Path, systems: list[str] | str | None = None, pairs: bool = False, **annotations: Path
+    ) -> Iterator[Item | Pair]:
+        """Summaries under each criterion, by article.
 
-    for number, article in enumerate(summaries[SYSTEMS[0]]):
-        for system in chosen:
-            summary = summaries[system][article]
-            for criterion in CRITERIA:
-                yield Item(
-                    where=summary.where,
-                    item_id=f"{number:03d}-{system}-{criterion}",
+        Args:
+            rubrics: YAML list of rubrics with the four criteria as ids.
+            systems: names of systems; ``all`` for all, by default ``DEFAULT_SYSTEMS``.
+            pairs: whether to yield each two summaries of an article under each criterion as well; the one with the
+                higher mean expert score is preferred.
+            annotations: the file of each of ``SYSTEMS``.
+        """
+        chosen = check_systems(systems)
+        if not isinstance(pairs, bool):
+            raise InputError(f"adapter 'summeval': option 'pairs': expected true or false, found {pairs!r:.60}")
+        unknown = [name for name in annotations if name not in SYSTEMS]
+        if unknown:
+            raise InputError(f"adapter 'summeval': file {unknown[0]!r} is no system; expected {', '.join(SYSTEMS)}")
+        scale = read_rubrics(rubrics, "summeval")
+        absent = [criterion for criterion in CRITERIA if criterion not in scale]
+        if absent:
+            raise InputError(f"{rubrics}: no rubric for criterion {absent[0]!r}; found {files.listed(scale)}")
+        summaries = {system: read_summaries(annotations[system], system) for system in SYSTEMS}
+        check_articles(summaries, annotations)
+
+        for number, article in enumerate(summaries[SYSTEMS[0]]):
+            for system in chosen:
+                summary = summaries[system][article]
+                for criterion in CRITERIA:
+                    yield Item(
+                        where=summary.where,
+                        item_id=f"{number:03d}-{system}-{criterion}",
+                        group_id=article,
+                        candidate=system,
+                        instruction=TASK.format(summary.article),
+                        response=summary.text,
+                        rubric=scale[criterion],
+                        human_scores=list(summary.scores[criterion]),
+                    )
+            if not pairs:
+                continue
+            for (a, b), criterion in itertools.product(itertools.combinations(chosen, 2), CRITERIA):
+                first, second = (summaries[system][article] for system in (a, b))
+                yield Pair(
+                    where=f"{first.where} and {second.where}",
+                    pair_id=f"{number:03d}-{a}-{b}-{criterion}",
                     group_id=article,
-                    candidate=system,
-                    instruction=TASK.format(summary.article),
-                    response=summary.text,
-                    rubric=scale[criterion],
-                    human_scores=list(summary.scores[criterion]),
+                    item_a=f"{number:03d}-{a}-{criterion}",
+                    item_b=f"{number:03d}-{b}-{criterion}",
+                    preference=preference(first.scores[criterion], second.scores[criterion]),
+                    criterion=criterion,
                 )
-        if not pairs:
-            continue
-        for (a, b), criterion in itertools.product(itertools.combinations(chosen, 2), CRITERIA):
-            first, second = (summaries[system][article] for system in (a, b))
-            yield Pair(
-                where=f"{first.where} and {second.where}",
-                pair_id=f"{number:03d}-{a}-{b}-{criterion}",
-                group_id=article,
-                item_a=f"{number:03d}-{a}-{criterion}",
-                item_b=f"{number:03d}-{b}-{criterion}",
-                preference=preference(first.scores[criterion], second.scores[criterion]),
-                criterion=criterion,
-            )
 
 
 def check_systems(systems: object) -> list[str]:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from rubric_order.base import files
+from rubric_order.contracts.responses import RESPONSES
 from rubric_order.judging import versions
 from rubric_order.settings.base import Role, fields
 from rubric_order.settings.judges import Judge
@@ -29,9 +29,8 @@ def write(responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge:
         judge: the judge's settings.
         names: what the model may call itself, see `versions.counts`.
     """
-    table = pa.Table.from_pandas(responses, preserve_index=False)
-    files.write_parquet(
-        files.in_row_groups(table),
+    RESPONSES.write(
+        files.in_row_groups(RESPONSES.table(responses)),
         path,
         judge=judge.identity(list(fields(Judge, {Role.FORMAT}))),
         studies=of_studies(responses, studies),

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from rubric_order.base.keys import EVERY
 from rubric_order.base.text_columns import is_among
+from rubric_order.contracts.reads import REQUESTS
 from rubric_order.judging import chat, prefix_cache
 from rubric_order.judging.store import Store, asked_again
 from rubric_order.settings.judges import Called, Judge
@@ -56,7 +57,7 @@ def judge_costs(
           answers in the store) or "max_tokens" (the longest answer allowed).
         - `tokens_per_second` of one job, from config or from earlier jobs.
     """
-    keys = {study: pq.read_table(path, columns=["profile", "dataset"]).to_pandas() for study, path in requests.items()}
+    keys = {study: REQUESTS.read(path, columns=["profile", "dataset"]) for study, path in requests.items()}
     left, answers = {}, []
     for study, path in requests.items():
         left[study], lengths_of_study = _unanswered(path, keys[study]["profile"], store, judge.retry_failed)
@@ -190,7 +191,7 @@ def prompt_tokens(
         keys: columns `profile` and `dataset` of the requests; read from `path` if None.
         asked: indices of the rows to ask, in order; None for all.
     """
-    keys = pq.read_table(path, columns=["profile", "dataset"]).to_pandas() if keys is None else keys
+    keys = REQUESTS.read(path, columns=["profile", "dataset"]) if keys is None else keys
     asked = np.arange(len(keys)) if asked is None else asked
     encode, cache = encode or functools.partial(pieces, judge), prefix_cache.of_judge(judge)
     datasets, dataset_names = pd.factorize(keys["dataset"].to_numpy()[asked])

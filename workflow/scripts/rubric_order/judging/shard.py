@@ -16,6 +16,7 @@ import pandas as pd
 from rubric_order.base import signals
 from rubric_order.base.errors import InputError
 from rubric_order.base.text_columns import is_among
+from rubric_order.contracts.responses import RUN_COLUMNS
 from rubric_order.judging.engines import Engine, Request, Response
 from rubric_order.judging.progress import progress
 from rubric_order.judging.store import Store, asked_again, may_pass
@@ -27,10 +28,6 @@ CHUNK_SECONDS = 20.0  # longest time that a finished request waits to be written
 LAST_SECONDS = 60.0  # time in which the last answers are tried to be written, where the disk does not take them
 MAX_WAITING = 4  # so many times the next number wait at most where the disk does not take them; then the job ends
 CHUNK_REQUESTS = 16_384  # most finished requests that wait: so many come in that time from a very fast judge only
-
-# These columns say how an answer was obtained. The store keeps them. Responses leave them out, so that an interrupted
-# job and an undisturbed one write the same file.
-RUN_COLUMNS = ["cached_tokens", "attempts", "tokens", "cost"]
 
 
 def judge(
@@ -57,8 +54,8 @@ def judge(
             `second_requests.second_requests`. None if the judge gets no second requests.
 
     Returns:
-        The columns of the store without `RUN_COLUMNS`. With second requests also `constrained_text`, which is null
-        where no second request was sent.
+        `contracts.responses.RESPONSES`, without what says how an answer was obtained. With second requests also
+        `constrained_text`.
 
     Raises:
         InputError: some requests failed for a reason that may pass. All answers are in the store.

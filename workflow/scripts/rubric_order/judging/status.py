@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rubric_order.base.keys import EVERY
+from rubric_order.contracts.reads import REQUESTS
 from rubric_order.judging import versions
 from rubric_order.judging.store import PART_ROWS, Store, may_pass
 
@@ -87,6 +88,7 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
 
 
 def _names(path: Path) -> pa.ChunkedArray:
+    REQUESTS.check(path, columns=["request_id"])
     return pq.read_table(path, columns=["request_id"])["request_id"].cast(pa.string())
 
 

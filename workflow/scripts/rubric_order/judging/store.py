@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from rubric_order.base import files, locks
 from rubric_order.base.errors import InputError
+from rubric_order.contracts.responses import STORE
 from rubric_order.judging.engines import PASSING, Response
 
 log = logging.getLogger(__name__)
@@ -33,27 +34,7 @@ GROUP_ROWS = files.GROUP_ROWS
 PART_ROWS = 1_048_576  # results that are in memory together where there are very many
 SECONDS_TO_WAIT = 60.0  # for another job that joins files; after that, this job leaves its own as they are
 
-SCHEMA = pa.schema(
-    {
-        "request_id": pa.string(),
-        "text": pa.string(),  # exactly what the judge wrote; null where there is no answer
-        "finish_reason": pa.string(),
-        "error": pa.string(),  # why there is no answer
-        "prompt_tokens": pa.int32(),
-        "completion_tokens": pa.int32(),
-        "cached_tokens": pa.int32(),
-        "option_logprobs": pa.list_(pa.float64()),  # of the labels of each question, where the label was written
-        "option_token": pa.int32(),  # index of the generated token at which they were read
-        "reasoning": pa.string(),  # what the judge thought, where that is kept apart from the answer
-        "refusal": pa.string(),  # what an endpoint says where the model refuses
-        "attempts": pa.int32(),  # calls that were sent for it
-        "tokens": pa.int64(),  # that these calls used, at most
-        "cost": pa.float64(),  # in the currency of the judge's prices
-        "model": pa.string(),  # who says to have answered
-        # What gave the answer: versions and arguments, as JSON. Of equal texts there is one, in memory too.
-        "engine": pa.dictionary(pa.int32(), pa.string()),
-    }
-)
+SCHEMA = STORE.schema
 KEYS = ["request_id", "error"]  # which request a row is about, and how good it is
 
 
@@ -212,7 +193,7 @@ class Store:
         return sorted(notes, key=lambda run: run["ended"])
 
     def _write(self, groups: Iterable[pa.Table]) -> Path:
-        return files.write_by_content(groups, self.folder, plain="request_id")
+        return files.write_by_content(groups, self.folder, plain="request_id", schema_version=STORE.version)
 
     def _paths(self) -> list[Path]:
         # A name that begins with a dot is that of a file that is being written.
@@ -303,6 +284,7 @@ def _opened(path: Path) -> pq.ParquetFile:
 
 def _read(path: Path, columns: list[str]) -> pa.Table:
     with _opened(path) as file:
+        STORE.check_schema(file.schema_arrow, path, ["request_id"])
         return _aligned(file.read([name for name in columns if name in file.schema_arrow.names]), columns)
 
 

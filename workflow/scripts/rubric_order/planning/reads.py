@@ -13,14 +13,11 @@ from rubric_order import probes
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
+from rubric_order.contracts.reads import PLAN
 from rubric_order.planning import requests
 from rubric_order.probes import Probe, Shown, Unit
 from rubric_order.prompts import orderings
 from rubric_order.settings.judges import Judge
-
-COLUMNS = ["study", "judge", "profile", "dataset", "unit_id", "group_id", "candidate", "criterion", "human_score"]
-COLUMNS += ["probe", "condition", "strategy", "n", "read_index", "ordering", "levels", "repeat", "request_id"]
-
 
 DRAWN = ("random", "latin")  # strategies that draw other orderings for each unit
 
@@ -86,9 +83,8 @@ def plan_reads(
         profiles: the judge's profiles; each reads the same orderings.
 
     Returns:
-        One row a read, sorted by profile, scale, condition and strategy, then as the units stand: `COLUMNS`, with
-        `read_index` within the unit, `ordering` and `levels` (lists), `repeat` (how often that prompt came before) and
-        `request_id`; and what else the probe says of its units.
+        One row a read, sorted by profile, scale, condition and strategy, then as the units stand:
+        `contracts.reads.PLAN`, and what else the probe says of its units.
 
     Raises:
         InputError: a rubric has no such scale, a strategy has too many orderings, or no unit fits any condition.
@@ -199,5 +195,5 @@ def _as_table(
 
 
 def _in_order(table: pd.DataFrame) -> pd.DataFrame:
-    further = [name for name in table if name not in COLUMNS]
-    return table.reindex(columns=[*COLUMNS, *further])
+    further = [name for name in table if name not in PLAN.names]
+    return table.reindex(columns=[*PLAN.names, *further])

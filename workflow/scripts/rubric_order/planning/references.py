@@ -25,13 +25,16 @@ from jinja2 import Template
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import DEFAULT_PROFILE
+from rubric_order.contracts.items import REFERENCES
+from rubric_order.contracts.reads import REQUESTS
 from rubric_order.datasets import CONTROL, clean, custom
 from rubric_order.datasets.rubrics import at_scale
 from rubric_order.parsing.choices import CONFLICTING, EMPTY, NO_SCORE, TRUNCATED, UNFINISHED_THINKING
 from rubric_order.parsing.one_score import normalise, strip_thinking
 from rubric_order.planning.reads import in_sample
 from rubric_order.planning.requests import namer
-from rubric_order.probes import Question, Shown, score_order
+from rubric_order.probes import Question, Shown
+from rubric_order.probes.score_order import ScoreOrder
 from rubric_order.prompts import conditions, frames
 from rubric_order.settings import judges
 from rubric_order.settings.judges import REVIEWING, WRITING, Judge
@@ -44,8 +47,6 @@ FILE = "file"  # writer of what a user brings
 SAME, FIRST = "same", "first"  # which instruction of a group is answered
 VERDICTS = ("no", "yes")
 KEYS = ["dataset", "group_id", "criterion", "rubric_id", "level"]
-COLUMNS = [*KEYS, "n", "round", "writer", "reviewer", "text", "failure", "verdict", "review", "review_failure"]
-COLUMNS += ["blind_score", "blind_failure", "accepted"]
 TEXT = Question("", (), "text")
 VERDICT = Question("", VERDICTS, "verdict")
 # What is said ends there: "no doubt" is none, and "yes or no" repeats what was asked.
@@ -148,17 +149,16 @@ def attempts(plan: Plan, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     Args:
         plan: how reference answers are made.
-        responses: of each step so far, see `store.SCHEMA`.
+        responses: of each step so far.
 
     Returns:
-        One row an attempt, by round and slot, with `COLUMNS`: who wrote (`text`; `failure` says why there is none) and
-        who reviewed (`verdict`, with the raw `review`; `review_failure`), the reviewer's `blind_score`, and whether it
-        was `accepted`. A slot without an accepted attempt was never accepted.
+        One row an attempt, by round and slot: `contracts.items.REFERENCES`. A slot without an accepted attempt was
+        never accepted.
     """
     rows: list[dict] = []
     for turn in range(1, len(responses) // 2 + 1):
-        rows += _round(plan, turn, pd.DataFrame(rows, columns=COLUMNS), responses)
-    return pd.DataFrame(rows, columns=COLUMNS)
+        rows += _round(plan, turn, pd.DataFrame(rows, columns=REFERENCES.names), responses)
+    return pd.DataFrame(rows, columns=REFERENCES.names)
 
 
 def _round(plan: Plan, turn: int, before: pd.DataFrame, responses: Mapping[str, pd.DataFrame]) -> Iterator[dict]:
@@ -178,14 +178,14 @@ def _round(plan: Plan, turn: int, before: pd.DataFrame, responses: Mapping[str, 
             answered, blind, cut = _answer(answers[scored["request_id"]])
             if blind is None:
                 prefix = plan.settings[row["reviewer"]].answer_prefix
-                (choice,) = score_order.parse(prefix + answered, _blind_questions(plan.n), truncated=cut)
+                (choice,) = ScoreOrder().parse(prefix + answered, _blind_questions(plan.n), truncated=cut)
                 score, blind = (int(choice.label) if choice.label else None), choice.reason
         row |= {"verdict": verdict, "review": said, "review_failure": why}
         yield row | {"blind_score": score, "blind_failure": blind, "accepted": verdict == "yes"}
 
 
 def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Requests of a step, given the answers to all steps before it; columns as those of `requests.SCHEMA`.
+    """Requests of a step, given the answers to all steps before it: `contracts.reads.REQUESTS`.
 
     A writer is asked for what is not accepted yet. A reviewer is asked about each text of the round twice: whether it
     matches, and for its score.
@@ -198,8 +198,7 @@ def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd
     else:
         texts = _texts(plan, turn, before, responses[f"{turn}_{WRITE}"])
         rows = [row for slot, (text, _) in texts.items() if text for row in _review(plan, turn, slot, text)]
-    columns = ["request_id", "profile", "dataset", "unit_id", "n", "condition", "ordering", "levels", "repeat"]
-    return pd.DataFrame(rows, columns=[*columns, "prompt", "options", "questions"]).drop_duplicates("request_id")
+    return pd.DataFrame(rows, columns=REQUESTS.names).drop_duplicates("request_id")
 
 
 def _open(plan: Plan, before: pd.DataFrame) -> list[Slot]:
@@ -296,7 +295,7 @@ def _request(
 
 
 def _namer(plan: Plan, judge: str, profile: str) -> Callable[[bytes, int], str]:
-    return namer(plan.settings[judge].under(profile), plan.n, score_order)
+    return namer(plan.settings[judge].under(profile), plan.n, ScoreOrder())
 
 
 def _render(template: Template, slot: Slot, **values: object) -> str:
@@ -361,8 +360,8 @@ def read_own(path: Path, wanted: Sequence[Slot], *, n: int) -> pd.DataFrame:
         seen[slot] = where
         text = clean(row.get("text"), f"{where}: field 'text'")
         fields = dict(zip(KEYS, slot, strict=False)) | {"n": n, "round": 0, "writer": FILE, "text": text}
-        rows.append(dict.fromkeys(COLUMNS) | fields | {"accepted": True})
-    return pd.DataFrame(rows, columns=COLUMNS)
+        rows.append(dict.fromkeys(REFERENCES.names) | fields | {"accepted": True})
+    return pd.DataFrame(rows, columns=REFERENCES.names)
 
 
 def typed(table: pd.DataFrame) -> pd.DataFrame:

@@ -12,33 +12,17 @@ from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 from jinja2 import Template
 
 from rubric_order import probes
 from rubric_order.base import files, text_columns
+from rubric_order.contracts.reads import PLAN, REQUESTS
 from rubric_order.probes import Probe, Shown, Unit
 from rubric_order.settings.judges import Judge
 
-# Files of requests; without what prompts hold these are the columns of plans that requests are made of.
-SCHEMA = pa.schema(
-    {
-        "request_id": pa.string(),
-        "profile": pa.string(),
-        "dataset": pa.string(),
-        "unit_id": pa.string(),
-        "n": pa.int8(),
-        "condition": pa.string(),
-        "ordering": pa.list_(pa.int8()),
-        "levels": pa.list_(pa.int8()),
-        "repeat": pa.int16(),
-        "prompt": pa.string(),
-        "options": pa.list_(pa.string()),
-        "questions": pa.list_(pa.struct({"name": pa.string(), "labels": pa.list_(pa.string()), "names": pa.string()})),
-    }
-)
-COLUMNS = SCHEMA.names[:-3]
+# Columns of plans that requests are made of; the others hold what the prompt says.
+COLUMNS = [name for name in REQUESTS.names if name in PLAN.names]
 
 
 def namer(judge: Judge, n: int, probe: Probe) -> Callable[[bytes, int], str]:

@@ -1,4 +1,4 @@
-"""Probes: what a study permutes or varies in a prompt. One module a probe, all behind the protocol `Probe`.
+"""Probes: what a study permutes or varies in a prompt. One class a probe, all of them subclasses of `Probe`.
 
 Plan, requests, engines, parser, scores and pages work from what a probe says of itself, of its units, of their
 questions and of the labels of these. Five places name probes: the catalogue says of which probes a statistic reads
@@ -9,13 +9,15 @@ scores; `recorded` says which probes recorded answers are of; module `conditions
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import functools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rubric_order.base.keys import BASELINE
+from rubric_order.base.plugins import Plugins
 from rubric_order.parsing.choices import Choice
 
 if TYPE_CHECKING:
@@ -79,36 +81,45 @@ class Unit:
     offers: Callable[[str], bool] = lambda condition: True
 
 
-class Probe(Protocol):
-    """Interface of a module of this package.
+class Probe(ABC):
+    """Something that a study permutes: how it is shown and asked for, and what becomes of the answers.
+
+    Each import of this module counts in `code_version` of all scripts that use probes, such as the one that asks
+    judges. So parsing and scores stay out of it: `one_score.parse_score` and `readouts.score` are common ways.
 
     Attributes:
         PERMUTES: what its orderings permute, in words: ``the answers in a list``.
-        SOURCE: key of the paper that it follows, in ``cards/references.bib``; None where it follows nothing published.
         STRATEGIES: names of the ways to choose orderings, see `choose`.
+        SOURCE: key of the paper that it follows, in ``cards/references.bib``; None where it follows nothing published.
         CONDITIONS: what a study can vary beside the order; `BASELINE` comes first.
         IDENTITY: settings of a judge that say how the answer is asked for, and so are part of a request's name.
         PROMPTS: names of the prompts among which a study can choose, each with the `answer_format` that it asks for, or
             None where it fits any; empty where a probe has one.
         COMPARES: whether its units are pairs or lists of texts, which `comparisons` of a study choose.
         CROSSED: whether a second axis, the order of the score levels, can be varied together with the options.
-        FIELDS: what a template of the user may write, with what it stands for.
-        COLUMNS: what its scores hold beside the plan's columns.
+        FIELDS: what a template of the user may write, with what it stands for; empty where users bring no template.
+        COLUMNS: what its scores hold beside the plan's columns; those of `contracts.scores.SCORES` are among them.
     """
 
     PERMUTES: str
-    SOURCE: str | None
     STRATEGIES: tuple[str, ...]
-    CONDITIONS: tuple[str, ...]
-    IDENTITY: tuple[str, ...]
-    PROMPTS: Mapping[str, str | None]
-    COMPARES: bool
-    CROSSED: bool
-    FIELDS: Mapping[str, str]
-    COLUMNS: tuple[str, ...]
+    SOURCE: str | None = None
+    CONDITIONS: Sequence[str] = (BASELINE,)
+    IDENTITY: tuple[str, ...] = ("answer_format", "answer_prefix")
+    PROMPTS: Mapping[str, str | None] = MappingProxyType({})
+    COMPARES: bool = False
+    CROSSED: bool = False
+    FIELDS: Mapping[str, str] = MappingProxyType({})
+    COLUMNS: tuple[str, ...] = (
+        *("question", "score", "position", "pattern", "failure"),
+        *("expected_score", "option_mass", "position_probabilities"),
+    )
 
+    @abstractmethod
     def template(self, judge: Judge, prompt: str | None = None) -> str:
-        """Name of the prompt's template for a judge, a file of ``resources/templates/``.
+        """Name of the prompt's template for a judge: a file of ``resources/templates/``, or an absolute path.
+
+        Neither has its ending ``.jinja``.
 
         Args:
             judge: its settings.
@@ -121,7 +132,9 @@ class Probe(Protocol):
         Raises:
             ValueError: what is wrong with it, such as an option that it does not write.
         """
+        raise ValueError("the probe has a prompt of its own; expected no template")
 
+    @abstractmethod
     def units(
         self,
         items: pd.DataFrame,
@@ -130,7 +143,7 @@ class Probe(Protocol):
         *,
         n: int,
         template: Template,
-        comparisons: Mapping,
+        comparisons: Mapping[str, Any] = MappingProxyType({}),
     ) -> Iterator[Unit]:
         """The units of one dataset at scale n, in the order in which they are read.
 
@@ -142,6 +155,7 @@ class Probe(Protocol):
             InputError: an item or a rubric does not fit the probe.
         """
 
+    @abstractmethod
     def choose(self, strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
         """The orderings that a unit with so many options is read in, shape (reads, options).
 
@@ -149,15 +163,19 @@ class Probe(Protocol):
             ValueError: the strategy has too many orderings.
         """
 
-    def problems(self, study: Mapping) -> Iterator[str]:
+    def problems(self, study: Mapping[str, Any]) -> Iterator[str]:
         """Parts of a study's block of config that do not fit the probe, as key and message: ``/strategies: ...``."""
+        return iter(())
 
+    @abstractmethod
     def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
         """The questions of each read of a plan, as `Unit.questions` has them."""
 
+    @abstractmethod
     def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
         """Choices of an answer, one under each question. Never raises on any text."""
 
+    @abstractmethod
     def score(
         self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
     ) -> pd.DataFrame:
@@ -170,11 +188,15 @@ class Probe(Protocol):
         """
 
 
-def names() -> tuple[str, ...]:
-    """The probes that there are: the modules of this package whose names do not begin with an underscore."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")))
+REGISTRY: Plugins[Probe] = Plugins("rubric_order.probes", Probe)
+names = REGISTRY.names
 
 
+@functools.cache
 def load(probe: str) -> Probe:
-    """The module of a probe."""
-    return importlib.import_module(f"rubric_order.probes.{probe}")
+    """A probe by its name.
+
+    Raises:
+        InputError: see `Plugins.load`.
+    """
+    return REGISTRY.load(probe)()

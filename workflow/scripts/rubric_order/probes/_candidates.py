@@ -17,13 +17,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
 from rubric_order.parsing.choices import Choice
-from rubric_order.probes import Question, Shown, Unit
+from rubric_order.probes import Probe, Question, Shown, Unit, _comparisons
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,30 +32,13 @@ if TYPE_CHECKING:
 
     from rubric_order.settings.judges import Judge
 
-# `papers/...`: a prompt as it is printed, question and responses included. Each fits any format of answers.
-PROMPTS = MappingProxyType(dict.fromkeys(("mt_bench", "devbench", "papers/shi2025_devbench", "relative", "letter")))
+# `papers/...`: a prompt as it is printed, question and responses included.
+PROMPT_NAMES = ("mt_bench", "devbench", "papers/shi2025_devbench", "relative", "letter")
 PAPERS = "papers/"
 TEMPLATE = "compare_"  # with the name of a prompt that is not a paper's, a file of templates
 DEVBENCH = ("devbench", "papers/shi2025_devbench")
-OFFERS_TIE = dict.fromkeys((*PROMPTS, "own"), False) | {"mt_bench": True}
+OFFERS_TIE = dict.fromkeys((*PROMPT_NAMES, "own"), False) | {"mt_bench": True}
 RANKING = "ranking"
-CONDITIONS = (BASELINE, "tie", "no_tie", "length_sentence", "padded_1", "padded_2", "truncated")
-# What a template may write.
-FIELDS = {
-    "candidates": "the candidates in the order of the read, each once: `{{ one.response }}`, or `one.turns`, each with "
-    "`user` and `assistant`; its label is `{{ one.label }}` (`A`, `B`, ...) and its position `{{ one.number }}`",
-    "instruction": "what the candidates answer",
-    "criterion": "what the rubric asks; none where there is none",
-    "reference": "a reference answer; none where there is none",
-    "references": "of tasks in mathematics, the turns with their reference answers",
-    "n": "the number of candidates",
-    "count": "the same as a word: two, three, ...",
-    "options": "how many answers are offered, as a word",
-    "tie": "the label of a tie in condition `tie`; otherwise none",
-    "ranking": "whether a ranking is asked for, as in condition `ranking`",
-    "example": "the example of a ranking",
-    "length_sentence": "the sentence about length in condition `length_sentence`; otherwise none",
-}
 LETTERS = "ABCDEFGHIJ"
 COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")  # from 2 on
 RANKS = ("best", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
@@ -73,59 +56,109 @@ PADDING = (
 )
 
 
-def template(judge: Judge, prompt: str | None = None) -> str:
-    """By default a judge that writes feedback gets the prompt of MT-Bench, another one the prompt for one letter."""
-    prompt = prompt or ("letter" if judge.answer_format == "score" else "mt_bench")
-    return prompt if prompt.startswith(PAPERS) else TEMPLATE + prompt
+class Candidates(Probe):
+    """Probe whose units are pairs or lists of candidates.
 
-
-def try_template(template: Template, n: int) -> None:
-    """Render a template of a user's own for n candidates, with a tie and without one.
-
-    Raises:
-        ValueError: it does not write each candidate once and in order, or not the label of each answer.
+    Attributes:
+        SIZES: numbers of candidates that a unit may have.
     """
-    for condition in (BASELINE, "tie"):
-        items = [
-            {"response": text, "turns": [{"user": "a question", "assistant": text, "reference": None}]}
-            | {"instruction": "an instruction", "reference": None, "category": "a task"}
-            for text in (f"\x02{k}\x03" for k in range(1, n + 1))
-        ]
-        labels = _labels(n, False, condition)
-        text = _prompt(template, items, "a criterion", labels, Shown(tuple(range(1, n + 1)), (), condition))
-        if re.findall("\x02([0-9]+)\x03", text) != [str(k) for k in range(1, n + 1)]:
-            raise ValueError("the template does not write its candidates once each and in order")
-        for label in labels:
-            if not re.search(rf"\b{label}\b", text):
-                said = "a tie" if label not in LETTERS[:n] else f"the candidate at place {LETTERS.index(label) + 1}"
-                raise ValueError(f"the template does not write {label}, the label of {said}")
 
+    SIZES: Sequence[int]
+    SOURCE = "shi2025"
+    CONDITIONS: tuple[str, ...] = (BASELINE, "tie", "no_tie", "length_sentence", "padded_1", "padded_2", "truncated")
+    PROMPTS = MappingProxyType(dict.fromkeys(PROMPT_NAMES))  # each fits any format of answers
+    COMPARES = True
+    FIELDS: Mapping[str, str] = {
+        "candidates": "the candidates in the order of the read, each once: `{{ one.response }}`, or `one.turns`, each "
+        "with `user` and `assistant`; its label is `{{ one.label }}` (`A`, `B`, ...) and its position "
+        "`{{ one.number }}`",
+        "instruction": "what the candidates answer",
+        "criterion": "what the rubric asks; none where there is none",
+        "reference": "a reference answer; none where there is none",
+        "references": "of tasks in mathematics, the turns with their reference answers",
+        "n": "the number of candidates",
+        "count": "the same as a word: two, three, ...",
+        "options": "how many answers are offered, as a word",
+        "tie": "the label of a tie in condition `tie`; otherwise none",
+        "ranking": "whether a ranking is asked for, as in condition `ranking`",
+        "example": "the example of a ranking",
+        "length_sentence": "the sentence about length in condition `length_sentence`; otherwise none",
+    }
+    COLUMNS = _comparisons.COLUMNS
 
-def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
-    from rubric_order.prompts import orderings
+    def template(self, judge: Judge, prompt: str | None = None) -> str:
+        """The prompt of MT-Bench for a judge that writes feedback, that for one letter for others."""
+        prompt = prompt or ("letter" if judge.answer_format == "score" else "mt_bench")
+        return prompt if prompt.startswith(PAPERS) else TEMPLATE + prompt
 
-    return orderings.choose_candidates(strategy, options, budget=budget, rng=rng)
+    def try_template(self, template: Template, n: int) -> None:
+        """Render a template of a user's own for n candidates, with a tie and without one.
 
+        Raises:
+            ValueError: it does not write each candidate once and in order, or not the label of each answer.
+        """
+        for condition in (BASELINE, "tie"):
+            items = [
+                {"response": text, "turns": [{"user": "a question", "assistant": text, "reference": None}]}
+                | {"instruction": "an instruction", "reference": None, "category": "a task"}
+                for text in (f"\x02{k}\x03" for k in range(1, n + 1))
+            ]
+            labels = _labels(n, False, condition)
+            text = _prompt(template, items, "a criterion", labels, Shown(tuple(range(1, n + 1)), (), condition))
+            if re.findall("\x02([0-9]+)\x03", text) != [str(k) for k in range(1, n + 1)]:
+                raise ValueError("the template does not write its candidates once each and in order")
+            for label in labels:
+                if not re.search(rf"\b{label}\b", text):
+                    said = "a tie" if label not in LETTERS[:n] else f"the candidate at place {LETTERS.index(label) + 1}"
+                    raise ValueError(f"the template does not write {label}, the label of {said}")
 
-def problems(study: Mapping, sizes: Sequence[int]) -> Iterator[str]:
-    """Parts that do not fit in a study of pairs or lists that may have so many candidates."""
-    for n in study["scales"]:
-        if n not in sizes:
-            expected = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-            yield f"/scales: probe {study['probe']!r} shows {expected} candidates together, found {n}"
-            continue
-        budget = n if study["budget"] is None else study["budget"]
-        for strategy in {"swap", "cyclic", "latin"} & {*study["strategies"]}:
-            if budget % n:
-                yield f"/budget: strategy {strategy!r} reads {n} candidates in steps of {n}, found {budget}"
-    if study["prompt"] == "relative" and (study["scales"] != [2] or {"tie", RANKING} & {*study["conditions"]}):
-        yield "/prompt: 'relative' compares two responses without a tie"
-    if study["prompt"] in DEVBENCH and RANKING in study["conditions"]:
-        yield f"/prompt: {study['prompt']!r} asks for one choice, not for a ranking"
+    def choose(self, strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
+        from rubric_order.prompts import orderings
+
+        return orderings.choose_candidates(strategy, options, budget=budget, rng=rng)
+
+    def problems(self, study: Mapping[str, Any]) -> Iterator[str]:
+        for n in study["scales"]:
+            if n not in self.SIZES:
+                expected = f"{self.SIZES[0]}" if len(self.SIZES) == 1 else f"{self.SIZES[0]} to {self.SIZES[-1]}"
+                yield f"/scales: probe {study['probe']!r} shows {expected} candidates together, found {n}"
+                continue
+            budget = n if study["budget"] is None else study["budget"]
+            for strategy in {"swap", "cyclic", "latin"} & {*study["strategies"]}:
+                if budget % n:
+                    yield f"/budget: strategy {strategy!r} reads {n} candidates in steps of {n}, found {budget}"
+        if study["prompt"] == "relative" and (study["scales"] != [2] or {"tie", RANKING} & {*study["conditions"]}):
+            yield "/prompt: 'relative' compares two responses without a tie"
+        if study["prompt"] in DEVBENCH and RANKING in study["conditions"]:
+            yield f"/prompt: {study['prompt']!r} asks for one choice, not for a ranking"
+
+    def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
+        rows = zip(reads["labels"], reads["ordering"], reads["condition"], strict=True)
+        return [_question(tuple(labels), len(ordering), condition) for labels, ordering, condition in rows]
+
+    def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
+        from rubric_order.parsing import verdict
+
+        (question,) = questions
+        if question.names == RANKING:
+            return (verdict.parse_ranking(text, question.labels, truncated=truncated),)
+        tie = question.names == "position_or_tie"
+        return (verdict.parse_verdict(text, question.labels, tie=tie, truncated=truncated),)
+
+    def score(
+        self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
+    ) -> pd.DataFrame:
+        return _comparisons.score(reads, questions, choices)
 
 
 def unit(
-    unit_id: str, items: Sequence[Mapping], about: Mapping, *, template: Template, prompt: str, criterion: str | None
+    unit_id: str,
+    items: Sequence[Mapping[str, Any]],
+    about: Mapping[str, Any],
+    *,
+    template: Template,
+    prompt: str,
+    criterion: str | None,
 ) -> Unit:
     """One pair or list.
 
@@ -159,19 +192,19 @@ def unit(
     return Unit(
         unit_id,
         tuple(item["item_id"] for item in items),
-        derived | about,
+        {**derived, **about},
         partial(_questions_of, labels, len(items)),
         partial(_prompt, template, items, criterion, labels),
     )
 
 
-def _input_length(item: Mapping) -> int:
+def _input_length(item: Mapping[str, Any]) -> int:
     """Characters of what an item answers: the user's turns of a conversation, or else the instruction."""
     turns = item["turns"]
     return len(item["instruction"]) if turns is None else sum(len(turn["user"]) for turn in turns)
 
 
-def _check(prompt: str, items: Sequence[Mapping], criterion: str | None) -> None:
+def _check(prompt: str, items: Sequence[Mapping[str, Any]], criterion: str | None) -> None:
     where = f"item {items[0]['item_id']!r:.60} of dataset {items[0]['dataset']!r}"
     if prompt == "mt_bench" and any(item["turns"] is None or len(item["turns"]) != 2 for item in items):
         raise InputError(f"{where}: prompt 'mt_bench' shows two turns of a conversation; expected another prompt")
@@ -204,22 +237,7 @@ def _questions_of(labels: tuple[str, ...], n: int, shown: Shown) -> tuple[Questi
     return _question(labels, n, shown.condition)
 
 
-def questions(reads: pd.DataFrame) -> list[tuple[Question, ...]]:
-    rows = zip(reads["labels"], reads["ordering"], reads["condition"], strict=True)
-    return [_question(tuple(labels), len(ordering), condition) for labels, ordering, condition in rows]
-
-
-def parse(text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
-    from rubric_order.parsing import verdict
-
-    (question,) = questions
-    if question.names == RANKING:
-        return (verdict.parse_ranking(text, question.labels, truncated=truncated),)
-    tie = question.names == "position_or_tie"
-    return (verdict.parse_verdict(text, question.labels, tie=tie, truncated=truncated),)
-
-
-def sampled(unit_ids: Sequence[str], comparisons: Mapping) -> set[str]:
+def sampled(unit_ids: Sequence[str], comparisons: Mapping[str, Any]) -> set[str]:
     """The units that a study reads; which ones are drawn does not depend on the order of the units."""
     ids, size = sorted(unit_ids), comparisons["sample"]
     if size is None or size >= len(ids):
@@ -228,7 +246,7 @@ def sampled(unit_ids: Sequence[str], comparisons: Mapping) -> set[str]:
     return {ids[place] for place in rng.permutation(len(ids))[:size]}
 
 
-def records(items: pd.DataFrame) -> dict[str, Mapping]:
+def records(items: pd.DataFrame) -> dict[str, Mapping[str, Any]]:
     """Items by id, as mappings."""
     return {item["item_id"]: item for item in items.to_dict("records")}
 
@@ -242,7 +260,7 @@ def criteria(rubrics: pd.DataFrame) -> dict[str, str]:
 
 
 def _prompt(
-    template: Template, items: Sequence[Mapping], criterion: str | None, labels: tuple[str, ...], shown: Shown
+    template: Template, items: Sequence[Mapping[str, Any]], criterion: str | None, labels: tuple[str, ...], shown: Shown
 ) -> str:
     """The prompt that shows the candidates in one order."""
     n = len(items)
@@ -270,7 +288,7 @@ def _prompt(
     )
 
 
-def _texts(items: Sequence[Mapping], condition: str) -> list[dict]:
+def _texts(items: Sequence[Mapping[str, Any]], condition: str) -> list[dict[str, Any]]:
     """Texts of the candidates under a condition: the whole response, and the turns of a conversation."""
     responses = _varied([item["response"] for item in items], condition, last=True)
     lengths = {0 if item["turns"] is None else len(item["turns"]) for item in items}

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.base.keys import BASELINE
 from rubric_order.parsing.choices import Choice, numbers
-from rubric_order.probes import Question, Shown, Unit
+from rubric_order.probes import Probe, Question, Shown, Unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,28 +24,6 @@ if TYPE_CHECKING:
     from rubric_order.prompts.frames import Frame
     from rubric_order.settings.judges import Judge
 
-PERMUTES = "the criteria in a prompt that asks for several scores"
-SOURCE = "xu2026"
-STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams")
-CONDITIONS = (BASELINE,)
-IDENTITY = ("criteria_format",)
-PROMPTS = MappingProxyType({"papers/xu2026": None})
-COMPARES = False
-CROSSED = True
-COLUMNS = (
-    *("question", "item_id", "criterion", "human_score", "criterion_position", "predecessor"),
-    *("score", "position", "pattern", "failure", "expected_score", "option_mass"),
-)
-# What a template may write.
-FIELDS = {
-    "options": "the criteria in the order of the read, each once: `{{ option }}` "
-    "is the line `- Plot: Is it coherent?`, in "
-    "crossed designs followed by the lines of its levels",
-    "response": "the text that is judged",
-    "instruction": "what the response answers",
-    "n": "the number of criteria",
-    "scale": "the number of score levels of each",
-}
 TEXT = ["dataset", "group_id", "candidate", "instruction", "response"]  # what items about one text share
 # What the plan says of the criteria of a text, as lists in canonical order, and what each becomes in its scores.
 LISTS = {
@@ -57,19 +34,132 @@ LISTS = {
 }
 
 
-def template(judge: Judge, prompt: str | None = None) -> str:
-    return prompt or "criteria"
+class CriterionOrder(Probe):
+    PERMUTES = "the criteria in a prompt that asks for several scores"
+    SOURCE = "xu2026"
+    STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams")
+    IDENTITY = ("criteria_format",)
+    PROMPTS = MappingProxyType({"papers/xu2026": None})
+    CROSSED = True
+    FIELDS: Mapping[str, str] = {
+        "options": "the criteria in the order of the read, each once: `{{ option }}` is the line `- Plot: Is it "
+        "coherent?`, in crossed designs followed by the lines of its levels",
+        "response": "the text that is judged",
+        "instruction": "what the response answers",
+        "n": "the number of criteria",
+        "scale": "the number of score levels of each",
+    }
+    COLUMNS = (
+        *("question", "item_id", "criterion", "human_score", "criterion_position", "predecessor"),
+        *("score", "position", "pattern", "failure", "expected_score", "option_mass"),
+    )
 
+    def template(self, judge: Judge, prompt: str | None = None) -> str:
+        return prompt or "criteria"
 
-def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
-    from rubric_order.prompts import orderings
+    def try_template(self, template: Template, n: int) -> None:
+        """Render a template of a user's own for three criteria of n levels.
 
-    return orderings.choose(strategy, options, budget=budget, rng=rng)
+        Raises:
+            ValueError: it does not write each criterion once, or not the response.
+        """
+        from rubric_order.prompts import frames
 
+        response = "\x02response\x03"
+        frame = frames.frame(template, n=3, scale=n, instruction="an instruction", response=response)
+        if response not in frame.fill(["- a: b"] * 3):
+            raise ValueError("the template does not write the response")
 
-def problems(study: Mapping) -> Iterator[str]:
-    """Nothing: how many criteria a text has is known only when its dataset is read."""
-    return iter(())
+    def units(
+        self,
+        items: pd.DataFrame,
+        rubrics: pd.DataFrame,
+        pairs: pd.DataFrame,
+        *,
+        n: int,
+        template: Template,
+        comparisons: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Iterator[Unit]:
+        """Each text with all its criteria.
+
+        Raises:
+            InputError: see `texts`; or, when a crossed prompt is rendered, a rubric has no scale of n levels.
+        """
+        from rubric_order.prompts import frames
+
+        rubric_of = rubrics.set_index("rubric_id").to_dict("index")
+        table = texts(items, rubrics)
+        shared = ["dataset", "group_id", "candidate", *LISTS]
+        for text, fields in zip(table.itertuples(), table[shared].to_dict("records"), strict=True):
+            criterion_names = tuple(text.criterion_names)
+            frame = frames.frame(
+                template, n=len(criterion_names), scale=n, instruction=text.instruction, response=text.response
+            )
+            described = [rubric_of[rubric_id] | {"rubric_id": rubric_id} for rubric_id in text.criterion_rubrics]
+            fields |= {"criterion": None, "human_score": float("nan")}  # each criterion has its own, in the lists
+            yield Unit(
+                text.unit_id,
+                tuple(text.criterion_ids),
+                fields,
+                partial(_questions_of, criterion_names, n),
+                partial(_prompt, frame, described, n),
+            )
+
+    def choose(self, strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
+        from rubric_order.prompts import orderings
+
+        return orderings.choose(strategy, options, budget=budget, rng=rng)
+
+    def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
+        rows = zip(reads["criterion_names"], reads["ordering"], reads["n"].tolist(), strict=True)
+        return [_questions(tuple(criteria[option - 1] for option in ordering), n) for criteria, ordering, n in rows]
+
+    def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
+        from rubric_order.parsing import several_scores
+
+        criteria = [question.name for question in questions]
+        return tuple(several_scores.parse_scores(text, criteria, questions[0].labels, truncated=truncated))
+
+    def score(
+        self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
+    ) -> pd.DataFrame:
+        """One row a read and criterion, in canonical order of the criteria.
+
+        `item_id`, `criterion` and `human_score` are those of the criterion's item, `question` is its name in the
+        prompt, `criterion_position` its position there, and `predecessor` the criterion right before it, null for the
+        first. `position` is that of the score among the levels, null where the prompt lists none.
+        """
+        import pandas as pd
+
+        from rubric_order.probes import readouts
+
+        places = [_places(ordering) for ordering in reads["ordering"]]
+        canonical = [
+            (asked[place], said[place])
+            for asked, said, at in zip(questions, choices, places, strict=True)
+            for place in at
+        ]
+        logprobs = [
+            row
+            for options, asked, at in zip(reads["option_logprobs"], questions, places, strict=True)
+            for row in _by_criterion(options, asked, at)
+        ]
+        lists = list(LISTS.values())
+        table = reads.drop(columns=["option_logprobs", "criterion", "human_score"]).rename(columns=LISTS)
+        table["criterion_position"] = [[place + 1 for place in at] for at in places]
+        table["predecessor"] = [
+            [ids[ordering[place - 1] - 1] if place else None for place in at]
+            for ordering, ids, at in zip(table["ordering"], table["criterion"], places, strict=True)
+        ]
+        table = table.explode([*lists, "criterion_position", "predecessor"], ignore_index=True)
+        table = table.astype({"criterion_position": "int8", "human_score": float})
+        chosen = readouts.chosen(*zip(*canonical, strict=True)) if canonical else readouts.chosen((), ())
+        # Where the answer gives no score there is no place at which scores could be likely: `Plot: 1 sentence`.
+        scored = chosen["score"].notna()
+        logprobs = [row if has_score else None for row, has_score in zip(logprobs, scored, strict=True)]
+        positions = readouts.readouts(chosen["score"], logprobs, table["levels"].tolist())
+        table = pd.concat([table, chosen, positions], axis=1)
+        return table[[*[name for name in reads if name in table and name not in self.COLUMNS], *self.COLUMNS]]
 
 
 def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
@@ -116,7 +206,7 @@ def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
     return units
 
 
-def _check(unit: tuple, where: str) -> None:
+def _check(unit: Any, where: str) -> None:
     from rubric_order.parsing.several_scores import words
 
     if len(unit.criterion_ids) < 2:
@@ -133,61 +223,12 @@ def _check(unit: tuple, where: str) -> None:
                 )
 
 
-def units(
-    items: pd.DataFrame,
-    rubrics: pd.DataFrame,
-    pairs: pd.DataFrame,
-    *,
-    n: int,
-    template: Template,
-    comparisons: Mapping = MappingProxyType({}),
-) -> Iterator[Unit]:
-    """Each text with all its criteria.
-
-    Raises:
-        InputError: see `texts`; or, when a crossed prompt is rendered, a rubric has no scale of n levels.
-    """
-    from rubric_order.prompts import frames
-
-    rubric_of = rubrics.set_index("rubric_id").to_dict("index")
-    table = texts(items, rubrics)
-    shared = ["dataset", "group_id", "candidate", *LISTS]
-    for text, fields in zip(table.itertuples(), table[shared].to_dict("records"), strict=True):
-        criterion_names = tuple(text.criterion_names)
-        frame = frames.frame(
-            template, n=len(criterion_names), scale=n, instruction=text.instruction, response=text.response
-        )
-        described = [rubric_of[rubric_id] | {"rubric_id": rubric_id} for rubric_id in text.criterion_rubrics]
-        fields |= {"criterion": None, "human_score": float("nan")}  # each criterion has its own, in the lists
-        yield Unit(
-            text.unit_id,
-            tuple(text.criterion_ids),
-            fields,
-            partial(_questions_of, criterion_names, n),
-            partial(_prompt, frame, described, n),
-        )
-
-
-def try_template(template: Template, n: int) -> None:
-    """Render a template of a user's own for three criteria of n levels.
-
-    Raises:
-        ValueError: it does not write each criterion once, or not the response.
-    """
-    from rubric_order.prompts import frames
-
-    response = "\x02response\x03"
-    text = frames.frame(template, n=3, scale=n, instruction="an instruction", response=response).fill(["- a: b"] * 3)
-    if response not in text:
-        raise ValueError("the template does not write the response")
-
-
-def _prompt(frame: Frame, described: Sequence[Mapping], n: int, shown: Shown) -> str:
+def _prompt(frame: Frame, described: Sequence[Mapping[str, Any]], n: int, shown: Shown) -> str:
     """The prompt for an order of the criteria, and of the score levels where these are crossed with it."""
     return frame.fill([_block(described[option - 1], n, shown.levels) for option in shown.ordering])
 
 
-def _block(rubric: Mapping, n: int, levels: Sequence[int]) -> str:
+def _block(rubric: Mapping[str, Any], n: int, levels: Sequence[int]) -> str:
     """Lines of the prompt on one criterion."""
     from rubric_order.datasets.rubrics import at_scale
     from rubric_order.prompts import frames
@@ -209,57 +250,6 @@ def _questions_of(names: tuple[str, ...], n: int, shown: Shown) -> tuple[Questio
 @cache
 def _questions(names: tuple[str, ...], n: int) -> tuple[Question, ...]:
     return tuple(Question(name, numbers(n), "level") for name in names)
-
-
-def questions(reads: pd.DataFrame) -> list[tuple[Question, ...]]:
-    rows = zip(reads["criterion_names"], reads["ordering"], reads["n"].tolist(), strict=True)
-    return [_questions(tuple(criteria[option - 1] for option in ordering), n) for criteria, ordering, n in rows]
-
-
-def parse(text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
-    from rubric_order.parsing import several_scores
-
-    criteria = [question.name for question in questions]
-    return tuple(several_scores.parse_scores(text, criteria, questions[0].labels, truncated=truncated))
-
-
-def score(
-    reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
-) -> pd.DataFrame:
-    """One row a read and criterion, in canonical order of the criteria.
-
-    `item_id`, `criterion` and `human_score` are those of the criterion's item, `question` is its name in the prompt,
-    `criterion_position` its position there, and `predecessor` the criterion right before it, null for the first.
-    `position` is that of the score among the levels, null where the prompt lists none.
-    """
-    import pandas as pd
-
-    from rubric_order.probes import _readouts
-
-    places = [_places(ordering) for ordering in reads["ordering"]]
-    canonical = [
-        (asked[place], said[place]) for asked, said, at in zip(questions, choices, places, strict=True) for place in at
-    ]
-    logprobs = [
-        row
-        for options, asked, at in zip(reads["option_logprobs"], questions, places, strict=True)
-        for row in _by_criterion(options, asked, at)
-    ]
-    lists = list(LISTS.values())
-    table = reads.drop(columns=["option_logprobs", "criterion", "human_score"]).rename(columns=LISTS)
-    table["criterion_position"] = [[place + 1 for place in at] for at in places]
-    table["predecessor"] = [
-        [ids[ordering[place - 1] - 1] if place else None for place in at]
-        for ordering, ids, at in zip(table["ordering"], table["criterion"], places, strict=True)
-    ]
-    table = table.explode([*lists, "criterion_position", "predecessor"], ignore_index=True)
-    table = table.astype({"criterion_position": "int8", "human_score": float})
-    chosen = _readouts.chosen(*zip(*canonical, strict=True)) if canonical else _readouts.chosen((), ())
-    # Where the answer gives no score there is no place at which scores could be likely: `Plot: 1 sentence`.
-    logprobs = [row if has_score else None for row, has_score in zip(logprobs, chosen["score"].notna(), strict=True)]
-    readouts = _readouts.readouts(chosen["score"], logprobs, table["levels"].tolist())
-    table = pd.concat([table, chosen, readouts], axis=1)
-    return table[[*[name for name in reads if name in table and name not in COLUMNS], *COLUMNS]]
 
 
 @cache

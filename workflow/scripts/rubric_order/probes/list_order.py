@@ -11,78 +11,60 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
-from rubric_order.probes import Unit, _candidates, _comparisons
+from rubric_order.probes import Unit, _candidates
 
 if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
-PERMUTES = "the answers in a list"
-SOURCE = "shi2025"
-STRATEGIES = ("cyclic", "latin", "all", "random", "single", "fixed")
-CONDITIONS = (*_candidates.CONDITIONS, _candidates.RANKING)
-IDENTITY = ("answer_format", "answer_prefix")
-PROMPTS = _candidates.PROMPTS
-COMPARES = True
-CROSSED = False
-COLUMNS = _comparisons.COLUMNS
-LONGEST = 9  # candidates: each has a letter, and a tie has one more
 
-FIELDS = _candidates.FIELDS
-template, try_template, choose, questions, parse = (
-    _candidates.template,
-    _candidates.try_template,
-    _candidates.choose,
-    _candidates.questions,
-    _candidates.parse,
-)
-score = _comparisons.score
+class ListOrder(_candidates.Candidates):
+    SIZES = range(3, 10)  # each candidate has a letter, and a tie has one more
+    PERMUTES = "the answers in a list"
+    STRATEGIES = ("cyclic", "latin", "all", "random", "single", "fixed")
+    CONDITIONS = (*_candidates.Candidates.CONDITIONS, _candidates.RANKING)
 
+    def units(
+        self,
+        items: pd.DataFrame,
+        rubrics: pd.DataFrame,
+        pairs: pd.DataFrame,
+        *,
+        n: int,
+        template: Template,
+        comparisons: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Iterator[Unit]:
+        """Lists of n candidates, in the order of the groups.
 
-def problems(study: Mapping) -> Iterator[str]:
-    yield from _candidates.problems(study, sizes=range(3, LONGEST + 1))
-
-
-def units(
-    items: pd.DataFrame,
-    rubrics: pd.DataFrame,
-    pairs: pd.DataFrame,
-    *,
-    n: int,
-    template: Template,
-    comparisons: Mapping = MappingProxyType({}),
-) -> Iterator[Unit]:
-    """Lists of n candidates, in the order of the groups.
-
-    Raises:
-        InputError: no group has n candidates, or an item lacks what the prompt shows.
-    """
-    records, asks = _candidates.records(items), _candidates.criteria(rubrics)
-    lists = {}
-    for group, criterion, number, ids in _every_list(items, drawn(items, n, comparisons["lists"], comparisons["seed"])):
-        parts = [group, f"list{number}of{n}", *([criterion] if criterion != "overall" else [])]
-        lists["-".join(parts)] = ids
-    chosen = _candidates.sampled(list(lists), comparisons)
-    for unit_id in (unit_id for unit_id in lists if unit_id in chosen):
-        shown = [records[item_id] for item_id in lists[unit_id]]
-        scores = [item["human_score"] for item in shown]
-        fields = {
-            "candidate": None,
-            "baseline": None,
-            "human_scores": scores if all(score == score for score in scores) else None,  # none is NaN
-        }
-        yield _candidates.unit(
-            unit_id,
-            shown,
-            fields,
-            template=template,
-            prompt=comparisons["prompt"],
-            criterion=asks.get(shown[0]["rubric_id"]),
-        )
+        Raises:
+            InputError: no group has n candidates, or an item lacks what the prompt shows.
+        """
+        records, asks = _candidates.records(items), _candidates.criteria(rubrics)
+        lists, candidates = {}, drawn(items, n, comparisons["lists"], comparisons["seed"])
+        for group, criterion, number, ids in _every_list(items, candidates):
+            parts = [group, f"list{number}of{n}", *([criterion] if criterion != "overall" else [])]
+            lists["-".join(parts)] = ids
+        chosen = _candidates.sampled(list(lists), comparisons)
+        for unit_id in (unit_id for unit_id in lists if unit_id in chosen):
+            shown = [records[item_id] for item_id in lists[unit_id]]
+            scores = [item["human_score"] for item in shown]
+            fields = {
+                "candidate": None,
+                "baseline": None,
+                "human_scores": scores if all(score == score for score in scores) else None,  # none is NaN
+            }
+            yield _candidates.unit(
+                unit_id,
+                shown,
+                fields,
+                template=template,
+                prompt=comparisons["prompt"],
+                criterion=asks.get(shown[0]["rubric_id"]),
+            )
 
 
 def _every_list(items: pd.DataFrame, lists: list[list[str]]) -> Iterator[tuple[str, str, int, list[str]]]:

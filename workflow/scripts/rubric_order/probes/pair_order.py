@@ -10,88 +10,75 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.probes import Unit, _candidates, _comparisons
+from rubric_order.probes import Unit, _candidates
 
 if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
-# `recorded`: answers that exist already, in whatever orders.
-PERMUTES = "the two answers that are compared"
-SOURCE = "shi2025"
-STRATEGIES = ("swap", "single", "random", "fixed", "recorded")
-CONDITIONS = _candidates.CONDITIONS
-IDENTITY = ("answer_format", "answer_prefix")
-PROMPTS = _candidates.PROMPTS
-COMPARES = True
-CROSSED = False
-COLUMNS = _comparisons.COLUMNS
-# What people think of the two, by what the dataset says of a pair.
+# Preferred candidate of a pair, as points of both.
 POINTS = {"a": (1.0, 0.0), "b": (0.0, 1.0), "tie": (0.5, 0.5)}
 
-FIELDS = _candidates.FIELDS
-template, try_template, choose, questions, parse = (
-    _candidates.template,
-    _candidates.try_template,
-    _candidates.choose,
-    _candidates.questions,
-    _candidates.parse,
-)
-score = _comparisons.score
+
+class PairOrder(_candidates.Candidates):
+    SIZES = (2,)
+    PERMUTES = "the two answers that are compared"
+    STRATEGIES = ("swap", "single", "random", "fixed", "recorded")  # `recorded`: answers that exist, in whatever orders
+
+    def units(
+        self,
+        items: pd.DataFrame,
+        rubrics: pd.DataFrame,
+        pairs: pd.DataFrame,
+        *,
+        n: int,
+        template: Template,
+        comparisons: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Iterator[Unit]:
+        """The pairs of a dataset.
+
+        Raises:
+            InputError: there are none, or an item lacks what the prompt shows.
+        """
+        records, asks = _candidates.records(items), _candidates.criteria(rubrics)
+        given = pairs.to_dict("records")
+        all_pairs = given if comparisons["pairs"] == "given" else list(_every_pair(items, given))
+        if not all_pairs:
+            raise InputError(
+                f"dataset {items['dataset'].iloc[0]!r} has no pairs; expected `comparisons: {{pairs: all}}`"
+            )
+        baseline = _baseline(given, records) if given else None
+        chosen = _candidates.sampled([pair["pair_id"] for pair in all_pairs], comparisons)
+        for pair in (pair for pair in all_pairs if pair["pair_id"] in chosen):
+            first, second = records[pair["item_a"]], records[pair["item_b"]]
+            candidates = [first["candidate"], second["candidate"]]
+            fields = {
+                "candidate": next((name for name in candidates if name != baseline), None)
+                if baseline in candidates
+                else None,
+                "criterion": pair["criterion"],
+                "baseline": baseline if baseline in candidates else None,
+                "human_scores": _human_scores(first, second, pair.get("preference")),
+            }
+            yield _candidates.unit(
+                pair["pair_id"],
+                (first, second),
+                fields,
+                template=template,
+                prompt=comparisons["prompt"],
+                criterion=asks.get(first["rubric_id"]),
+            )
+
+    def problems(self, study: Mapping[str, Any]) -> Iterator[str]:
+        """Parts of a study that do not fit; of recorded answers none, since they are not asked for."""
+        if study["strategies"] != ["recorded"]:
+            yield from super().problems(study)
 
 
-def problems(study: Mapping) -> Iterator[str]:
-    """Parts of a study that do not fit; of recorded answers none, since they are not asked for."""
-    if study["strategies"] != ["recorded"]:
-        yield from _candidates.problems(study, sizes=(2,))
-
-
-def units(
-    items: pd.DataFrame,
-    rubrics: pd.DataFrame,
-    pairs: pd.DataFrame,
-    *,
-    n: int,
-    template: Template,
-    comparisons: Mapping = MappingProxyType({}),
-) -> Iterator[Unit]:
-    """The pairs of a dataset.
-
-    Raises:
-        InputError: there are none, or an item lacks what the prompt shows.
-    """
-    records, asks = _candidates.records(items), _candidates.criteria(rubrics)
-    given = pairs.to_dict("records")
-    all_pairs = given if comparisons["pairs"] == "given" else list(_every_pair(items, given))
-    if not all_pairs:
-        raise InputError(f"dataset {items['dataset'].iloc[0]!r} has no pairs; expected `comparisons: {{pairs: all}}`")
-    baseline = _baseline(given, records) if given else None
-    chosen = _candidates.sampled([pair["pair_id"] for pair in all_pairs], comparisons)
-    for pair in (pair for pair in all_pairs if pair["pair_id"] in chosen):
-        first, second = records[pair["item_a"]], records[pair["item_b"]]
-        candidates = [first["candidate"], second["candidate"]]
-        fields = {
-            "candidate": next((name for name in candidates if name != baseline), None)
-            if baseline in candidates
-            else None,
-            "criterion": pair["criterion"],
-            "baseline": baseline if baseline in candidates else None,
-            "human_scores": _human_scores(first, second, pair.get("preference")),
-        }
-        yield _candidates.unit(
-            pair["pair_id"],
-            (first, second),
-            fields,
-            template=template,
-            prompt=comparisons["prompt"],
-            criterion=asks.get(first["rubric_id"]),
-        )
-
-
-def _every_pair(items: pd.DataFrame, given: list[Mapping]) -> Iterator[Mapping]:
+def _every_pair(items: pd.DataFrame, given: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """Every two items of a group under one criterion; what the dataset says of a pair is kept."""
     pair_by_items = {frozenset((pair["item_a"], pair["item_b"])): pair for pair in given}
     for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
@@ -104,13 +91,13 @@ def _every_pair(items: pd.DataFrame, given: list[Mapping]) -> Iterator[Mapping]:
             )
 
 
-def _baseline(given: list[Mapping], known: Mapping[str, Mapping]) -> str | None:
+def _baseline(given: list[Mapping[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> str | None:
     """The candidate that is in all pairs of a dataset; None where none is, or where all compare the same two."""
     shared = set.intersection(*({known[pair[name]]["candidate"] for name in ("item_a", "item_b")} for pair in given))
     return shared.pop() if len(shared) == 1 else None
 
 
-def _human_scores(first: Mapping, second: Mapping, preference: str | None) -> list[float] | None:
+def _human_scores(first: Mapping[str, Any], second: Mapping[str, Any], preference: str | None) -> list[float] | None:
     """The items' human scores, or else points by what people prefer."""
     scores = [first["human_score"], second["human_score"]]
     if all(score == score for score in scores):  # neither is NaN

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rubric_order.base.errors import InputError
+from rubric_order.base.keys import BASELINE
 from rubric_order.parsing.choices import Choice, numbers
-from rubric_order.probes import Question, Shown, Unit
+from rubric_order.probes import Probe, Question, Shown, Unit
 from rubric_order.prompts import conditions
 
 if TYPE_CHECKING:
@@ -21,100 +22,131 @@ if TYPE_CHECKING:
     from rubric_order.prompts.frames import Frame
     from rubric_order.settings.judges import Judge
 
-# `recorded`: answers that exist already, in whatever orderings.
-PERMUTES = "the score levels in the rubric"
-SOURCE = "xu2026"
-STRATEGIES = ("balanced", "random", "fixed", "single", "descending", "all", "balanced_williams", "repeated_rotations")
-STRATEGIES += ("recorded",)
-CONDITIONS = conditions.Offered(conditions.EXAMPLES)
-IDENTITY = ("answer_format", "answer_prefix")
-PROMPTS = MappingProxyType(dict.fromkeys(("papers/li2025", "papers/kim2024", "papers/debiasing"), "feedback"))
-COMPARES = False
-CROSSED = False
-COLUMNS = (
-    *("question", "score", "position", "pattern", "failure"),
-    *("expected_score", "option_mass", "position_probabilities"),
-)
-# What a template may write.
-FIELDS = {
-    "options": "the score levels in the order of the read, each once: `{{ option }}` is the line `Score 4: Good.`; "
-    "`{{ option.label }}` and `{{ option.description }}` are its parts, for a form of your own",
-    "response": "the text that is judged",
-    "instruction": "what the response answers",
-    "question": "what the rubric asks",
-    "reference": "an answer that deserves the highest score; none where the item has none",
-    "n": "the number of levels",
-    "ids": "the labels of the levels from the lowest on, where they are not the numbers 1 to n; otherwise none",
-    "reference_score": "the label of the reference answer's score",
-    "neutral": "the number of a change without meaning; 1 to 3 in conditions `neutral_1` to `neutral_3`, otherwise 0",
-}
 ABOUT = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]
 
 
-def template(judge: Judge, prompt: str | None = None) -> str:
-    return prompt or judge.answer_format
+class ScoreOrder(Probe):
+    PERMUTES = "the score levels in the rubric"
+    SOURCE = "xu2026"
+    STRATEGIES = (
+        *("balanced", "random", "fixed", "single", "descending", "all", "balanced_williams", "repeated_rotations"),
+        "recorded",  # answers that exist already, in whatever orderings
+    )
+    CONDITIONS = conditions.Offered(conditions.EXAMPLES)
+    PROMPTS = MappingProxyType(dict.fromkeys(("papers/li2025", "papers/kim2024", "papers/debiasing"), "feedback"))
+    FIELDS: Mapping[str, str] = {
+        "options": "the score levels in the order of the read, each once: `{{ option }}` is the line `Score 4: Good.`; "
+        "`{{ option.label }}` and `{{ option.description }}` are its parts, for a form of your own",
+        "response": "the text that is judged",
+        "instruction": "what the response answers",
+        "question": "what the rubric asks",
+        "reference": "an answer that deserves the highest score; none where the item has none",
+        "n": "the number of levels",
+        "ids": "the labels of the levels from the lowest on, where they are not the numbers 1 to n; otherwise none",
+        "reference_score": "the label of the reference answer's score",
+        "neutral": "the number of a change without meaning; 1 to 3 in conditions `neutral_1` to `neutral_3`, otherwise "
+        "0",
+    }
 
+    def template(self, judge: Judge, prompt: str | None = None) -> str:
+        return prompt or judge.answer_format
 
-def choose(strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
-    from rubric_order.prompts import orderings
+    def try_template(self, template: Template, n: int) -> None:
+        """Render a template of a user's own once with a reference answer and once without.
 
-    return orderings.choose(strategy, options, budget=budget, rng=rng)
+        Raises:
+            ValueError: it does not write each level once, or not the response.
+        """
+        from rubric_order.prompts import frames
 
+        lines = frames.option_lines(["level"] * n, range(1, n + 1))
+        for reference in ("a reference", None):
+            values = {"instruction": "an instruction", "response": "\x02response\x03", "question": "a question"}
+            wording = frames.wording(conditions.read(BASELINE, n), n)
+            text = frames.frame(template, n=n, parts=True, reference=reference, **wording, **values).fill(lines)
+            if values["response"] not in text:
+                raise ValueError("the template does not write the response")
 
-def problems(study: Mapping) -> Iterator[str]:
-    from rubric_order.prompts import limits
+    def units(
+        self,
+        items: pd.DataFrame,
+        rubrics: pd.DataFrame,
+        pairs: pd.DataFrame,
+        *,
+        n: int,
+        template: Template,
+        comparisons: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Iterator[Unit]:
+        """Each item, its rubric cut to n levels.
 
-    for n in study["scales"]:
-        for name in (name for name in study["conditions"] if name in CONDITIONS):
+        Raises:
+            InputError: an item has no rubric, or a rubric has no such scale.
+        """
+        unscored = items[items["rubric_id"].isna()]
+        if len(unscored):
+            item = unscored.iloc[0]
+            raise InputError(f"item {item['item_id']!r} of dataset {item['dataset']!r} has no rubric: it is for pairs")
+        question, levels = {}, {}
+        for rubric in rubrics.itertuples():
+            question[rubric.rubric_id] = rubric.question
+            levels[rubric.rubric_id] = _levels(rubric, n)
+        for item in items.itertuples():
+            values = {"instruction": item.instruction, "response": item.response, "question": question[item.rubric_id]}
+            references = _references(item, n)
+            frame = cache(partial(_frame, template, n, values, references))
+            fields = {name: getattr(item, name) for name in ABOUT}
+            prompt = partial(_prompt, frame, levels[item.rubric_id])
+            yield Unit(
+                item.item_id,
+                numbers(n),
+                fields,
+                partial(_questions_of, n),
+                prompt,
+                partial(_has, n, frozenset(references)),
+            )
+
+    def choose(self, strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
+        from rubric_order.prompts import orderings
+
+        return orderings.choose(strategy, options, budget=budget, rng=rng)
+
+    def problems(self, study: Mapping[str, Any]) -> Iterator[str]:
+        from rubric_order.prompts import limits
+
+        for n in study["scales"]:
+            for name in (name for name in study["conditions"] if name in self.CONDITIONS):
+                try:
+                    conditions.read(name, n)
+                except ValueError as error:
+                    yield f"/conditions: scale {n}: {error}"
+        for n in study["scales"] if "all" in study["strategies"] else ():
             try:
-                conditions.read(name, n)
+                limits.check_all(n)
             except ValueError as error:
-                yield f"/conditions: scale {n}: {error}"
-    for n in study["scales"] if "all" in study["strategies"] else ():
-        try:
-            limits.check_all(n)
-        except ValueError as error:
-            yield f"/strategies: {error}"
-    for n in study["scales"] if "repeated_rotations" in study["strategies"] and study["budget"] else ():
-        if (budget := study["budget"]) % n or budget < 2 * n:
-            wanted = f"at least {2 * n} reads of {n} levels, in steps of {n}"
-            yield f"/budget: strategy 'repeated_rotations' expects {wanted}, found {budget}"
+                yield f"/strategies: {error}"
+        for n in study["scales"] if "repeated_rotations" in study["strategies"] and study["budget"] else ():
+            if (budget := study["budget"]) % n or budget < 2 * n:
+                wanted = f"at least {2 * n} reads of {n} levels, in steps of {n}"
+                yield f"/budget: strategy 'repeated_rotations' expects {wanted}, found {budget}"
+
+    def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
+        return [_questions(*read) for read in zip(reads["n"].tolist(), reads["condition"].tolist(), strict=True)]
+
+    def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
+        from rubric_order.parsing import one_score
+
+        (question,) = questions
+        return (one_score.parse_score(text, question.labels, truncated=truncated),)
+
+    def score(
+        self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
+    ) -> pd.DataFrame:
+        from rubric_order.probes import readouts
+
+        return readouts.score(reads, questions, choices)
 
 
-def units(
-    items: pd.DataFrame,
-    rubrics: pd.DataFrame,
-    pairs: pd.DataFrame,
-    *,
-    n: int,
-    template: Template,
-    comparisons: Mapping = MappingProxyType({}),
-) -> Iterator[Unit]:
-    """Each item, its rubric cut to n levels.
-
-    Raises:
-        InputError: an item has no rubric, or a rubric has no such scale.
-    """
-    unscored = items[items["rubric_id"].isna()]
-    if len(unscored):
-        item = unscored.iloc[0]
-        raise InputError(f"item {item['item_id']!r} of dataset {item['dataset']!r} has no rubric: it is for pairs")
-    question, levels = {}, {}
-    for rubric in rubrics.itertuples():
-        question[rubric.rubric_id] = rubric.question
-        levels[rubric.rubric_id] = _levels(rubric, n)
-    for item in items.itertuples():
-        values = {"instruction": item.instruction, "response": item.response, "question": question[item.rubric_id]}
-        references = _references(item, n)
-        frame = cache(partial(_frame, template, n, values, references))
-        fields = {name: getattr(item, name) for name in ABOUT}
-        prompt = partial(_prompt, frame, levels[item.rubric_id])
-        yield Unit(
-            item.item_id, numbers(n), fields, partial(_questions_of, n), prompt, partial(_has, n, frozenset(references))
-        )
-
-
-def _references(item: tuple, n: int) -> dict[int, str]:
+def _references(item: Any, n: int) -> dict[int, str]:
     """The reference answers of an item by the level that they are written for.
 
     That of the highest level comes with the dataset, the others are made or brought, see `references.attempts`.
@@ -129,7 +161,7 @@ def _has(n: int, known: frozenset[int], condition: str) -> bool:
     return not wanted or wanted in known
 
 
-def _levels(rubric: tuple, n: int) -> tuple[str, ...]:
+def _levels(rubric: Any, n: int) -> tuple[str, ...]:
     from rubric_order.datasets.rubrics import at_scale
 
     try:
@@ -162,45 +194,3 @@ def _questions_of(n: int, shown: Shown) -> tuple[Question, ...]:
 @cache
 def _questions(n: int, condition: str) -> tuple[Question, ...]:
     return (Question("", conditions.read(condition, n).labels(n), "option"),)
-
-
-def try_template(template: Template, n: int) -> None:
-    """Render a template of a user's own once with a reference answer and once without.
-
-    Raises:
-        ValueError: it does not write each level once, or not the response.
-    """
-    from rubric_order.prompts import frames
-
-    lines = frames.option_lines(["level"] * n, range(1, n + 1))
-    for reference in ("a reference", None):
-        values = {"instruction": "an instruction", "response": "\x02response\x03", "question": "a question"}
-        wording = frames.wording(conditions.read(conditions.BASELINE, n), n)
-        text = frames.frame(template, n=n, parts=True, reference=reference, **wording, **values).fill(lines)
-        if values["response"] not in text:
-            raise ValueError("the template does not write the response")
-
-
-def questions(reads: pd.DataFrame) -> list[tuple[Question, ...]]:
-    return [_questions(*read) for read in zip(reads["n"].tolist(), reads["condition"].tolist(), strict=True)]
-
-
-def parse(text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
-    from rubric_order.parsing import one_score
-
-    (question,) = questions
-    return (one_score.parse_score(text, question.labels, truncated=truncated),)
-
-
-def score(
-    reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
-) -> pd.DataFrame:
-    """One row a read."""
-    import pandas as pd
-
-    from rubric_order.probes import _readouts
-
-    chosen = _readouts.chosen((asked[0] for asked in questions), (said[0] for said in choices))
-    readouts = _readouts.readouts(chosen["score"], reads["option_logprobs"].tolist(), reads["ordering"].tolist())
-    table = pd.concat([reads.drop(columns="option_logprobs").reset_index(drop=True), chosen, readouts], axis=1)
-    return table.assign(question="")[[*(name for name in reads if name != "option_logprobs"), *COLUMNS]]

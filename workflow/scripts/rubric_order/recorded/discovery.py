@@ -46,7 +46,7 @@ def discover(folder: str | Path) -> dict[str, dict]:
             "label": name if style is None else f"{name} ({style})",
             "prompt_style": style,
             "n": max(seen.scores, default=SCALE),  # of several scales the largest
-            "compares": seen.formats <= set(formats.COMPARISONS),
+            "compares": all(map(formats.compares, seen.formats)),
             "adapters": None if None in seen.adapters else sorted(seen.adapters),
             "files": list(seen.files),
         }

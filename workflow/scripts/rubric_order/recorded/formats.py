@@ -1,18 +1,22 @@
-"""The formats of recorded answers: what their fields may hold, and how a file is read into one common form.
+"""The formats of recorded answers, and how a file is read into one common form.
 
-Files are JSON Lines (plain or gzip) or Parquet, one recorded answer a row. Which format a file has is told by its
-fields; one file may hold several judges. Whatever a file says is data: it is checked, and nothing of it is run.
+Files are JSON Lines (plain or gzip) or Parquet, one recorded answer a row. The format of a file is known by its fields,
+and read by an `Importer`; one file may hold several judges. Whatever a file says is data: it is checked, and nothing of
+it is run.
 """
 
+import functools
 import gzip
 import json
-import re
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from rubric_order.base.errors import InputError
+from rubric_order.base.plugins import Plugins
 
 SUFFIXES = (".jsonl.gz", ".jsonl", ".parquet")
 
@@ -44,220 +48,89 @@ COLUMNS = [
 ]
 
 
-# --- what a field may hold: the value as it is kept, or ValueError with what was expected
+Check = Callable[[Any], object]  # of a field's value: the value as it is kept, or ValueError with what was expected
 
 
-def _text(value: object) -> str:
-    """Text that a file can hold, perhaps none."""
-    if not isinstance(value, str):
-        raise ValueError("text")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ValueError("text without half of a surrogate pair") from None
-    return value
-
-
-def _name(value: object) -> str:
-    if not _text(value).strip():
-        raise ValueError("a name")
-    return value
-
-
-def _count(value: object) -> int:
-    # Parquet files written from pandas hold whole numbers as floats where some are missing.
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError("a whole number from 0")
-    return value
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("a number")
-    return float(value)
-
-
-def _boolean(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
-def _two_names(value: object) -> list[str]:
-    if not isinstance(value, list) or len(value) != 2 or value[0] == value[1]:
-        raise ValueError("a list of two names")
-    return [_name(entry) for entry in value]
-
-
-def _options(value: object) -> list[str]:
-    expected = "two or three different capital letters, the last of three for a tie"
-    if not isinstance(value, list) or len(value) not in (2, 3) or len({*map(str, value)}) != len(value):
-        raise ValueError(expected)
-    if not all(isinstance(entry, str) and re.fullmatch("[A-Z]", entry) for entry in value):
-        raise ValueError(expected)
-    return value
-
-
-def _ordering(value: object) -> list[int]:
-    expected = "a list that holds each of 1 to n once, n from 2 to 9"
-    if not isinstance(value, list) or not 2 <= len(value) <= 9:
-        raise ValueError(expected)
-    try:
-        shown = [_count(entry) for entry in value]
-    except ValueError:
-        raise ValueError(expected) from None
-    if sorted(shown) != list(range(1, len(shown) + 1)):
-        raise ValueError(expected)
-    return shown
-
-
-# --- formats
-
-
-@dataclass(frozen=True)
-class _Format:
-    """Form in which the records of one kind of file are written.
+class Importer(ABC):
+    """Reader of records of one format.
 
     Attributes:
-        marks: fields that no other format has together.
-        required, optional: what each field may hold. A null is the same as no field.
-        common: from checked fields to the common form.
+        marks: fields by which a record of the format is known; no other format has all of them.
+        required, optional: fields, each with a function that checks its value, such as those of `fields`. A null is the
+            same as no field; fields that are not named are left out.
+        compares: True if an answer compares two texts, False if it scores one.
     """
 
     marks: tuple[str, ...]
-    required: Mapping[str, Callable]
-    common: Callable[[dict], dict]
-    optional: Mapping[str, Callable] = field(default_factory=dict)
+    required: Mapping[str, Check]
+    optional: Mapping[str, Check] = MappingProxyType({})
+    compares: bool = False
+
+    def fits(self, record: Mapping[str, Any]) -> bool:
+        """True for a record of the format, which need not be free of errors.
+
+        Args:
+            record: its fields, unchecked, without those that are null.
+        """
+        return all(mark in record for mark in self.marks)
+
+    @abstractmethod
+    def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The common form of a record: those of `COLUMNS` that it has.
+
+        Without `judge`, the judge is called as the file. `request_id`, `format`, `file` and `line` are added.
+
+        Args:
+            record: its fields, as their checks return them.
+
+        Raises:
+            InputError: fields contradict each other; the message names no place.
+        """
+
+    def adapter(self, record: Mapping[str, Any]) -> str | None:
+        """Name of the adapter of the dataset that a record is about; None where it can be about any.
+
+        Args:
+            record: in the common form.
+
+        Raises:
+            InputError: it is about a dataset that no adapter reads; the message names no place.
+        """
+        return None
 
 
-def _general(record: dict) -> dict:
-    return record
+REGISTRY: Plugins[Importer] = Plugins("rubric_order.importers", Importer)
 
 
-def _summeval(record: dict) -> dict:
-    return _article(record) | {"prompt_style": record["prompt_style"], "candidate": record["system"]}
+@functools.cache
+def importers() -> dict[str, Importer]:
+    """Importers by the name of their format, those of more marks before others: the first that fits reads a file."""
+    loaded = {name: REGISTRY.load(name)() for name in REGISTRY.names()}
+    return dict(sorted(loaded.items(), key=lambda named: -len(named[1].marks)))
 
 
-def _summeval_pairwise(record: dict) -> dict:
-    shown = [(record["pair"][k], record[f"human_score_{k + 1}"]) for k in ((1, 0) if record["toggled"] else (0, 1))]
-    (first, second), human_scores = zip(*shown, strict=True)
-    kept = {"shown_first": first, "shown_second": second, "human_scores": list(human_scores)}
-    source = {"benchmark": SUMMEVAL, "task": record["criterion"], "source_id": record["article_id"]}
-    return _article(record) | kept | source | {"options": record["options"]}
+def compares(kind: str) -> bool:
+    """True where a record of a format compares two texts."""
+    return importers()[kind].compares
 
 
-def _article(record: dict) -> dict:
-    kept = {name: record[name] for name in ("judge", "criterion", "response")}
-    return kept | {"group_id": record["article_id"]}
-
-
-def _pairwise(record: dict) -> dict:
-    if record["answer_a"] == record["answer_b"]:
-        raise InputError(
-            f"field 'answer_b': expected another one than answer_a, found {record['answer_b']!r:.60} twice"
-        )
-    kept = {name: record[name] for name in ("benchmark", "judge", "options", "response")}
-    shown = {"shown_first": record["answer_a"], "shown_second": record["answer_b"], "repeat": record["repetition"]}
-    task, group = record["task"], record["question_id"]
-    # DevBench: the task follows the project in a question's id, and part of the project is left in the recorded task.
-    document = _DOCUMENT.search(task) if record["benchmark"] == "DevBench" else None
-    task = document[0] if document else task
-    source = group.removesuffix(f"_{task}") or group
-    return kept | shown | {"group_id": group, "criterion": task, "task": task, "source_id": source}
-
-
-_DOCUMENT = re.compile(r"(?:uml_class|uml_sequence|architecture_design)-.+", re.IGNORECASE)
-SUMMEVAL = "SummEval"  # how the comparisons of its summaries call it
-
-
-FORMATS: dict[str, _Format] = {
-    "summeval_pairwise": _Format(
-        marks=("article_id", "pair"),
-        required={
-            "judge": _name,
-            "criterion": _name,
-            "article_id": _name,
-            "pair": _two_names,
-            "toggled": _boolean,
-            "options": _options,
-            "human_score_1": _number,
-            "human_score_2": _number,
-            "response": _text,
-        },
-        common=_summeval_pairwise,
-    ),
-    "summeval": _Format(
-        marks=("article_id", "system"),
-        required={
-            "judge": _name,
-            "prompt_style": _name,
-            "system": _name,
-            "criterion": _name,
-            "article_id": _name,
-            "response": _text,
-        },
-        common=_summeval,
-    ),
-    "pairwise": _Format(
-        marks=("answer_a", "answer_b"),
-        required={
-            "benchmark": _name,
-            "judge": _name,
-            "task": _name,
-            "question_id": _name,
-            "answer_a": _name,
-            "answer_b": _name,
-            "options": _options,
-            "repetition": _count,
-            "response": _text,
-        },
-        common=_pairwise,
-    ),
-    "general": _Format(
-        marks=("item_id",),
-        required={"item_id": _name, "response": _text},
-        optional={
-            "ordering": _ordering,
-            "ordering_index": _count,
-            "repeat": _count,
-            "judge": _name,
-            "prompt_style": _name,
-        },
-        common=_general,
-    ),
-}
-COMPARISONS = ("pairwise", "summeval_pairwise")
-# The adapter of the dataset that answers are about, by their format or benchmark; general records can be about any.
-ADAPTERS = {
-    "summeval": "summeval",
-    "summeval_pairwise": "summeval",
-    "MTBench": "mtbench_pairs",
-    "DevBench": "devbench_pairs",
-}
-
-
-def adapter_of(record: Mapping) -> str | None:
+def adapter_of(record: Mapping[str, Any]) -> str | None:
     """The adapter of the dataset that a record is about; None where it can be about any.
 
     Raises:
-        InputError: it is about a benchmark that no adapter reads.
+        InputError: it is about a dataset that no adapter reads.
     """
-    if record["format"] == "general":
-        return None
-    key = record["benchmark"] if record["format"] == "pairwise" else record["format"]
-    if key not in ADAPTERS:
-        expected = ", ".join(name for name in ADAPTERS if name not in FORMATS)
-        raise InputError(f"{place(record)}: field 'benchmark': expected {expected}, found {key!r:.60}")
-    return ADAPTERS[key]
+    try:
+        return importers()[record["format"]].adapter(record)
+    except InputError as error:
+        raise InputError(f"{place(record)}: {error}") from None
 
 
-def place(record: Mapping) -> str:
+def place(record: Mapping[str, Any]) -> str:
     return f"{record['file']}: line {record['line']}"
 
 
-def describe(record: Mapping) -> str:
+def describe(record: Mapping[str, Any]) -> str:
     """Description of what a record is about, for messages."""
     if isinstance(record["item_id"], str):
         return f"item {record['item_id']!r}"
@@ -265,7 +138,7 @@ def describe(record: Mapping) -> str:
     return ", ".join(f"{name} {record[name]!r}" for name in fields if isinstance(record[name], str))
 
 
-def read(path: Path) -> Iterator[dict]:
+def read(path: Path) -> Iterator[dict[str, Any]]:
     """Checked records of one file in the common form, without `request_id`.
 
     Raises:
@@ -283,36 +156,36 @@ def read(path: Path) -> Iterator[dict]:
         if kind is None:
             kind = _recognise(row, where)
         try:
-            common = FORMATS[kind].common(_check(row, kind))
+            common = importers()[kind].common(_check(row, kind))
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
-        record = dict.fromkeys(COLUMNS) | {"repeat": 0} | common
+        record = {**dict.fromkeys(COLUMNS), "repeat": 0, **common}
         yield record | {"format": kind, "judge": record["judge"] or stem, "file": str(path), "line": line}
     if kind is None:
         raise InputError(f"{path}: line 1: expected a recorded answer, found nothing")
 
 
-def _recognise(row: dict, where: str) -> str:
-    for name, form in FORMATS.items():
-        if all(mark in row for mark in form.marks):
+def _recognise(row: Mapping[str, Any], where: str) -> str:
+    for name, importer in importers().items():
+        if importer.fits(row):
             return name
-    expected = "; ".join(f"{', '.join(form.required)} ({name})" for name, form in FORMATS.items())
+    expected = "; ".join(f"{', '.join(importer.required)} ({name})" for name, importer in importers().items())
     raise InputError(
         f"{where}: no known format of recorded answers: found fields {', '.join(row)}; expected {expected}"
     )
 
 
-def _check(row: dict, kind: str) -> dict:
-    form = FORMATS[kind]
+def _check(row: Mapping[str, Any], kind: str) -> dict[str, object]:
+    importer = importers()[kind]
     kept = {}
-    for name, check in (form.required | form.optional).items():
+    for name, check in {**importer.required, **importer.optional}.items():
         if name in row:
             try:
                 kept[name] = check(row[name])
             except ValueError as error:
                 raise InputError(f"field {name!r}: expected {error}, found {row[name]!r:.60}") from None
-        elif name in form.required:
-            raise InputError(f"field {name!r} is missing; format {kind!r} has {', '.join(form.required)}")
+        elif name in importer.required:
+            raise InputError(f"field {name!r} is missing; format {kind!r} has {', '.join(importer.required)}")
     return kept
 
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
-from rubric_order.judging.store import SCHEMA
-from rubric_order.planning.reads import COLUMNS as PLAN_COLUMNS
+from rubric_order.contracts.reads import PLAN
+from rubric_order.contracts.responses import STORE
 from rubric_order.probes._comparisons import ABOUT
 from rubric_order.prompts import orderings
 from rubric_order.recorded import formats
@@ -158,7 +158,7 @@ def plan(
     reads["study"], reads["judge"], reads["probe"], reads["strategy"] = study, judge_id, "score_order", STRATEGY
     reads["request_id"] = reads["request_id"].astype("str")
     reads = reads.assign(profile=DEFAULT_PROFILE, unit_id=reads["item_id"], condition=BASELINE)
-    return reads.assign(levels=[[]] * len(reads))[[*PLAN_COLUMNS, "item_id"]]
+    return reads.assign(levels=[[]] * len(reads))[[*PLAN.names, "item_id"]]
 
 
 def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
@@ -167,7 +167,7 @@ def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
     Raises:
         InputError: one does the other thing.
     """
-    others = records[records["format"].isin(formats.COMPARISONS) != compare]
+    others = records[records["format"].map(formats.compares) != compare]
     if len(others):
         first = others.iloc[0]
         does, expected = ("scores one text", "compare two") if compare else ("compares two texts", "score one")
@@ -275,7 +275,7 @@ def plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, datase
     turned = reads["ordering"].map(lambda ordering: ordering[0])
     reads = reads.assign(turned=turned).sort_values(["unit_id", "repeat", "turned"], kind="stable", ignore_index=True)
     reads["read_index"] = reads.groupby("unit_id").cumcount().astype("int64")
-    return reads[[*PLAN_COLUMNS, *ABOUT, "labels"]]
+    return reads[[*PLAN.names, *ABOUT, "labels"]]
 
 
 def _rows(records: pd.DataFrame, pairs: np.ndarray) -> Iterable[tuple]:
@@ -319,14 +319,14 @@ def _dataset(items: pd.DataFrame) -> str:
 
 
 def responses(records: pd.DataFrame) -> pd.DataFrame:
-    """Recorded answers as a table of responses with the columns and types of `store.SCHEMA`.
+    """Recorded answers as a table of responses with the columns and types of `contracts.responses.STORE`.
 
     `engine` names the file, without its folder, and the line. What a live judge also reports is null.
     """
     places = zip(records["file"], records["line"], strict=True)
     table = pa.Table.from_pydict(
         {
-            **{name: [None] * len(records) for name in SCHEMA.names},
+            **{name: [None] * len(records) for name in STORE.names},
             "request_id": records["request_id"].tolist(),
             "text": records["response"].tolist(),
             "engine": [
@@ -334,7 +334,7 @@ def responses(records: pd.DataFrame) -> pd.DataFrame:
                 for file, line in places
             ],
         },
-        schema=SCHEMA,
+        schema=STORE.schema,
     )
     return table.to_pandas()
 

@@ -8,7 +8,8 @@ import pandas as pd
 
 from rubric_order.base.errors import InputError
 from rubric_order.prompts import orderings
-from rubric_order.recorded.formats import ADAPTERS, SUMMEVAL
+from rubric_order.recorded import importers
+from rubric_order.recorded.importers import SUMMEVAL
 from rubric_order.settings.judges import Recorded
 from rubric_order.simulation import judge as simulation
 
@@ -18,7 +19,7 @@ NO_CHOICE = "I cannot say."
 # By benchmark: the letters of the answers, the last of three for a tie, and the form in which one is written.
 VERDICTS = {"MTBench": ("ABC", "[[{}]]"), "DevBench": ("AB", "Choice: {}"), SUMMEVAL: ("ABC", "[[{}]]")}
 # By adapter of the dataset.
-BENCHMARKS = {adapter: name for name, adapter in ADAPTERS.items() if name in VERDICTS} | {"summeval": SUMMEVAL}
+BENCHMARKS = {adapter: name for name, adapter in importers.BENCHMARKS.items()} | {"summeval": SUMMEVAL}
 
 
 def scores(items: pd.DataFrame, judge: Recorded) -> list[dict]:

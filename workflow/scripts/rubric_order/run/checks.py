@@ -7,13 +7,12 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from rubric_order import catalogue, probes
-from rubric_order.base.errors import InputError
+from rubric_order import catalogue, datasets, probes
+from rubric_order.base.errors import InputError, nearest
 from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
-from rubric_order.datasets import ADAPTERS
 from rubric_order.probes import Probe
 from rubric_order.prompts import conditions
-from rubric_order.settings.config import Config, nearest
+from rubric_order.settings.config import Config
 from rubric_order.settings.judges import REVIEWING, WRITING, Judge, Loaded
 from rubric_order.settings.studies import Dataset, References, Study
 
@@ -47,11 +46,12 @@ def _problems(config: Config, ready: Collection[str]) -> Iterator[str]:
             yield from _problems_of_shown(f"{block}/{name}", settings.block(), config.studies, probes)
 
 
-def _problems_of_datasets(datasets: Mapping[str, Dataset]) -> Iterator[str]:
-    for name, dataset in datasets.items():
-        if dataset.adapter not in ADAPTERS:
-            close = nearest(dataset.adapter, ADAPTERS)
-            yield f"datasets/{name}/adapter: {dataset.adapter!r:.80} is not one of {', '.join(ADAPTERS)}{close}"
+def _problems_of_datasets(blocks: Mapping[str, Dataset]) -> Iterator[str]:
+    for name, dataset in blocks.items():
+        try:
+            datasets.REGISTRY.module(dataset.adapter)
+        except InputError as error:
+            yield f"datasets/{name}/adapter: {error}"
         for key, file in dataset.files.items():
             if file.path is None and not (file.url is not None and (file.sha256 or file.git_blob)):
                 yield f"datasets/{name}/files/{key}: expected either 'path', or 'url' and 'sha256'"
@@ -144,11 +144,11 @@ def _problems_of_study(study: Study, judges: Mapping[str, Judge]) -> Iterator[st
         study: its settings.
         judges: those of its judges that are defined.
     """
-    if study.probe not in probes.names():
-        close = nearest(study.probe, probes.names())
-        yield f"/probe: {study.probe!r:.80} is not one of {', '.join(map(repr, probes.names()))}{close}"
+    try:
+        probe = probes.load(study.probe)
+    except InputError as error:
+        yield f"/probe: {error}"
         return
-    probe = probes.load(study.probe)
     yield from _problems_of_probe(study, probe)
     wanted = dict(probe.PROMPTS).get(study.prompt or "")
     for name, judge in judges.items():

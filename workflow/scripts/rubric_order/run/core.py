@@ -164,7 +164,8 @@ class Run:
 
         Args:
             script: the entry script.
-            modules: modules that it loads by their name: paths in the library, or functions that return some.
+            modules: modules that it loads by their name: paths in the library, dotted names, or functions that return
+                some.
         """
 
         def version(wildcards: Wildcards) -> str:

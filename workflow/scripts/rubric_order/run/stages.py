@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rubric_order import probes
+from rubric_order import datasets, probes
 from rubric_order.judging import answers, weights
 from rubric_order.judging.engines import ENGINES
-from rubric_order.recorded import discovery
+from rubric_order.recorded import discovery, formats
 from rubric_order.run.core import Params, Stage, Wildcards, untracked
 from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Judge, Loaded, Recorded, tracked
@@ -23,8 +23,8 @@ class Datasets(Stage):
     """From a dataset's files to its items."""
 
     def adapter_module(self, wildcards: Wildcards) -> str:
-        """Path of the module that reads a dataset, in the library."""
-        return f"datasets/{self._source(wildcards)['adapter']}.py"
+        """Name of the module that reads a dataset."""
+        return datasets.REGISTRY.module(self._source(wildcards)["adapter"])
 
     def file_source(self, wildcards: Wildcards) -> str:
         """Where one file of a dataset comes from."""
@@ -95,8 +95,8 @@ class Planning(Stage):
     """From items to reads, and from reads to requests."""
 
     def probe_module(self, wildcards: Wildcards) -> str:
-        """Path of the module of a study's probe, in the library."""
-        return f"probes/{self.run.study(wildcards).probe}.py"
+        """Name of the module of a study's probe."""
+        return probes.REGISTRY.module(self.run.study(wildcards).probe)
 
     def probe(self, wildcards: Wildcards) -> str:
         """Name of a study's probe."""
@@ -108,7 +108,7 @@ class Planning(Stage):
         if judge.template is not None:
             return os.path.relpath(judge.template)
         name = self.run.probe(wildcards).template(judge, self.run.study(wildcards).prompt)
-        return self.run.source(f"resources/templates/{name}.jinja")
+        return self.run.source(Path("resources/templates", f"{name}.jinja"))
 
     def references(self, wildcards: Wildcards) -> list[str]:
         """Reference answers at several scores, where they are made or brought for a dataset."""
@@ -118,8 +118,8 @@ class Planning(Stage):
         """Reference answers at several scores of those datasets of a study that have them."""
         return self._references(self.run.study(wildcards).datasets)
 
-    def _references(self, datasets: list[str]) -> list[str]:
-        made = [name for name in datasets if name in self.config.references and name not in self.run.unmade_references]
+    def _references(self, names: list[str]) -> list[str]:
+        made = [name for name in names if name in self.config.references and name not in self.run.unmade_references]
         return [f"results/references/{name}.parquet" for name in made]
 
     def judge(self, wildcards: Wildcards) -> str:
@@ -198,10 +198,10 @@ class Judging(Stage):
         return f"judging/engines/{ENGINES[self.run.judge(wildcards).engine]}.py"
 
     def reader_modules(self, wildcards: Wildcards) -> str | list[str]:
-        """Paths of the probes' modules that read a judge's first answers, where they decide on second requests."""
+        """Modules of the probes that read a judge's first answers, where they decide on second requests."""
         if not self.run.judge(wildcards).second_request:
             return "probes/__init__.py"
-        return sorted({f"probes/{probe}.py" for probe in self.run.probes_meant(wildcards)})
+        return sorted(map(probes.REGISTRY.module, {*self.run.probes_meant(wildcards)}))
 
     def requests(self, wildcards: Wildcards) -> list[str]:
         """The requests of every study that uses a judge."""
@@ -257,6 +257,10 @@ class Judging(Stage):
 
 class Records(Stage):
     """Judges whose answers exist already, in files."""
+
+    def importer_modules(self, wildcards: Wildcards) -> list[str]:
+        """Names of the modules that read recorded answers: which one reads a file is said by the file."""
+        return sorted({formats.REGISTRY.module(name) for name in formats.REGISTRY.names()})
 
     def files(self, wildcards: Wildcards) -> list[str]:
         """Files with a recorded judge's answers."""

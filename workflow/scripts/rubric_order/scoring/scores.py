@@ -62,17 +62,14 @@ def score_reads(
 
     Args:
         reads: a plan, see `reads.plan_reads`.
-        responses: see `store.SCHEMA`; each request once.
+        responses: see `contracts.responses.RESPONSES`; each request once.
         probe: of the study; it parses and scores.
         answer_prefix: what an answer to one question was made to begin with.
         labels: how the options of recorded answers were named, lowest score first, if not as the probe names them.
 
     Returns:
-        One row a read and question: the plan's columns, and the probe's `COLUMNS`. Of these every probe has `question`
-        (its name; empty where there is one), `score` (number of the chosen option; null where the answer chooses none),
-        `position` (of that option in the prompt), `pattern` (the form that the parser found, or `CONSTRAINED`),
-        `failure` (the reason where there is no score); and where the log-probabilities of the options are known
-        `expected_score` (sum of k times p_k) and `option_mass` (the probability that the judge wrote any option).
+        One row a read and question: `contracts.scores.SCORES`, with the columns of the probe. `pattern` is
+        `CONSTRAINED` where a second request gave the label.
     """
     module = probes.load(probe)
     table = reads.merge(responses, on="request_id", how="left", validate="many_to_one", indicator="_found")

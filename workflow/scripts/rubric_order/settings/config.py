@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import typing
 from collections.abc import Collection, Iterator, Mapping
@@ -12,7 +11,7 @@ from annotated_types import Ge, Len
 from pydantic import GetCoreSchemaHandler, ValidationError
 from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
-from rubric_order.base.errors import InputError
+from rubric_order.base.errors import InputError, nearest
 from rubric_order.settings import judges, results
 from rubric_order.settings.base import ID, TAG, Chosen, Id, MisfitError, Settings, kinds_of, setting
 from rubric_order.settings.judges import AnyJudge
@@ -177,12 +176,6 @@ def _unknown(key: str, part: Any) -> str:
     else:
         names = list(part or ())
     return f"unknown key {key!r:.60}; expected {', '.join(names)}{nearest(key, names)}"
-
-
-def nearest(name: object, names: Collection[str]) -> str:
-    """The end of a message about a name that is unknown: the known one that is most like it, if one is."""
-    close = difflib.get_close_matches(str(name), list(names), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _listed(values: Collection[object]) -> str:

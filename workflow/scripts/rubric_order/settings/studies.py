@@ -42,7 +42,7 @@ class File(Settings):
 class Dataset(Settings):
     """A dataset, read by one adapter."""
 
-    adapter: str = setting(..., "Module of rubric_order.datasets that reads the files.")
+    adapter: str = setting(..., "Reader of the files: an adapter of the library, or of an installed package.")
     label: Text = setting(
         None,
         "Name of the dataset in tables and figures.",
@@ -132,7 +132,9 @@ class Study(Settings):
 
     probe: str = setting(
         "score_order",
-        "What is permuted: the score levels of one rubric, or the criteria of a prompt that asks for several scores.",
+        "What is permuted: the score levels of one rubric (score_order), the criteria of a prompt that asks for several"
+        " scores (criterion_order), two texts (pair_order), a list of texts (list_order), or what a probe of an"
+        " installed package says.",
     )
     datasets: SomeTexts = setting(..., "Ids under datasets.", reruns=JOINS)
     judges: SomeTexts = setting(..., "Ids under judges.", reruns=JOINS)

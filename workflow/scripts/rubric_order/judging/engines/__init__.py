@@ -59,7 +59,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Response:
-    """Raw answer of a judge. The fields are those of `rubric_order.judging.store.SCHEMA`."""
+    """Raw answer of a judge. The fields are those of `contracts.responses.STORE`, without the engine."""
 
     request_id: str
     text: str | None = None

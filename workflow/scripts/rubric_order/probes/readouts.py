@@ -6,7 +6,21 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.parsing.choices import Choice
-from rubric_order.probes import Question
+from rubric_order.probes import Probe, Question
+
+
+def score(
+    reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
+) -> pd.DataFrame:
+    """One row a read with one question, whose labels travel with the options: the plan's columns and `Probe.COLUMNS`.
+
+    Args:
+        reads, questions, choices: see `Probe.score`.
+    """
+    plan = reads.drop(columns="option_logprobs").reset_index(drop=True)
+    labels = chosen((asked[0] for asked in questions), (said[0] for said in choices))
+    positions = readouts(labels["score"], reads["option_logprobs"].tolist(), plan["ordering"].tolist())
+    return pd.concat([plan, labels, positions], axis=1).assign(question="")[[*plan, *Probe.COLUMNS]]
 
 
 def chosen(questions: Iterable[Question], choices: Iterable[Choice]) -> pd.DataFrame:
