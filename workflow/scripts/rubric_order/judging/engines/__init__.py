@@ -13,10 +13,10 @@ from rubric_order.probes import Question, Shown
 from rubric_order.settings.judges import Judge
 
 ENGINES = {
-    "vllm": "rubric_order.judging.engines.vllm_offline:VllmEngine",
-    "openai": "rubric_order.judging.engines.openai_api:EndpointEngine",
-    "openai_server": "rubric_order.judging.engines.openai_api:ServerEngine",
-    "simulated": "rubric_order.judging.engines.simulated:SimulatedEngine",
+    "vllm": ("vllm_offline", "VllmEngine"),
+    "openai": ("openai_api", "EndpointEngine"),
+    "openai_server": ("openai_api", "ServerEngine"),
+    "simulated": ("simulated", "SimulatedEngine"),
 }
 
 # Reasons of errors that may pass: such a request is asked again on the next run.
@@ -177,10 +177,15 @@ def given(setting: Setting | None) -> Setting:
     return setting
 
 
+def module(judge: Judge) -> str:
+    """Path of the module of a judge's engine in the library, as `code_version` takes it."""
+    return f"judging/engines/{ENGINES[judge.ENGINE or judge.KIND][0]}.py"
+
+
 def engine_of(judge: Judge) -> type[Engine[Any]]:
     """The engine that answers for a judge."""
-    module, name = ENGINES[judge.ENGINE or judge.KIND].split(":")
-    engine: type[Engine[Any]] = getattr(importlib.import_module(module), name)
+    name, attribute = ENGINES[judge.ENGINE or judge.KIND]
+    engine: type[Engine[Any]] = getattr(importlib.import_module(f"{__name__}.{name}"), attribute)
     return engine
 
 
