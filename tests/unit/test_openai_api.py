@@ -17,10 +17,10 @@ from factories import changed, questions, request
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines, open_calls
-from rubric_order.judging.engines import openai_api
+from rubric_order.judging.engines import delivery, openai_api, openai_requests
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.openai_answers import LoggedToken, read_options, read_several
-from rubric_order.judging.engines.openai_calls import Connection, retry_after
+from rubric_order.judging.engines.openai_calls import retry_after
 from rubric_order.judging.store import Store
 
 KEY = "sk-secret-0123456789"
@@ -181,26 +181,28 @@ def test_what_an_endpoint_repeats_of_a_secret_is_not_kept(ask, monkeypatch, capl
 
 
 @pytest.mark.parametrize(("served", "concurrency", "expected"), [(True, None, 512), (False, None, 32), (True, 7, 7)])
-def test_a_server_of_our_own_gets_more_requests_at_once_than_an_endpoint(settings, served, concurrency, expected):
+def test_a_server_of_our_own_gets_more_requests_at_once_than_an_endpoint(
+    settings, monkeypatch, served, concurrency, expected
+):
     """Nothing is sent: what is counted is how many answers are waited for together."""
+    waiting = most = 0
 
-    class Counting(openai_api.OpenAiEngine):
-        waiting = most = 0
+    async def ask(self, asked):
+        nonlocal waiting, most
+        waiting += 1
+        most = max(most, waiting)
+        for _ in range(200):  # by then all wait that are to be asked together
+            if most < expected:
+                await asyncio.sleep(0.01)
+        waiting -= 1
+        return engines.Response(asked.request_id, text="4")
 
-        async def _answer(self, asked, finished):
-            self.waiting += 1
-            self.most = max(self.most, self.waiting)
-            for _ in range(200):  # turns of the loop: by then all wait that are to be asked together
-                if self.most < expected:
-                    await asyncio.sleep(0)
-            self.waiting -= 1
-            return engines.Response(asked.request_id, text="4")
-
-    server = SimpleNamespace(describe=dict, stop=lambda: None) if served else None
-    connection = Connection("http://127.0.0.1:9/v1", timeout=1.0, server=server)
-    engine = Counting(changed(settings, concurrency=concurrency), connection)
+    monkeypatch.setattr(openai_api.Asker, "ask", ask)
+    server = SimpleNamespace(base_url="http://127.0.0.1:9/v1", key="k", describe=dict, stop=lambda: None)
+    monkeypatch.setattr(openai_api.serving, "start", lambda judge, resources: server)
+    engine = engines.load(changed(settings, concurrency=concurrency, **{"serve": {}} if served else {}))
     assert len(list(engine.answer(request(f"r{number}") for number in range(600)))) == 600
-    assert engine.most == expected
+    assert most == expected
     engine.close()
 
 
@@ -232,7 +234,7 @@ def test_a_redirect_in_a_circle_is_one_call_that_counts(settings):
         engine = engines.load(changed(settings, base_url=endpoint.base_url))
         with pytest.raises(InputError, match="redirects"):
             list(engine.answer(_requests(1)))
-        assert len(endpoint.calls) == engine.budget.spent.calls == 1
+        assert len(endpoint.calls) == engine.account.budget.spent.calls == 1
 
 
 # --- what comes back
@@ -507,7 +509,7 @@ def test_what_a_mistake_in_config_made_fail_is_asked_again_and_is_paid_for(setti
             collections.deque(map(kept.append, engine.answer(_requests(500))))
     assert {response.error.partition(":")[0] for response in kept} == {"stopped"}
     assert sum(response.attempts for response in kept) >= len(endpoint.calls)  # one may have been cut on its way
-    assert sum(response.cost for response in kept) == pytest.approx(engine.budget.spent.cost)
+    assert sum(response.cost for response in kept) == pytest.approx(engine.account.budget.spent.cost)
 
 
 def test_refused_requests_among_others_fail_alone(ask):
@@ -525,7 +527,7 @@ def test_an_endpoint_that_is_down_is_not_asked_everything(ask, caplog):
     failed = [response for response in responses if response.error.startswith("server_error")]
     rest = [response for response in responses if response.attempts == 0]
     assert len(failed) + len(rest) == 400
-    assert openai_api.MAX_FAILED_IN_A_ROW <= len(failed) < openai_api.MAX_FAILED_IN_A_ROW + 8
+    assert delivery.MAX_FAILED_IN_A_ROW <= len(failed) < delivery.MAX_FAILED_IN_A_ROW + 8
     assert len(calls) == 2 * len(failed)
     assert {response.error for response in rest} == {
         "stopped: 50 requests in a row failed, the last as server_error: 503 no"
@@ -580,7 +582,9 @@ def test_an_endpoint_that_is_down_spends_no_budget_and_stops_the_job(ask, tmp_pa
     failed = [response for response in responses if response.error.startswith("connection: ConnectError")]
     stopped = [response for response in responses if response.error.startswith("stopped: 50 requests in a row failed")]
     assert len(failed) + len(stopped) == 200
-    assert openai_api.MAX_FAILED_IN_A_ROW <= len(failed) < openai_api.MAX_FAILED_IN_A_ROW + openai_api.AT_ONCE
+    assert (
+        delivery.MAX_FAILED_IN_A_ROW <= len(failed) < delivery.MAX_FAILED_IN_A_ROW + openai_api.EndpointEngine.AT_ONCE
+    )
     assert {response.attempts for response in responses} == {0}
     store = Store(tmp_path / "store")
     open_calls.book(path, store)  # as if the job had been killed before anything was stored
@@ -593,14 +597,14 @@ def test_a_budget_of_money_is_not_exceeded(ask):
     responses, calls = ask(Reply(completion(usage=(200, 16))), 100, prices=prices, budget=budget)
     cost = sum(response.cost for response in responses)
     assert cost == pytest.approx(len(calls) * (200 + 160) / 1e6)
-    most = ((len("prompt 99") + openai_api.MAX_TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
+    most = ((len("prompt 99") + openai_requests.MAX_TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
     assert 0.01 - most - 360e-6 <= cost <= 0.01
     assert {response.error.partition(":")[0] for response in responses if response.error} == {"budget"}
 
 
 def test_a_call_whose_cost_is_not_known_counts_in_full(ask):
     prices = {"prompt": 1.0, "completion": 10.0}
-    most = ((len("prompt 0") + openai_api.MAX_TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
+    most = ((len("prompt 0") + openai_requests.MAX_TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
     (cut,), _ = ask(Reply(completion(), cut=40), prices=prices)
     assert cut.cost == pytest.approx(3 * most)
     (silent,), _ = ask(Reply(completion(usage=None)), prices=prices)
@@ -612,7 +616,7 @@ def test_a_call_whose_cost_is_not_known_counts_in_full(ask):
 
 def test_a_budget_of_tokens_holds_over_runs_whatever_became_of_the_calls(ask, tmp_path):
     store = Store(tmp_path)
-    budget = {"calls": None, "tokens": 5 * (len("prompt 0") + openai_api.MAX_TEMPLATE_TOKENS + 16), "cost": None}
+    budget = {"calls": None, "tokens": 5 * (len("prompt 0") + openai_requests.MAX_TEMPLATE_TOKENS + 16), "cost": None}
     calls = 0
     for run in range(4):
         responses, sent = ask(Reply(completion(), cut=40), 3, budget=budget, spent=store.spent(), max_attempts=1)
@@ -678,7 +682,7 @@ def end_after(calls, arrived, settings, reply, *, told=lambda: None):
 
 
 def test_a_job_that_is_asked_to_end_keeps_what_has_come(settings, monkeypatch):
-    monkeypatch.setattr(openai_api, "ENDING_SECONDS", 0.5)
+    monkeypatch.setattr(delivery, "ENDING_SECONDS", 0.5)
     arrived = threading.Semaphore(0)
 
     def reply(call):
@@ -736,9 +740,9 @@ def test_an_error_that_ends_the_job_waits_for_the_answers_that_are_paid_for(sett
     with running(out_of_credit(1.0)) as endpoint:
         engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
         if served:
-            monkeypatch.setattr(engine.connection, "server", SimpleNamespace(check=lambda: None, describe=dict))
+            monkeypatch.setattr(engine.delivery, "_waits", False)
         put = []
-        monkeypatch.setattr(engine, "_put", lambda response, _: put.append(response))
+        monkeypatch.setattr(engine.delivery, "_put", lambda response, _: put.append(response))
         with pytest.raises(InputError, match="402"):
             list(engine.answer(_requests(100)))
     assert len(endpoint.calls) == 4
@@ -781,7 +785,7 @@ def test_an_engine_that_is_told_to_end_from_another_thread_yields_the_calls_unde
 
 
 def test_an_engine_that_is_left_cancels_its_calls(settings, monkeypatch):
-    monkeypatch.setattr(openai_api, "ENDING_SECONDS", 0.2)
+    monkeypatch.setattr(delivery, "ENDING_SECONDS", 0.2)
     with running(lambda call: Reply(stall=True) if "9" in call.prompt else Reply(completion())) as endpoint:
         engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
         answers = engine.answer(_requests(100))
@@ -933,7 +937,7 @@ def test_one_engine_answers_several_times(settings):
         engine = engines.load(changed(settings, base_url=endpoint.base_url, **changes))
         for count in (5, 7):
             assert len(list(engine.answer(_requests(count)))) == count
-        assert engine.budget.spent.calls == 12
+        assert engine.account.budget.spent.calls == 12
 
 
 def test_tokens_of_one_text_add_up_and_minus_9999_is_nothing():

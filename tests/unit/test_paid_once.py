@@ -21,8 +21,8 @@ from factories import complete_judge, request_table
 from rubric_order.base import files, signals
 from rubric_order.judging import open_calls, shard
 from rubric_order.judging.engines import Response
+from rubric_order.judging.engines.delivery import ENDING_SECONDS
 from rubric_order.judging.engines.limits import Amount
-from rubric_order.judging.engines.openai_api import ENDING_SECONDS
 from rubric_order.judging.store import Store
 
 REQUESTS = 400

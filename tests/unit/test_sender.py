@@ -27,9 +27,9 @@ def endpoint():
         yield endpoint
 
 
-def turn_in(folder):
-    """A job's turn, with files in a folder."""
-    return engines.Turn(Amount(), folder / "sent.json", folder / "open_calls.jsonl")
+def resources_in(folder):
+    """Of a job whose turn it is, with files in a folder."""
+    return engines.Resources(turn=engines.Turn(Amount(), folder / "sent.json", folder / "open_calls.jsonl"))
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def start(endpoint, tmp_path, root, monkeypatch):
     how = {"base_url": endpoint.base_url, "concurrency": CONCURRENCY}
 
     def start(**changes):
-        engine = Sender(complete_judge(**JUDGE, **how | changes), turn_in(tmp_path))
+        engine = Sender(complete_judge(**JUDGE, **how | changes), resources_in(tmp_path))
         made.append(engine)
         engine.start()
         return engine
@@ -165,9 +165,9 @@ def test_the_next_sender_knows_when_it_may_send(start, tmp_path):
 
 @pytest.mark.slow
 def test_a_sender_that_waits_for_another_ends_when_its_job_does(endpoint, tmp_path):
-    judge, turn = complete_judge(**JUDGE, base_url=endpoint.base_url, concurrency=1), turn_in(tmp_path)
-    waiting = Sender(judge, turn)
-    with locks.only_writer(turn.open_calls), ThreadPoolExecutor() as jobs:
+    judge, resources = complete_judge(**JUDGE, base_url=endpoint.base_url, concurrency=1), resources_in(tmp_path)
+    waiting = Sender(judge, resources)
+    with locks.only_writer(resources.turn.open_calls), ThreadPoolExecutor() as jobs:
         started = jobs.submit(waiting.start)
         deadline = time.monotonic() + 30
         while not senders() and time.monotonic() < deadline:

@@ -48,6 +48,7 @@ def main(
     with locks.only_writer(output), starting.Starter(judge, kept, Resources(gpus, model_folder)) as start:
         names = judge.accepted_names
         asked, studies = read_studies(requests, probes, shard, shards)
+        starting.check(judge, asked)
         responses = judging.judge(
             asked,
             kept,

@@ -73,7 +73,7 @@ class _Printable(logging.Formatter):
 def told(error: OSError) -> str:
     """Message of the system about a file or folder, on one line."""
     path = error.filename2 or error.filename  # of two the output
-    return printable(f"{f'{path}: ' if path else ''}{os.strerror(error.errno)}")
+    return printable(f"{f'{path}: ' if path else ''}{os.strerror(error.errno or 0)}")
 
 
 def _reader(annotation: Any) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _reader(annotation: Any) -> dict[str, Any]:
     return {"type": _settings if annotation is dict else getattr(annotation, "from_file", annotation)}
 
 
-def _settings(text: str) -> dict:
+def _settings(text: str) -> dict[str, Any]:
     """Settings from the path of a file, or from JSON: command lines are seen by all, and their length has a limit."""
     try:
         content = json.loads(text if text.startswith("{") else Path(text).read_text(encoding="utf-8"))
@@ -102,14 +102,14 @@ def _settings(text: str) -> dict:
 class _Named(argparse.Action):
     """Pairs as a dictionary."""
 
-    def __call__(self, parser, namespace, values, option_string=None) -> None:
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         setattr(namespace, self.dest, dict(values))
 
 
 class _Grouped(argparse.Action):
     """A name and its paths, added to those of the same option before."""
 
-    def __call__(self, parser, namespace, values, option_string=None) -> None:
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         name, *paths = values
         setattr(namespace, self.dest, (getattr(namespace, self.dest) or {}) | {name: [Path(path) for path in paths]})
 

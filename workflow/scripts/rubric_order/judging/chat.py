@@ -94,7 +94,7 @@ def local_tokenizer(judge: Judge, converted: Path):
         None where this machine has no such tokenizer: the folder is missing, the hub's cache does not hold the model,
         or the transformers library is not installed.
     """
-    if not (judge.LOADED or judge.CALLED):
+    if not judge.capabilities.tokenizer:
         return None
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_VERBOSITY="error", TQDM_DISABLE="1")
     source: dict[str, str | None] = {"revision": judge.revision}

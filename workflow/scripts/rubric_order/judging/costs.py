@@ -19,7 +19,7 @@ from rubric_order.base.text_columns import is_among
 from rubric_order.contracts.reads import REQUESTS
 from rubric_order.judging import chat, prefix_cache
 from rubric_order.judging.store import Store, asked_again
-from rubric_order.settings.judges import Called, Judge
+from rubric_order.settings.judges import Judge
 
 SAMPLE_PROMPTS = 240  # prompts of one study and dataset whose tokens are counted
 SAMPLE_STRETCHES = 8  # runs of neighbouring requests that make up a sample
@@ -107,7 +107,7 @@ def _with_prices(table: pd.DataFrame, judge: Judge, speed: float | None) -> pd.D
     )
     counts = ["reads", "requests", "answered", "to_ask", "prompt_tokens", "cached_tokens", "output_tokens"]
     table = table.astype(dict.fromkeys(counts, "Int64"))
-    prices = judge.prices if isinstance(judge, Called) else None
+    prices = judge.capabilities.prices
     cost = cost_cached = pd.Series(np.nan, table.index)
     if prices:
         cost = table["prompt_tokens"] * prices.prompt + table["output_tokens"] * prices.completion

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 
-from rubric_order.settings.judges import Judge, Loaded
-
-GPU_BLOCK_TOKENS, CPU_BLOCK_TOKENS = 16, 128  # vLLM's default block sizes
-ENDPOINT_BLOCK_TOKENS, ENDPOINT_MIN_PREFIX_TOKENS = 128, 1024  # of OpenAI's prompt caching, by its guide
+from rubric_order.settings.judges import Judge
 
 
 class PrefixCache:
@@ -43,8 +40,5 @@ class PrefixCache:
 
 def of_judge(judge: Judge) -> PrefixCache | None:
     """An empty cache like that of a judge's engine; None where the engine has none."""
-    if judge.CALLED:
-        return PrefixCache(ENDPOINT_BLOCK_TOKENS, least=ENDPOINT_MIN_PREFIX_TOKENS)
-    if not isinstance(judge, Loaded) or judge.engine_args.get("enable_prefix_caching") is False:
-        return None
-    return PrefixCache(judge.engine_args.get("block_size") or (GPU_BLOCK_TOKENS if judge.gpu else CPU_BLOCK_TOKENS))
+    blocks = judge.capabilities.prefix_cache
+    return None if blocks is None else PrefixCache(blocks.size, least=blocks.least)

@@ -2,17 +2,33 @@
 
 import contextlib
 import logging
+from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
+
+import pandas as pd
 
 from rubric_order.base import locks
+from rubric_order.base.errors import InputError
 from rubric_order.judging import devices, engines, number_formats, open_calls
-from rubric_order.judging.engines import Resources, Turn, sender
+from rubric_order.judging.engines import Engine, Resources, Turn, sender
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.store import Store
-from rubric_order.settings.judges import Endpoint, Judge
+from rubric_order.settings.judges import Called, Judge
 
 log = logging.getLogger(__name__)
+
+
+def check(judge: Judge, requests: pd.DataFrame) -> None:
+    """Refuse requests that the engine of a judge cannot answer.
+
+    Raises:
+        InputError: prompts ask several questions.
+    """
+    if not judge.capabilities.several_questions and (requests["questions"].str.len() > 1).any():
+        raise InputError(
+            "judge: its engine answers one question a prompt; a study asks it several, of several criteria"
+        )
 
 
 class Starter:
@@ -34,14 +50,14 @@ class Starter:
     def __exit__(self, *error: object) -> None:
         self._held.close()
 
-    def __call__(self) -> engines.Engine:
+    def __call__(self) -> Engine[Any]:
         gpus = self._resources.gpus
         if slow := number_formats.warning(self._kept.folder.name, self._judge, gpus=gpus):
             log.warning(slow)
         if needed := engines.gpus_to_claim(self._judge, gpus):
             self._held.enter_context(devices.claim(needed))
-        if isinstance(self._judge, Endpoint):
-            engine = sender.Sender(self._judge, self._turn())
+        if isinstance(self._judge, Called) and self._judge.CALLED:
+            engine = sender.Sender(self._judge, replace(self._resources, turn=self._turn()))
             self._held.callback(engine.close)  # before what is left is booked, which waits for the process
             engine.start()
             return engine
@@ -54,7 +70,9 @@ class Starter:
         calls = folder / "open_calls.jsonl"
         self._book(calls)
         self._held.callback(self._book, calls)
-        return Turn(Amount(**self._kept.spent()), folder / "sent.json", calls)
+        spent = self._kept.spent()
+        used = Amount(int(spent["calls"]), int(spent["tokens"]), spent["cost"])
+        return Turn(used, folder / "sent.json", calls)
 
     def _book(self, calls: Path) -> None:
         """Book what a job left, see `open_calls.book`, once its sender has ended: it outlives a job that is killed."""

@@ -94,8 +94,8 @@ def probe(
     try:
         sampling = Sampling(temperature=temperature, top_p=None, max_tokens=max_tokens, seed=None)
         judge = Endpoint(engine="openai", model=model, base_url=base_url, api_key_env=api_key_env, sampling=sampling)
-    except ValidationError as error:
-        wrong = error.errors()[0]
+    except ValidationError as misfit:
+        wrong = misfit.errors()[0]
         raise InputError(f"{'/'.join(map(str, wrong['loc']))}: {wrong['msg']}, found {wrong['input']!r:.80}") from None
     if judge.sends_secrets_in_the_open and not key_over_http:
         raise InputError(
@@ -132,7 +132,7 @@ def _answers(
     """
     try:
         from rubric_order.judging import engines
-        from rubric_order.judging.engines import openai_api
+        from rubric_order.judging.engines import openai_api  # noqa: F401 - to say what is missing
     except ImportError as error:
         raise InputError(f"package {error.name!r} is missing; expected pip install 'rubric-order[endpoint]'") from None
     from rubric_order.probes import Question, Shown
@@ -144,7 +144,7 @@ def _answers(
         for place, text in enumerate(texts)
         if shown.index(shown[place]) == place
     }
-    engine = openai_api.load(judge, engines.NOTHING)
+    engine = engines.load(judge)
     try:
         for answer in engine.answer(requests.values()):
             yield int(answer.request_id), answer.text, answer.error

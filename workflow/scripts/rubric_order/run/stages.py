@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order import datasets, probes
-from rubric_order.judging import answers, weights
-from rubric_order.judging.engines import ENGINES
+from rubric_order.judging import answers, engines, weights
 from rubric_order.recorded import discovery, formats
 from rubric_order.run.core import Params, Stage, Wildcards, untracked
 from rubric_order.settings.base import plain
@@ -194,8 +193,8 @@ class Judging(Stage):
     """Asking the judges."""
 
     def engine_module(self, wildcards: Wildcards) -> str:
-        """Path of the module that runs a judge, in the library."""
-        return f"judging/engines/{ENGINES[self.run.judge(wildcards).engine]}.py"
+        """The module that runs a judge."""
+        return engines.module(self.run.judge(wildcards))
 
     def reader_modules(self, wildcards: Wildcards) -> str | list[str]:
         """Modules of the probes that read a judge's first answers, where they decide on second requests."""

@@ -7,8 +7,9 @@ import json
 import re
 import string
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from annotated_types import Ge, Le, Len
@@ -119,6 +120,8 @@ LONGEST = 2**31 - 1
 
 WRITING, REVIEWING = "reference_writing", "reference_reviewing"  # profiles of the roles of reference answers
 
+GPU_BLOCK_TOKENS, CPU_BLOCK_TOKENS = 16, 128  # vLLM's default block sizes
+
 # What runs again when a setting changes.
 PROMPTS = "`plan_reads` and below; every prompt is a new request"
 NOTHING = "nothing: no answer depends on it"
@@ -216,6 +219,11 @@ class Prices(Settings):
         None, "Price of the part of a prompt that the endpoint had cached.", otherwise="as `prompt`"
     )
     currency: str = setting(None, "Name of the currency.", otherwise="`USD`")
+
+    def cost(self, prompt: int, completion: int, cached: int = 0) -> float:
+        """Price of so many tokens of a prompt, of which some were cached, and of its answer."""
+        from_cache = self.prompt if self.cached is None else self.cached
+        return ((prompt - cached) * self.prompt + cached * from_cache + completion * self.completion) / 1e6
 
 
 class Serve(Settings):
@@ -325,13 +333,49 @@ def _profiles() -> Any:
     )
 
 
+class Blocks(NamedTuple):
+    """Blocks of tokens in which an engine's prefix cache keeps prompts.
+
+    Attributes:
+        size: tokens of a block.
+        least: a shared prefix of fewer tokens is not found.
+    """
+
+    size: int
+    least: int = 0
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Abilities of a judge's engine. Other code asks for these, and not for the kind of judge.
+
+    Attributes:
+        log_probabilities: it gives those of labels, where they are read.
+        several_questions: it answers prompts that ask several questions.
+        constrained: it continues an answer that is begun for it, and can be held to labels: second requests, the prefix
+            of answers, and criteria in lines.
+        tokenizer: the tokenizer of its model can be on this machine, to count tokens with.
+        prefix_cache: None where every prompt is computed whole.
+        prices: of its calls; None where they cost nothing, or it is not known.
+    """
+
+    log_probabilities: bool = True
+    several_questions: bool = True
+    constrained: bool = True
+    tokenizer: bool = False
+    prefix_cache: Blocks | None = None
+    prices: Prices | None = None
+
+
 class Judge(Settings):
     """A judge of any kind."""
 
-    KIND: ClassVar[str]  # how messages call judges of this kind
+    KIND: ClassVar[str]  # how messages call judges of this kind: its `engine`
+    ENGINE: ClassVar[str] = ""  # name under which its engine is registered, where that is not `KIND`
     ASKED: ClassVar[bool] = True  # whether it is asked; the answers of others exist already
     LOADED: ClassVar[bool] = False  # whether a job loads its model
     CALLED: ClassVar[bool] = False  # whether it answers over an endpoint that others run
+    UNCONSTRAINED: ClassVar[str] = "its engine holds no answer to a form"  # why a setting cannot be used
 
     engine: str = setting(
         ...,
@@ -508,6 +552,11 @@ class Judge(Settings):
         return {}
 
     @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of the judge's engine."""
+        return Capabilities()
+
+    @property
     def weights(self) -> str | None:
         """Digest of a local model's weights, see `with_weights`; None of others."""
         return self._weights
@@ -632,6 +681,9 @@ class Judge(Settings):
         yield from (problem for problem in self.under(profile)._problems_of_profile() if problem not in own)
 
     def _problems(self) -> Iterator[str]:
+        for name, value in (("answer_prefix", ""), ("second_request", False), ("criteria_format", "free")):
+            if getattr(self, name) != value and not self.capabilities.constrained:
+                yield f"{name}: {self.UNCONSTRAINED}"
         if self.answer_format == "feedback" and self.answer_prefix:
             yield "answer_prefix: it is for answer_format 'score', found answer_format 'feedback'"
         if DEFAULT_PROFILE in self.profiles:
@@ -676,6 +728,13 @@ class Loaded(Judge):
         " is a"
         " new request",
     )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of vLLM."""
+        size = self.engine_args.get("block_size") or (GPU_BLOCK_TOKENS if self.gpu else CPU_BLOCK_TOKENS)
+        caches = self.engine_args.get("enable_prefix_caching") is not False
+        return Capabilities(tokenizer=True, prefix_cache=Blocks(size) if caches else None)
 
     @property
     def has_open_weights(self) -> bool:
@@ -840,11 +899,15 @@ class Called(Judge):
             yield "budget/cost: it needs prices"
 
 
+ENDPOINT_BLOCKS = Blocks(128, least=1024)  # of OpenAI's prompt caching, by its guide
+
+
 class Endpoint(Called):
     """A judge behind an OpenAI-compatible endpoint."""
 
     KIND = "openai"
     CALLED = True
+    UNCONSTRAINED = "over an endpoint it needs dialect 'vllm'"
 
     engine: Literal["openai"] = setting(..., role=Role.IDENTITY)
     base_url: Annotated[str, StringConstraints(pattern=ADDRESS)] = setting(
@@ -857,6 +920,18 @@ class Endpoint(Called):
         tracked=False,
         reruns=NOTHING,
     )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of the endpoint, as far as config says them."""
+        is_vllm = self.dialect == "vllm"
+        return Capabilities(
+            log_probabilities=is_vllm or self.top_logprobs > 0,
+            constrained=is_vllm,
+            tokenizer=True,
+            prefix_cache=ENDPOINT_BLOCKS,
+            prices=self.prices,
+        )
 
     @property
     def shown_name(self) -> str:
@@ -878,9 +953,6 @@ class Endpoint(Called):
             yield f"base_url: {self.base_url!r}: {wrong}"
         if self.shards > 1:
             yield f"shards: one job asks an endpoint, with many calls at once; expected 1, found {self.shards}"
-        for name, value in (("answer_prefix", ""), ("second_request", False), ("criteria_format", "free")):
-            if getattr(self, name) != value and self.dialect != "vllm":
-                yield f"{name}: over an endpoint it needs dialect 'vllm'"
         yield from super()._problems()
 
 
@@ -888,6 +960,7 @@ class Server(Called, Loaded):
     """A model that vLLM's server runs for the time of a job."""
 
     KIND = "openai"
+    ENGINE = "openai_server"
 
     engine: Literal["openai"] = setting(..., role=Role.IDENTITY)
     serve: Serve = setting(
@@ -895,6 +968,11 @@ class Server(Called, Loaded):
         "Start vLLM's server for the time of the job, on a free port of this machine, instead of asking at base_url.",
         role=Role.IDENTITY,
     )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of vLLM, at a price if config says one."""
+        return replace(super().capabilities, prices=self.prices)
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
         """The server's arguments count, not how long it may take to start; it is one of vLLM."""

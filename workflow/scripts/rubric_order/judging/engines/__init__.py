@@ -1,17 +1,23 @@
-"""Engines send requests to a model and return its responses. One module a kind, behind the protocol `Engine`."""
+"""Engines send requests to a model and return its responses. One class a kind of judge, subclasses of `Engine`."""
 
 import importlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Generic, TypeVar
 
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.probes import Question, Shown
 from rubric_order.settings.judges import Judge
 
-ENGINES = {"vllm": "vllm_offline", "openai": "openai_api", "simulated": "simulated"}
+ENGINES = {
+    "vllm": ("vllm_offline", "VllmEngine"),
+    "openai": ("openai_api", "EndpointEngine"),
+    "openai_server": ("openai_api", "ServerEngine"),
+    "simulated": ("simulated", "SimulatedEngine"),
+}
 
 # Reasons of errors that may pass: such a request is asked again on the next run.
 PASSING = frozenset({"rate_limited", "server_error", "timeout", "connection", "malformed", "budget", "stopped"})
@@ -109,19 +115,85 @@ class Resources:
 
 
 NOTHING = Resources()
+AnyJudge = TypeVar("AnyJudge", bound=Judge)
+Setting = TypeVar("Setting")
 
 
-class Engine(Protocol):
-    """A loaded judge."""
+class Engine(ABC, Generic[AnyJudge]):
+    """Answers the requests of a job. It is started for the job, and closed after it.
 
-    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, yielding each as it finishes, in any order. Every request gets exactly one response."""
+    An engine of another package is registered as ours are, see `base.plugins`. It brings the model of its judges'
+    settings along: a subclass of `Judge` whose `engine` is the name under which the engine is registered.
 
+    Attributes:
+        JUDGE: model of the settings of the judges that it answers for.
+        judge: the judge that it answers for. Its `capabilities` say what the engine can do.
+        resources: what the job has for it.
+    """
+
+    JUDGE: type[AnyJudge]
+
+    def __init__(self, judge: AnyJudge, resources: Resources) -> None:
+        self.judge, self.resources = judge, resources
+
+    @abstractmethod
+    def start(self) -> None:
+        """Load the model, or find the way to it. Called once, before all others.
+
+        Raises:
+            InputError: a setting cannot be used, in one line.
+        """
+
+    @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Versions and settings, for the metadata of the responses."""
+        """Versions and settings that answers come from. The store keeps them, so none may be secret."""
+
+    @abstractmethod
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        """Answer requests, yielding each as it finishes, in any order. Every request gets exactly one response.
+
+        Called again for the second requests. A prompt that cannot be answered is a response with an `error`, whose
+        first word is one of `PASSING` where another try may help.
+        """
+
+    def end_early(self, seconds: float | None = None) -> None:
+        """End `answer` for good, from any thread: nothing more is asked, and later calls of it answer nothing.
+
+        Args:
+            seconds: in which what is under way has to be answered; if None, the engine's own time for it.
+        """
+
+    def write_late(self) -> None:
+        """Write what could not be written when it came. Called before `close`, where the job was killed."""
 
     def close(self) -> None:
-        """Free what the engine holds. Called once, also after answering failed."""
+        """Free what the engine holds. Called once it was started, also after answering failed."""
+
+
+def given(setting: Setting | None) -> Setting:
+    """A setting of sampling that config can leave open at an endpoint alone."""
+    if setting is None:
+        raise ValueError("a setting of sampling is null")
+    return setting
+
+
+def module(judge: Judge) -> str:
+    """Path of the module of a judge's engine in the library, as `code_version` takes it."""
+    return f"judging/engines/{ENGINES[judge.ENGINE or judge.KIND][0]}.py"
+
+
+def engine_of(judge: Judge) -> type[Engine[Any]]:
+    """The engine that answers for a judge."""
+    name, attribute = ENGINES[judge.ENGINE or judge.KIND]
+    engine: type[Engine[Any]] = getattr(importlib.import_module(f"{__name__}.{name}"), attribute)
+    return engine
+
+
+def load(judge: Judge, resources: Resources = NOTHING) -> Engine[Any]:
+    """Start the engine of a judge."""
+    engine = engine_of(judge)(judge, resources)
+    engine.start()
+    return engine
 
 
 def gpus_to_claim(judge: Judge, gpus: int) -> int:
@@ -130,10 +202,3 @@ def gpus_to_claim(judge: Judge, gpus: int) -> int:
         return gpus
     claimed: int = importlib.import_module("rubric_order.judging.engines.vllm_offline").gpus_to_claim(gpus)
     return claimed
-
-
-def load(judge: Judge, resources: Resources = NOTHING) -> Engine:
-    """Start the engine that a judge's settings name."""
-    module = importlib.import_module(f"rubric_order.judging.engines.{ENGINES[judge.engine]}")
-    engine: Engine = module.load(judge, resources)
-    return engine

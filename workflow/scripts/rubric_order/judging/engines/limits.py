@@ -23,23 +23,10 @@ class Amount(NamedTuple):
     cost: float = 0.0
 
     def plus(self, other: "Amount") -> "Amount":
-        return Amount(*(own + more for own, more in zip(self, other, strict=True)))
+        return Amount(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
 
     def minus(self, other: "Amount") -> "Amount":
-        return Amount(*(own - less for own, less in zip(self, other, strict=True)))
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Prices of a million tokens. `cached` is that of prompt tokens that the endpoint had in its cache."""
-
-    prompt: float = 0.0
-    completion: float = 0.0
-    cached: float | None = None
-
-    def cost(self, prompt: int, completion: int, cached: int = 0) -> float:
-        from_cache = self.prompt if self.cached is None else self.cached
-        return ((prompt - cached) * self.prompt + cached * from_cache + completion * self.completion) / 1e6
+        return Amount(self.calls - other.calls, self.tokens - other.tokens, self.cost - other.cost)
 
 
 class BudgetSpentError(Exception):
@@ -183,4 +170,4 @@ class RateLimiter:
             old = self._window.popleft()
             old.counts = False
             self._in_window -= old.tokens
-        return not self._window or self._in_window + tokens <= self.tokens
+        return not self._window or self._in_window + tokens <= (self.tokens or 0)

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -32,19 +33,23 @@ class Usage:
     cached: int | None
 
     @classmethod
-    def of(cls, content: Mapping) -> "Usage | None":
+    def of(cls, content: Mapping[str, Any]) -> "Usage | None":
         usage = content.get("usage")
         if not isinstance(usage, dict):
             return None
         details = usage.get("prompt_tokens_details")
         cached = details.get("cached_tokens") if isinstance(details, dict) else usage.get("prompt_cache_hit_tokens")
-        counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-        if not all(type(count) is int and 0 <= count <= MAX_TOKENS_COUNTED for count in counts):
+        prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        if not (_is_count(prompt) and _is_count(completion)):
             return None
-        return cls(*counts, min(max(cached, 0), counts[0]) if type(cached) is int else None)
+        return cls(prompt, completion, min(max(cached, 0), prompt) if type(cached) is int else None)
 
 
-def texts_of(message: Mapping) -> dict[str, object]:
+def _is_count(count: object) -> TypeGuard[int]:
+    return type(count) is int and 0 <= count <= MAX_TOKENS_COUNTED
+
+
+def texts_of(message: Mapping[str, Any]) -> dict[str, object]:
     """The `text`, `refusal` and `reasoning` of a message. Each should be text or None; what it is instead is returned.
 
     An answer in parts is put together: texts, refusals and thoughts each by themselves, as they follow each other.
@@ -58,7 +63,7 @@ def texts_of(message: Mapping) -> dict[str, object]:
         return texts
     parts: dict[str, str] = {}
     for part in texts["text"]:
-        kind = PARTS.get(part.get("type")) if isinstance(part, Mapping) and isinstance(part.get("type"), str) else None
+        kind = PARTS.get(str(part.get("type"))) if isinstance(part, Mapping) else None
         written = None if kind is None else _text_of(part)
         if kind is None or written is None:
             return texts
@@ -66,7 +71,7 @@ def texts_of(message: Mapping) -> dict[str, object]:
     return texts | {"text": None} | parts
 
 
-def _text_of(part: Mapping) -> str | None:
+def _text_of(part: Mapping[str, Any]) -> str | None:
     """Text of a part; None where it is no text."""
     written = next((part[name] for name in ("text", "refusal", "thinking", "reasoning") if name in part), None)
     if isinstance(written, list):  # thoughts can be parts themselves
@@ -84,7 +89,7 @@ class LoggedToken:
     listed: dict[str, float]
 
     @classmethod
-    def of(cls, entry: dict) -> "LoggedToken":
+    def of(cls, entry: dict[str, Any]) -> "LoggedToken":
         """A place of an answer, as the protocol has it.
 
         Raises:

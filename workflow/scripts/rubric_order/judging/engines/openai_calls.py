@@ -9,6 +9,7 @@ import re
 import string
 import time
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import openai
 
@@ -111,7 +112,7 @@ class Connection:
         self.timeout = timeout
         self.server = server
         self._key = key
-        self._headers = dict(headers or {})
+        self._headers: dict[str, Any] = dict(headers or {})
         if key is None and "authorization" not in map(str.lower, self._headers):
             self._headers["Authorization"] = openai.Omit()
         self._secrets = {secret for secret in (key, *secrets) if secret}
@@ -131,7 +132,9 @@ class Connection:
     async def __aexit__(self, *_: object) -> None:
         await self._client.close()
 
-    async def post(self, address: str, body: dict, *, limit: int = transport.DEFAULT_LIMIT) -> dict:
+    async def post(
+        self, address: str, body: Mapping[str, Any], *, limit: int = transport.DEFAULT_LIMIT
+    ) -> dict[str, Any]:
         """The endpoint's answer, as JSON.
 
         Args:
@@ -151,7 +154,7 @@ class Connection:
                     error.sent = error.billed = False
                 raise
 
-    async def _post(self, address: str, body: dict) -> dict:
+    async def _post(self, address: str, body: Mapping[str, Any]) -> dict[str, Any]:
         try:
             async with asyncio.timeout(self.timeout):
                 # Not through the client's typed methods: they know one provider's fields, and check no answer.
@@ -174,9 +177,9 @@ class Connection:
             # Whether the endpoint had begun to answer is not known.
             raise CallError("connection", self.plain(f"{type(cause).__name__} {cause}"), billed=True) from None
         if content.get("error"):  # some gateways say so under status 200
-            error = content["error"] if isinstance(content["error"], dict) else {"message": content["error"]}
-            status = error["code"] if isinstance(error.get("code"), int) else 500
-            raise self._error(status, str(error.get("type")), str(error.get("message")), {})
+            told = content["error"] if isinstance(content["error"], dict) else {"message": content["error"]}
+            status = told["code"] if isinstance(told.get("code"), int) else 500
+            raise self._error(status, str(told.get("type")), str(told.get("message")), {})
         return content
 
     def plain(self, text: str) -> str:
@@ -212,7 +215,7 @@ class Connection:
         return CallError("bad_request", details)
 
 
-def _loads(answer: bytes) -> object:
+def _loads(answer: bytes) -> dict[str, Any]:
     """The JSON object of an answer, whatever type the endpoint says that it has.
 
     Raises:
@@ -229,7 +232,8 @@ def _loads(answer: bytes) -> object:
             else "no JSON object"
         )
         raise CallError("bad_request", f"the answer is {kind}", billed=True)
-    return json.loads(answer)
+    content: dict[str, Any] = json.loads(answer)
+    return content
 
 
 def retry_after(headers: Mapping[str, str]) -> float:

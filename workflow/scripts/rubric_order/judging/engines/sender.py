@@ -17,12 +17,13 @@ from collections.abc import Iterable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 from rubric_order.base import command_line, locks, signals
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
-from rubric_order.judging.engines import Request, Resources, Response, Turn
-from rubric_order.settings.judges import Endpoint
+from rubric_order.judging.engines import Engine, Request, Resources, Response
+from rubric_order.settings.judges import Called
 
 LIBRARY = Path(__file__).parents[3]
 AHEAD = 1024  # requests that are given beyond those under way, until the job has taken the responses
@@ -31,20 +32,18 @@ LOCK_SECONDS = 10.0  # it looks so often whether the job still waits for it, whe
 END = "end"  # the job ends
 
 Inbox = queue.SimpleQueue[Request | str | None]
+Finished = queue.SimpleQueue[Response | BaseException | None]  # ends with None
 
 
-class Sender:
-    """The job's side: an `Engine`, once it is started.
+class Sender(Engine[Called]):
+    """The job's side."""
 
-    Args:
-        judge: the judge that answers.
-        turn: the job's turn at its endpoint.
-    """
+    JUDGE = Called
 
-    def __init__(self, judge: Endpoint, turn: Turn) -> None:
-        self._judge, self._turn = judge, turn
-        self._process: subprocess.Popen | None = None
-        self._described: dict = {}
+    def __init__(self, judge: Called, resources: Resources) -> None:
+        super().__init__(judge, resources)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._described: dict[str, Any] = {}
         self._theirs, self._requests = Pipe(duplex=False)
         self._responses, self._given = Pipe(duplex=False)
 
@@ -52,7 +51,7 @@ class Sender:
         """Start the process, and wait until it is ready: no request is sent before. `close` ends it in any case.
 
         Raises:
-            InputError: what `openai_api.load` raises; or the process has ended.
+            InputError: what the engine raises; or the process has ended.
         """
         path = os.pathsep.join(filter(None, (str(LIBRARY), os.environ.get("PYTHONPATH"))))
         with self._theirs, self._given:
@@ -65,23 +64,26 @@ class Sender:
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,  # signals of a terminal reach the job alone
             )
-        self._send((self._judge, self._turn))
+        self._send((self.judge, self.resources))
         self._described = self._taken()
 
-    def describe(self) -> dict:
+    def describe(self) -> dict[str, Any]:
         return self._described
 
     def close(self) -> None:
         self._end()
-        if self._process is not None:
-            self._process.wait()
+        self._wait()
         self._responses.close()
 
+    def _wait(self) -> int | None:
+        """Status with which the process ends; None where there is none."""
+        return None if self._process is None else self._process.wait()
+
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Engine.answer` and, for a job that ends early, `OpenAiEngine.answer`."""
-        finished: queue.SimpleQueue[Response | BaseException | None] = queue.SimpleQueue()  # ends with None
+        """Answer requests, see `Engine.answer` and, for a job that ends early, `Delivery.responses`."""
+        finished: Finished = queue.SimpleQueue()
         ended, room = threading.Event(), queue.SimpleQueue[None]()  # has an entry for each request that may be given
-        for _ in range((self._judge.concurrency or 0) + AHEAD):
+        for _ in range((self.judge.concurrency or 0) + AHEAD):
             room.put(None)
         give = threading.Thread(target=self._give, args=(iter(requests), room, ended, finished), daemon=True)
         take = threading.Thread(target=self._take, args=(finished,), daemon=True)
@@ -116,7 +118,7 @@ class Sender:
         finally:
             if not whole:
                 stop()
-                self._process.wait()
+                self._wait()
 
     def _end(self) -> None:
         """Say that the job ends: then the sender ends."""
@@ -131,9 +133,9 @@ class Sender:
     def _give(
         self,
         requests: Iterator[Request],
-        room: queue.SimpleQueue,
+        room: queue.SimpleQueue[None],
         ended: threading.Event,
-        finished: queue.SimpleQueue,
+        finished: Finished,
     ) -> None:
         """Give requests to the sender, and None at the end."""
         try:
@@ -146,7 +148,7 @@ class Sender:
         except BaseException as error:  # it is raised where the responses are taken
             finished.put(error)
 
-    def _take(self, finished: queue.SimpleQueue) -> None:
+    def _take(self, finished: Finished) -> None:
         """Take the responses to all requests."""
         try:
             while (response := self._taken()) is not None:
@@ -156,7 +158,7 @@ class Sender:
         finally:
             finished.put(None)
 
-    def _taken(self) -> object:
+    def _taken(self) -> Any:
         """Next entry from the sender.
 
         Raises:
@@ -166,10 +168,9 @@ class Sender:
         try:
             entry = self._responses.recv()
         except (EOFError, OSError):
-            status = None if self._process is None else self._process.wait()
             raise InputError(
-                f"judge: the process that sends its calls has ended with status {status}; the answers that have come"
-                " are kept. Run again to ask what is missing"
+                f"judge: the process that sends its calls has ended with status {self._wait()}; the answers that have"
+                " come are kept. Run again to ask what is missing"
             ) from None
         if isinstance(entry, BaseException):
             raise entry
@@ -182,19 +183,19 @@ class Sender:
 def main(requests: Connection, responses: Connection) -> None:
     """Answer what comes over the first pipe over the second one, until the job ends."""
     try:
-        judge, turn = requests.recv()
+        judge, resources = requests.recv()
     except (EOFError, OSError):  # it was killed
         return
     while not requests.poll():  # before it is told that this process is ready, a job says only that it ends
-        with locks.only_writer(turn.open_calls, patience=LOCK_SECONDS) as mine:
+        with locks.only_writer(resources.turn.open_calls, patience=LOCK_SECONDS) as mine:
             if mine:
-                _serve(judge, turn, requests, responses)
+                _serve(judge, resources, requests, responses)
                 return
 
 
-def _serve(judge: Endpoint, turn: Turn, requests: Connection, responses: Connection) -> None:
+def _serve(judge: Called, resources: Resources, requests: Connection, responses: Connection) -> None:
     try:
-        engine = engines.load(judge, Resources(turn=turn))
+        engine = engines.load(judge, resources)
     except InputError as error:
         responses.send(error)
         return
@@ -220,25 +221,20 @@ def _serve(judge: Endpoint, turn: Turn, requests: Connection, responses: Connect
     finally:
         try:
             if killed.is_set():
-                engine.open_calls.write_late()
+                engine.write_late()
         finally:
             engine.close()
 
 
-def _requests(first: Request | None, inbox: Inbox) -> Iterator[Request | None]:
-    """The requests of one round, which ends with None, or with `END` where the job ends early.
-
-    It yields None where there is none yet: what takes them has calls to attend to.
-    """
+def _requests(first: Request | str | None, inbox: Inbox) -> Iterator[Request]:
+    """The requests of one round, which ends with None, or with `END` where the job ends early."""
     entry = first
     while isinstance(entry, Request):
         yield entry
-        while inbox.empty():
-            yield None
         entry = inbox.get()
 
 
-def _answer(engine: engines.Engine, requests: Iterator[Request | None], responses: Connection) -> None:
+def _answer(engine: Engine[Any], requests: Iterator[Request], responses: Connection) -> None:
     """Pass all responses on, then None; or what was raised.
 
     Raises:

@@ -82,7 +82,7 @@ class Server:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    def describe(self) -> dict:
+    def describe(self) -> dict[str, Any]:
         return {
             "server": "vllm",
             "server_version": _vllm_version(),
@@ -138,7 +138,7 @@ class Server:
 
     def _read(self) -> None:
         """Keep what the server prints while it starts. Pass on what it prints later: warnings and errors."""
-        for line in self.process.stdout:
+        for line in self.process.stdout or ():
             self._output.append(line)
             if self._ready:
                 sys.stderr.write(line)
@@ -164,7 +164,7 @@ def server_environment(judge: judges.Server) -> dict[str, str]:
     return {**ours, **os.environ, **vllm_offline.environment(judge)}
 
 
-def as_options(arguments: dict) -> list[str]:
+def as_options(arguments: dict[str, Any]) -> list[str]:
     """Arguments by name as options of a command line."""
     options = []
     for name, value in arguments.items():

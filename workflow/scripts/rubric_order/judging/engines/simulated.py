@@ -11,7 +11,7 @@ import numpy as np
 
 from rubric_order import __version__
 from rubric_order.base.keys import BASELINE
-from rubric_order.judging.engines import Request, Resources, Response
+from rubric_order.judging.engines import Engine, Request, Response, given
 from rubric_order.prompts import conditions
 from rubric_order.settings.judges import Simulated
 from rubric_order.simulation import judge as simulation
@@ -58,22 +58,17 @@ _LEVEL = re.compile(r"\[level ([0-9]\.[0-9]{2}) of ([0-9])\]")
 SCORE_FAILURES = (("", "stop"), ("I cannot say.", "stop"), ("{half}", "stop"), ("{above}", "stop"), ("1 or 2", "stop"))
 
 
-def load(judge: Simulated, resources: Resources) -> "SimulatedEngine":
-    return SimulatedEngine(judge)
-
-
-class SimulatedEngine:
+class SimulatedEngine(Engine[Simulated]):
     """A simulated judge under fixed parameters."""
 
-    def __init__(self, judge: Simulated) -> None:
-        self.judge = judge
-        self.simulation = Simulation.of(judge)
+    JUDGE = Simulated
+
+    def start(self) -> None:
+        """Read the parameters."""
+        self.simulation = Simulation.of(self.judge)
 
     def describe(self) -> dict[str, Any]:
         return {"engine": "simulated", "engine_version": __version__}
-
-    def close(self) -> None:
-        """There is nothing to give back."""
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         delay = self.simulation.seconds_per_request
@@ -82,7 +77,7 @@ class SimulatedEngine:
             # What is computed together has one shape and one temperature.
             batch.sort(key=_kind)
             for (*_, questions, label_kind, profile), alike in itertools.groupby(batch, key=_kind):
-                temperature = self.judge.under(profile).sampling.temperature
+                temperature = given(self.judge.under(profile).sampling.temperature)
                 answers = self._answer_several if questions > 1 else self._answer_one
                 if label_kind in COMPARED:
                     answers = self._compare
@@ -126,9 +121,10 @@ class SimulatedEngine:
         crossed = bool(requests[0].shown.levels)
         order = [request.shown.levels or range(1, n + 1) for request in requests]
         shown = np.array(order, dtype=int).reshape(len(requests), n)
-        of_places = {"preference": "none", "interaction": 0.0, "item_positions": 0.0, "group_positions": 0.0}
-        listed = {} if crossed else of_places
-        judge = dataclasses.replace(self.simulation, **listed)
+        judge = self.simulation
+        if not crossed:
+            effects = {"preference": "none", "interaction": 0.0, "item_positions": 0.0, "group_positions": 0.0}
+            judge = dataclasses.replace(judge, **effects)  # type: ignore[arg-type]
         lines: list[list[str]] = [[] for _ in requests]
         logprobs = []
         carried = np.zeros(len(requests))
@@ -217,7 +213,7 @@ class SimulatedEngine:
         """Log-weight of each candidate of each request, wherever it stands, shape (reads, n)."""
         judge = self.simulation
         items = [(request.dataset, item) for request in requests for item in request.options]
-        merit = {}
+        merit: dict[tuple[str, str], float] = {}
         for dataset in {dataset for dataset, _ in items}:
             ids = sorted({item for name, item in items if name == dataset})
             item_keys = simulation.keys(f"{head}\x1f{dataset}\x1f{item}" for item in ids)
@@ -286,7 +282,8 @@ class SimulatedEngine:
 
 def _asked_scale(prompt: str) -> int:
     """The number of score levels that a writer is told of."""
-    return int(re.search(r"on the scale from 1 \(worst\) to ([0-9]) \(best\)", prompt)[1])
+    (scale,) = re.findall(r"on the scale from 1 \(worst\) to ([0-9]) \(best\)", prompt)[:1]
+    return int(scale)
 
 
 def _level_to_judge(prompt: str) -> float | None:
@@ -337,7 +334,8 @@ def _item_of(request: Request, place: int) -> str:
 def _by_score(selection: Selection, shown: np.ndarray) -> np.ndarray:
     """Log-probabilities of the scores 1..n, shape (reads, n)."""
     with np.errstate(divide="ignore"):
-        return np.log(np.take_along_axis(selection.probabilities, np.argsort(shown, axis=1), axis=1))
+        logprobs: np.ndarray = np.log(np.take_along_axis(selection.probabilities, np.argsort(shown, axis=1), axis=1))
+    return logprobs
 
 
 def _remarks(requests: Sequence[Request]) -> np.ndarray:

@@ -95,7 +95,7 @@ async def _bound(response: Any) -> None:
     response.stream = _Bounded(response.stream, limit, compressed=bool(encodings))
 
 
-class _Bounded(_http.AsyncByteStream):
+class _Bounded(_http.AsyncByteStream):  # type: ignore[misc]
     """The decompressed body of a response, which raises `BodyError` where it grows beyond a limit."""
 
     def __init__(self, stream: Any, limit: int, *, compressed: bool) -> None:

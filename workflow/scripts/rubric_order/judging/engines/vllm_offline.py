@@ -12,7 +12,7 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import numpy as np
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.judging import chat, weights
-from rubric_order.judging.engines import CUT_SHORT, Request, Resources, Response, label_tokens
+from rubric_order.judging.engines import CUT_SHORT, Engine, Request, Resources, Response, given, label_tokens
 from rubric_order.parsing.choices import are_numbers
 from rubric_order.probes import Question
 from rubric_order.settings.judges import Loaded, Vllm, is_local
@@ -30,16 +30,6 @@ from rubric_order.settings.judges import Loaded, Vllm, is_local
 log = logging.getLogger("rubric_order")
 ENCODED_AT_ONCE = 64  # prompts; while the engine computes, the next ones are encoded
 QUEUED_PER_RUNNING = 4  # requests in the queue for each running one, so that the scheduler never idles
-
-
-def load(judge: Vllm, resources: Resources) -> "VllmEngine":
-    warnings.filterwarnings("ignore", category=FutureWarning, module="vllm")
-    os.environ.update(environment(judge))
-    if is_cpu_build():
-        # One process: a second one would take a core away from the computation. It runs on the cores that the job may
-        # use, as many threads as OMP_NUM_THREADS says, which Snakemake sets to the threads of the job.
-        os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
-    return VllmEngine(judge, resources)
 
 
 def environment(judge: Loaded) -> dict[str, str]:
@@ -99,8 +89,8 @@ def engine_arguments(judge: Loaded, resources: Resources) -> dict[str, Any]:
 
 def _draws(judge: Loaded) -> bool:
     """True if answers are drawn, under the judge's own settings or under a profile."""
-    temperatures = (judge.under(name).sampling.temperature for name in (DEFAULT_PROFILE, *judge.profiles))
-    return any(temperature > 0 for temperature in temperatures)
+    variants = (judge.under(name) for name in (DEFAULT_PROFILE, *judge.profiles))
+    return any(given(variant.sampling.temperature) > 0 for variant in variants)
 
 
 def describe_model(judge: Loaded, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -113,18 +103,30 @@ def describe_model(judge: Loaded, arguments: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class VllmEngine:
+class VllmEngine(Engine[Vllm]):
     """A model under fixed settings in vLLM's engine."""
 
-    def __init__(self, judge: Vllm, resources: Resources) -> None:
+    JUDGE = Vllm
+
+    def start(self) -> None:
+        """Load the model.
+
+        Raises:
+            InputError: vLLM does not take an argument, or cannot load the model.
+        """
+        warnings.filterwarnings("ignore", category=FutureWarning, module="vllm")
+        os.environ.update(environment(self.judge))
+        if is_cpu_build():
+            # One process: a second one would take a core away from the computation. It runs on the cores that the job
+            # may use, as many threads as OMP_NUM_THREADS says, which Snakemake sets to the threads of the job.
+            os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
         from vllm.engine.arg_utils import EngineArgs
         from vllm.usage.usage_lib import UsageContext
         from vllm.v1.engine.llm_engine import LLMEngine
 
-        self.judge = judge
-        self.arguments = engine_arguments(judge, resources)
+        self.arguments = engine_arguments(self.judge, self.resources)
         accepted = {field.name for field in dataclasses.fields(EngineArgs)}
-        for name in judge.engine_args:
+        for name in self.judge.engine_args:
             if name not in accepted:
                 near = ", ".join(difflib.get_close_matches(name, accepted)) or "see vLLM's engine arguments"
                 raise InputError(f"judge: engine_args: vLLM has no argument {name!r}; expected {near}")
@@ -135,7 +137,7 @@ class VllmEngine:
             raise InputError(
                 f"judge: vLLM cannot load model {self.arguments['model']!r}: {' '.join(str(error).split())}"
             ) from error
-        self.tokenizer = self.engine.get_tokenizer()
+        self.tokenizer: Any = self.engine.get_tokenizer()
         self.max_model_len = self.engine.vllm_config.model_config.max_model_len
         scheduler = self.engine.vllm_config.scheduler_config
         self.batch = {name: getattr(scheduler, name) for name in ("max_num_batched_tokens", "max_num_seqs")}
@@ -146,9 +148,6 @@ class VllmEngine:
 
         description = describe_model(self.judge, self.arguments)
         return {"engine": "vllm", "engine_version": vllm.__version__, "batch": self.batch, **description}
-
-    def close(self) -> None:
-        """Nothing to do: the engine ends with the job."""
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         running: dict[str, Request] = {}
@@ -172,7 +171,7 @@ class VllmEngine:
                         if output.finished:
                             yield self._response(running.pop(output.request_id), output)
 
-    def _encoded(self, requests: Iterable[Request]) -> Iterator[tuple[Request, list[int]]]:
+    def _encoded(self, requests: Iterable[Request]) -> Generator[tuple[Request, list[int]]]:
         """Requests with their tokens. A thread encodes some ahead, so that the engine does not wait for it."""
         source, tokenizer = iter(requests), copy.deepcopy(self.tokenizer)  # a tokenizer serves one thread
 
@@ -234,16 +233,16 @@ class VllmEngine:
             log.warning("no option probabilities for scores %s: %s", ", ".join(labels), reason)
         return reason is None
 
-    def _sampling(self, request: Request):
+    def _sampling(self, request: Request) -> Any:
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
         judge = self.under(request.profile)
-        sampling = judge.sampling
-        seed = sampling.seed + request.repeat
+        sampling, temperature = judge.sampling, given(judge.sampling.temperature)
+        seed = given(sampling.seed) + request.repeat
         if request.begun is not None:
             return SamplingParams(
-                temperature=sampling.temperature,
+                temperature=temperature,
                 max_tokens=8,
                 seed=seed,
                 structured_outputs=StructuredOutputsParams(choice=list(request.labels)),
@@ -256,8 +255,8 @@ class VllmEngine:
         if wanted and self.readable(request.labels, several=bool(request.names)):
             ids = sorted({token for tokens in self.label_tokens(request.labels) for token in tokens})
         return SamplingParams(
-            temperature=sampling.temperature,
-            top_p=sampling.top_p,
+            temperature=temperature,
+            top_p=given(sampling.top_p),
             max_tokens=sampling.max_tokens,
             stop=sampling.stop or None,
             seed=seed,
@@ -269,12 +268,13 @@ class VllmEngine:
             skip_special_tokens=not judge.reasoning_end,
         )
 
-    def _response(self, request: Request, output) -> Response:
+    def _response(self, request: Request, output: Any) -> Response:
         completion = output.outputs[0]
         if completion.finish_reason in CUT_SHORT:
             error = f"server_error: the answer ended with {completion.finish_reason}"
             return Response(request.request_id, error=error, prompt_tokens=len(output.prompt_token_ids))
-        text, reasoning, start = completion.text, None, 0
+        text, reasoning = completion.text, None
+        start: int | None = 0
         if self.judge.reasoning_end and request.begun is None:
             reasoning, text = split_reasoning(text, self.judge.reasoning_end, self.tokenizer.all_special_tokens)
             mark = self.tokenizer.encode(self.judge.reasoning_end, add_special_tokens=False)
@@ -309,7 +309,7 @@ def tensor_parallel_size(judge: Loaded, gpus: int) -> int:
         InputError: the number of GPUs is not a multiple of these.
     """
     gpus = max(gpus, 1)
-    copies, stages = (judge.engine_args.get(f"{kind}_parallel_size", 1) for kind in ("data", "pipeline"))
+    copies, stages = (int(judge.engine_args.get(f"{kind}_parallel_size", 1)) for kind in ("data", "pipeline"))
     if gpus % (copies * stages):
         among = f"{stages} stages of a pipeline" + (f" in {copies} copies" if copies > 1 else "")
         raise InputError(f"judge: gpu: {gpus} GPUs cannot be shared among {among}")
@@ -336,7 +336,9 @@ def end_of(tokens: list[int], mark: list[int]) -> int | None:
     return next((at + width for at in range(len(tokens) - width + 1) if tokens[at : at + width] == mark), None)
 
 
-def read_options(token_ids: list[int], logprobs: list[dict], variants: list[list[int]]) -> tuple[list[float], int]:
+def read_options(
+    token_ids: list[int], logprobs: list[dict[int, Any]], variants: list[list[int]]
+) -> tuple[list[float], int]:
     """Log-probability of each label at the place where the answer writes one.
 
     That place is the first generated token that is a label, or the first token where no token is. The probabilities of
@@ -369,7 +371,7 @@ def _plain(text: str) -> str:
 
 def read_several(
     token_ids: Sequence[int],
-    logprobs: Sequence[dict],
+    logprobs: Sequence[dict[int, Any]],
     variants: list[list[int]],
     pieces: Sequence[str],
     questions: Sequence[Question],
@@ -414,6 +416,6 @@ def places_of_labels(
     return [place if place is not None and tokens[place] in writing else None for place in places]
 
 
-def option_logprobs(at: dict, variants: list[list[int]]) -> list[float]:
+def option_logprobs(at: dict[int, Any], variants: list[list[int]]) -> list[float]:
     """Log-probability of each label at one token: that of the sum over the tokens that write it."""
     return [float(np.logaddexp.reduce([at[token].logprob for token in tokens])) for tokens in variants]

@@ -1,0 +1,264 @@
+"""Answering many requests at once in an event loop of its own, and handing the responses to the job as they come."""
+
+import asyncio
+import contextlib
+import dataclasses
+import functools
+import logging
+import queue
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager
+
+from rubric_order.base.errors import InputError
+from rubric_order.judging.engines import PASSING, Request, Response
+from rubric_order.judging.engines.accounts import Account
+
+log = logging.getLogger(__name__)
+
+MAX_REFUSED_IN_A_ROW = 10  # after as many refused requests, the mistake is in config and not in the requests
+MAX_FAILED_IN_A_ROW = 50  # after as many failed requests, each with all its attempts, the endpoint is down
+MAX_WAITING_RESPONSES = 4096  # finished responses that the job has not taken yet
+ENDING_SECONDS = 15.0  # time for the calls under way where a job ends early; SLURM kills it 30 s after SIGTERM
+
+Finished = queue.SimpleQueue[Response | BaseException | None]  # ends with None
+
+
+class CutOffError(Exception):
+    """A request was cut off after a call was sent for it.
+
+    Attributes:
+        response: what becomes of it.
+    """
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.error)
+        self.response = response
+
+
+class Delivery:
+    """Answers requests, and stops where they all fail."""
+
+    def __init__(
+        self,
+        ask: Callable[[Request], Awaitable[Response]],
+        account: Account,
+        *,
+        session: AbstractAsyncContextManager[None],
+        at_once: int,
+        waits: bool,
+        report: Callable[[], None],
+    ) -> None:
+        """Make the delivery; nothing is asked before `responses`.
+
+        Args:
+            ask: gives the response to one request, or raises `CutOffError` where it is cancelled too late.
+            account: of the calls.
+            session: what has to be open while requests are asked.
+            at_once: requests under way at once.
+            waits: whether the answers to calls under way are waited for where the job ends early.
+            report: called when nothing more is asked.
+        """
+        self._ask, self._account, self._session = ask, account, session
+        self._at_once, self._waits, self._report = at_once, waits, report
+        self._refused: list[Response] = []
+        self._in_a_row = 0
+        self._stopped: str | None = None
+        self._ending_seconds = ENDING_SECONDS
+        self._cancel_work: Callable[[], object] = lambda: None
+
+    def end_early(self, seconds: float | None = None) -> None:
+        """End for good, see `Engine.end_early`; `ENDING_SECONDS` if None."""
+        self._account.closed, self._ending_seconds = True, ENDING_SECONDS if seconds is None else seconds
+        self._cancel_work()
+
+    def responses(self, requests: Iterable[Request]) -> Iterator[Response]:
+        """Answer requests, see `Engine.answer`.
+
+        A job that a signal or an error ends sends no more calls. Those under way have `ENDING_SECONDS` to be answered.
+        After a signal all finished responses are still yielded. The calls that are cut off are yielded as failures,
+        and count with the most that they may have cost.
+        """
+        finished: Finished = queue.SimpleQueue()
+        loop = asyncio.new_event_loop()
+        work = loop.create_task(self._answer_all(iter(requests), finished))
+        self._cancel_work = functools.partial(_cancel, loop, work)
+        if self._account.closed:
+            self._cancel_work()
+        thread = threading.Thread(target=_run, args=(loop, work, finished), name="endpoint", daemon=True)
+        try:
+            thread.start()
+            yield from _taken(finished)
+        except (KeyboardInterrupt, SystemExit):
+            self.end_early()
+            _join(thread)
+            while not finished.empty():
+                if isinstance(entry := finished.get(), Response):
+                    yield entry
+            raise
+        finally:
+            _cancel(loop, work)
+            _join(thread)
+            self._report()
+
+    async def _answer_all(self, requests: Iterator[Request], finished: Finished) -> None:
+        self._refused.clear()
+        self._in_a_row, self._stopped = 0, None
+        self._account.begin()
+        source = _Source(requests)
+        async with self._session:
+            ended_well = False
+            tasks = [asyncio.create_task(self._work(source, finished)) for _ in range(self._at_once)]
+            try:
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+                for task in done:
+                    task.result()
+                ended_well = not self._account.closed
+            finally:
+                source.close()
+                if not ended_well:
+                    await self._last_answers()
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                for held in self._refused:  # where the job does not end well they are asked again
+                    error = held.error if ended_well else f"stopped: {held.error}"
+                    self._put(dataclasses.replace(held, error=error), finished)
+
+    async def _last_answers(self) -> None:
+        """Send no more calls, and wait for the answers to those under way."""
+        self._account.closed = True
+        if not self._waits:
+            return
+        if self._account.under_way:
+            seconds, calls = self._ending_seconds, self._account.under_way
+            log.info("ending: up to %.0f s for the answers to %d calls", seconds, calls)
+        begun = time.monotonic()
+        while self._account.under_way and time.monotonic() < begun + self._ending_seconds:
+            with contextlib.suppress(asyncio.CancelledError):  # a signal can come when an error has ended the job
+                await asyncio.sleep(0.02)
+
+    async def _work(self, source: "_Source", finished: Finished) -> None:
+        """Take requests, one at a time, until there are none."""
+        while (request := await source.next()) is not None:
+            if self._stopped is not None:
+                response = Response(request.request_id, error=f"stopped: {self._stopped}", attempts=0)
+            else:
+                try:
+                    response = await self._ask(request)
+                except CutOffError as cut_off:
+                    self._put(cut_off.response, finished)
+                    return
+            self._deliver(response, finished)
+            await asyncio.sleep(0)
+            while finished.qsize() > MAX_WAITING_RESPONSES:
+                await asyncio.sleep(0.05)
+
+    def _deliver(self, response: Response, finished: Finished) -> None:
+        """Pass a response on, and stop where too many requests in a row have failed.
+
+        Raises:
+            InputError: all requests fail, for a reason that is in config.
+        """
+        reason = response.error and response.error.partition(":")[0]
+        if reason in ("bad_request", "wrong_model"):
+            # Held back until something is answered: the reason may be our settings, and not this prompt.
+            self._refused.append(response)
+            if len(self._refused) >= MAX_REFUSED_IN_A_ROW:
+                raise InputError(
+                    f"judge: {MAX_REFUSED_IN_A_ROW} requests in a row failed, the last as {response.error}"
+                )
+            return
+        if reason not in PASSING:
+            for held in self._refused:
+                self._put(held, finished)
+            self._refused.clear()
+            self._in_a_row = 0
+        elif response.attempts or reason == "connection":
+            self._in_a_row += 1
+            if self._in_a_row == MAX_FAILED_IN_A_ROW:
+                self._stopped = f"{MAX_FAILED_IN_A_ROW} requests in a row failed, the last as {response.error}"
+                log.warning("nothing more is asked: %s", self._stopped)
+        self._put(response, finished)
+
+    def _put(self, response: Response, finished: Finished) -> None:
+        """Pass a response on to the job, after it is written down."""
+        self._account.answered(response)
+        finished.put(response)
+
+
+class _Source:
+    """Requests, taken by a thread one at a time as they are wanted: the next one need not be there yet."""
+
+    def __init__(self, requests: Iterator[Request]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._wanted: queue.SimpleQueue[asyncio.Future[Request | None] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._take, args=(requests,), name="requests", daemon=True).start()
+
+    async def next(self) -> Request | None:
+        """The next request; None at the end.
+
+        Raises:
+            BaseException: what was raised where it is made.
+        """
+        future = self._loop.create_future()
+        self._wanted.put(future)
+        request: Request | None = await future
+        return request
+
+    def close(self) -> None:
+        """Take no more."""
+        self._wanted.put(None)
+
+    def _take(self, requests: Iterator[Request]) -> None:
+        while (future := self._wanted.get()) is not None:
+            request, error = None, None
+            try:
+                request = next(requests, None)
+            except BaseException as raised:  # it is raised where the request is wanted
+                error = raised
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(_settle, future, request, error)
+
+
+def _settle(future: "asyncio.Future[Request | None]", request: Request | None, error: BaseException | None) -> None:
+    if future.done():  # who wanted it was cancelled
+        return
+    if error is None:
+        future.set_result(request)
+    else:
+        future.set_exception(error)
+
+
+# --- between the event loop, which runs in a thread of its own, and the job
+
+
+def _run(loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]", finished: Finished) -> None:
+    try:
+        loop.run_until_complete(work)
+    except asyncio.CancelledError:
+        pass
+    except BaseException as error:  # it is raised where the responses are taken
+        finished.put(error)
+    finally:
+        finished.put(None)
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+def _taken(finished: Finished) -> Iterator[Response]:
+    while (entry := finished.get()) is not None:
+        if isinstance(entry, BaseException):
+            raise entry
+        yield entry
+
+
+def _cancel(loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]") -> None:
+    with contextlib.suppress(RuntimeError):  # the loop is closed
+        loop.call_soon_threadsafe(work.cancel)
+
+
+def _join(thread: threading.Thread) -> None:
+    with contextlib.suppress(RuntimeError):  # the thread was not started
+        thread.join()
