@@ -59,6 +59,7 @@ SETTINGS = {
     "profile": Setting("profile", DEFAULT_PROFILE),
     "cluster": Setting("cluster", "group"),
     "strategy": Setting("strategy", "balanced"),
+    "n": Setting("n", 5),
     "readout": Setting("readout", Readout.HARD),
     "readouts": Setting("readout", tuple(Readout)),
     "studies": Setting("study"),
@@ -204,7 +205,7 @@ def card_tests(order_tests: pd.DataFrame, keys: list[str], test: str, name: str 
     """Adjusted p-values of tests that are findings of bias cards, by the keys; others are not there.
 
     Args:
-        order_tests: see `statistics.order_tests.estimate`.
+        order_tests: see `estimate` of `order_tests`.
         keys: columns that name a row of the table.
         test: which test. name: of the column.
     """
@@ -235,7 +236,7 @@ def from_strategy(differences: pd.DataFrame, strategy: str) -> pd.DataFrame:
     """Differences of a strategy from others, of which the statistics have each pair once, in either order.
 
     Args:
-        differences: rows of `strategy_comparison.estimate`.
+        differences: rows of `estimate` of `strategy_comparison`.
 
     Returns:
         The rows about it, with `strategy` the first: where it was the baseline, estimates are turned round.
