@@ -24,12 +24,14 @@ def written(value: float, form: str = ".3f", *, times: float = 1, missing: str =
     return missing if pd.isna(value) else f"{times * value:{form}}"
 
 
+def interval(low: float, high: float, form: str = ".3f", *, times: float = 1, missing: str = f"[{UNDEFINED}]") -> str:
+    """The ends of an interval in brackets; arguments as in `written`."""
+    return missing if pd.isna(low) or pd.isna(high) else f"[{times * low:{form}}, {times * high:{form}}]"
+
+
 def with_interval(value: float, low: float, high: float, *, form: str = ".3f", times: float = 1) -> str:
-    """An estimate with its interval, where it has one; `form` and `times` as in `written`."""
-    if pd.isna(value):
-        return UNDEFINED
-    ends = "" if pd.isna(low) or pd.isna(high) else f"{times * low:{form}}, {times * high:{form}}"
-    return f"{times * value:{form}} [{ends or UNDEFINED}]"
+    """An estimate with its interval; arguments as in `written`."""
+    return UNDEFINED if pd.isna(value) else f"{times * value:{form}} {interval(low, high, form, times=times)}"
 
 
 def count(number: float) -> str:

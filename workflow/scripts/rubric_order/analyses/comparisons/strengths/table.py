@@ -27,6 +27,7 @@ OF_ALL = [
     estimate("first_last", "first_last_rao_kupper", model="Rao-Kupper"),
     taken({"model": "with places", "quantity": ["strength", "first_last"]}, "n_reads", "n_clusters", "flag"),
 ]
+SINGLE, ALL = different("candidate", EVERY), equal("candidate", EVERY)
 LAST = each_row(lambda row: f", orders {written(row['reversals_last'])}")
 
 
@@ -49,7 +50,6 @@ def _rows(strengths: pd.DataFrame) -> pd.DataFrame:
     return order.drop(columns=["block", "is_all"])
 
 
-SINGLE, ALL = different("candidate", EVERY), equal("candidate", EVERY)
 TABLE = Table(
     rows=Rows(_rows, "study"),
     columns=[

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.tables.columns import OfRows, Row, Text, cell, each_row, texts
+from rubric_order.tables.columns import Row, Text, cell, each_row, interval, texts
 from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
@@ -35,14 +35,10 @@ def _ours(row: Row) -> str:
     return f"{row['ours']:.{row['digits'] + 1}f}" if row["status"] == "compared" else row["status"]
 
 
-def _range(name: str) -> OfRows:
-    """A range, with one digit more than the published number has; empty where there is none."""
-
-    def write(row: Row) -> str:
-        low, high, form = row[f"{name}_low"], row[f"{name}_high"], f".{row['digits'] + 1}f"
-        return f"[{low:{form}}, {high:{form}}]" if pd.notna(low) and pd.notna(high) else ""
-
-    return each_row(write)
+def _range(name: str, head: str) -> Text:
+    """A range, with one digit more than the published number has."""
+    low, high = f"{name}_low", f"{name}_high"
+    return cell(head, lambda row: interval(row[low], row[high], f".{row['digits'] + 1}f", missing=""))
 
 
 def _outside(row: Row) -> str:
@@ -61,8 +57,8 @@ TABLE = Table(
         Text("quantity", marks=each_row(lambda row: f" ({row['detail']})" if row["detail"] else "")),
         cell("published", lambda row: f"{row['published']:.{row['digits']}f}"),
         cell("ours", _ours),
-        Text(_range("ci"), name="other items"),
-        Text(_range("rerun"), name="another run"),
+        _range("ci", "other items"),
+        _range("rerun", "another run"),
         cell("outside", _outside),
     ],
     printed=_of_our_judges,
