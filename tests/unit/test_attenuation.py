@@ -76,22 +76,24 @@ def test_the_table_has_it_for_items_with_several_raters():
     scores = [[score - sign / 2, score + sign / 2] for score, sign in zip(known["human_score"], signs, strict=True)]
     items = pd.DataFrame({"dataset": "d", "item_id": known["item_id"], "criterion": "c", "human_scores": scores})
     found = human_agreement.estimate(table, **OPTIONS, items=items)
-    rows = tables.table(found, study="s", n=5)
+    rows = tables.TABLE.table(found, study="s", n=5)
     noise = 0.25 * len(known) / (len(known) - 1)
     reliability = 1 - noise / known["human_score"].var(ddof=1)
     assert rows["human_reliability"].iloc[0] == pytest.approx(reliability)
     assert rows["pearson_corrected"].iloc[0] == pytest.approx(rows["pearson"].iloc[0] / np.sqrt(reliability))
-    assert "[" in tables.for_print(rows)["r without rater noise"].iloc[0]
+    assert "[" in tables.TABLE.for_print(rows)["r without rater noise"].iloc[0]
     single = items.assign(human_scores=[[score] for score in known["human_score"]])
     assert rows["raters"].iloc[0] == human_agreement.RATERS_UNKNOWN  # nothing tells the first from the second
     severe = items.assign(human_scores=[[score - 0.5, score + 0.5] for score in known["human_score"]])
-    told = tables.table(human_agreement.estimate(table, **OPTIONS, items=severe), study="s", n=5)
+    told = tables.TABLE.table(human_agreement.estimate(table, **OPTIONS, items=severe), study="s", n=5)
     assert told["human_reliability"].iloc[0] == pytest.approx(1)
     assert told["raters"].iloc[0] == "told apart"
     for of in (single, None):
         without = human_agreement.estimate(table, **OPTIONS, items=of)
         assert "pearson_corrected" not in set(without["quantity"])
-        assert tables.for_print(tables.table(without, study="s", n=5))["r without rater noise"].iloc[0] == ""
+        assert (
+            tables.TABLE.for_print(tables.TABLE.table(without, study="s", n=5))["r without rater noise"].iloc[0] == ""
+        )
 
 
 def test_only_items_with_several_raters_count():

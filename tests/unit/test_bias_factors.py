@@ -30,7 +30,7 @@ def study(judges=14, **options):
 
 def test_fourteen_judges_give_a_table_of_the_papers_shape():
     found = bias_factors.estimate(study(), forms={})
-    rows = bias_factors_table.table(found, study="judging_the_judges")
+    rows = bias_factors_table.TABLE.table(found, study="judging_the_judges")
     own = rows.query("outcome == 'position_consistency' and gap == 'own'").set_index("removed")
     assert own.index[0] == "none"  # no removal makes the model better
     assert own["aic"].is_monotonic_increasing
@@ -38,7 +38,7 @@ def test_fourteen_judges_give_a_table_of_the_papers_shape():
     assert own.loc["quality_gap", "df"] == 1
     assert set(own["n_cells"]) == {14 * 5 * 3}
     assert np.allclose(own["rss"] - own.loc["none", "rss"], own["sum_of_squares"])
-    printed = bias_factors_table.for_print(rows)
+    printed = bias_factors_table.TABLE.for_print(rows)
     assert printed.columns.tolist()[3:8] == ["removed", "DF", "sum of squares", "RSS", "AIC"]
 
 
@@ -80,7 +80,7 @@ def test_the_papers_table_1_marks_what_is_kept_in_every_dataset():
             sizes = {name: 1000 + 300 * k for k, name in enumerate(sorted(table["candidate"].unique()))}
             tables.append(table.assign(lengths=[[900, sizes[name]] for name in table["candidate"]]))
     found = bias_factors.estimate(tables, forms={})
-    rows = influencing_factors.table(found, study="judging_the_judges", gap="own").set_index("factor")
+    rows = influencing_factors.TABLE.table(found, study="judging_the_judges", gap="own").set_index("factor")
     assert (
         rows.index[:5].tolist()
         == pd.read_csv(ROOT / "resources/published/shi2025_table1.csv")["factor"].unique().tolist()
@@ -91,12 +91,12 @@ def test_the_papers_table_1_marks_what_is_kept_in_every_dataset():
     assert rows.loc["task_output_length", "significant"] in ("yes", "no")
     assert rows.loc["prompt_length", "significant"] == "not known"
     assert rows.loc["familial_property", "aic_one_PF"] > 10
-    assert len(influencing_factors.for_print(rows.reset_index())) == 7
+    assert len(influencing_factors.TABLE.for_print(rows.reset_index())) == 7
     # Another profile, strategy or number of options is no part of these rows.
     more = pd.concat([found, found.assign(profile="think"), found.assign(strategy="cyclic", n=3)])
-    several = influencing_factors.table(more, study="judging_the_judges", gap="own")
+    several = influencing_factors.TABLE.table(more, study="judging_the_judges", gap="own")
     assert several.groupby(["strategy", "n"]).size().tolist() == [7, 7]
-    assert influencing_factors.table(found, study="none", gap="own").empty
+    assert influencing_factors.TABLE.table(found, study="none", gap="own").empty
 
 
 def test_lengths_of_questions_and_prompts_are_terms_where_they_are_known():

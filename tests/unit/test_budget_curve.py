@@ -261,16 +261,16 @@ def test_the_share_of_the_gain_is_1_with_all_reads_and_known_only_where_there_is
         assert of_one["gain_share"].iloc[[0, -1]].tolist() == [0, 1]
         row = found.query("statistic == @statistic and quantity == 'gain_share' and k == 3").iloc[0]
         assert row["ci_low"] < row["estimate"] < row["ci_high"] < 1
-    (row,) = layout.table(found, study="s", statistic="pearson", cluster="group").to_dict("records")
+    (row,) = layout.TABLE.table(found, study="s", statistic="pearson", cluster="group").to_dict("records")
     assert (row["reads"], row["share_3"]) == (10, of_share(found, 3))
     assert 0.3 < row["share_3"] < row["share_5"] < 1
     same = simulated_reads(groups=30, strategies=("fixed",), noise=0.0, seed=4)  # repeats gain nothing
     nothing = budget_curve.estimate(same, confidence=0.95, seed=1)
     assert "gain_share" not in set(nothing["quantity"])
-    rows = layout.table(nothing, study="s", statistic="pearson", cluster="group")
+    rows = layout.TABLE.table(nothing, study="s", statistic="pearson", cluster="group")
     assert rows["share_3"].isna().all()
-    assert layout.for_print(rows)["3 reads: % of the gain"].tolist() == [""]
-    printed = layout.for_print(layout.table(found, study="s", statistic="pearson", cluster="group"))
+    assert layout.TABLE.for_print(rows)["3 reads: % of the gain"].tolist() == [""]
+    printed = layout.TABLE.for_print(layout.TABLE.table(found, study="s", statistic="pearson", cluster="group"))
     assert printed["3 reads: % of the gain"].str.match(r"\d\d \[").all()
 
 

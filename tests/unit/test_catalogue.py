@@ -76,7 +76,7 @@ def test_a_statistic_takes_the_inputs_and_settings_that_the_catalogue_names(name
 @pytest.mark.parametrize(("kind", "name", "shown"), SHOWN)
 def test_a_table_or_figure_takes_the_statistics_and_settings_that_the_catalogue_names(kind, name, shown, defaults):
     module = importlib.import_module(catalogue.module(kind, name))
-    known, needed = arguments(module.table if kind == "tables" else module.draw)
+    known, needed = arguments(module.TABLE.table if kind == "tables" else module.draw)
     # The rules choose the rows of the condition; modules do not see it.
     given = {*shown.statistics, *defaults[kind][name]} - {"condition"}
     if kind == "figures":
@@ -90,7 +90,7 @@ def test_a_table_or_figure_takes_the_statistics_and_settings_that_the_catalogue_
     assert {*shown.derived} <= given
     assert needed <= given <= known
     if kind == "tables":
-        assert list(inspect.signature(module.for_print).parameters) == ["rows"]
+        assert list(inspect.signature(module.TABLE.for_print).parameters) == ["rows"]
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, name, _ in SHOWN])

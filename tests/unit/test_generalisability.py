@@ -190,9 +190,9 @@ def test_a_judge_that_gives_one_score_has_no_reliability():
 def test_table_and_figure_show_what_is_there():
     temperatures = {"simulated": {"default": 1.0}}
     found = generalisability.estimate(study(), **SETTINGS, temperatures=temperatures)
-    rows = tables.table(found, study="simulated", n=5)
+    rows = tables.TABLE.table(found, study="simulated", n=5)
     assert rows["observed_2"].notna().all()
-    printed = tables.for_print(rows)
+    printed = tables.TABLE.for_print(rows)
     assert "(" in printed["G of 5"].iloc[0]
     assert "(" not in printed["G of 10"].iloc[0]
     assert printed["interaction %"].iloc[0] != ""

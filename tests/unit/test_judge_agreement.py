@@ -117,10 +117,10 @@ def test_consistency_falls_with_disagreement():
     hard = hard_instances.estimate(judges(simulated(9), tie=False), forms={})
     assert len(hard) == 150
     assert np.corrcoef(hard["disagreement"], hard["gap"])[0, 1] < -0.5
-    table = hard_table.table(hard, study=STUDY, most=10)
+    table = hard_table.TABLE.table(hard, study=STUDY, most=10)
     assert len(table) == 10
     assert table["disagreement"].min() >= hard["disagreement"].quantile(0.9)
-    assert len(hard_table.for_print(table)) == 10
+    assert len(hard_table.TABLE.for_print(table)) == 10
 
 
 def test_hard_instances_by_hand():
@@ -177,10 +177,11 @@ def test_the_figure_puts_judges_that_agree_beside_each_other():
     figure.canvas.draw()
     top = distribution.transData.transform((0, 1))[1] + marks.get_markersize() / 2 * figure.dpi / 72
     assert top < distribution.get_window_extent().y1  # the mark of the last share is whole
-    rows = agreement_table.table(found, study=STUDY)
+    rows = agreement_table.TABLE.table(found, study=STUDY)
     assert len(rows) == 6 + 2
     assert (
-        agreement_table.for_print(rows)["PC"].iloc[0] in ("",) or "[" in agreement_table.for_print(rows)["PC"].iloc[0]
+        agreement_table.TABLE.for_print(rows)["PC"].iloc[0] in ("",)
+        or "[" in agreement_table.TABLE.for_print(rows)["PC"].iloc[0]
     )
 
 
@@ -204,6 +205,6 @@ def test_prompts_that_one_judge_lacks_do_not_count():
 def test_a_majority_whose_preference_only_the_penalty_keeps_finite_is_flagged_in_the_table():
     verdicts = [(A, A)] * 25 + [(A, B)] * 15
     found = estimated(dict.fromkeys("xyz", verdicts), tie=False)
-    rows = agreement_table.table(found, study=STUDY).set_index("judge")
+    rows = agreement_table.TABLE.table(found, study=STUDY).set_index("judge")
     assert rows.loc["majority", "flag"] == "beta: separated, beta: few clusters"
     assert rows.loc["x", "flag"].unique().tolist() == [""]

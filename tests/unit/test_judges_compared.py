@@ -98,10 +98,10 @@ def test_self_preference_by_hand():
 def test_the_table_compares_with_one_judge():
     tables = [judged(name, "none", seed) for seed, name in enumerate("xyz")]
     found = estimated(tables, x=["c0"])
-    rows = compared_table.table(found, study=STUDY, reference="z")
+    rows = compared_table.TABLE.table(found, study=STUDY, reference="z")
     paired = rows[rows["quantity"] != "self_preference"]
     assert set(paired["other"]) == {"z"}
     assert set(paired["judge"]) == {"x", "y"}
-    first = compared_table.table(found, study=STUDY, reference=None)
+    first = compared_table.TABLE.table(found, study=STUDY, reference=None)
     assert set(first.loc[first["quantity"] != "self_preference", "other"]) == {"x"}
-    assert len(compared_table.for_print(rows)) == len(rows)
+    assert len(compared_table.TABLE.for_print(rows)) == len(rows)

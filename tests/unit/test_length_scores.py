@@ -70,9 +70,9 @@ def test_without_people_there_is_the_correlation_alone_and_the_table_prints(read
     found = length_scores.estimate(pd.concat([unrated]), confidence=0.95, items=items)
     assert found["of_people"].isna().all()
     assert found["estimate"].notna().all()
-    rows = layout.table(found)
+    rows = layout.TABLE.table(found)
     assert set(rows["strategy"]) == {"balanced", "fixed"}
-    printed = layout.for_print(rows)
+    printed = layout.TABLE.for_print(rows)
     assert (printed["difference"] == "").all()
     assert not printed.isna().any().any()
 

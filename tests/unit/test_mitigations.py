@@ -95,8 +95,8 @@ def test_a_larger_difference_is_easier_and_the_table_shows_all_of_them():
     table = many(5, n=600)
     small, large = estimated(table, "0.5 to 1"), estimated(table, "over 2")
     assert large["one_order", "accuracy"] > small["one_order", "accuracy"]
-    rows = mitigations_table.table(mitigations.estimate(table, confidence=0.95), study="judging_the_judges")
-    printed = mitigations_table.for_print(rows)
+    rows = mitigations_table.TABLE.table(mitigations.estimate(table, confidence=0.95), study="judging_the_judges")
+    printed = mitigations_table.TABLE.for_print(rows)
     assert printed["calls"].tolist() == [1, 1, 2, 2]
     assert set(rows["gap"]) == {"all", "0.5 to 1", "1 to 2", "over 2"}
 
@@ -104,9 +104,9 @@ def test_a_larger_difference_is_easier_and_the_table_shows_all_of_them():
 def test_pairs_without_human_scores_give_an_empty_table():
     found = mitigations.estimate(comparison_table([(A, B)] * 3), confidence=0.95)
     assert found.empty
-    rows = mitigations_table.table(found, study="judging_the_judges")
+    rows = mitigations_table.TABLE.table(found, study="judging_the_judges")
     assert rows.empty
-    assert mitigations_table.for_print(rows).empty
+    assert mitigations_table.TABLE.for_print(rows).empty
 
 
 def repeated(*runs, human, **about):
@@ -217,7 +217,7 @@ def test_a_majority_gains_where_judges_err_apart_and_nothing_where_they_are_one(
     # What the judges have in common stays: the first place wins more often under their vote than under one of them.
     places = [part.loc[("one_order", "first_place"), "estimate"] for part in (drawn, apart)]
     assert places[1] > places[0] > 0.2
-    printed = mitigations_table.for_print(mitigations_table.table(rows, study="judging_the_judges"))
+    printed = mitigations_table.TABLE.for_print(mitigations_table.TABLE.table(rows, study="judging_the_judges"))
     assert printed["judge"].tolist()[:4] == ["all, drawn"] * 4
     assert printed["calls"].tolist()[-4:] == [5, 5, 10, 10]
     one = of_judge(of_judges(*[judges[0]] * 3, human=human.tolist(), per_group=5), "majority")
@@ -317,8 +317,8 @@ def test_criteria_that_are_judged_as_the_whole_bring_what_more_reads_bring_and_n
     right = found.xs("accuracy_ties_half", level="quantity")["estimate"]
     assert right["criteria_combined"] > right["overall"] + 0.01  # this looks like an effect of the criteria
     assert right["criteria_combined"] == pytest.approx(right["overall_repeated"], abs=0.03)  # and is one of three reads
-    rows = mitigations_table.table(mitigations.estimate(table, confidence=0.95), study="judging_the_judges")
-    printed = mitigations_table.for_print(rows).set_index("policy")
+    rows = mitigations_table.TABLE.table(mitigations.estimate(table, confidence=0.95), study="judging_the_judges")
+    printed = mitigations_table.TABLE.for_print(rows).set_index("policy")
     calls = {"overall verdict": 1, "overall verdict, k reads": 3, "criteria, combined": 3}
     assert {name: printed.loc[name, "calls"] for name in calls} == calls
     assert printed.loc["criteria in both orders, combined", "calls"] == 6

@@ -146,7 +146,7 @@ def test_best_candidates_that_change_are_counted_by_group():
 def test_the_table_says_what_is_not_known():
     weights, shown = by_length(60, 3, 1.0)
     found = order_spread.estimate(reads(weights, shown, group=np.arange(60)), **OPTIONS)
-    printed = table_of_spread.for_print(table_of_spread.table(found, study="s"))
+    printed = table_of_spread.TABLE.for_print(table_of_spread.TABLE.table(found, study="s"))
     assert [*printed["readout"]] == ["selected option", "option probabilities"]
     assert printed["SD between items"].iloc[0] == "not known"
     assert printed["known from"].tolist() == ["", "option probabilities"]

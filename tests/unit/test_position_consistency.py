@@ -38,7 +38,7 @@ def printed(*tables, **settings):
         "most_errors": 0.1,
         "judge_names": {},
     } | settings
-    return pairwise_position_bias.table(found, **settings)
+    return pairwise_position_bias.TABLE.table(found, **settings)
 
 
 def test_measures_of_ten_pairs():
@@ -130,7 +130,7 @@ def test_the_table_has_the_columns_of_the_paper_and_calls_judges_by_their_names(
     wanted += ["preference_fairness", "error_rate", "n_pairs"]
     assert {*wanted, "position_consistency_low", "position_consistency_high"} <= {*rows}
     assert rows[["judge", "judge_id", "benchmark"]].values.tolist() == [["GPT-4", "gpt_4", "B"]]
-    assert "undefined" in pairwise_position_bias.for_print(rows)["RS"].item()
+    assert "undefined" in pairwise_position_bias.TABLE.for_print(rows)["RS"].item()
     assert printed(comparison_table(TEN), study="other").empty
 
 
@@ -197,7 +197,7 @@ def test_judges_of_a_benchmark_share_its_lines_evenly_whatever_judges_other_benc
 
 def lists_table(*tables, **about):
     found = position_consistency.estimate(list(tables), confidence=0.95, forms={})
-    return list_position_bias.table(found, study=about.get("study", "judging_the_judges"))
+    return list_position_bias.TABLE.table(found, study=about.get("study", "judging_the_judges"))
 
 
 def test_the_table_of_lists_by_hand():
@@ -216,7 +216,7 @@ def test_the_table_of_lists_by_hand():
     assert row["consistency_by_chance"] == pytest.approx(ties**3 + 3 * ((1 - ties) / 3) ** 3)
     assert row["place_1"] + row["place_2"] + row["place_3"] == pytest.approx(0)
     assert row["place_1"] - row["place_3"] == pytest.approx(row["first_last"])
-    printed = list_position_bias.for_print(rows)
+    printed = list_position_bias.TABLE.for_print(rows)
     assert printed["chance"].tolist() == ["0.07"]
     assert printed["positions"].item().split() == [f"{row[f'place_{k}']:+.2f}" for k in (1, 2, 3)]
     assert lists_table(comparison_table(places, n=3), study="other").empty
@@ -230,8 +230,8 @@ def test_lists_of_several_lengths_have_a_row_each_and_no_place_that_they_do_not_
     assert np.isnan(rows.loc[3, "place_4"])
     assert np.isfinite(rows.loc[4, "place_4"])
     assert rows["consistency_by_chance"].tolist() == pytest.approx([3 * 3**-3, 4 * 4**-4])
-    assert [len(text.split()) for text in list_position_bias.for_print(rows.reset_index())["positions"]] == [3, 4]
-    assert list_position_bias.for_print(lists_table(*tables, study="other")).empty
+    assert [len(text.split()) for text in list_position_bias.TABLE.for_print(rows.reset_index())["positions"]] == [3, 4]
+    assert list_position_bias.TABLE.for_print(lists_table(*tables, study="other")).empty
 
 
 def test_a_table_of_several_studies_and_strategies_has_a_row_each():
@@ -240,7 +240,7 @@ def test_a_table_of_several_studies_and_strategies_has_a_row_each():
     found = position_consistency.estimate(pd.concat(tables), confidence=0.95, forms={})
     settings = {"study": "judging_the_judges", "also": ["mine"], "least_stability": 0.85, "most_errors": 0.1}
     rows, printed_rows = of_studies(
-        pairwise_position_bias, {"position_consistency": found}, settings | {"judge_names": {}}
+        pairwise_position_bias.TABLE, {"position_consistency": found}, settings | {"judge_names": {}}
     )
     assert rows[["study", "strategy"]].values.tolist() == [
         ["judging_the_judges", "random"],
@@ -249,7 +249,7 @@ def test_a_table_of_several_studies_and_strategies_has_a_row_each():
     ]
     assert rows["position_consistency"].tolist() == pytest.approx([0.6] * 3)
     assert printed_rows["study"].tolist() == rows["study"].tolist()
-    assert "candidates" not in pairwise_position_bias.for_print(rows)
+    assert "candidates" not in pairwise_position_bias.TABLE.for_print(rows)
 
 
 def test_the_figure_leaves_out_tasks_of_few_comparisons_and_marks_intervals_that_go_on():
@@ -286,7 +286,7 @@ def of_folder(folder, rules="ours"):
     forms = {"MTBench": ["brackets"], "DevBench": ["choice"]}
     found = position_consistency.estimate(parts, confidence=0.95, forms=forms, rules=rules)
     settings = {"study": "judging_the_judges", "least_stability": 0.85, "most_errors": 0.1, "judge_names": names}
-    return pairwise_position_bias.table(found, **settings).set_index(["judge", "benchmark"])
+    return pairwise_position_bias.TABLE.table(found, **settings).set_index(["judge", "benchmark"])
 
 
 def test_a_made_up_folder_in_the_published_format(tmp_path):

@@ -189,13 +189,13 @@ def test_figure_and_table(tmp_path):
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["First", "Second"]
     drawn.canvas.draw()
     plt.close(drawn)
-    rows = table.table(found, study=STUDY)
+    rows = table.TABLE.table(found, study=STUDY)
     assert rows["kind"].tolist() == ["crossed", "others", "own"] * 2 or set(rows["kind"]) == {
         "own",
         "crossed",
         "others",
     }
-    assert len(table.for_print(rows)) == 6
+    assert len(table.TABLE.for_print(rows)) == 6
     empty = statistic.estimate(tables[0].assign(candidate=None), confidence=0.95, forms={})
     assert empty.empty
 
@@ -223,5 +223,5 @@ def test_a_beta_that_only_the_penalty_keeps_finite_is_flagged_in_the_table():
     told = of_bins[of_bins["n_clusters"] > 0]
     assert len(told)
     assert told["flag"].str.startswith("separated").all()
-    flags = table.table(found, study=STUDY)["flag"]
+    flags = table.TABLE.table(found, study=STUDY)["flag"]
     assert flags.str.contains("beta, (?:smallest|largest): separated").any()

@@ -92,9 +92,9 @@ def test_orderings_of_their_own_have_the_test_and_positions_of_levels_alone():
     assert (one(found, "order_test")[["p_order", "estimate"]] < [0.01, 1]).all()
     first, last = (one(found, "level_position", score=score, position=1)["estimate"] for score in (1, 5))
     assert first < -0.3 < 0.3 < last
-    rows = tables.table(found, order_tests_of(table), study="s")
+    rows = tables.TABLE.table(found, order_tests_of(table), study="s")
     assert rows["usual_minus_balanced"].isna().all()
-    assert (tables.for_print(rows)["usual less balanced"] == "").all()
+    assert (tables.TABLE.for_print(rows)["usual less balanced"] == "").all()
 
 
 def test_a_judge_that_gives_one_score_is_saturated_and_has_no_interval():
@@ -130,12 +130,12 @@ def test_treatments_that_no_item_connects_have_no_shifts():
 
 def test_the_table_has_the_columns_that_others_rely_on():
     table = simulated_reads(groups=12, strategies=["balanced", "random"], soft=True, preference=[3, 0, 0, 0, 0])
-    rows = tables.table(score_effects.estimate(table, **SETTINGS), order_tests_of(table), study="s")
+    rows = tables.TABLE.table(score_effects.estimate(table, **SETTINGS), order_tests_of(table), study="s")
     contrasts = ["usual_minus_balanced", "ascending_minus_descending"]
     ends = [f"{name}{end}" for name in contrasts for end in ("", "_low", "_high")]
     assert rows.columns[:13].tolist() == ["judge", "profile", "dataset", "strategy", "n", "readout", *ends, "p_order"]
     assert set(rows["dataset"]) == {"d", "all"}
-    printed = tables.for_print(rows)
+    printed = tables.TABLE.for_print(rows)
     assert len(printed) == 4
     assert {*rows["p_card"].notna(), *rows["usual_p_card"].notna()} == {True, False}
     stars = [text.endswith("*") for text in printed["p"]]

@@ -84,12 +84,12 @@ def test_nothing_has_to_be_there(tmp_path):
 def test_the_table_has_a_line_a_study_and_one_for_all_where_there_are_several(requests, store):
     parts = {"a": status.judge_status(requests, store)}
     parts["b"] = status.judge_status({"s": requests["s"]}, store)
-    rows = judge_status.table(parts, {"a": "USD", "b": ""})
+    rows = judge_status.TABLE.table(parts, {"a": "USD", "b": ""})
     assert rows[["judge", "study"]].to_numpy().tolist() == [
         *(["a", study] for study in ("s", "t", "u", "all")),
         *(["b", study] for study in ("s", "all")),
     ]
-    lines = judge_status.for_print(rows)
+    lines = judge_status.TABLE.for_print(rows)
     assert lines[["Judge", "Study"]].to_numpy().tolist() == [*(["a", s] for s in ("s", "t", "u", "all")), ["b", "all"]]
     first = lines.iloc[0]
     assert (first["Requests"], first["Done"], first["Prompt tokens"], first["From cache"]) == ("4", "1", "100", "60 %")

@@ -185,7 +185,7 @@ def test_a_strength_that_cannot_be_told_from_its_place_has_no_rank_and_says_so()
     assert np.isnan(reversed_["estimate"])
     assert reversed_["flag"] == "not identified"
     assert found.loc["without places"].loc["rank", "estimate"].sort_values().tolist() == [1, 2, 3]
-    rows = strengths_table.table(found.reset_index(), study="judging_the_judges")
+    rows = strengths_table.TABLE.table(found.reset_index(), study="judging_the_judges")
     assert rows["flag"].str.startswith("not identified").sum() == 3
 
 
@@ -196,9 +196,9 @@ def test_reversals_by_hand_and_ranks_with_ties():
 
 def test_the_table_has_one_row_a_candidate_and_one_of_all():
     found = strengths.estimate(pd.concat([judged()], ignore_index=True), **SETTINGS)
-    rows = strengths_table.table(found, study="judging_the_judges")
+    rows = strengths_table.TABLE.table(found, study="judging_the_judges")
     assert set(rows["candidate"]) == {"base", *(f"c{k}1" for k in range(6)), "all"}
-    printed = strengths_table.for_print(rows)
+    printed = strengths_table.TABLE.for_print(rows)
     assert printed["candidate"].tolist()[0] == "c41"
     assert "reversed" in printed.columns
 
@@ -213,7 +213,7 @@ def test_the_table_has_the_first_place_of_each_model_of_ties_in_its_own_column()
     found = strengths.estimate(with_ties(), **SETTINGS)
     first = found[found["quantity"] == "first_last"].set_index("model")["estimate"]
     assert set(first.index) == {"with places", "Rao-Kupper"}
-    rows = strengths_table.table(found, study="judging_the_judges")
+    rows = strengths_table.TABLE.table(found, study="judging_the_judges")
     (row,) = rows[rows["candidate"] == "all"].to_dict("records")
     assert row["first_last"] == first["with places"]
     assert row["first_last_rao_kupper"] == first["Rao-Kupper"] != row["first_last"]

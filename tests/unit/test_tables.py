@@ -53,17 +53,17 @@ def everything(scores):
     positions = bias.estimate(scores, **BOOTSTRAP)
     correlations = agreement.estimate(scores, confidence=0.95)
     differences = comparison.estimate(scores, confidence=0.95)
-    selection = position_selection.table(positions, order_tests_of(scores), study="s", strategy="balanced", n=2)
-    correlation = human_agreement.table(correlations, study="s", n=2)
-    compared = strategy_comparison.table(correlations, differences, study="s", n=2)
-    by_scale = scales.table(levels.estimate(positions, studies=["s"]))
-    failed = parse_failures.table(of_condition(failures.estimate(scores), "baseline"), study="s")
+    selection = position_selection.TABLE.table(positions, order_tests_of(scores), study="s", strategy="balanced", n=2)
+    correlation = human_agreement.TABLE.table(correlations, study="s", n=2)
+    compared = strategy_comparison.TABLE.table(correlations, differences, study="s", n=2)
+    by_scale = scales.TABLE.table(levels.estimate(positions, studies=["s"]))
+    failed = parse_failures.TABLE.table(of_condition(failures.estimate(scores), "baseline"), study="s")
     return {
-        "position_selection": (selection, position_selection.for_print(selection)),
-        "human_agreement": (correlation, human_agreement.for_print(correlation)),
-        "strategy_comparison": (compared, strategy_comparison.for_print(compared)),
-        "scales": (by_scale, scales.for_print(by_scale)),
-        "parse_failures": (failed, parse_failures.for_print(failed)),
+        "position_selection": (selection, position_selection.TABLE.for_print(selection)),
+        "human_agreement": (correlation, human_agreement.TABLE.for_print(correlation)),
+        "strategy_comparison": (compared, strategy_comparison.TABLE.for_print(compared)),
+        "scales": (by_scale, scales.TABLE.for_print(by_scale)),
+        "parse_failures": (failed, parse_failures.TABLE.for_print(failed)),
     }
 
 
@@ -110,7 +110,7 @@ def test_the_columns_of_position_selection_have_every_position_with_its_interval
 def test_items_or_groups_are_the_sample_as_asked(scores):
     statistics = bias.estimate(scores, **BOOTSTRAP)
     by_group, by_item = (
-        position_selection.table(
+        position_selection.TABLE.table(
             statistics, order_tests_of(scores), study="s", strategy="balanced", n=2, cluster=cluster
         )
         for cluster in ("group", "item")
@@ -173,22 +173,22 @@ def test_rows_of_other_studies_scales_and_strategies_are_left_out(scores):
     everything_else = [scores.assign(study="t"), scores.assign(strategy="random"), scores]
     statistics = bias.estimate(pd.concat(everything_else), **BOOTSTRAP)
     both = statistics, order_tests_of(everything_else)
-    assert len(position_selection.table(*both, study="s", strategy="balanced", n=2)) == 2
-    assert position_selection.table(*both, study="s", strategy="balanced", n=5).empty
-    assert position_selection.table(*both, study="u", strategy="balanced", n=2).empty
+    assert len(position_selection.TABLE.table(*both, study="s", strategy="balanced", n=2)) == 2
+    assert position_selection.TABLE.table(*both, study="s", strategy="balanced", n=5).empty
+    assert position_selection.TABLE.table(*both, study="u", strategy="balanced", n=2).empty
     correlations = agreement.estimate(pd.concat(everything_else), confidence=0.95)
-    assert len(human_agreement.table(correlations, study="s", n=2)) == 4
-    assert human_agreement.table(correlations, study="u", n=2).empty
+    assert len(human_agreement.TABLE.table(correlations, study="s", n=2)) == 4
+    assert human_agreement.TABLE.table(correlations, study="u", n=2).empty
     failed = failures.estimate(pd.concat(everything_else))
-    assert set(parse_failures.table(failed, study="s")["strategy"]) == {"balanced", "random"}
-    assert set(parse_failures.table(failed, study="t")["strategy"]) == {"balanced"}
+    assert set(parse_failures.TABLE.table(failed, study="s")["strategy"]) == {"balanced", "random"}
+    assert set(parse_failures.TABLE.table(failed, study="t")["strategy"]) == {"balanced"}
 
 
 def test_a_star_marks_what_a_bias_card_has_for_a_finding_and_no_other_p(whole):
     table, _ = whole["position_selection"]
     table = pd.concat([table, table], ignore_index=True)
     table = table.assign(p_cluster=[0.007, 0.007, np.nan, 0.0001], p_holm=0.007, p_card=[np.nan, 0.028, np.nan, 0.0004])
-    assert position_selection.for_print(table)["p"].tolist() == ["0.007", "0.007*", "undefined", "<.001*"]
+    assert position_selection.TABLE.for_print(table)["p"].tolist() == ["0.007", "0.007*", "undefined", "<.001*"]
 
 
 def test_marks_are_those_of_the_cards_of_the_same_scores():
@@ -224,18 +224,18 @@ def test_the_strategy_comparison_has_r_of_each_strategy_and_differences_from_one
     noisy = {name: np.clip(human + rng.integers(-k, k + 1, 80), 1, 5) for k, name in enumerate(("balanced", "random"))}
     reads = rated_reads(noisy | {"fixed": rng.integers(1, 6, 80)})
     statistics = agreement.estimate(reads, confidence=0.95), comparison.estimate(reads, confidence=0.95)
-    (row,) = strategy_comparison.table(*statistics, study="s", n=5).to_dict("records")
+    (row,) = strategy_comparison.TABLE.table(*statistics, study="s", n=5).to_dict("records")
     assert (row["r_balanced"], row["items_fixed"], row["delta_fixed_items"]) == (1, 80, 80)
     for other in ("random", "fixed"):
         assert row[f"delta_{other}"] == pytest.approx(row["r_balanced"] - row[f"r_{other}"])
         assert row[f"delta_{other}_low"] <= row[f"delta_{other}"] <= row[f"delta_{other}_high"]
-    (turned,) = strategy_comparison.table(*statistics, study="s", n=5, strategy="random").to_dict("records")
+    (turned,) = strategy_comparison.TABLE.table(*statistics, study="s", n=5, strategy="random").to_dict("records")
     assert turned["delta_balanced"] == pytest.approx(-row["delta_random"])
     assert turned["delta_balanced_low"] == pytest.approx(-row["delta_random_high"])
     assert turned["delta_balanced_p"] == row["delta_random_p"]
-    (printed,) = strategy_comparison.for_print(strategy_comparison.table(*statistics, study="s", n=5)).to_dict(
-        "records"
-    )
+    (printed,) = strategy_comparison.TABLE.for_print(
+        strategy_comparison.TABLE.table(*statistics, study="s", n=5)
+    ).to_dict("records")
     assert list(printed) == [
         *("judge", "dataset", "readout", "balanced r", "random r", "fixed r", "less random r", "less fixed r"),
         *("less fixed r: order", "less fixed r: averaging", "flag"),
@@ -263,7 +263,7 @@ def test_stars_mark_differences_whose_interval_does_not_hold_0(values, text):
     row = {"judge": "j", "dataset": "d", "readout": "hard", "cluster": "group"}
     row |= {"delta_fixed_items": 9, "n_clusters": 40}
     row |= {f"delta_fixed{end}": value for end, value in zip(ends, values, strict=True)}
-    printed = strategy_comparison.for_print(pd.DataFrame([row]))
+    printed = strategy_comparison.TABLE.for_print(pd.DataFrame([row]))
     assert printed[["less fixed r", "flag"]].to_numpy().tolist() == [[text, ""]]
 
 
@@ -280,7 +280,7 @@ def test_scales_average_v_over_the_datasets_of_each_scale():
         for n, dataset in ((2, "a"), (2, "b"), (5, "a"), (5, "b"), (9, "a"))
     ]
     statistics = bias.estimate(pd.concat(parts), **BOOTSTRAP)
-    table = scales.table(levels.estimate(statistics, studies=["s"]))
+    table = scales.TABLE.table(levels.estimate(statistics, studies=["s"]))
     means = table[table["dataset"] == "mean"].set_index("n")
     assert means["n_datasets"].to_dict() == {2: 2, 5: 2, 9: 1}
     for n, block in table[table["dataset"] != "mean"].groupby("n"):
@@ -289,11 +289,11 @@ def test_scales_average_v_over_the_datasets_of_each_scale():
         widths = block["cramers_v_high"] - block["cramers_v"]
         width = np.sqrt((widths**2).sum()) / len(block)
         assert means.at[n, "cramers_v_high"] == pytest.approx(means.at[n, "cramers_v"] + width)
-    printed = scales.for_print(table)
+    printed = scales.TABLE.for_print(table)
     assert printed.columns.tolist() == ["judge", "readout", "n = 2", "n = 5", "n = 9"]
     assert printed["n = 5"].item().startswith(f"{means.at[5, 'cramers_v_corrected']:.3f} [")
     saturated = statistics.assign(saturated=statistics["dataset"] == "a")
-    text = scales.for_print(scales.table(levels.estimate(saturated, studies=["s"])))["n = 2"].item()
+    text = scales.TABLE.for_print(scales.TABLE.table(levels.estimate(saturated, studies=["s"])))["n = 2"].item()
     assert text.endswith("(2, 1 saturated)")
     assert [text[-3:] for text in printed.iloc[0, 2:]] == ["(2)", "(2)", "(1)"]
 
@@ -304,13 +304,13 @@ def test_scales_of_several_studies_take_each_dataset_from_the_first():
     more = placed_reads([1, 2, 3] * 20, n=3).assign(study="t")
     statistics = bias.estimate(pd.concat([again, first, more]), **BOOTSTRAP)
     found = (
-        scales.table(levels.estimate(statistics, studies=["s", "t"]))
+        scales.TABLE.table(levels.estimate(statistics, studies=["s", "t"]))
         .query("dataset == 'd'")
         .set_index("n")["cramers_v"]
     )
     assert found.to_dict() == {2: pytest.approx(0.5), 3: pytest.approx(0)}
     turned = (
-        scales.table(levels.estimate(statistics, studies=["t", "s"]))
+        scales.TABLE.table(levels.estimate(statistics, studies=["t", "s"]))
         .query("dataset == 'd'")
         .set_index("n")["cramers_v"]
     )
@@ -328,7 +328,7 @@ def test_scales_of_several_studies_take_each_dataset_from_the_first():
 def test_an_estimate_is_printed_with_its_interval_or_says_that_there_is_none(ends, text):
     row = dict.fromkeys(AGREEMENT[:6], "x") | dict.fromkeys(AGREEMENT[6:], 0.5) | {"readout": "hard"}
     row |= dict(zip(["pearson", "pearson_low", "pearson_high"], ends, strict=True))
-    assert human_agreement.for_print(pd.DataFrame([row]))["Pearson r"].tolist() == [text]
+    assert human_agreement.TABLE.for_print(pd.DataFrame([row]))["Pearson r"].tolist() == [text]
 
 
 def test_latex_escapes_every_special_character(tmp_path):
@@ -433,10 +433,10 @@ def test_the_strategy_comparison_can_have_items_as_the_paper_draws_them_beside_g
     table = simulated_reads(groups=12, candidates=4, study="s")
     correlations = agreement.estimate(table, confidence=0.95)
     differences = comparison.estimate(table, confidence=0.95)
-    rows = strategy_comparison.table(correlations, differences, study="s", n=5, cluster="both")
+    rows = strategy_comparison.TABLE.table(correlations, differences, study="s", n=5, cluster="both")
     assert rows["cluster"].tolist() == ["group", "item"]
     for cluster, n in (("group", 12), ("item", 48)):
-        (alone,) = strategy_comparison.table(correlations, differences, study="s", n=5, cluster=cluster).to_dict(
+        (alone,) = strategy_comparison.TABLE.table(correlations, differences, study="s", n=5, cluster=cluster).to_dict(
             "records"
         )
         (same,) = rows[rows["cluster"] == cluster].to_dict("records")
@@ -444,5 +444,5 @@ def test_the_strategy_comparison_can_have_items_as_the_paper_draws_them_beside_g
             key: value for key, value in alone.items() if value == value
         }
         assert same["n_clusters"] == n
-    assert strategy_comparison.for_print(rows)["sample"].tolist() == ["groups", "items"]
-    assert "sample" not in strategy_comparison.for_print(rows[rows["cluster"] == "item"])
+    assert strategy_comparison.TABLE.for_print(rows)["sample"].tolist() == ["groups", "items"]
+    assert "sample" not in strategy_comparison.TABLE.for_print(rows[rows["cluster"] == "item"])

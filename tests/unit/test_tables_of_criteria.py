@@ -45,7 +45,7 @@ def cell(printed, column):
 def test_the_table_of_gaps_has_the_columns_of_the_paper_and_what_chance_gives(reads):
     statistics = criterion_order.estimate(reads, **OPTIONS)
     agreed = criteria_agreement.estimate(reads, **OPTIONS)
-    rows = criterion_order_table.table(statistics, agreed, strategy="balanced", readouts=["hard"], **SHOWN)
+    rows = criterion_order_table.TABLE.table(statistics, agreed, strategy="balanced", readouts=["hard"], **SHOWN)
     assert len(rows) == 1
     row = rows.iloc[0]
     own = statistics.query("strategy == 'balanced' and readout == 'hard'").set_index("quantity")
@@ -54,7 +54,7 @@ def test_the_table_of_gaps_has_the_columns_of_the_paper_and_what_chance_gives(re
     assert row["n_criteria"] == row["n_significant_p"] == 3
     macro = agreed.query("criterion == 'macro' and cluster == 'group' and quantity == 'pearson' and readout == 'hard'")
     assert row["pearson"] == macro.set_index("strategy").loc["balanced", "estimate"]
-    printed = criterion_order_table.for_print(rows)
+    printed = criterion_order_table.TABLE.for_print(rows)
     assert cell(printed, "Sig., texts") == cell(printed, "Sig., groups") == "3/3"
     assert cell(printed, "Mean gap") == f"{row['mean_gap']:.2f}"
     assert cell(printed, "chance, mean") == f"{row['mean_gap_null']:.2f}"
@@ -64,14 +64,14 @@ def test_the_table_of_gaps_has_the_columns_of_the_paper_and_what_chance_gives(re
         else f"{row['mean_gap_p_cluster']:.3g}*"
     )
     assert cell(printed, "Avg r") == f"{row['pearson']:.3f}"
-    both = criterion_order_table.table(statistics, agreed, strategy="balanced", **SHOWN)
+    both = criterion_order_table.TABLE.table(statistics, agreed, strategy="balanced", **SHOWN)
     assert both["readout"].tolist() == ["hard", "soft"]
 
 
 def test_the_table_of_strategies_has_a_column_each_and_differences_with_balanced(reads):
     statistics = criteria_agreement.estimate(reads, **OPTIONS)
-    rows = criteria_agreement_table.table(statistics, readouts=["hard"], **SHOWN)
-    printed = criteria_agreement_table.for_print(rows)
+    rows = criteria_agreement_table.TABLE.table(statistics, readouts=["hard"], **SHOWN)
+    printed = criteria_agreement_table.TABLE.for_print(rows)
     assert printed.columns.tolist() == [
         "judge",
         "dataset",
@@ -91,8 +91,8 @@ def test_the_table_of_strategies_has_a_column_each_and_differences_with_balanced
 
 def test_without_balanced_the_first_strategy_is_compared_with_the_others(reads):
     statistics = criteria_agreement.estimate(reads[reads["strategy"] != "balanced"], **OPTIONS)
-    rows = criteria_agreement_table.table(statistics, readouts=["hard"], **SHOWN)
-    printed = criteria_agreement_table.for_print(rows)
+    rows = criteria_agreement_table.TABLE.table(statistics, readouts=["hard"], **SHOWN)
+    printed = criteria_agreement_table.TABLE.for_print(rows)
     assert printed.columns.tolist() == ["judge", "dataset", "readout", "Rnd", "Fix", "Rnd - Fix", "flag"]
     assert printed["flag"].tolist() == ["few clusters"]
     assert rows["first"].tolist() == ["random"]
@@ -100,16 +100,18 @@ def test_without_balanced_the_first_strategy_is_compared_with_the_others(reads):
 
 @pytest.mark.parametrize(("low", "high", "starred"), [(0.01, 0.2, True), (-0.2, -0.01, True), (-0.1, 0.1, False)])
 def test_a_star_says_that_the_interval_excludes_0(reads, low, high, starred):
-    rows = criteria_agreement_table.table(criteria_agreement.estimate(reads, **OPTIONS), readouts=["hard"], **SHOWN)
+    rows = criteria_agreement_table.TABLE.table(
+        criteria_agreement.estimate(reads, **OPTIONS), readouts=["hard"], **SHOWN
+    )
     rows = rows.assign(difference_fixed_low=low, difference_fixed_high=high)
     for holm, mark in ((0.01, "]**"), (0.2, "]*")):
-        printed = criteria_agreement_table.for_print(rows.assign(difference_fixed_p_holm=holm))
+        printed = criteria_agreement_table.TABLE.for_print(rows.assign(difference_fixed_p_holm=holm))
         assert cell(printed, "Bal - Fix").endswith(mark if starred else "]")
 
 
 def test_the_table_of_carry_over_counts_criteria_alone_and_given_the_slope(reads):
     statistics = carry_over.estimate(reads, confidence=0.95)
-    rows = carry_over_table.table(statistics, readouts=["hard"], **SHOWN)
+    rows = carry_over_table.TABLE.table(statistics, readouts=["hard"], **SHOWN)
     assert rows["strategy"].tolist() == ["balanced", "random"]
     assert rows["n_criteria"].tolist() == [3, 3]
     balanced = statistics.query("strategy == 'balanced' and readout == 'hard'")
@@ -117,16 +119,16 @@ def test_the_table_of_carry_over_counts_criteria_alone_and_given_the_slope(reads
     assert rows.loc[0, ["slope", "slope_low", "slope_p"]].tolist() == slope[["estimate", "ci_low", "p"]].tolist()
     single = balanced.query("quantity == 'any_position' and model == 'position' and criterion.notna()")
     assert rows.loc[0, "position_criteria"] == (single["p_holm"] < 0.05).sum() == 3
-    printed = carry_over_table.for_print(rows)
+    printed = carry_over_table.TABLE.for_print(rows)
     assert printed.loc[0, "criteria"] == "3/3"
     assert printed.loc[0, "slope"].startswith(f"{slope['estimate']:.3f} [")
 
 
 def test_the_table_of_halo_leaves_out_what_was_not_judged_alone(reads):
-    rows = halo_table.table(halo.estimate(reads, [], confidence=0.95), readouts=["hard"], **SHOWN)
+    rows = halo_table.TABLE.table(halo.estimate(reads, [], confidence=0.95), readouts=["hard"], **SHOWN)
     assert rows["basis"].tolist() == ["mean", "read"] * 3
     assert rows["alone"].isna().all()
-    printed = halo_table.for_print(rows)
+    printed = halo_table.TABLE.for_print(rows)
     assert "alone" not in printed
     assert printed.loc[0, "one prompt"].startswith(f"{rows.loc[0, 'inside']:.3f} [")
 
@@ -135,9 +137,9 @@ def test_the_table_of_halo_has_few_clusters_where_one_of_its_columns_has(reads):
     statistics = halo.estimate(reads, [], confidence=0.95).assign(n_groups=40)
     few = statistics.assign(n_groups=statistics["n_groups"].mask(statistics["quantity"] == "inside_minus_human", 9))
     for found, n_groups, flag in ((statistics, 40, ""), (few, 9, "few clusters")):
-        rows = halo_table.table(found, readouts=["hard"], **SHOWN)
+        rows = halo_table.TABLE.table(found, readouts=["hard"], **SHOWN)
         assert set(rows["n_groups"]) == {n_groups}
-        assert set(halo_table.for_print(rows)["flag"]) == {flag}
+        assert set(halo_table.TABLE.for_print(rows)["flag"]) == {flag}
 
 
 def test_the_table_of_crossed_orders_has_every_test():
@@ -147,13 +149,13 @@ def test_the_table_of_crossed_orders_has_every_test():
     levels = np.array([orderings.levels_beside("balanced", len(rows), 5, start=text, rng=rng) for text in range(12)])
     values = rng.integers(1, 6, (12, 6, 3)).astype(float)
     statistics = crossed_orders.estimate(criteria_table(values, shown, levels=levels), **OPTIONS)
-    found = crossed_orders_table.table(statistics, **SHOWN)
+    found = crossed_orders_table.TABLE.table(statistics, **SHOWN)
     by_name = statistics.set_index("quantity")["p"].to_dict()
     for name in crossed_orders_table.TESTS:
         assert found[f"{name}_p"].item() == by_name[name]
     v = statistics[statistics["quantity"] == "cramers_v"].set_index("criterion_position")["estimate"]
     assert found[["v_first", "v_last"]].iloc[0].tolist() == [v[1], v[3]]
-    assert cell(crossed_orders_table.for_print(found), "V, first").startswith(f"{v[1]:.3f} [")
+    assert cell(crossed_orders_table.TABLE.for_print(found), "V, first").startswith(f"{v[1]:.3f} [")
 
 
 def test_missing_scores_are_counted_by_criterion_position_and_reason(reads):
@@ -169,7 +171,9 @@ def test_missing_scores_are_counted_by_criterion_position_and_reason(reads):
         expected = [len(wit_first), wit_first["failure"].notna().sum()]
         assert own.loc[("wit", "1", "all"), ["n_scores", "n_failed"]].tolist() == expected
         assert own.loc[("all", "all", "no_score"), "n_failed"] == failed[block.index].sum()
-    found = parse_failures_table.for_print(parse_failures_table.table(of_condition(statistics, "baseline"), study="s"))
+    found = parse_failures_table.TABLE.for_print(
+        parse_failures_table.TABLE.table(of_condition(statistics, "baseline"), study="s")
+    )
     assert found["reason"].tolist() == ["all", "no_score"] * 3
     assert found.loc[0, "share"] == f"{100 * failed[reads['strategy'] == 'balanced'].mean():.2f} %"
     assert parse_failures.estimate(reads.iloc[:0]).dtypes.equals(statistics.dtypes)
@@ -181,18 +185,18 @@ def test_every_table_can_be_written_also_without_a_row(reads, tmp_path):
     for module, rows in (
         (
             criterion_order_table,
-            criterion_order_table.table(
+            criterion_order_table.TABLE.table(
                 criterion_order.estimate(nothing, **OPTIONS), agreed, strategy="balanced", **SHOWN
             ),
         ),
-        (criteria_agreement_table, criteria_agreement_table.table(agreed, **SHOWN)),
-        (carry_over_table, carry_over_table.table(carry_over.estimate(nothing, confidence=0.95), **SHOWN)),
-        (halo_table, halo_table.table(halo.estimate(nothing, [], confidence=0.95), **SHOWN)),
-        (crossed_orders_table, crossed_orders_table.table(crossed_orders.estimate(nothing, **OPTIONS), **SHOWN)),
+        (criteria_agreement_table, criteria_agreement_table.TABLE.table(agreed, **SHOWN)),
+        (carry_over_table, carry_over_table.TABLE.table(carry_over.estimate(nothing, confidence=0.95), **SHOWN)),
+        (halo_table, halo_table.TABLE.table(halo.estimate(nothing, [], confidence=0.95), **SHOWN)),
+        (crossed_orders_table, crossed_orders_table.TABLE.table(crossed_orders.estimate(nothing, **OPTIONS), **SHOWN)),
         (
             parse_failures_table,
-            parse_failures_table.table(of_condition(parse_failures.estimate(nothing), "baseline"), study="s"),
+            parse_failures_table.TABLE.table(of_condition(parse_failures.estimate(nothing), "baseline"), study="s"),
         ),
     ):
-        tables.write(rows, module.for_print(rows), tmp_path / module.__name__.split(".")[-2], "A caption.")
+        tables.write(rows, module.TABLE.for_print(rows), tmp_path / module.__name__.split(".")[-2], "A caption.")
     assert len(list(tmp_path.iterdir())) == 24

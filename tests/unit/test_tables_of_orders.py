@@ -21,6 +21,7 @@ from rubric_order.analyses.position.score_position import estimate as positions
 from rubric_order.analyses.position.score_position import table as score_position
 from rubric_order.analyses.position.within_item_deviation import estimate as within_item
 from rubric_order.analyses.position.within_item_deviation import table as within_item_deviation
+from rubric_order.tables import columns, spec
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 
@@ -65,8 +66,8 @@ def statistics(scores):
 
 def made(name, statistics, **options):
     module, _, own = TABLES[name]
-    rows = module.table(statistics[name], **{"study": "s", "n": 5} | own | options)
-    return rows, module.for_print(rows)
+    rows = module.TABLE.table(statistics[name], **{"study": "s", "n": 5} | own | options)
+    return rows, module.TABLE.for_print(rows)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -173,8 +174,8 @@ def test_score_position_has_the_columns_of_table_5_for_all_datasets_together(sta
 def test_a_score_that_was_never_selected_is_said_to_be_so(scores):
     table = scores[0][scores[0]["strategy"] == "balanced"]
     kept = table[table["score"] != 1]
-    found = score_position.table(positions.estimate(kept, **BOOTSTRAP), study="s", n=5)
-    assert score_position.for_print(found)["P1"].tolist()[0] == "never"
+    found = score_position.TABLE.table(positions.estimate(kept, **BOOTSTRAP), study="s", n=5)
+    assert score_position.TABLE.for_print(found)["P1"].tolist()[0] == "never"
 
 
 def test_bias_cost_has_the_columns_of_table_6_and_says_how_good_the_choice_is(statistics):
@@ -201,13 +202,13 @@ def test_permutation_vs_repeat_has_the_columns_of_table_2(scores):
     statistics = [
         estimate(iter(scores), confidence=0.95) for estimate in (human_agreement.estimate, strategy_comparison.estimate)
     ]
-    rows = permutation_vs_repeat.table(*statistics, study="s", n=5)
+    rows = permutation_vs_repeat.TABLE.table(*statistics, study="s", n=5)
     assert rows[["judge", "dataset"]].to_numpy().tolist() == [["judge_a", "d"], ["judge_b", "d"]]
     for quantity in ("pearson", "spearman"):
         apart = rows[f"{quantity}_balanced"] - rows[f"{quantity}_fixed"]
         assert rows[f"{quantity}_difference"].to_numpy() == pytest.approx(apart.to_numpy())
         assert (rows[f"{quantity}_difference_low"] < rows[f"{quantity}_difference_high"]).all()
-    printed = permutation_vs_repeat.for_print(rows)
+    printed = permutation_vs_repeat.TABLE.for_print(rows)
     assert printed.columns.tolist() == [
         *("judge", "dataset", "readout", "items", "balanced Pearson r", "fixed Pearson r", "difference Pearson r"),
         *("of it order", "of it averaging"),
@@ -218,26 +219,28 @@ def test_permutation_vs_repeat_has_the_columns_of_table_2(scores):
     assert rows["pearson_difference"].to_numpy() == pytest.approx(made_of.to_numpy())
     assert rows["flag"].isna().all()
     # The statistics have each pair once: `random` against `fixed`, and not the other way round.
-    turned = permutation_vs_repeat.table(*statistics, study="s", n=5, strategy="fixed", baseline="random")
-    there = permutation_vs_repeat.table(*statistics, study="s", n=5, strategy="random", baseline="fixed")
+    turned = permutation_vs_repeat.TABLE.table(*statistics, study="s", n=5, strategy="fixed", baseline="random")
+    there = permutation_vs_repeat.TABLE.table(*statistics, study="s", n=5, strategy="random", baseline="fixed")
     for end, other in (("", ""), ("_low", "_high"), ("_high", "_low")):
         assert turned[f"pearson_difference{end}"].to_numpy() == pytest.approx(-there[f"pearson_difference{other}"])
-    back = permutation_vs_repeat.table(*statistics, study="s", n=5, strategy="fixed", baseline="balanced")
+    back = permutation_vs_repeat.TABLE.table(*statistics, study="s", n=5, strategy="fixed", baseline="balanced")
     for part, other, sign in (("order", "order", -1), ("averaging", "averaging_baseline", 1)):
         assert back[part].to_numpy() == pytest.approx(sign * rows[other].to_numpy())
         ends = ("low", "high") if sign > 0 else ("high", "low")
         assert back[f"{part}_low"].to_numpy() == pytest.approx(sign * rows[f"{other}_{ends[0]}"].to_numpy())
-    assert permutation_vs_repeat.for_print(permutation_vs_repeat.table(*statistics, study="none", n=5)).empty
+    assert permutation_vs_repeat.TABLE.for_print(
+        permutation_vs_repeat.TABLE.table(*statistics, study="none", n=5)
+    ).empty
 
 
 def test_an_interval_is_written_in_the_asked_form():
-    assert tables.with_interval(0.256, 0.2, 0.3, form=".1f", times=100) == "25.6 [20.0, 30.0]"
-    assert tables.with_interval(0.01, -0.02, 0.03, form="+.2f") == "+0.01 [-0.02, +0.03]"
-    assert tables.with_interval(0.01, np.nan, 0.03) == "0.010 [undefined]"
+    assert columns.with_interval(0.256, 0.2, 0.3, form=".1f", times=100) == "25.6 [20.0, 30.0]"
+    assert columns.with_interval(0.01, -0.02, 0.03, form="+.2f") == "+0.01 [-0.02, +0.03]"
+    assert columns.with_interval(0.01, np.nan, 0.03) == "0.010 [undefined]"
 
 
 def test_widening_keeps_the_order_of_the_rows_and_leaves_gaps():
-    found = tables.widen(
+    found = spec.wide(
         pd.DataFrame(
             {
                 "key": ["b", "b", "a"],
@@ -259,6 +262,6 @@ def test_what_is_undefined_is_said_in_words():
     table = simulated_reads(groups=4, strategies=["balanced", "single"], reads=1)
     table["score"] = pd.array([3] * len(table), dtype="Int8")
     for module, statistic, settings in TABLES.values():
-        rows = module.table(statistic(table, **BOOTSTRAP), study="position_bias", n=5, **settings)
-        printed = module.for_print(rows)
+        rows = module.TABLE.table(statistic(table, **BOOTSTRAP), study="position_bias", n=5, **settings)
+        printed = module.TABLE.for_print(rows)
         assert not printed.map(lambda text: str(text).startswith("nan")).any(axis=None), module.__name__

@@ -27,17 +27,13 @@ def estimate(scores: Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFra
 ''',
     "analyses/position/mean_score/table.py": '''"""Mean score of each judge."""
 
-import pandas as pd
+from rubric_order.tables.columns import Number, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = "Mean score in study {study}, with {bootstrap[confidence]:.0%} in mind."
-
-
-def table(mean_score: pd.DataFrame, *, study: str) -> pd.DataFrame:
-    return mean_score[mean_score["study"] == study]
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[["judge", "dataset"]].assign(mean=[f"{value:.2f}" for value in rows["estimate"]])
+TABLE = Table(
+    rows=Rows("mean_score", "study"), columns=[*texts("judge", "dataset"), Number("estimate", ".2f", name="mean")]
+)
 ''',
     "analyses/position/mean_score/figure.py": '''"""Mean score of each judge."""
 

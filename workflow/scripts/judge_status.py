@@ -8,7 +8,7 @@ from rubric_order.base.errors import printable
 from rubric_order.base.labels import Labels, with_labels
 from rubric_order.judging import status
 from rubric_order.judging.store import Store
-from rubric_order.tables import judge_status
+from rubric_order.tables.judge_status import CAPTION, TABLE
 
 
 def main(judges: dict, requests: Path, references: Path, stores: Path, output: Path) -> None:
@@ -32,10 +32,10 @@ def main(judges: dict, requests: Path, references: Path, stores: Path, output: P
                 references / dataset / step / "requests" / f"{judge}.parquet" for step in steps
             ]
         parts[judge] = status.judge_status(files, Store(stores / judge))
-    rows = judge_status.table(parts, {judge: block["currency"] for judge, block in judges.items()})
+    rows = TABLE.table(parts, {judge: block["currency"] for judge, block in judges.items()})
     labels = Labels({judge: block["label"] for judge, block in judges.items()}, {})
-    printed = with_labels(judge_status.for_print(rows), labels)
-    tables.write(rows, printed, output.with_suffix(""), judge_status.CAPTION)
+    printed = with_labels(TABLE.for_print(rows), labels)
+    tables.write(rows, printed, output.with_suffix(""), CAPTION)
     print(printable(printed.to_markdown(index=False, disable_numparse=True)))
 
 

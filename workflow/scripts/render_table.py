@@ -26,7 +26,7 @@ def main(module: str, statistics: dict[str, Path], settings: dict, labels: dict,
     if settings.get("profile") == EVERY:
         read, known = every_profile(read, known)
     read = {name: in_order(table, known) for name, table in read.items()}
-    rows, printed = tables.of_studies(importlib.import_module(module), read, settings)
+    rows, printed = tables.of_studies(importlib.import_module(module).TABLE, read, settings)
     tables.write(rows, with_labels(printed, known), output.with_suffix(""), caption)
 
 

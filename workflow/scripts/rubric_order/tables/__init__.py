@@ -1,204 +1,41 @@
 """Tables for reading and for papers: each as CSV (every digit), Markdown, LaTeX and HTML (rounded).
 
-The module of a result's table chooses and lays out its rows (`table`), rounds them (`for_print`), and says what they
-are (`CAPTION`). Here is what tables share, and the tables of the status rules.
+The module of a result's table says which rows it has and which columns are printed (`TABLE`, see `spec`), and what they
+are (`CAPTION`). Here are the files that they become, and the tables of the status rules.
 """
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from rubric_order.base import files
-from rubric_order.base.keys import FEW_CLUSTERS
-
-READOUT_NAMES = {"hard": "selected option", "soft": "option probabilities"}
-ACCURACY_NAMES = {"spearman": "ρ", "pearson": "r", "kappa": "kappa", "mean_absolute_error": "MAE"}
-SIGNIFICANT = 0.05
-
-
-def with_interval(value: float, low: float, high: float, *, form: str = ".3f", times: float = 1) -> str:
-    """An estimate with its interval, where it has one.
-
-    Args:
-        form: how numbers are written.
-        times: what they are multiplied with first, such as 100 for percentages.
-    """
-    if pd.isna(value):
-        return "undefined"
-    value, low, high = (f"{times * number:{form}}" if pd.notna(number) else None for number in (value, low, high))
-    return f"{value} [{low}, {high}]" if low and high else f"{value} [undefined]"
-
-
-def intervals(rows: pd.DataFrame, name: str, *, form: str = ".3f", times: float = 1) -> list[str]:
-    """The estimates in columns `name`, `name`_low and `name`_high, see `with_interval`."""
-    ends = rows[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
-    return [with_interval(*row, form=form, times=times) for row in ends]
-
-
-def numbers(values: Iterable[float], *, form: str = ".3f", times: float = 1) -> list[str]:
-    """Numbers that have no interval; `form` and `times` as in `with_interval`."""
-    return [f"{times * value:{form}}" if pd.notna(value) else "undefined" for value in values]
-
-
-def p_values(p: Iterable[float], holm: Iterable[float], least: Iterable[float] | None = None) -> list[str]:
-    """p-values as they are, with a star where one is significant after Holm's adjustment.
-
-    Args:
-        least: what each can be at least, where it comes from so many random draws; it is then written as less than.
-    """
-    p = list(p)
-    floors = [0.0] * len(p) if least is None else least
-    return [_p_value(*row) for row in zip(p, holm, floors, strict=True)]
-
-
-def _p_value(p: float, holm: float, least: float) -> str:
-    if pd.isna(p):
-        return "undefined"
-    written = f"< {least:.2g}" if p <= least * (1 + 1e-9) else f"{p:.3g}"
-    return written + ("*" if pd.notna(holm) and holm < SIGNIFICANT else "")
-
-
-def card_tests(order_tests: pd.DataFrame, keys: list[str], **where: str) -> pd.Series:
-    """Adjusted p-values of tests that are findings of bias cards, by the keys; others are not there.
-
-    Args:
-        order_tests: see `estimate` of `order_tests`.
-        keys: columns that name a row of the table.
-        where: values of columns, such as the `test`.
-    """
-    chosen = order_tests[order_tests["finding"]]
-    for name, value in where.items():
-        chosen = chosen[chosen[name] == value]
-    return chosen.groupby(keys)["p_card"].min().astype(float)
-
-
-def p_with_card(p: Iterable[float], p_card: Iterable[float]) -> list[str]:
-    """p-values as they are, with a star where a bias card has one for a finding.
-
-    Args:
-        p_card: see `card_tests`; NaN where there is no finding.
-    """
-    return [_p_of_order(*pair) for pair in zip(p, p_card, strict=True)]
-
-
-def _p_of_order(p: float, p_card: float) -> str:
-    if pd.isna(p):
-        return "undefined"
-    return ("<.001" if p < 0.001 else f"{p:.3f}") + ("*" if pd.notna(p_card) else "")
-
-
-def flags(n_clusters: Iterable[float], *others: Iterable[str]) -> list[str]:
-    """Warnings on each row: few clusters, and whatever else is named; empty where there is nothing.
-
-    With fewer clusters than `FEW_CLUSTERS`, intervals and tests depend on how the few happen to be.
-    """
-    few = ["few clusters" if number < FEW_CLUSTERS else "" for number in n_clusters]
-    return [", ".join(filter(None, row)) for row in zip(few, *others, strict=True)]
-
-
-def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], name: str) -> list[str]:
-    """Column `flag` of the rows, with the flags of other estimates of the same rows, each after their name.
-
-    Args:
-        others: estimates with the keys and `flag`, at most one a row.
-        name: what they are called. What is said of the whole row is not said again of them.
-    """
-    index = pd.MultiIndex.from_frame(rows[keys])
-    of_others = others.set_index(keys)["flag"].reindex(index).fillna("")
-    joined = []
-    for flag, other in zip(rows["flag"].fillna(""), of_others, strict=True):
-        said = [part for part in flag.split(", ") if part]
-        joined.append(
-            ", ".join([*said, *(f"{name} {part}" for part in other.split(", ") if part and part not in said)])
-        )
-    return joined
+from rubric_order.tables.spec import Table
 
 
 def of_studies(
-    module: ModuleType, statistics: Mapping[str, pd.DataFrame], settings: Mapping
+    table: Table, statistics: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of a table, and the same as they are printed.
+    """The rows of a table as its CSV file has them, and the same as they are printed.
 
     Args:
-        module: has `table` and `for_print`.
-        statistics, settings: arguments of `table`. Where `also` of the settings names further studies, their rows
+        statistics, settings: arguments of `Table.table`. Where `also` of the settings names further studies, their rows
             follow those of `study`, and a column `study` says whose each row is.
     """
     settings = dict(settings)
     further = settings.pop("also", [])
-    if not further:
-        rows = module.table(**statistics, **settings)
-        return rows, module.for_print(rows)
     rows, printed = [], []
-    for study in dict.fromkeys([settings["study"], *further]):
-        rows.append(module.table(**statistics, **settings | {"study": study}))
-        printed.append(module.for_print(rows[-1]))
-        for table in (rows[-1], printed[-1]):
-            if "study" not in table:
-                table.insert(0, "study", study)
+    for study in dict.fromkeys([settings.get("study"), *further]):
+        own = table.table(**statistics, **settings | ({"study": study} if further else {}))
+        rows.append(own.drop(columns=list(table.hidden)))
+        printed.append(table.for_print(own))
+        for part in (rows[-1], printed[-1]) if further else ():
+            if "study" not in part:
+                part.insert(0, "study", study)
     return pd.concat(rows, ignore_index=True), pd.concat(printed, ignore_index=True)
-
-
-def widen(estimates: pd.DataFrame, keys: list[str], quantities: list[str]) -> pd.DataFrame:
-    """One row for each value of the keys, in the order of the table, with each quantity beside its interval.
-
-    Args:
-        estimates: a table with the keys, `quantity`, `estimate`, `ci_low` and `ci_high`.
-
-    Returns:
-        The keys, and for each quantity columns of its name, with ``_low`` and with ``_high``; NaN where there is none.
-    """
-    ends = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
-    wide = estimates[keys].drop_duplicates().set_index(keys)
-    for quantity in quantities:
-        of_quantity = estimates[estimates["quantity"] == quantity].set_index(keys)
-        for end, column in ends.items():
-            wide[f"{quantity}{end}"] = of_quantity[column].astype(float)
-    return wide.reset_index()
-
-
-# Parts of a difference between strategies (`strategy_comparison.paired_differences`), each with the other side's name.
-PARTS = {"order": "order", "averaging": "averaging_baseline", "averaging_baseline": "averaging"}
-
-
-def from_strategy(differences: pd.DataFrame, strategy: str) -> pd.DataFrame:
-    """Differences of a strategy from others, of which the statistics have each pair once, in either order.
-
-    Args:
-        differences: rows of `strategy_comparison.estimate`.
-
-    Returns:
-        The rows about it, with `strategy` the first: where it was the baseline, estimates are turned round.
-    """
-    turned = differences[differences["baseline"] == strategy]
-    sign = np.where(turned["quantity"].isin(["averaging", "averaging_baseline"]), 1, -1)
-    low, high = (
-        np.where(sign > 0, *(turned[end] for end in ends)) for ends in (("ci_low", "ci_high"), ("ci_high", "ci_low"))
-    )
-    turned = turned.assign(
-        strategy=strategy,
-        baseline=turned["strategy"],
-        quantity=turned["quantity"].replace(PARTS),
-        estimate=sign * turned["estimate"],
-        ci_low=sign * low,
-        ci_high=sign * high,
-    )
-    return pd.concat([differences[differences["strategy"] == strategy], turned], ignore_index=True)
-
-
-def count(number: float) -> str:
-    """A whole number, where there is one."""
-    return "" if pd.isna(number) else f"{number:,.0f}"
-
-
-def percent(part: float, whole: float) -> str:
-    """A share, where there is one."""
-    return "" if pd.isna(part) or pd.isna(whole) or not whole else f"{100 * part / whole:.0f} %"
 
 
 def write(table: pd.DataFrame, printed: pd.DataFrame, stem: Path, caption: str) -> None:

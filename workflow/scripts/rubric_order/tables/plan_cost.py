@@ -6,7 +6,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import count, percent
+from rubric_order.tables.columns import count, percent
 
 CAPTION = (
     "What is still to be judged. Reads of several strategies and studies share a request. ≈: about, reckoned with four"
@@ -17,7 +17,7 @@ CAPTION = (
     " is accepted at once to as many as if none ever is; prompts that show them are in the second number alone, and in"
     " no other column."
 )
-NOTHING: Mapping = MappingProxyType({})
+NOTHING: Mapping[str, pd.DataFrame] = MappingProxyType({})
 OF_REFERENCES = "references of "  # before a dataset, in place of a study: making its reference answers
 
 
@@ -84,7 +84,7 @@ def _between(least: Iterable[int], most: Iterable[int]) -> list[str]:
     ]
 
 
-def unmade(references: Mapping[str, Mapping]) -> list[str]:
+def unmade(references: Mapping[str, Mapping[str, object]]) -> list[str]:
     """Lines that say what to do where reference answers are still to be made, one a dataset.
 
     Args:

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, flags, intervals
+from rubric_order.tables.columns import Estimated, Flags, estimates, texts
+from rubric_order.tables.spec import Rows, Table, estimate, taken
 
 CAPTION = (
     "Correlation with human scores ({statistic}) of the mean of one read and of all reads an item, over all choices of "
@@ -15,40 +16,23 @@ CAPTION = (
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
 FEW = (3, 5)
+VALUES = [taken({"quantity": "r", "last": True}, "n_items", "n_clusters", k="reads")]
+VALUES += [estimate("r", "r_one", k=1), estimate("r", "r_all", last=True), estimate("gain", last=True)]
+VALUES += [estimate("gain_share", f"share_{k}", k=k) for k in FEW]
 
 
-def table(budget_curve: pd.DataFrame, *, study: str, statistic: str, cluster: str) -> pd.DataFrame:
-    """One row a judge, profile, dataset, strategy, scale and readout.
-
-    Args:
-        budget_curve: see `budget_curve.estimate`.
-        study, statistic, cluster: which rows.
-
-    Returns:
-        `reads` K, `r_one`, `r_all`, `gain`, and `share_3` and `share_5` of it, each with `_low` and `_high`.
-    """
-    chosen = budget_curve.query("study == @study and statistic == @statistic and cluster == @cluster")
-    rows = chosen.groupby(KEYS, sort=False).agg(
-        reads=("k", "max"), n_items=("n_items", "first"), n_clusters=("n_clusters", "first")
-    )
-    last = chosen["k"] == chosen.groupby(KEYS)["k"].transform("max")
-    parts = {"r_one": ("r", chosen["k"] == 1), "r_all": ("r", last), "gain": ("gain", last)}
-    parts |= {f"share_{k}": ("gain_share", chosen["k"] == k) for k in FEW}
-    for name, (quantity, where) in parts.items():
-        part = chosen[where & (chosen["quantity"] == quantity)].set_index(KEYS)
-        for end, column in (("", "estimate"), ("_low", "ci_low"), ("_high", "ci_high")):
-            rows[f"{name}{end}"] = part[column].reindex(rows.index).astype(float)
-    return rows.reset_index()
+def _with_last(budget_curve: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, profile, dataset, strategy, scale and readout; `reads` are all of them."""
+    return budget_curve.assign(last=budget_curve["k"] == budget_curve.groupby(KEYS)["k"].transform("max"))
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    printed = rows[["judge", "dataset", "strategy"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["reads"] = rows["reads"]
-    for name, head in (("r_one", "one read"), ("r_all", "all reads"), ("gain", "gain")):
-        printed[head] = intervals(rows, name, form="+.3f" if name == "gain" else ".3f")
-    for k in FEW:
-        told = rows[f"share_{k}"].notna()
-        shares = pd.Series(intervals(rows, f"share_{k}", form=".0f", times=100), rows.index)
-        printed[f"{k} reads: % of the gain"] = shares.where(told, "")
-    return printed.assign(flag=flags(rows["n_clusters"]))
+TABLE = Table(
+    rows=Rows(_with_last, "study", "statistic", "cluster", keys=KEYS, values=VALUES),
+    columns=[
+        *texts("judge", "dataset", "strategy", "readout", "reads"),
+        *estimates(".3f", r_one="one read", r_all="all reads"),
+        Estimated("gain", "+.3f"),
+        *(Estimated(f"share_{k}", ".0f", name=f"{k} reads: % of the gain", times=100, missing="") for k in FEW),
+        Flags(),
+    ],
+)

@@ -1,9 +1,9 @@
 """Generalisability: how well scores tell items apart, and how many orderings and repeats are needed for it."""
 
-import numpy as np
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, intervals, numbers, widen
+from rubric_order.tables.columns import Estimated, Number, OfRows, Row, each_row, texts
+from rubric_order.tables.spec import Rows, Table, Value, estimate, select, taken, wide
 
 CAPTION = (
     "Where the variance of a read under {strategy} comes from, and how reliable means of reads are; without human "
@@ -20,61 +20,48 @@ CAPTION = (
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
 PARTS = ["item", "shift", "interaction", "repetition", "rest"]
-COEFFICIENTS = ["generalisability", "dependability"]
+COUNTS = ["repetition_from", "n_items", "n_clusters"]
 
 
-def table(
-    generalisability: pd.DataFrame,
-    *,
-    study: str,
-    n: int,
-    strategy: str = "balanced",
-    profile: str = "default",
-    cluster: str = "group",
-) -> pd.DataFrame:
-    """One row a judge, dataset and readout: the variances, and the coefficients of up to 2n orderings.
-
-    Args:
-        generalisability: see `generalisability.estimate`.
-        cluster: ``item`` or ``group``: what the jackknife leaves out.
-    """
-    reads = "study == @study and profile == @profile and strategy == @strategy and n == @n and cluster == @cluster"
-    chosen = generalisability.query(reads)
-    parts = [widen(chosen[chosen["quantity"].isin(PARTS)], KEYS, PARTS).set_index(KEYS)]
-    once = chosen[(chosen["repeats"] == 1) & (chosen["orderings"] <= 2 * n)]
-    for name in COEFFICIENTS:
-        for orderings, rows in once[once["quantity"] == name].groupby("orderings"):
-            parts.append(_columns(f"{name}_{orderings}", rows))
-        one = chosen[(chosen["quantity"] == name) & (chosen["orderings"] == 1) & (chosen["repeats"] > 1)]
-        for repeats, rows in one.groupby("repeats"):
-            parts.append(_columns(f"{name}_1_repeated_{repeats}", rows))
-    for orderings, rows in once[once["quantity"] == "observed"].groupby("orderings"):
-        parts.append(_columns(f"observed_{orderings}", rows).iloc[:, :1])
-    parts.append(chosen.groupby(KEYS, sort=False)[["repetition_from", "n_items", "n_clusters"]].first())
-    return pd.concat(parts, axis=1).rename_axis(KEYS).reset_index()
+def _rows(generalisability: pd.DataFrame, *, n: int) -> pd.DataFrame:
+    """One row a judge, dataset and readout: the variances, and the coefficients of up to 2n orderings."""
+    values: list[Value] = [*PARTS]
+    once = generalisability[(generalisability["repeats"] == 1) & (generalisability["orderings"] <= 2 * n)]
+    again = generalisability[(generalisability["repeats"] > 1) & (generalisability["orderings"] == 1)]
+    for name in ("generalisability", "dependability"):
+        for k in sorted(select(once, quantity=name)["orderings"].unique()):
+            values.append(estimate(name, f"{name}_{k}", orderings=k, repeats=1))
+        for k in sorted(select(again, quantity=name)["repeats"].unique()):
+            values.append(estimate(name, f"{name}_1_repeated_{k}", orderings=1, repeats=k))
+    for k in sorted(select(once, quantity="observed")["orderings"].unique()):
+        values.append(taken({"quantity": "observed", "orderings": k, "repeats": 1}, estimate=f"observed_{k}"))
+    return wide(generalisability, KEYS, [*values, generalisability.groupby(KEYS)[COUNTS].first()])
 
 
-def _columns(name: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """A coefficient and its interval, by `KEYS`."""
-    ends = {"estimate": name, "ci_low": f"{name}_low", "ci_high": f"{name}_high"}
-    return rows.set_index(KEYS)[[*ends]].rename(columns=ends)
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Percentages of the variance of a read, and generalisability of one ordering, of half of them, and of all."""
-    printed = rows[["judge", "dataset"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["items"] = rows["n_items"]
-    total = rows[["item", "shift", "rest"]].sum(axis=1)
-    for name in PARTS:
-        shares = numbers(rows[name] / total, form=".0f", times=100)
-        printed[f"{name} %"] = np.where(rows[name].isna(), "", shares)
-    sizes = [int(name.split("_")[1]) for name in rows if name.startswith("generalisability_") and name.count("_") == 1]
+def _coefficients(rows: pd.DataFrame) -> list[Estimated]:
+    """Generalisability of one ordering, of half of them, and of all."""
+    sizes = [k for k in range(1, 2 * rows["n"].max() + 1) if f"generalisability_{k}" in rows] if len(rows) else []
     most = max(sizes, default=1)
-    for size in sorted({1, 2, most // 2, most} & set(sizes)):
-        written = intervals(rows, f"generalisability_{size}", form=".2f")
-        seen = rows[f"observed_{size}"] if f"observed_{size}" in rows else pd.Series(float("nan"), rows.index)
-        printed[f"G of {size}"] = [
-            text if pd.isna(value) else f"{text} ({value:.2f})" for text, value in zip(written, seen, strict=True)
-        ]
-    return printed
+    chosen = sorted({1, 2, most // 2, most} & {*sizes})
+    return [Estimated(f"generalisability_{k}", ".2f", name=f"G of {k}", marks=_observed(k)) for k in chosen]
+
+
+def _observed(k: int) -> OfRows:
+    """In brackets what was observed."""
+
+    def write(row: Row) -> str:
+        observed = row.get(f"observed_{k}")
+        return "" if pd.isna(observed) else f" ({observed:.2f})"
+
+    return each_row(write)
+
+
+def _share(part: str) -> Number:
+    total = ["item", "shift", "rest"]
+    return Number(lambda rows: rows[part] / rows[total].sum(axis=1), ".0f", name=f"{part} %", times=100, where=part)
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "strategy", "profile", "cluster"),
+    columns=[*texts("judge", "dataset", "readout", n_items="items"), *map(_share, PARTS), _coefficients],
+)

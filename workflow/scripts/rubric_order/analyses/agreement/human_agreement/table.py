@@ -1,9 +1,9 @@
 """Agreement with human scores."""
 
-import numpy as np
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, flags, intervals
+from rubric_order.tables.columns import Estimated, Flags, each_row, estimates, texts
+from rubric_order.tables.spec import Rows, Table, same, taken
 
 CAPTION = (
     "Agreement of each item's mean score with its human score: Pearson's r, Spearman's rho, Kendall's tau-b, and kappa "
@@ -21,47 +21,24 @@ CAPTION = (
     "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 QUANTITIES = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b", "kappa": "kappa"}
-WITHOUT_NOISE = ["pearson_corrected", "human_reliability"]
 TOLD, NOT_TOLD = "told apart", "raters not told apart"  # the latter is a flag of the statistic
 KEYS = ["judge", "dataset", "criterion", "strategy", "readout", "cluster"]
-COUNTS = ["n_items", "n_clusters", "n_reads", "n_failed"]
-ENDS = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
-BOUNDS = {"pearson_bound_low": "bound_low", "pearson_bound_high": "bound_high"}
+BOUNDS = taken("pearson", bound_low="pearson_bound_low", bound_high="pearson_bound_high")
+VALUES = [same("n_items", "n_clusters", "n_reads", "n_failed"), *QUANTITIES, "pearson_corrected", "human_reliability"]
+VALUES += [BOUNDS, taken("pearson_corrected", flag="raters")]
 
 
-def table(
-    human_agreement: pd.DataFrame, *, study: str, n: int, profile: str = "default", cluster: str = "group"
-) -> pd.DataFrame:
-    """One row a judge, dataset, criterion, strategy and readout, see `human_agreement.estimate`.
-
-    Args:
-        cluster: ``item`` or ``group``: what the jackknife leaves out.
-    """
-    chosen = human_agreement.query("study == @study and profile == @profile and n == @n and cluster == @cluster")
-    rows = []
-    for key, block in chosen.groupby(KEYS, sort=False):
-        of = block.set_index("quantity")
-        row = dict(zip(KEYS, key, strict=True)) | of.iloc[0][COUNTS].to_dict()
-        for quantity in QUANTITIES:
-            row |= {f"{quantity}{end}": of.at[quantity, column] for end, column in ENDS.items()}
-        for quantity in WITHOUT_NOISE:
-            ends = [f"{quantity}{end}" for end in ("", "_low", "_high")]
-            values = of.loc[quantity, ["estimate", "ci_low", "ci_high"]] if quantity in of.index else [np.nan] * 3
-            row |= dict(zip(ends, values, strict=True))
-        row["raters"] = (of.at["pearson_corrected", "flag"] or TOLD) if "pearson_corrected" in of.index else np.nan
-        rows.append(row | {name: of.at["pearson", column] for name, column in BOUNDS.items()})
-    estimates = [f"{quantity}{end}" for quantity in QUANTITIES for end in ENDS]
-    estimates += [f"{quantity}{end}" for quantity in WITHOUT_NOISE for end in ("", "_low", "_high")]
-    return pd.DataFrame(rows, columns=[*KEYS, *COUNTS, *estimates, *BOUNDS, "raters"])
+def _told_apart(human_agreement: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset, criterion, strategy and readout, with bounds of Pearson's r."""
+    return human_agreement.assign(flag=human_agreement["flag"].fillna("").replace("", TOLD))
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Every row with its intervals; bounds are left to the CSV file."""
-    printed = rows[["judge", "dataset", "criterion", "strategy"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["items"] = rows["n_items"]
-    printed["failed reads"] = rows["n_failed"]
-    printed = printed.assign(**{title: intervals(rows, quantity, form=".2f") for quantity, title in QUANTITIES.items()})
-    written = intervals(rows, "pearson_corrected", form=".2f")
-    printed["r without rater noise"] = np.where(rows["pearson_corrected"].isna(), "", written)
-    return printed.assign(flag=flags(rows["n_clusters"], np.where(rows["raters"] == NOT_TOLD, NOT_TOLD, "")))
+TABLE = Table(
+    rows=Rows(_told_apart, "study", "n", "profile", "cluster", keys=KEYS, values=VALUES),
+    columns=[
+        *texts("judge", "dataset", "criterion", "strategy", "readout", n_items="items", n_failed="failed reads"),
+        *estimates(".2f", **QUANTITIES),
+        Estimated("pearson_corrected", ".2f", name="r without rater noise", missing=""),
+        Flags(others=[each_row(lambda row: NOT_TOLD if row["raters"] == NOT_TOLD else "")]),
+    ],
+)

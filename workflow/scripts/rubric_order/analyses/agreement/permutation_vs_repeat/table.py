@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-from rubric_order.base.keys import EVERY
-from rubric_order.tables import PARTS, READOUT_NAMES, flags, from_strategy, intervals, numbers, widen
+from rubric_order.base.keys import EVERY, STRATEGIES
+from rubric_order.tables.columns import Column, Estimated, Flags, Number, each_row, texts, there
+from rubric_order.tables.spec import PARTS, Rows, Table, estimate, from_strategy, same, select, wide
 
 CAPTION = (
     "Correlation of each item's mean score with its human score when it is read in several orderings ({strategy}) and "
@@ -17,59 +18,52 @@ CAPTION = (
     "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
-QUANTITIES = {"pearson": "Pearson r", "spearman": "Spearman rho"}
 
 
-def table(
+def _rows(
     human_agreement: pd.DataFrame,
     strategy_comparison: pd.DataFrame,
     *,
-    study: str,
-    n: int,
     strategy: str = "balanced",
     baseline: str = "fixed",
-    profile: str = "default",
-    cluster: str = "group",
 ) -> pd.DataFrame:
     """One row a judge, dataset and readout: both correlations under either strategy, and their differences.
 
     Args:
-        human_agreement: see `human_agreement.estimate`.
-        strategy_comparison: see `strategy_comparison.estimate`, which has each pair once, in either order.
         strategy, baseline: the strategies to compare; differences are the first less the second.
-        cluster: ``item`` or ``group``: what counts as the sample.
     """
-    reads = f"study == @study and profile == @profile and n == @n and cluster == @cluster and criterion == '{EVERY}'"
-    pair = human_agreement.query(f"{reads} and strategy in [@strategy, @baseline]")
-    pair = pair.assign(quantity=pair["quantity"] + "_" + pair["strategy"])
-    difference = from_strategy(strategy_comparison.query(reads), strategy).query("baseline == @baseline")
-    difference = difference.assign(
-        quantity=difference["quantity"].replace({quantity: f"{quantity}_difference" for quantity in QUANTITIES})
-    )
-    quantities = [f"{quantity}_{which}" for quantity in QUANTITIES for which in (strategy, baseline, "difference")]
-    quantities += [part for part in PARTS if (difference["quantity"] == part).any()]
-    columns = [*KEYS, "quantity", "estimate", "ci_low", "ci_high"]
-    items = (
-        difference.groupby(KEYS, sort=False)[["n_items", "n_clusters", "same_repeats", "flag"]].first().reset_index()
-    )
-    items["flag"] = items["flag"].replace("", None)
-    return items.merge(widen(pd.concat([pair[columns], difference[columns]]), KEYS, quantities), on=KEYS)
+    agreement = select(human_agreement, criterion=EVERY)
+    differences = select(from_strategy(select(strategy_comparison, criterion=EVERY), strategy), baseline=baseline)
+    rows = wide(differences, KEYS, [same("n_items", "n_clusters", "same_repeats", "flag")])
+    rows["flag"] = rows["flag"].replace("", None)
+    for of in ("pearson", "spearman"):
+        both = [estimate(of, f"{of}_{name}", strategy=name) for name in (strategy, baseline)]
+        rows = rows.merge(wide(agreement, KEYS, both), on=KEYS)
+        rows = rows.merge(wide(differences, KEYS, [estimate(of, f"{of}_difference")]), on=KEYS)
+    parts = [part for part in PARTS if (differences["quantity"] == part).any()]
+    return rows.merge(wide(differences, KEYS, parts), on=KEYS)
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of the earlier version of Xu et al., Table 2."""
-    printed = rows[["judge", "dataset"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["items"] = rows["n_items"]
-    suffixes = [column.removeprefix("pearson_") for column in rows if column.startswith("pearson_")]
-    strategies = [name for name in suffixes if not name.endswith(("_low", "_high")) and name != "difference"]
-    for quantity, title in QUANTITIES.items():
-        for strategy in strategies:
-            printed[f"{strategy} {title}"] = numbers(rows[f"{quantity}_{strategy}"], form=".2f")
-        printed[f"difference {title}"] = intervals(rows, f"{quantity}_difference", form="+.3f")
-        if quantity == "pearson" and "order" in rows:
-            marks = ["" if pd.isna(flag) else "†" for flag in rows["flag"]]
-            printed[f"difference {title}"] += marks
-            printed["of it order"] = intervals(rows, "order", form="+.3f")
-            printed["of it averaging"] = numbers(rows["averaging"] - rows["averaging_baseline"], form="+.3f")
-    return printed.assign(flag=flags(rows["n_clusters"]))
+def _correlation(of: str, title: str) -> list[Column]:
+    """A correlation under each strategy, as in the earlier version of Xu et al., Table 2, and its difference."""
+    names = {f"{of}_{name}": f"{name} {title}" for name in STRATEGIES}
+    marks = each_row(lambda row: "†" if of == "pearson" and "order" in row and pd.notna(row["flag"]) else "")
+    difference = Estimated(f"{of}_difference", "+.3f", name=f"difference {title}", marks=marks)
+    return [*(Number(name, ".2f", name=head, when=there(name)) for name, head in names.items()), difference]
+
+
+def _averaging(rows: pd.DataFrame) -> pd.Series:
+    return rows["averaging"] - rows["averaging_baseline"]
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "profile", "cluster"),
+    columns=[
+        *texts("judge", "dataset", "readout", n_items="items"),
+        *_correlation("pearson", "Pearson r"),
+        Estimated("order", "+.3f", name="of it order", when=there("order")),
+        Number(_averaging, "+.3f", name="of it averaging", when=there("order")),
+        *_correlation("spearman", "Spearman rho"),
+        Flags(),
+    ],
+)

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, intervals, numbers, widen
+from rubric_order.tables.columns import SIGNIFICANT, Estimated, Flags, Number, Row, each_row, estimates, stars, texts
+from rubric_order.tables.spec import Rows, Table, estimate, same, select, taken, wide
 
 CAPTION = (
     "How much the ranking of a prompt's candidates changes from {strategy} to {other}, with the columns of Xu et al. "
@@ -24,63 +25,64 @@ CAPTION = (
     "90% of simulated studies. The CSV file has the shares of pairs that are reversed and tied."
 )
 KEYS = ["judge", "dataset", "readout", "strategy", "other"]
-QUANTITIES = ("kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_pairs")
+QUANTITIES = ["kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_pairs"]
 TESTED = ("kendall_tau_b", "top1_flip")
-STRATEGIES = ("one", "other")  # their names where a table has no rows
 COMPARISONS = ("between", "between_halves", "within_strategy", "within_other", "excess")
+PAIRS = [(comparison, quantity) for comparison in COMPARISONS for quantity in QUANTITIES]
+PAIRS.insert(3, ("between", "top1_random"))
+ESTIMATES = [estimate(quantity, f"{of}_{quantity}", comparison=of) for of, quantity in PAIRS]
 
 
-def table(
-    rank_reversal: pd.DataFrame, *, study: str, strategy: str, other: str, n: int, profile: str = "default"
-) -> pd.DataFrame:
+def _rows(rank_reversal: pd.DataFrame, *, strategy: str, other: str) -> pd.DataFrame:
     """One row a judge, dataset and readout: every comparison and quantity with its interval.
 
     `n_groups` is that of the comparison and quantity with the fewest, of those that are defined.
 
     Args:
-        rank_reversal: see `rank_reversal.estimate`.
         strategy, other: the strategies to compare; the statistics have each pair once, in either order.
     """
-    chosen = rank_reversal.query("study == @study and profile == @profile and n == @n")
-    chosen = chosen[chosen["strategy"].isin([strategy, other]) & chosen["other"].isin([strategy, other])]
-    chosen = chosen.assign(quantity=chosen["comparison"] + "_" + chosen["quantity"])
-    quantities = [f"{comparison}_{quantity}" for comparison in COMPARISONS for quantity in QUANTITIES]
-    told = chosen.assign(n_groups=chosen["n_groups"].where(chosen["n_defined"] > 0)).groupby(KEYS, sort=False)
-    counts = told.agg(n_prompts=("n_prompts", "first"), n_groups=("n_groups", "min")).reset_index()
-    counts["n_groups"] = counts["n_groups"].fillna(0).astype(int)
-    excess = chosen[chosen["comparison"] == "excess"].groupby(KEYS)["independent"].first()
-    quantities.insert(quantities.index("between_top1_tie") + 1, "between_top1_random")
-    rows = counts.merge(widen(chosen, KEYS, quantities), on=KEYS).set_index(KEYS)
-    rows["independent"] = excess.reindex(rows.index)
-    for name in TESTED:
-        tests = chosen[chosen["quantity"] == f"excess_{name}"].set_index(KEYS)
-        for column in ("p", "p_holm", "p_bh", "p_noise"):
-            rows[f"excess_{name}_{column}"] = tests[column].reindex(rows.index)
-    return rows.reset_index()
+    chosen = select(rank_reversal, strategy=[strategy, other], other=[strategy, other])
+    n_groups = chosen["n_groups"].where(chosen["n_defined"] > 0).groupby([chosen[key] for key in KEYS]).min()
+    values = [same("n_prompts"), n_groups.fillna(0).astype(int), *ESTIMATES]
+    excess = {name: {"comparison": "excess", "quantity": name} for name in TESTED}
+    values.append(taken(excess["kendall_tau_b"], "independent"))
+    for name, where in excess.items():
+        values.append(taken(where, "p", "p_holm", "p_bh", "p_noise", prefix=f"excess_{name}_"))
+    return wide(chosen, KEYS, values)
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of Xu et al. (2026), Table 7, with ties and noise beside them."""
-    printed = rows[["judge", "dataset"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["prompts"] = rows["n_prompts"]
-    flips = {"form": ".1f", "times": 100}
-    printed["tau"] = intervals(rows, "between_kendall_tau_b", form=".2f")
-    printed["flips %"] = intervals(rows, "between_top1_flip", **flips)
-    printed["ties %"] = intervals(rows, "between_top1_tie", **flips)
-    printed["with ties %"] = intervals(rows, "between_top1_random", **flips)
-    of_both = zip(COMPARISONS[2:4], [*rows["strategy"].head(1), *rows["other"].head(1)] or STRATEGIES, strict=True)
-    for part, strategy in of_both:
-        printed[f"noise: tau, {strategy}"] = numbers(rows[f"{part}_kendall_tau_b"], form=".2f")
-        printed[f"noise: flips %, {strategy}"] = numbers(rows[f"{part}_top1_flip"], **flips)
-    for name, title, options in (
-        ("kendall_tau_b", "excess: tau", {"form": "+.3f"}),
-        ("top1_flip", "excess: flips %", {"form": "+.1f", "times": 100}),
-    ):
-        marks = ["*" if pd.notna(holm) and holm < SIGNIFICANT else "" for holm in rows[f"excess_{name}_p_holm"]]
-        excess = intervals(rows, f"excess_{name}", **options)
-        printed[title] = [value + mark for value, mark in zip(excess, marks, strict=True)]
-    least = ["excess at least" if independent is False else "" for independent in rows["independent"]]
-    unequal = (rows[[f"excess_{name}_p_noise" for name in TESTED]] < SIGNIFICANT).any(axis=1)
-    printed["flag"] = flags(rows["n_groups"], unequal.map({True: "unequal noise", False: ""}), least)
-    return printed
+def _noise(rows: pd.DataFrame) -> list[Number]:
+    one, other = rows[["strategy", "other"]].iloc[0] if len(rows) else ("one", "other")
+    return [
+        Number("within_strategy_kendall_tau_b", ".2f", name=f"noise: tau, {one}"),
+        Number("within_strategy_top1_flip", ".1f", name=f"noise: flips %, {one}", times=100),
+        Number("within_other_kendall_tau_b", ".2f", name=f"noise: tau, {other}"),
+        Number("within_other_top1_flip", ".1f", name=f"noise: flips %, {other}", times=100),
+    ]
+
+
+def _unequal(row: Row) -> str:
+    return "unequal noise" if any(row[f"excess_{name}_p_noise"] < SIGNIFICANT for name in TESTED) else ""
+
+
+def _least(row: Row) -> str:
+    return "excess at least" if row["independent"] is False else ""
+
+
+def _excess(name: str, form: str, head: str, times: float = 1) -> Estimated:
+    return Estimated(f"excess_{name}", form, name=head, times=times, marks=stars(f"excess_{name}_p_holm"))
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "profile"),
+    columns=[
+        *texts("judge", "dataset", "readout", n_prompts="prompts"),
+        Estimated("between_kendall_tau_b", ".2f", name="tau"),
+        *estimates(".1f", between_top1_flip="flips %", between_top1_tie="ties %", times=100),
+        Estimated("between_top1_random", ".1f", name="with ties %", times=100),
+        _noise,
+        _excess("kendall_tau_b", "+.3f", "excess: tau"),
+        _excess("top1_flip", "+.1f", "excess: flips %", 100),
+        Flags("n_groups", [each_row(_unequal), each_row(_least)]),
+    ],
+)

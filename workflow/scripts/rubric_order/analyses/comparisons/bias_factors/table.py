@@ -1,8 +1,7 @@
 """Factors that consistency and fairness of comparisons depend on, as Shi et al. print them."""
 
-import pandas as pd
-
-from rubric_order.tables import numbers
+from rubric_order.tables.columns import Number, Text, numbers, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "What position consistency and preference fairness depend on, after Shi et al. (Judging the Judges, Tables 3 to "
@@ -13,30 +12,19 @@ CAPTION = (
     "other judges. Cells are taken as independent, as there; they share questions, so that small differences of AIC "
     "tell little. Of lengths, those of the candidates' texts are a term where they are known."
 )
-KEYS = ["profile", "dataset", "outcome", "gap"]
 OUTCOME_NAMES = {"position_consistency": "PC", "preference_fairness": "PF"}
+VALUES = ["profile", "dataset", "outcome", "gap", "removed", "df", "sum_of_squares", "rss", "aic", "n_cells"]
 
-
-def table(bias_factors: pd.DataFrame, *, study: str) -> pd.DataFrame:
-    """One row a dataset (``all``: all of them), outcome, kind of quality gap, and removed term.
-
-    Args:
-        bias_factors: see `bias_factors.estimate`.
-        study: whose reads.
-    """
-    columns = [*KEYS, "removed", "df", "sum_of_squares", "rss", "aic", "n_cells"]
-    return bias_factors.loc[bias_factors["study"] == study, columns].reset_index(drop=True)
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of the paper."""
-    printed = rows[["dataset"]].copy()
-    printed["outcome"] = rows["outcome"].map(OUTCOME_NAMES)
-    printed["quality gap"] = rows["gap"]
-    printed["removed"] = rows["removed"].str.replace("_", " ")
-    printed["DF"] = rows["df"]
-    printed["sum of squares"] = numbers(rows["sum_of_squares"], form=".3f")
-    printed["RSS"] = numbers(rows["rss"], form=".3f")
-    printed["AIC"] = numbers(rows["aic"], form=".1f")
-    printed["cells"] = rows["n_cells"]
-    return printed
+TABLE = Table(
+    rows=Rows("bias_factors", "study", columns=VALUES),
+    columns=[
+        *texts("dataset"),
+        Text("outcome", names=OUTCOME_NAMES),
+        *texts(gap="quality gap"),
+        Text("removed", spaced=True),
+        *texts(df="DF"),
+        *numbers(".3f", sum_of_squares="sum of squares", rss="RSS"),
+        Number("aic", ".1f", name="AIC"),
+        *texts(n_cells="cells"),
+    ],
+)

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import numbers
+from rubric_order.tables.columns import Number, numbers, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "Comparisons that judges disagree about most, hardest first. Disagreement: judges that deviate from the commonest "
@@ -11,28 +12,23 @@ CAPTION = (
     "Judges), Appendix C.2: such comparisons have close candidates and much position bias. Which comparisons stand "
     "here is partly chance, the more so with few judges."
 )
-COLUMNS = ["dataset", "benchmark", "profile", "strategy", "n", "unit_id", "task", "candidate"]
-COLUMNS += ["disagreement", "n_judges", "consistent", "win_rate", "gap"]
+VALUES = ["dataset", "benchmark", "profile", "strategy", "n", "unit_id", "task", "candidate"]
+VALUES += ["disagreement", "n_judges", "consistent", "win_rate", "gap"]
 
 
-def table(hard_instances: pd.DataFrame, *, study: str, most: int) -> pd.DataFrame:
-    """The first comparisons of each benchmark by disagreement.
-
-    Args:
-        hard_instances: see `hard_instances.estimate`.
-        study: whose reads. most: rows of each benchmark.
-    """
-    chosen = hard_instances[hard_instances["study"] == study]
-    chosen = chosen.sort_values(
-        ["benchmark", "disagreement", "consistent", "unit_id"], ascending=[True, False, True, True], kind="stable"
-    )
-    return chosen.groupby(["benchmark", "dataset", "n"], sort=False).head(most)[COLUMNS].reset_index(drop=True)
+def _rows(hard_instances: pd.DataFrame, *, most: int) -> pd.DataFrame:
+    """The first comparisons of each benchmark by disagreement, at most so many."""
+    order = {"benchmark": True, "disagreement": False, "consistent": True, "unit_id": True}
+    rows = hard_instances.sort_values([*order], ascending=[*order.values()], kind="stable")
+    return rows.groupby(["benchmark", "dataset", "n"], sort=False).head(most)
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    printed = rows[["benchmark", "unit_id", "task"]].rename(columns={"unit_id": "comparison"})
-    printed["disagreement"] = numbers(rows["disagreement"], form=".1f")
-    printed["of judges"] = rows["n_judges"]
-    printed["consistent"] = numbers(rows["consistent"], form=".2f")
-    printed["win rate"] = numbers(rows["win_rate"], form=".2f")
-    return printed
+TABLE = Table(
+    rows=Rows(_rows, "study", columns=VALUES),
+    columns=[
+        *texts("benchmark", unit_id="comparison", task="task"),
+        Number("disagreement", ".1f"),
+        *texts(n_judges="of judges"),
+        *numbers(".2f", "consistent", win_rate="win rate"),
+    ],
+)

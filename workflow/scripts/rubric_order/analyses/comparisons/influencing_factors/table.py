@@ -3,6 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
+from rubric_order.tables.columns import Number, Row, Text, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "Factors of position bias in comparisons, after Shi et al. (Judging the Judges, Table 1), and at which level each "
@@ -24,35 +26,24 @@ FACTORS = {
     "task": (("task",), "task"),
 }
 OUTCOMES = {"position_consistency": "PC", "preference_fairness": "PF"}
-
-
 SETTING = ["strategy", "n"]
 
 
-def table(bias_factors: pd.DataFrame, *, study: str, gap: str, profile: str = "default") -> pd.DataFrame:
+def _rows(bias_factors: pd.DataFrame) -> pd.DataFrame:
     """One row a factor of each strategy and number of options: the paper's five, then candidate and task themselves.
-
-    Args:
-        bias_factors: see `bias_factors.estimate`.
-        study: whose reads. profile: of the judges. gap: which quality gap, ``own`` or ``others``.
 
     Returns:
         `strategy`, `n`, `factor`; for each of `LEVELS` ``yes``, ``yes*`` or ``no``; `significant`; and for each dataset
         and outcome `aic_DATASET_OUTCOME`, how much AIC rises without it: 0 where the search left it out, missing where
-        it was no term. The familial property is the judge: recorded and simulated judges are not of several series.
+        it was no term. `datasets` are those. The familial property is the judge: recorded and simulated judges are not
+        of several series.
     """
-    chosen = bias_factors[
-        (bias_factors["study"] == study) & (bias_factors["gap"] == gap) & (bias_factors["profile"] == profile)
-    ]
-    rows = [
-        dict(zip(SETTING, key, strict=True)) | row
-        for key, part in chosen.groupby(SETTING, sort=False)
-        for row in _factors(part)
-    ]
-    return pd.DataFrame(rows, columns=None if rows else [*SETTING, "factor", *LEVELS, "significant"])
+    settings = bias_factors.groupby(SETTING, sort=False)
+    rows = [dict(zip(SETTING, key, strict=True)) | dict(row) for key, part in settings for row in _factors(part)]
+    return pd.DataFrame(rows, columns=None if rows else [*SETTING, "factor", *LEVELS, "significant", "datasets"])
 
 
-def _factors(chosen: pd.DataFrame) -> list[dict]:
+def _factors(chosen: pd.DataFrame) -> list[Row]:
     """The factors of one strategy and number of options."""
     single = chosen[chosen["dataset"] != EVERY]
     datasets = sorted(single["dataset"].unique())
@@ -61,32 +52,35 @@ def _factors(chosen: pd.DataFrame) -> list[dict]:
         aic = block.set_index("removed")["aic"].astype(float)
         rises[dataset, outcome] = aic.drop("none") - aic["none"]
     offered = set(chosen["offered"].str.split(" ").explode())
-    rows = []
+    rows: list[Row] = []
     for factor, (levels, term) in FACTORS.items():
-        is_offered = term in offered
-        gains = {
-            f"aic_{dataset}_{short}": float(rises[dataset, outcome].get(term, 0.0)) if is_offered else float("nan")
-            for dataset in datasets
-            for outcome, short in OUTCOMES.items()
-            if (dataset, outcome) in rises
-        }
-        kept = [any(gains.get(f"aic_{name}_{short}", 0) > 0 for short in OUTCOMES.values()) for name in datasets]
-        marked = is_offered and bool(datasets) and all(kept)
+        gains = {of: float(rise.get(term, 0.0)) if term in offered else float("nan") for of, rise in rises.items()}
+        kept = [any(gains.get((name, outcome), 0) > 0 for outcome in OUTCOMES) for name in datasets]
+        marked = term in offered and bool(datasets) and all(kept)
         mark = {level: ("yes*" if marked else "yes") if level in levels else "no" for level in LEVELS}
-        rows.append({"factor": factor, **mark, "significant": _word(is_offered, marked)} | gains)
+        significant = ("yes" if marked else "no") if term in offered else "not known"
+        row = {"factor": factor, **mark, "significant": significant, "datasets": datasets}
+        rows.append(row | {_rise(*of): gain for of, gain in gains.items()})
     return rows
 
 
-def _word(known: bool, marked: bool) -> str:
-    return ("yes" if marked else "no") if known else "not known"
+def _rise(dataset: str, outcome: str) -> str:
+    return f"aic_{dataset}_{OUTCOMES[outcome]}"
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    printed = rows[[*SETTING, "factor", *LEVELS, "significant"]]
-    printed = printed.replace({"factor": {"familial_property": "judge (family)"}})
-    printed["factor"] = printed["factor"].str.replace("_", " ")
-    for name in rows.columns[rows.columns.str.startswith("aic_")]:
-        dataset, _, outcome = name.removeprefix("aic_").rpartition("_")
-        values = rows[name]
-        printed[f"{dataset}, {outcome}"] = [f"{value:+.1f}" if pd.notna(value) else "" for value in values]
-    return printed
+def _rises(rows: pd.DataFrame) -> list[Number]:
+    of = [(dataset, outcome) for dataset in rows["datasets"].explode().dropna().unique() for outcome in OUTCOMES]
+    heads = {_rise(dataset, outcome): f"{dataset}, {OUTCOMES[outcome]}" for dataset, outcome in of}
+    return [Number(name, "+.1f", name=head, missing="") for name, head in heads.items() if name in rows]
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "gap", "profile"),
+    columns=[
+        *texts(*SETTING),
+        Text("factor", names={"familial_property": "judge (family)"}, spaced=True),
+        *texts(*LEVELS, "significant"),
+        _rises,
+    ],
+    hidden=["datasets"],
+)

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import intervals, widen, with_flags_of
+from rubric_order.tables.columns import Estimated, Text, estimates, texts
+from rubric_order.tables.spec import ENDS, Rows, Table, select, taken, wide, with_flags_of
 
 CAPTION = (
     "Judges that compare the same candidates, with {bootstrap[confidence]:.0%} intervals over questions. Agreement: "
@@ -16,42 +17,35 @@ CAPTION = (
 )
 KEYS = ["dataset", "benchmark", "profile", "strategy", "n", "judge", "other"]
 QUANTITIES = ["agreement", "agreement_decided", "kappa", "position_consistency", "preference_fairness", "first_last"]
-QUANTITIES += ["mean_consistency"]
+COUNTED = {"quantity": ["agreement", "position_consistency", "mean_consistency"]}
 
 
-def table(judge_agreement: pd.DataFrame, *, study: str) -> pd.DataFrame:
-    """One row a pair of judges, one of their majority, and one of all.
-
-    Args:
-        judge_agreement: see `judge_agreement.estimate`.
-        study: whose reads.
-    """
-    chosen = judge_agreement[(judge_agreement["study"] == study) & judge_agreement["level"].isna()]
-    rows = widen(chosen, KEYS, QUANTITIES)
-    sizes = chosen[chosen["quantity"].isin(["agreement", "position_consistency", "mean_consistency"])]
-    rows = rows.join(sizes.set_index(KEYS)[["n_judges", "n_values", "n_clusters", "flag"]], on=KEYS)
-    return rows.assign(flag=with_flags_of(rows, chosen[chosen["quantity"] == "first_last"], KEYS, "beta:"))
+def _rows(judge_agreement: pd.DataFrame) -> pd.DataFrame:
+    """One row a pair of judges, one of their majority, and one of all."""
+    chosen = select(judge_agreement, level=None)
+    counts = taken(COUNTED, "n_judges", "n_values", "n_clusters", "flag")
+    rows = wide(chosen, KEYS, [*QUANTITIES, "mean_consistency", counts])
+    return rows.assign(flag=with_flags_of(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    printed = rows[["benchmark"]].copy()
-    labels = {EVERY: "all, mean"}
-    printed["judge"] = rows["judge"].replace(labels)
-    printed["other judge"] = rows["other"]
-    for quantity, head, form in (
-        ("agreement", "agreement", ".3f"),
-        ("agreement_decided", "decided", ".3f"),
-        ("kappa", "kappa", ".2f"),
-        ("position_consistency", "PC", ".3f"),
-        ("preference_fairness", "PF", "+.3f"),
-        ("first_last", "beta", "+.2f"),
-    ):
-        values = rows.copy()
-        if quantity == "position_consistency":  # of all the mean of the single ones
-            for end in ("", "_low", "_high"):
-                values[quantity + end] = values[quantity + end].fillna(values[f"mean_consistency{end}"])
-        printed[head] = [text if text != "undefined" else "" for text in intervals(values, quantity, form=form)]
-    printed["judges"] = rows["n_judges"]
-    printed["prompts"] = rows["n_values"]
-    printed["flag"] = rows["flag"]
-    return printed
+def _with_mean(rows: pd.DataFrame) -> pd.DataFrame:
+    """The mean consistency of the single judges in place of that of all of them."""
+    ends = {f"position_consistency{end}": f"mean_consistency{end}" for end in ENDS.values()}
+    return rows.assign(**{name: rows[name].fillna(rows[mean]) for name, mean in ends.items()})
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study"),
+    columns=[
+        *texts("benchmark"),
+        Text("judge", names={EVERY: "all, mean"}),
+        *texts(other="other judge"),
+        *estimates(".3f", "agreement", agreement_decided="decided", missing=""),
+        Estimated("kappa", ".2f", missing=""),
+        Estimated("position_consistency", name="PC", missing=""),
+        Estimated("preference_fairness", "+.3f", name="PF", missing=""),
+        Estimated("first_last", "+.2f", name="beta", missing=""),
+        *texts(n_judges="judges", n_values="prompts", flag="flag"),
+    ],
+    printed=_with_mean,
+)

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import intervals
+from rubric_order.tables.columns import Estimated, Text, numbers, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "Judges of comparisons less one other judge, over the comparisons that both have decided in all orders, with "
@@ -11,45 +12,32 @@ CAPTION = (
     "often the judge's own family wins under it than under the other judge, on the same prompts. It is a difference of "
     "two judges: it also arises where the other judge likes the family less, or is less able."
 )
-KEYS = ["profile", "dataset", "benchmark", "strategy", "n", "task", "judge", "other", "quantity"]
-NAMES = {
-    "position_consistency": "PC",
-    "preference_fairness": "PF",
-    "self_preference": "own family's wins",
-}
+VALUES = ["profile", "dataset", "benchmark", "strategy", "n", "task", "judge", "other", "quantity"]
+VALUES += ["estimate", "ci_low", "ci_high", "of_judge", "of_other", "n_values", "n_clusters", "flag"]
+SELF_PREFERENCE = "self_preference"
+NAMES = {"position_consistency": "PC", "preference_fairness": "PF", SELF_PREFERENCE: "own family's wins"}
 
 
-def table(judges_compared: pd.DataFrame, *, study: str, reference: str | None) -> pd.DataFrame:
+def _rows(judges_compared: pd.DataFrame, *, reference: str | None) -> pd.DataFrame:
     """One row a judge, benchmark, task and quantity.
 
     Args:
-        judges_compared: see `judges_compared.estimate`.
-        study: whose reads.
         reference: the judge that others are compared with; None for the first one in config of each benchmark.
             Self-preference is shown against all others.
     """
-    chosen = judges_compared[judges_compared["study"] == study]
-    keys = ["benchmark", "dataset"]
-    paired = chosen[chosen["quantity"] != "self_preference"]
-    first = paired.groupby(keys, sort=False)["judge"].first()
-    wanted = pd.Series(
-        [first.get(key) for key in zip(chosen["benchmark"], chosen["dataset"], strict=True)], chosen.index
-    )
-    if reference is not None:
-        wanted[:] = reference
-    kept = chosen[(chosen["other"] == wanted) | (chosen["quantity"] == "self_preference")]
-    values = ["estimate", "ci_low", "ci_high", "of_judge", "of_other", "n_values", "n_clusters", "flag"]
-    return kept[[*KEYS, *values]].reset_index(drop=True)
+    alone, keys = judges_compared["quantity"] == SELF_PREFERENCE, ["benchmark", "dataset"]
+    first = judges_compared[~alone].groupby(keys)["judge"].first().rename("first")
+    others = judges_compared[keys].join(first, on=keys)["first"] if reference is None else reference
+    return judges_compared[(judges_compared["other"] == others) | alone]
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    printed = rows[["benchmark", "task", "judge"]].copy()
-    printed["other judge"] = rows["other"]
-    printed["quantity"] = rows["quantity"].map(NAMES)
-    named = rows.rename(columns={"estimate": "value", "ci_low": "value_low", "ci_high": "value_high"})
-    printed["difference"] = intervals(named, "value", form="+.3f")
-    printed["of the judge"] = [f"{value:.3f}" if pd.notna(value) else "" for value in rows["of_judge"]]
-    printed["of the other"] = [f"{value:.3f}" if pd.notna(value) else "" for value in rows["of_other"]]
-    printed["comparisons"] = rows["n_values"]
-    printed["flag"] = rows["flag"]
-    return printed
+TABLE = Table(
+    rows=Rows(_rows, "study", columns=VALUES),
+    columns=[
+        *texts("benchmark", "task", "judge", other="other judge"),
+        Text("quantity", names=NAMES),
+        Estimated("estimate", "+.3f", name="difference"),
+        *numbers(".3f", of_judge="of the judge", of_other="of the other", missing=""),
+        *texts(n_values="comparisons", flag="flag"),
+    ],
+)

@@ -1,9 +1,8 @@
 """Effect of the lengths of texts on the verdicts of judges that compare pairs."""
 
-import pandas as pd
-
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import READOUT_NAMES, intervals, widen
+from rubric_order.tables.columns import Estimated, Text, estimates, texts
+from rubric_order.tables.spec import Rows, Table, Value, taken
 
 CAPTION = (
     "Length and the verdicts of judges that compare pairs, with {bootstrap[confidence]:.0%} intervals over groups. "
@@ -23,40 +22,21 @@ CAPTION = (
     "verdicts leave no finite number."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "varied", "readout"]
-QUANTITIES = ["length", "length_two_steps", "length_given_people", "length_doubling", "first_place", "correlation"]
-QUANTITIES += ["longer_wins", "longer_wins_of_people", "padding", "padding_share"]
+VALUES: list[Value] = ["length", "length_two_steps", "length_given_people", "length_doubling"]
+VALUES += ["first_place", "correlation", "longer_wins", "longer_wins_of_people", "padding", "padding_share"]
+VALUES += [taken({"quantity": ["length", "padding"]}, n_pairs="n_pairs", n_clusters="n_groups", flag="flag")]
 
-
-def table(length_control: pd.DataFrame, *, study: str) -> pd.DataFrame:
-    """One row a judge, dataset, condition (``padding``: the padded ones beside the baseline) and readout.
-
-    Args:
-        length_control: see `length_control.estimate`.
-        study: whose reads.
-    """
-    chosen = length_control[(length_control["study"] == study) & (length_control["candidate"] == EVERY)]
-    rows = widen(chosen, KEYS, QUANTITIES)
-    sizes = chosen[chosen["quantity"].isin(["length", "padding"])].set_index(KEYS)[["n_pairs", "n_clusters", "flag"]]
-    return rows.join(sizes.rename(columns={"n_clusters": "n_groups"}), on=KEYS)
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    printed = rows[["judge", "benchmark"]].copy()
-    printed["condition"] = rows["varied"].str.replace("_", " ")
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["length"] = _known(rows, "length", "+.2f")
-    printed["given people"] = _known(rows, "length_given_people", "+.2f")
-    printed["doubling"] = _known(rows, "length_doubling", "+.2f")
-    printed["r"] = _known(rows, "correlation", "+.2f")
-    printed["longer wins"] = _known(rows, "longer_wins", ".2f")
-    printed["of people"] = _known(rows, "longer_wins_of_people", ".2f")
-    printed["padding"] = _known(rows, "padding", "+.2f")
-    printed["padding, share"] = _known(rows, "padding_share", "+.3f")
-    printed["pairs"] = rows["n_pairs"]
-    printed["flag"] = rows["flag"]
-    return printed
-
-
-def _known(rows: pd.DataFrame, name: str, form: str) -> list[str]:
-    """Estimates with intervals; nothing where a row is not about the quantity."""
-    return [text if text != "undefined" else "" for text in intervals(rows, name, form=form)]
+TABLE = Table(
+    rows=Rows("length_control", "study", where={"candidate": EVERY}, keys=KEYS, values=VALUES),
+    columns=[
+        *texts("judge", "benchmark"),
+        Text("varied", name="condition", spaced=True),
+        *texts("readout"),
+        *estimates("+.2f", "length", length_given_people="given people", length_doubling="doubling", missing=""),
+        Estimated("correlation", "+.2f", name="r", missing=""),
+        *estimates(".2f", longer_wins="longer wins", longer_wins_of_people="of people", missing=""),
+        Estimated("padding", "+.2f", missing=""),
+        Estimated("padding_share", "+.3f", name="padding, share", missing=""),
+        *texts(n_pairs="pairs", flag="flag"),
+    ],
+)

@@ -2,7 +2,9 @@
 
 import pandas as pd
 
-from rubric_order.tables import intervals, widen
+from rubric_order.base.keys import EVERY
+from rubric_order.tables.columns import Estimated, Text, estimates, texts, varied
+from rubric_order.tables.spec import Rows, Table, Value, taken, wide
 
 CAPTION = (
     "Win rates of candidates over the candidates that they are compared with, a tie as a half, and the same at a "
@@ -14,33 +16,26 @@ CAPTION = (
     "that are longer lose by it too."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "readout", "candidate"]
-QUANTITIES = ["win_rate", "win_rate_controlled", "difference"]
+CONTROLLED = "win_rate_controlled"
+VALUES: list[Value] = ["win_rate", CONTROLLED, "difference"]
+VALUES += [taken(CONTROLLED, n_pairs="n_reads", n_clusters="n_groups", flag="flag")]
 
 
-def table(length_control: pd.DataFrame, *, study: str, varied: str) -> pd.DataFrame:
-    """One row a judge, dataset, readout and candidate, the best without length first.
-
-    Args:
-        length_control: see `length_control.estimate`.
-        study: whose reads. varied: their condition.
-    """
-    chosen = length_control.query("study == @study and varied == @varied and candidate != 'all'")
-    rows = widen(chosen, KEYS, QUANTITIES)
-    sizes = chosen[chosen["quantity"] == "win_rate_controlled"].set_index(KEYS)[["n_pairs", "n_clusters", "flag"]]
-    rows = rows.join(sizes.rename(columns={"n_pairs": "n_reads", "n_clusters": "n_groups"}), on=KEYS)
-    first = KEYS[:-1]
-    places = rows.groupby(first, sort=False).ngroup()
-    return rows.assign(place=places).sort_values(
-        ["place", "win_rate_controlled"], ascending=[True, False], ignore_index=True
-    )[[*rows]]
+def _rows(length_control: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset, readout and candidate, the best without length first."""
+    rows = wide(length_control[length_control["candidate"] != EVERY], KEYS, VALUES)
+    order = rows.assign(block=rows.groupby(KEYS[:-1], sort=False).ngroup())
+    return order.sort_values(["block", CONTROLLED], ascending=[True, False]).drop(columns="block")
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    several = ["readout"] if rows["readout"].nunique() > 1 else []
-    printed = rows[["judge", "benchmark", *several, "candidate"]].copy()
-    printed["win rate"] = intervals(rows, "win_rate")
-    printed["without length"] = intervals(rows, "win_rate_controlled")
-    printed["difference"] = intervals(rows, "difference", form="+.3f")
-    printed["reads"] = rows["n_reads"]
-    printed["flag"] = rows["flag"]
-    return printed
+TABLE = Table(
+    rows=Rows(_rows, "study", "varied"),
+    columns=[
+        *texts("judge", "benchmark"),
+        Text("readout", when=varied("readout")),
+        *texts("candidate"),
+        *estimates(".3f", win_rate="win rate", win_rate_controlled="without length"),
+        Estimated("difference", "+.3f"),
+        *texts(n_reads="reads", flag="flag"),
+    ],
+)

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import flags, intervals, numbers, widen, with_flags_of
+from rubric_order.tables.columns import UNDEFINED, Estimated, Number, Row, cell, estimates, flags, texts
+from rubric_order.tables.spec import Rows, Table, estimate, select, taken, wide, with_flags_of
 
 CAPTION = (
     "Position bias of judges that choose the best of a list, with {bootstrap[confidence]:.0%} intervals over "
@@ -20,56 +21,45 @@ CAPTION = (
     "its sign and not its size."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n"]
-QUANTITIES = ["repetition_stability", "position_consistency", "consistency_by_chance", "preference_fairness"]
-QUANTITIES += ["fairness_of_even_places", "strict_flips", "soft_flips", "error_rate", "first_last", "excess"]
-WITHOUT_INTERVAL = ("consistency_by_chance", "fairness_of_even_places")
+CHANCE, EVEN = "consistency_by_chance", "fairness_of_even_places"  # without intervals
+VALUES = ["repetition_stability", "position_consistency", taken(CHANCE, estimate=CHANCE), "preference_fairness"]
+VALUES += [taken(EVEN, estimate=EVEN), "strict_flips", "soft_flips", "error_rate", "first_last", "excess"]
+COUNTS = taken("position_consistency", n_values="n_lists", n_clusters="n_questions")
 
 
-def table(position_consistency: pd.DataFrame, *, study: str) -> pd.DataFrame:
+def _rows(position_consistency: pd.DataFrame) -> pd.DataFrame:
     """One row a judge, profile, benchmark, strategy and length of lists, over all tasks.
-
-    Args:
-        position_consistency: see `position_consistency.estimate`.
-        study: whose reads, of probe `list_order`.
 
     Returns:
         Each quantity with `_low` and `_high`; `place_1` and so on, what a position is worth, with the same. `n_lists`
         have a verdict in each order, of `n_questions` questions.
     """
-    chosen = position_consistency.query("study == @study and cluster == 'group'")
-    chosen = chosen[chosen["task"] == EVERY]
-    placed = chosen["quantity"] == "place_preference"
-    quantities = "place_" + chosen.loc[placed, "position"].astype(str)
-    places = chosen[placed].assign(quantity=quantities)
-    place_names = [f"place_{place}" for place in range(1, int(places["position"].max()) + 1)] if len(places) else []
-    rows = widen(pd.concat([chosen[~placed], places]), KEYS, [*QUANTITIES, *place_names])
-    rows = rows.drop(columns=[f"{name}_{end}" for name in WITHOUT_INTERVAL for end in ("low", "high")])
-    consistency = chosen[chosen["quantity"] == "position_consistency"].set_index(KEYS)[["n_values", "n_clusters"]]
-    sizes = consistency.rename(columns={"n_values": "n_lists", "n_clusters": "n_questions"}).astype("Int64")
-    rows = rows.join(sizes, on=KEYS).fillna({"n_lists": 0, "n_questions": 0})
-    rows["flag"] = flags(rows["n_questions"])
-    first = chosen[chosen["quantity"] == "first_last"]
-    return rows.assign(flag=with_flags_of(rows, first, KEYS, "beta:"))
+    chosen = select(position_consistency, cluster="group", task=EVERY)
+    places = range(1, chosen["n"].max() + 1) if len(chosen) else ()
+    worth = [estimate("place_preference", f"place_{place}", position=place) for place in places]
+    rows = wide(chosen, KEYS, [*VALUES, *worth, COUNTS]).fillna({"n_lists": 0, "n_questions": 0})
+    rows = rows.astype({"n_lists": "Int64", "n_questions": "Int64"}).assign(flag=flags(rows["n_questions"]))
+    return rows.assign(flag=with_flags_of(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    printed = rows[["judge", "profile", "benchmark", "strategy"]].copy()
-    printed["length"] = rows["n"]
-    printed["RS"] = intervals(rows, "repetition_stability", form=".2f")
-    printed["PC"] = intervals(rows, "position_consistency", form=".2f")
-    printed["chance"] = numbers(rows["consistency_by_chance"], form=".2f")
-    printed["PF"] = intervals(rows, "preference_fairness", form="+.2f")
-    printed["even"] = numbers(rows["fairness_of_even_places"], form="+.2f")
-    printed["two winners"] = numbers(rows["strict_flips"], form=".2f")
-    printed["positions"] = [_places(row) for _, row in rows.iterrows()]
-    printed["beta"] = intervals(rows, "first_last", form="+.2f")
-    printed["errors"] = numbers(rows["error_rate"])
-    printed["lists"] = rows["n_lists"]
-    printed["flag"] = rows["flag"]
-    return printed
-
-
-def _places(row: pd.Series) -> str:
-    """Worth of the positions of one row, with blanks between them; lists of the row may be the shorter ones."""
+def _worth(row: Row) -> str:
+    """Worth of the positions, with blanks between them; lists of a row may be the shorter ones."""
     worth = [row.get(f"place_{place}") for place in range(1, row["n"] + 1)]
-    return " ".join(f"{value:+.2f}" for value in worth) if pd.notna(worth).all() else "undefined"
+    return " ".join(f"{value:+.2f}" for value in worth) if pd.notna(worth).all() else UNDEFINED
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study"),
+    columns=[
+        *texts("judge", "profile", "benchmark", "strategy", n="length"),
+        *estimates(".2f", repetition_stability="RS", position_consistency="PC"),
+        Number(CHANCE, ".2f", name="chance"),
+        Estimated("preference_fairness", "+.2f", name="PF"),
+        Number(EVEN, "+.2f", name="even"),
+        Number("strict_flips", ".2f", name="two winners"),
+        cell("positions", _worth),
+        Estimated("first_last", "+.2f", name="beta"),
+        Number("error_rate", name="errors"),
+        *texts(n_lists="lists", flag="flag"),
+    ],
+)

@@ -1,9 +1,8 @@
 """Costs and benefits of mitigations of position bias."""
 
-import pandas as pd
-
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import intervals, numbers, widen
+from rubric_order.tables.columns import Estimated, Number, Text, each_row, estimates, known, texts, written
+from rubric_order.tables.spec import Rows, Table, Value, taken
 
 CAPTION = (
     "Mitigations of position bias beside human scores, of pairs that people tell apart and that have a verdict in "
@@ -26,19 +25,9 @@ CAPTION = (
     "of the verdict with the difference of the texts' lengths."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "task", "gap", "policy", "calls"]
-QUANTITIES = [
-    "coverage",
-    "accuracy",
-    "accuracy_ties_half",
-    "gain",
-    "correlation",
-    "win_rate_error",
-    "win_rate_noise",
-    "consistency",
-    "first_place",
-    "with_overall",
-    "length_correlation",
-]
+VALUES: list[Value] = ["coverage", "accuracy", "accuracy_ties_half", "gain", "correlation"]
+VALUES += ["win_rate_error", "win_rate_noise", "consistency", "first_place", "with_overall", "length_correlation"]
+VALUES += [taken("coverage", n_pairs="n_pairs", n_clusters="n_groups", flag="flag")]
 POLICY_NAMES = {
     "one_order": "one order",
     "random_order": "random order",
@@ -51,44 +40,24 @@ POLICY_NAMES = {
     "criteria_combined": "criteria, combined",
     "criteria_swapped": "criteria in both orders, combined",
 }
+BY_CHANCE = each_row(lambda row: f" ({written(row['win_rate_noise'])})")
 
-
-def table(mitigations: pd.DataFrame, *, study: str) -> pd.DataFrame:
-    """One row a judge, benchmark, task, range of human differences and policy.
-
-    Args:
-        mitigations: see `mitigations.estimate`.
-        study: whose reads.
-
-    Returns:
-        Each quantity with `_low` and `_high`; `n_pairs` and `n_groups` are those of all pairs of the range.
-    """
-    chosen = mitigations[mitigations["study"] == study]
-    rows = widen(chosen, KEYS, QUANTITIES)
-    sizes = chosen[chosen["quantity"] == "coverage"].set_index(KEYS)[["n_pairs", "n_clusters", "flag"]]
-    return rows.join(sizes.rename(columns={"n_clusters": "n_groups"}), on=KEYS)
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of all tasks and all differences."""
-    rows = rows[(rows["task"] == EVERY) & (rows["gap"] == EVERY)].reset_index(drop=True)
-    printed = rows[["judge", "benchmark"]].copy()
-    printed["judge"] = rows["judge"].replace({EVERY: "all, drawn"})
-    printed["policy"] = rows["policy"].map(POLICY_NAMES)
-    printed["calls"] = rows["calls"]
-    printed["decided"] = intervals(rows, "coverage")
-    printed["right"] = intervals(rows, "accuracy")
-    printed["right, a tie as half"] = intervals(rows, "accuracy_ties_half")
-    gains = intervals(rows, "gain", form="+.3f")
-    printed["gain"] = ["" if text == "undefined" else text for text in gains]
-    printed["r"] = intervals(rows, "correlation", form=".2f")
-    errors = zip(numbers(rows["win_rate_error"]), numbers(rows["win_rate_noise"]), strict=True)
-    printed["win rates (by chance)"] = [f"{error} ({noise})" for error, noise in errors]
-    printed["consistent"] = numbers(rows["consistency"])
-    printed["first position"] = numbers(rows["first_place"], form="+.3f")
-    for name, head in (("with_overall", "like overall"), ("length_correlation", "r with length")):
-        if rows[name].notna().any():
-            printed[head] = ["" if text == "undefined" else text for text in intervals(rows, name, form=".2f")]
-    printed["pairs"] = rows["n_pairs"]
-    printed["flag"] = rows["flag"]
-    return printed
+TABLE = Table(
+    rows=Rows("mitigations", "study", keys=KEYS, values=VALUES),
+    columns=[
+        Text("judge", names={EVERY: "all, drawn"}),
+        *texts("benchmark"),
+        Text("policy", names=POLICY_NAMES),
+        *texts("calls"),
+        *estimates(".3f", coverage="decided", accuracy="right", accuracy_ties_half="right, a tie as half"),
+        Estimated("gain", "+.3f", missing=""),
+        Estimated("correlation", ".2f", name="r"),
+        Number("win_rate_error", name="win rates (by chance)", marks=BY_CHANCE),
+        Number("consistency", name="consistent"),
+        Number("first_place", "+.3f", name="first position"),
+        Estimated("with_overall", ".2f", name="like overall", missing="", when=known("with_overall")),
+        Estimated("length_correlation", ".2f", name="r with length", missing="", when=known("length_correlation")),
+        *texts(n_pairs="pairs", flag="flag"),
+    ],
+    printed={"task": EVERY, "gap": EVERY},
+)

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import flags, intervals, numbers, with_flags_of
+from rubric_order.tables.columns import Estimated, Number, Text, estimates, flags, texts, varied
+from rubric_order.tables.spec import Rows, Table, Taken, estimate, select, taken, wide, with_flags_of
 
 CAPTION = (
     "Position bias of judges that compare answers, after Shi et al. (Judging the Judges, Table 2), with "
@@ -25,22 +26,34 @@ CAPTION = (
     "and beta where it is separated: only the penalty keeps it finite, and it tells of the sign and not of the size."
 )
 KEYS = ["study", "judge", "profile", "dataset", "benchmark", "strategy", "n"]
-QUANTITIES = ["repetition_stability", "position_consistency", "preference_fairness", "error_rate"]
-FURTHER = ["inconsistent_primacy", "strict_flips", "soft_flips", "same_order", "other_order", "excess"]
+EVEN = "fairness_of_even_places"
 
 
-def table(
-    position_consistency: pd.DataFrame,
-    *,
-    study: str,
-    least_stability: float,
-    most_errors: float,
-    judge_names: dict[str, str],
+def _measured(*quantities: str, **columns: str) -> list[Taken]:
+    """Estimates, the values of other columns, and intervals over groups and over what groups share."""
+    values = []
+    for quantity in quantities:
+        own = {"estimate": "", **columns, "ci_low": "_low", "ci_high": "_high"}
+        for cluster, ends in (("group", own), ("source", {"ci_low": "_source_low", "ci_high": "_source_high"})):
+            names = {column: f"{quantity}{end}" for column, end in ends.items()}
+            values.append(Taken(names, {"quantity": quantity, "cluster": cluster}))
+    return values
+
+
+MEASURES = _measured("repetition_stability", "position_consistency", "preference_fairness", sd="_sd")
+MEASURES += _measured("error_rate")
+FURTHER = _measured("inconsistent_primacy", "strict_flips", "soft_flips", "same_order", "other_order", "excess")
+FURTHER += [taken({"quantity": EVEN, "cluster": "group"}, estimate=EVEN)]
+FURTHER += [estimate("first_last", "beta", cluster="group")]
+COUNTS = taken({"quantity": "position_consistency", "cluster": "group"}, n_values="n_pairs", n_clusters="n_questions")
+
+
+def _rows(
+    position_consistency: pd.DataFrame, *, least_stability: float, most_errors: float, judge_names: dict[str, str]
 ) -> pd.DataFrame:
     """One row a judge, profile, benchmark and strategy, over all tasks.
 
     Args:
-        position_consistency: see `position_consistency.estimate`.
         least_stability, most_errors: what is marked in column `flag`.
         judge_names: what judges are called; the id stands in `judge_id`.
 
@@ -50,58 +63,32 @@ def table(
         a verdict in each order, of `n_questions` questions. `beta` is the preference for the first position over the
         last.
     """
-    chosen = position_consistency.query(f"study == @study and task == '{EVERY}'")
-    groups, sources = (chosen[chosen["cluster"] == name] for name in ("group", "source"))
-    rows = groups[KEYS].drop_duplicates().set_index(KEYS)
-    for quantity in [*QUANTITIES, *FURTHER]:
-        of_groups, of_sources = (part[part["quantity"] == quantity].set_index(KEYS) for part in (groups, sources))
-        rows[quantity] = of_groups["estimate"]
-        if quantity in QUANTITIES[:3]:
-            rows[f"{quantity}_sd"] = of_groups["sd"]
-        rows[f"{quantity}_low"], rows[f"{quantity}_high"] = of_groups["ci_low"], of_groups["ci_high"]
-        rows[f"{quantity}_source_low"] = of_sources["ci_low"]
-        rows[f"{quantity}_source_high"] = of_sources["ci_high"]
-    consistency = groups[groups["quantity"] == "position_consistency"].set_index(KEYS)
-    even = groups[groups["quantity"] == "fairness_of_even_places"].set_index(KEYS)
-    rows["fairness_of_even_places"] = even["estimate"]
-    first = groups[groups["quantity"] == "first_last"]
-    rows[["beta", "beta_low", "beta_high"]] = first.set_index(KEYS)[["estimate", "ci_low", "ci_high"]]
-    rows["n_pairs"] = consistency["n_values"].astype("Int64")
-    rows["n_questions"] = consistency["n_clusters"].astype("Int64")
-    rows = rows.reset_index()
-    rows = rows.assign(
-        n_pairs=rows["n_pairs"].fillna(0),
-        n_questions=rows["n_questions"].fillna(0),
-        judge_id=rows["judge"],
-        judge=[judge_names.get(name, name) for name in rows["judge"]],
-    )
+    chosen = select(position_consistency, task=EVERY)
+    rows = wide(chosen, KEYS, [*MEASURES, COUNTS, *FURTHER]).fillna({"n_pairs": 0, "n_questions": 0})
+    rows = rows.astype({"n_pairs": "Int64", "n_questions": "Int64"})
     unstable = ["low stability" if value < least_stability else "" for value in rows["repetition_stability"]]
     failing = ["many errors" if value > most_errors else "" for value in rows["error_rate"]]
-    rows["flag"] = flags(rows["n_questions"], unstable, failing)
-    of_beta = first.assign(judge_id=first["judge"])
-    rows["flag"] = with_flags_of(rows, of_beta, [name if name != "judge" else "judge_id" for name in KEYS], "beta:")
-    further = [name for name in rows if name.startswith((*FURTHER, "fairness_of_even_places", "beta"))]
-    measures = [name for name in rows if name.startswith((*QUANTITIES,))]
-    kept = ["judge", "benchmark", *measures, "n_pairs", "n_questions", "flag", *further]
-    return rows[[*kept, "judge_id", "profile", "dataset", "n", "study", "strategy"]]
+    rows.insert(rows.columns.get_loc("n_questions") + 1, "flag", flags(rows["n_questions"], unstable, failing))
+    rows["flag"] = with_flags_of(rows, select(chosen, cluster="group", quantity="first_last"), KEYS, "beta:")
+    rows = rows.assign(judge_id=rows["judge"], judge=[judge_names.get(name, name) for name in rows["judge"]])
+    first, last = ["judge", "benchmark"], ["judge_id", "profile", "dataset", "n", "study", "strategy"]
+    return rows[[*first, *(name for name in rows if name not in (*first, *last)), *last]]
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The measures with their intervals, and what Shi et al. print beside."""
-    printed = rows[["judge", "profile", "benchmark"]].copy()
-    if rows["strategy"].nunique() > 1:
-        printed["strategy"] = rows["strategy"]
-    if (rows["n"] != 2).any():
-        printed["candidates"] = rows["n"]
-    printed["RS"] = intervals(rows, "repetition_stability", form=".2f")
-    printed["± of RS"] = numbers(rows["repetition_stability_sd"], form=".2f")
-    printed["PC"] = intervals(rows, "position_consistency", form=".2f")
-    printed["± of PC"] = numbers(rows["position_consistency_sd"], form=".2f")
-    printed["PF"] = intervals(rows, "preference_fairness", form="+.2f")
-    printed["even"] = numbers(rows["fairness_of_even_places"], form=".2f")
-    printed["beta"] = intervals(rows, "beta", form="+.2f")
-    printed["excess"] = intervals(rows, "excess", form="+.2f")
-    printed["errors"] = numbers(rows["error_rate"], form=".3f")
-    printed["pairs"] = rows["n_pairs"]
-    printed["flag"] = rows["flag"]
-    return printed
+TABLE = Table(
+    rows=Rows(_rows, "study"),
+    columns=[
+        *texts("judge", "profile", "benchmark"),
+        Text("strategy", when=varied("strategy")),
+        Text("n", name="candidates", when=lambda rows: (rows["n"] != 2).any()),
+        Estimated("repetition_stability", ".2f", name="RS"),
+        Number("repetition_stability_sd", ".2f", name="± of RS"),
+        Estimated("position_consistency", ".2f", name="PC"),
+        Number("position_consistency_sd", ".2f", name="± of PC"),
+        Estimated("preference_fairness", "+.2f", name="PF"),
+        Number(EVEN, ".2f", name="even"),
+        *estimates("+.2f", "beta", "excess"),
+        Number("error_rate", name="errors"),
+        *texts(n_pairs="pairs", flag="flag"),
+    ],
+)

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import intervals, widen, with_flags_of
+from rubric_order.tables.columns import Estimated, estimates, texts
+from rubric_order.tables.spec import Rows, Table, Value, estimate, select, taken, wide, with_flags_of
 
 CAPTION = (
     "Comparisons with a baseline by quality gap, with {bootstrap[confidence]:.0%} intervals over questions. Slopes: "
@@ -18,44 +19,34 @@ CAPTION = (
     "sign and not of its size."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n", "kind"]
-SLOPES = ["slope_consistency", "slope_fairness"]
+BINS = {"smallest": "min", "largest": "max"}
 IN_BINS = ["position_consistency", "preference_fairness", "first_last"]
+VALUES: list[Value] = ["slope_consistency", "slope_fairness"]
+VALUES += [estimate(name, f"{name}_{end}", **{end: True}) for end in BINS for name in IN_BINS]
+VALUES += [taken("slope_consistency", "n_values", "n_clusters", "flag")]
 
 
-def table(quality_gap: pd.DataFrame, *, study: str) -> pd.DataFrame:
-    """One row a judge, benchmark and kind of gap; of bins `_smallest` and `_largest`.
-
-    Args:
-        quality_gap: see `quality_gap.estimate`.
-        study: whose reads.
-    """
-    chosen = quality_gap[quality_gap["study"] == study]
-    rows = widen(chosen[chosen["bin"].isna()], KEYS, SLOPES)
-    numbers = chosen.groupby(KEYS)["bin"]
-    ends = {name: chosen["bin"] == numbers.transform(end) for name, end in (("smallest", "min"), ("largest", "max"))}
-    ends = {name: at.fillna(value=False).astype(bool) for name, at in ends.items()}
-    for name, at in ends.items():
-        part = widen(chosen[at], KEYS, IN_BINS)
-        columns = {
-            f"{quantity}{end}": f"{quantity}_{name}{end}" for quantity in IN_BINS for end in ("", "_low", "_high")
-        }
-        rows = rows.merge(part.rename(columns=columns), on=KEYS, how="left")
-    sizes = chosen[chosen["quantity"] == SLOPES[0]].set_index(KEYS)[["n_values", "n_clusters", "flag"]]
-    rows = rows.join(sizes, on=KEYS)
-    for name, at in ends.items():
-        of_bin = chosen[at & (chosen["quantity"] == "first_last")]
-        rows["flag"] = with_flags_of(rows, of_bin, KEYS, f"beta, {name}:")
+def _rows(quality_gap: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, benchmark and kind of gap; of bins `_smallest` and `_largest`."""
+    bins = quality_gap.groupby(KEYS)["bin"]
+    at_end = {name: (quality_gap["bin"] == bins.transform(end)).fillna(value=False) for name, end in BINS.items()}
+    chosen = quality_gap.assign(**at_end)
+    rows = wide(chosen, KEYS, VALUES)
+    for end in BINS:
+        of_bin = select(chosen, quantity="first_last", **{end: True})
+        rows["flag"] = with_flags_of(rows, of_bin, KEYS, f"beta, {end}:")
     return rows
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    printed = rows[["judge", "benchmark"]].copy()
-    printed["gap"] = rows["kind"]
-    printed["slope of PC"] = intervals(rows, "slope_consistency", form="+.2f")
-    printed["slope of PF"] = intervals(rows, "slope_fairness", form="+.2f")
-    for end in ("smallest", "largest"):
-        printed[f"PC, {end}"] = intervals(rows, f"position_consistency_{end}", form=".2f")
-        printed[f"beta, {end}"] = intervals(rows, f"first_last_{end}", form="+.2f")
-    printed["comparisons"] = rows["n_values"]
-    printed["flag"] = rows["flag"]
-    return printed
+TABLE = Table(
+    rows=Rows(_rows, "study"),
+    columns=[
+        *texts("judge", "benchmark", kind="gap"),
+        *estimates("+.2f", slope_consistency="slope of PC", slope_fairness="slope of PF"),
+        Estimated("position_consistency_smallest", ".2f", name="PC, smallest"),
+        Estimated("first_last_smallest", "+.2f", name="beta, smallest"),
+        Estimated("position_consistency_largest", ".2f", name="PC, largest"),
+        Estimated("first_last_largest", "+.2f", name="beta, largest"),
+        *texts(n_values="comparisons", flag="flag"),
+    ],
+)

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import intervals, numbers, widen
+from rubric_order.tables.columns import Estimated, Number, different, each_row, equal, numbers, texts, written
+from rubric_order.tables.spec import ENDS, Rows, Table, estimate, select, taken, wide
 
 CAPTION = (
     "Strengths of the candidates that judges compare: log-odds over the baseline (0), or over the candidates' mean "
@@ -19,68 +20,46 @@ CAPTION = (
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n", "candidate"]
 MODELS = {"with places": "places", "without places": "no_places", "first order": "first", "last order": "last"}
-FIRST_PLACE = {"with places": "first_last", "Rao-Kupper": "first_last_rao_kupper"}
+QUANTITIES = ("strength", "rank", "reversals")
+OF_MODELS = [f"{of}_{short}{end}" for of in QUANTITIES for short in MODELS.values() for end in ENDS.values()]
+OF_ALL = [
+    estimate("first_last", model="with places"),
+    estimate("first_last", "first_last_rao_kupper", model="Rao-Kupper"),
+    taken({"model": "with places", "quantity": ["strength", "first_last"]}, "n_reads", "n_clusters", "flag"),
+]
+SINGLE, ALL = different("candidate", EVERY), equal("candidate", EVERY)
+LAST = each_row(lambda row: f", orders {written(row['reversals_last'])}")
 
 
-def table(strengths: pd.DataFrame, *, study: str) -> pd.DataFrame:
+def _rows(strengths: pd.DataFrame) -> pd.DataFrame:
     """One row a judge, benchmark and candidate, the strongest first; and one of ``all``, with places and reversals.
-
-    Args:
-        strengths: see `strengths.estimate`.
-        study: whose reads.
 
     Returns:
         `strength`, `rank` and `reversals` of each model, with its short name behind (`MODELS`), and intervals. In the
         row of ``all`` `first_last`, and `first_last_rao_kupper` by the other model of ties, where there is one.
     """
-    chosen = strengths[strengths["study"] == study]
-    rows = chosen[KEYS].drop_duplicates().reset_index(drop=True)
+    rows = strengths[KEYS].drop_duplicates()
     for model, short in MODELS.items():
-        part = widen(chosen[chosen["model"] == model], KEYS, ["strength", "rank", "reversals", "tie"])
-        part = part.dropna(axis="columns", how="all") if len(part) else part
-        rows = rows.merge(part.rename(columns={name: _named(name, short) for name in part}), on=KEYS, how="left")
-    for model, name in FIRST_PLACE.items():
-        of_model = chosen[(chosen["model"] == model) & (chosen["quantity"] == "first_last")].set_index(KEYS)
-        places = of_model[["estimate", "ci_low", "ci_high"]].set_axis([name, f"{name}_low", f"{name}_high"], axis=1)
-        rows = rows.join(places, on=KEYS, validate="one_to_one")
-    whole = chosen[(chosen["model"] == "with places") & chosen["quantity"].isin(["strength", "first_last"])]
-    sizes = whole.set_index(KEYS)[["n_reads", "n_clusters", "flag"]]
-    rows = rows.join(sizes, on=KEYS, validate="one_to_one")
-    for name in [f"{quantity}_{short}" for quantity in ("strength", "rank", "reversals") for short in MODELS.values()]:
-        for end in ("", "_low", "_high"):
-            rows[name + end] = rows.get(name + end, float("nan"))
-    block = rows.groupby(KEYS[:-1], sort=False).ngroup()
-    last = rows["candidate"] == EVERY
-    order = rows.assign(block=block, last=last, rank=rows["rank_places"]).sort_values(
-        ["block", "last", "rank"], kind="stable"
-    )
-    return rows.loc[order.index].reset_index(drop=True)
+        values = [estimate(quantity, f"{quantity}_{short}") for quantity in (*QUANTITIES, "tie")]
+        part = wide(select(strengths, model=model), KEYS, values)
+        rows = rows.merge(part.dropna(axis="columns", how="all") if len(part) else part, on=KEYS, how="left")
+    rows = rows.merge(wide(strengths, KEYS, OF_ALL), on=KEYS)
+    rows = rows.reindex(columns=[*rows, *(name for name in OF_MODELS if name not in rows)])
+    block, is_all = rows.groupby(KEYS[:-1], sort=False).ngroup(), ALL(rows)
+    order = rows.assign(block=block, is_all=is_all).sort_values(["block", "is_all", "rank_places"], kind="stable")
+    return order.drop(columns=["block", "is_all"])
 
 
-def _named(name: str, short: str) -> str:
-    if name in KEYS:
-        return name
-    for end in ("_low", "_high"):
-        if name.endswith(end):
-            return f"{name.removesuffix(end)}_{short}{end}"
-    return f"{name}_{short}"
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    printed = rows[["judge", "benchmark", "candidate"]].copy()
-    of_all = rows["candidate"] == EVERY
-    printed["strength"] = _known(intervals(rows, "strength_places", form="+.2f"), ~of_all)
-    printed["rank"] = _known(intervals(rows, "rank_places", form=".3g"), ~of_all)
-    printed["without positions"] = _known(numbers(rows["strength_no_places"], form="+.2f"), ~of_all)
-    printed["first order"] = _known(numbers(rows["strength_first"], form="+.2f"), ~of_all)
-    printed["last order"] = _known(numbers(rows["strength_last"], form="+.2f"), ~of_all)
-    printed["first position"] = _known(intervals(rows, "first_last", form="+.2f"), of_all)
-    shares = [numbers(rows[f"reversals_{short}"], form=".3f") for short in ("no_places", "last")]
-    printed["reversed"] = _known([f"{one}, orders {two}" for one, two in zip(*shares, strict=True)], of_all)
-    printed["reads"] = rows["n_reads"]
-    printed["flag"] = rows["flag"]
-    return printed
-
-
-def _known(texts: list[str], there: pd.Series) -> list[str]:
-    return [text if kept else "" for text, kept in zip(texts, there, strict=True)]
+TABLE = Table(
+    rows=Rows(_rows, "study"),
+    columns=[
+        *texts("judge", "benchmark", "candidate"),
+        Estimated("strength_places", "+.2f", name="strength", where=SINGLE),
+        Estimated("rank_places", ".3g", name="rank", where=SINGLE),
+        *numbers("+.2f", strength_no_places="without positions", strength_first="first order", where=SINGLE),
+        Number("strength_last", "+.2f", name="last order", where=SINGLE),
+        Estimated("first_last", "+.2f", name="first position", where=ALL),
+        Number("reversals_no_places", name="reversed", where=ALL, marks=LAST),
+        *texts(n_reads="reads", flag="flag"),
+    ],
+)

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, p_values, with_interval
+from rubric_order.tables.columns import Estimated, Flags, PValue, Text, filled, texts
+from rubric_order.tables.spec import Rows, Table, Value, estimate, select, significant, taken, wide
 
 CAPTION = (
     "Carry-over: whether a criterion scores higher right after one under which the text scores high, and what is left "
@@ -15,64 +16,38 @@ CAPTION = (
     "after the same two neighbours; Williams designs (strategy balanced_williams) after each other criterion equally "
     "often."
 )
+KEYS = ["judge", "dataset", "strategy", "n", "readout"]
+# Tests of all criteria together, each with its quantity and the model that it is made in.
+TESTS = {
+    "predecessor": ("any_predecessor", "position + predecessor"),
+    "leader": ("any_leader", "position + leader"),
+    "position": ("any_position", "position"),
+    "position_given_slope": ("any_position", "position + level"),
+}
 
 
-def table(
-    carry_over: pd.DataFrame,
-    *,
-    study: str,
-    n: int,
-    profile: str = "default",
-    readouts: tuple[str, ...] = ("hard", "soft"),
-) -> pd.DataFrame:
-    """One row a judge, dataset, strategy and readout.
-
-    Args:
-        carry_over: see `carry_over.estimate`.
-    """
-    chosen = carry_over.query("study == @study and profile == @profile and n == @n and readout in @readouts")
-    keys = ["judge", "dataset", "strategy", "n", "readout"]
-    rows = []
-    for key, block in chosen.groupby(keys, sort=False):
-        slope = block[block["quantity"] == "carry_over"].iloc[0]
-        row = dict(zip(keys, key, strict=True)) | {name: slope[name] for name in ("n_texts", "n_groups", "n_scores")}
-        row |= {"slope": slope["estimate"], "slope_low": slope["ci_low"], "slope_high": slope["ci_high"]}
-        row |= {"slope_p": slope["p"], "slope_p_holm": slope["p_holm"]}
-        tests = block[block["quantity"].isin(["any_position", "any_predecessor", "any_leader"])]
-        pooled = tests[tests["criterion"].isna()].set_index(["quantity", "model"])[["p", "p_holm"]]
-        for name in ("predecessor", "leader"):
-            row |= pooled.loc[f"any_{name}", f"position + {name}"].add_prefix(f"{name}_").to_dict()
-        single = tests[tests["criterion"].notna()]
-        for name, model in (("position", "position"), ("position_given_slope", "position + level")):
-            row |= pooled.loc["any_position", model].add_prefix(f"{name}_").to_dict()
-            row[f"{name}_criteria"] = int((single[single["model"] == model]["p_holm"] < SIGNIFICANT).sum())
-        rows.append(row | {"n_criteria": single["criterion"].nunique()})
-    columns = [*keys, "n_texts", "n_groups", "n_scores", "slope", "slope_low", "slope_high", "slope_p", "slope_p_holm"]
-    columns += [
-        *(f"{name}_{p}" for name in ("predecessor", "leader", "position") for p in ("p", "p_holm")),
-        "position_criteria",
-        "position_given_slope_p",
-        "position_given_slope_p_holm",
-        "position_given_slope_criteria",
-        "n_criteria",
-    ]
-    return pd.DataFrame(rows, columns=columns)
+def _rows(carry_over: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset, strategy and readout."""
+    single = carry_over[carry_over["criterion"].notna() & carry_over["quantity"].isin([of for of, _ in TESTS.values()])]
+    values: list[Value] = [taken("carry_over", "n_texts", "n_groups", "n_scores")]
+    values.append(estimate("carry_over", "slope", "p", "p_holm"))
+    for name, (quantity, model) in TESTS.items():
+        where = {"quantity": quantity, "model": model, "criterion": None}
+        values.append(taken(where, "p", "p_holm", prefix=f"{name}_"))
+        if quantity == "any_position":
+            of_model = significant(select(single, model=model), KEYS, ["p_holm"])
+            values.append(of_model.set_axis([f"{name}_criteria"], axis=1))
+    return wide(carry_over, KEYS, [*values, single.groupby(KEYS)["criterion"].nunique().rename("n_criteria")])
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    ends = zip(rows["slope"], rows["slope_low"], rows["slope_high"], strict=True)
-    printed = rows[["judge", "dataset", "strategy"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["slope"] = [with_interval(*row) for row in ends]
-    for name, title in (
-        ("predecessor_p", "predecessor, p"),
-        ("leader_p", "leader, p"),
-        ("position_p", "position, p"),
-        ("position_given_slope_p", "position given slope, p"),
-    ):
-        printed[title] = p_values(rows[name], rows[f"{name}_holm"])
-    for name, title in (("position", "criteria"), ("position_given_slope", "criteria given slope")):
-        counts = zip(rows[f"{name}_criteria"], rows["n_criteria"], strict=True)
-        printed[title] = [f"{number}/{total}" for number, total in counts]
-    printed["flag"] = flags(rows["n_groups"])
-    return printed
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "profile", "readouts"),
+    columns=[
+        *texts("judge", "dataset", "strategy", "readout"),
+        Estimated("slope"),
+        *(PValue(f"{name}_p", name=f"{name.replace('_', ' ')}, p") for name in TESTS),
+        Text("position_criteria", name="criteria", marks=filled("/{n_criteria}")),
+        Text("position_given_slope_criteria", name="criteria given slope", marks=filled("/{n_criteria}")),
+        Flags("n_groups"),
+    ],
+)

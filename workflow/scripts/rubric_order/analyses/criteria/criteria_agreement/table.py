@@ -3,7 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import MACRO, STRATEGIES
-from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, numbers
+from rubric_order.tables.columns import Estimated, Flags, Number, away_from_zero, texts, there
+from rubric_order.tables.spec import Rows, Table, estimate, same, select, wide
 
 CAPTION = (
     "Mean over criteria of Pearson's r with people by how the criteria were ordered, at the same number of reads, with "
@@ -12,81 +13,45 @@ CAPTION = (
     "that belong together. * the interval does not hold 0; ** p < 0.05 also after Holm's adjustment for all judges, "
     "profiles, datasets and scales of the study. Few clusters: fewer than 30, on which intervals depend."
 )
-NAMES = {
-    "balanced": "Bal",
-    "random": "Rnd",
-    "fixed": "Fix",
-    "balanced_williams": "Williams",
-    "single": "Single",
-    "all": "All",
-}
+KEYS = ["judge", "dataset", "n", "readout", "cluster"]
+NAMES = {"balanced": "Bal", "random": "Rnd", "fixed": "Fix", "balanced_williams": "Williams"}
+NAMES |= {"single": "Single", "all": "All"}
 
 
-def table(
-    criteria_agreement: pd.DataFrame,
-    *,
-    study: str,
-    n: int,
-    profile: str = "default",
-    cluster: str = "group",
-    readouts: tuple[str, ...] = ("hard", "soft"),
-) -> pd.DataFrame:
+def _rows(criteria_agreement: pd.DataFrame) -> pd.DataFrame:
     """One row a judge, dataset and readout: each strategy, and the differences of the first with the others.
 
-    Args:
-        criteria_agreement: see `criteria_agreement.estimate`. The first of `keys.STRATEGIES` that the
-            study has is compared with the others (column `first`).
+    The first of `keys.STRATEGIES` that the study has is compared with the others (column `first`).
     """
-    where = "study == @study and profile == @profile and n == @n and readout in @readouts and cluster == @cluster"
-    chosen = criteria_agreement.query(where)
-    chosen = chosen[chosen["criterion"] == MACRO]
-    keys = ["judge", "dataset", "n", "readout", "cluster"]
-    first = next((name for name in STRATEGIES if name in set(chosen["strategy"])), None)
-    rows = []
-    for key, block in chosen.groupby(keys, sort=False):
-        row = dict(zip(keys, key, strict=True)) | {"n_clusters": block["n_clusters"].iloc[0], "first": first}
-        for result in block.itertuples():
-            if result.quantity == "pearson":
-                name = f"pearson_{result.strategy}"
-            elif result.strategy == first:
-                name = f"difference_{result.other}"
-            else:
-                continue
-            row |= {name: result.estimate, f"{name}_low": result.ci_low, f"{name}_high": result.ci_high}
-            if result.quantity != "pearson":
-                row |= {f"{name}_p": result.p, f"{name}_p_holm": result.p_holm, f"{name}_p_bh": result.p_bh}
-        rows.append(row)
-    result = pd.DataFrame(rows, columns=[*keys, "n_clusters", "first"] if not rows else None)
-    order = [f"{kind}_{name}" for kind in ("pearson", "difference") for name in NAMES]
-    values = [
-        f"{name}{end}"
-        for name in order
-        for end in ("", "_low", "_high", "_p", "_p_holm", "_p_bh")
-        if f"{name}{end}" in result
+    chosen = select(criteria_agreement, criterion=MACRO)
+    strategies, difference = set(chosen["strategy"]), "pearson_difference"
+    first = next((name for name in STRATEGIES if name in strategies), None)
+    others = set(select(chosen, quantity=difference, strategy=first)["other"])
+    values = [estimate("pearson", f"pearson_{name}", strategy=name) for name in NAMES if name in strategies]
+    values += [
+        estimate(difference, f"difference_{name}", "p", "p_holm", "p_bh", strategy=first, other=name)
+        for name in NAMES
+        if name in others
     ]
-    return result[[*keys, "n_clusters", "first", *values]]
+    rows = wide(chosen, KEYS, [same("n_clusters"), *values])
+    rows.insert(len(KEYS) + 1, "first", first)
+    return rows
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of Xu et al. (2026), Table 6, with intervals."""
-    printed = rows[["judge", "dataset"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    for name, title in NAMES.items():
-        if f"pearson_{name}" in rows:
-            printed[title] = numbers(rows[f"pearson_{name}"], form=".2f")
-    for name, title in NAMES.items():
-        column = f"difference_{name}"
-        if column in rows:
-            ends = zip(*(rows[f"{column}{end}"] for end in ("", "_low", "_high", "_p_holm")), strict=True)
-            printed[f"{NAMES[rows['first'].iloc[0]]} - {title}"] = [_difference(*row) for row in ends]
-    printed["flag"] = flags(rows["n_clusters"])
-    return printed
+def _differences(rows: pd.DataFrame) -> list[Estimated]:
+    """From the first strategy; the columns of Xu et al. (2026), Table 6, have no intervals."""
+    compared = {name: title for name, title in NAMES.items() if f"difference_{name}" in rows}
+    heads = {name: f"{NAMES[first]} - {title}" for first in rows["first"].head(1) for name, title in compared.items()}
+    columns = {f"difference_{name}": head for name, head in heads.items()}
+    return [Estimated(name, "+.3f", name=head, marks=away_from_zero(name)) for name, head in columns.items()]
 
 
-def _difference(value: float, low: float, high: float, holm: float) -> str:
-    if pd.isna(value):
-        return "undefined"
-    if pd.isna(low):
-        return f"{value:+.3f} [undefined]"
-    mark = "" if low <= 0 <= high else "**" if holm < SIGNIFICANT else "*"
-    return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]{mark}"
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "profile", "cluster", "readouts"),
+    columns=[
+        *texts("judge", "dataset", "readout"),
+        *(Number(f"pearson_{name}", ".2f", name=title, when=there(f"pearson_{name}")) for name, title in NAMES.items()),
+        _differences,
+        Flags(),
+    ],
+)

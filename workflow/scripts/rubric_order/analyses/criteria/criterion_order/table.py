@@ -3,7 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import MACRO
-from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, flags, numbers, p_values
+from rubric_order.tables.columns import Flags, Number, PValue, Text, filled, numbers, texts
+from rubric_order.tables.spec import Rows, Table, same, select, significant, taken, wide
 
 CAPTION = (
     "What the position of a criterion in the prompt does to its score, with the columns of Xu et al. (2026), Table 5. "
@@ -18,75 +19,33 @@ CAPTION = (
     "some groups and harms others makes it significant without an effect on average. Few clusters: fewer than 30 "
     "groups."
 )
+KEYS = ["judge", "dataset", "strategy", "n", "readout"]
+OF_GAP = ["ci_low", "ci_high", "null", "excess", "p_cluster", "p_cluster_holm", "p_least"]
+OF_TEST = ["p", "p_holm", "p_bh", "p_cluster", "p_cluster_holm", "p_cluster_bh"]
 
 
-def table(
-    criterion_order: pd.DataFrame,
-    criteria_agreement: pd.DataFrame,
-    *,
-    study: str,
-    strategy: str,
-    n: int,
-    profile: str = "default",
-    readouts: tuple[str, ...] = ("hard", "soft"),
-) -> pd.DataFrame:
-    """One row a judge, dataset and readout.
-
-    Args:
-        criterion_order: see `criterion_order.estimate`. criteria_agreement: see `criteria_agreement.estimate`.
-    """
-    where = "study == @study and profile == @profile and strategy == @strategy and n == @n and readout in @readouts"
-    keys = ["judge", "dataset", "strategy", "n", "readout"]
-    agreed = criteria_agreement.query(where).query("quantity == 'pearson' and cluster == 'group'")
-    agreed = agreed[agreed["criterion"] == MACRO]
-    pearson = agreed.set_index(keys)["estimate"].to_dict()
-    rows = []
-    for key, block in criterion_order.query(where).groupby(keys, sort=False):
-        tests = block[block["quantity"] == "position_test"]
-        row = dict(zip(keys, key, strict=True)) | {name: block[name].iloc[0] for name in ("n_texts", "n_groups")}
-        row |= {"n_failed": block["n_failed"].iloc[0], "pearson": pearson.get(key, float("nan"))}
-        for name in ("mean_gap", "max_gap"):
-            gap = block[block["quantity"] == name]
-            for column in ("estimate", "ci_low", "ci_high", "null", "excess", "p_cluster", "p_cluster_holm", "p_least"):
-                value = gap[column].iloc[0] if len(gap) else float("nan")
-                row[name if column == "estimate" else f"{name}_{column}"] = value
-        row["n_criteria"] = len(tests)
-        for name in ("p", "p_holm", "p_bh", "p_cluster", "p_cluster_holm", "p_cluster_bh"):
-            row[f"n_significant_{name}"] = int((tests[name] < SIGNIFICANT).sum())
-        rows.append(row | {"mean_w": tests["estimate"].mean()})
-    gaps = ("estimate", "ci_low", "ci_high", "null", "excess", "p_cluster", "p_cluster_holm", "p_least")
-    columns = [*keys, "n_texts", "n_groups", "n_failed", "pearson"]
-    columns += [name if c == "estimate" else f"{name}_{c}" for name in ("mean_gap", "max_gap") for c in gaps]
-    columns += ["n_criteria", "mean_w"]
-    columns += [
-        f"n_significant_{name}" for name in ("p", "p_holm", "p_bh", "p_cluster", "p_cluster_holm", "p_cluster_bh")
-    ]
-    return pd.DataFrame(rows, columns=columns)
+def _rows(criterion_order: pd.DataFrame, criteria_agreement: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset and readout."""
+    pearson = select(criteria_agreement, quantity="pearson", cluster="group", criterion=MACRO)
+    pearson = pearson.set_index(KEYS)["estimate"].rename("pearson")
+    gaps = [taken(name, *OF_GAP, prefix=f"{name}_", estimate=name) for name in ("mean_gap", "max_gap")]
+    tests = select(criterion_order, quantity="position_test")
+    w = tests.groupby(KEYS)["estimate"].agg(n_criteria="size", mean_w=lambda values: values.mean())
+    significant_tests = significant(tests, KEYS, OF_TEST).add_prefix("n_significant_")
+    return wide(criterion_order, KEYS, [same("n_texts", "n_groups", "n_failed"), pearson, *gaps, w, significant_tests])
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of Xu et al. (2026), Table 5, and ours."""
-
-    def of_all(name: str) -> list[str]:
-        return [
-            f"{significant}/{total}"
-            for significant, total in zip(rows[f"n_significant_{name}"], rows["n_criteria"], strict=True)
-        ]
-
-    return pd.DataFrame(
-        {
-            "judge": rows["judge"],
-            "dataset": rows["dataset"],
-            "readout": rows["readout"].map(READOUT_NAMES),
-            "Avg r": numbers(rows["pearson"]),
-            "Mean gap": numbers(rows["mean_gap"], form=".2f"),
-            "chance, mean": numbers(rows["mean_gap_null"], form=".2f"),
-            "Max gap": numbers(rows["max_gap"], form=".2f"),
-            "chance, max": numbers(rows["max_gap_null"], form=".2f"),
-            "p, mean": p_values(rows["mean_gap_p_cluster"], rows["mean_gap_p_cluster_holm"], rows["mean_gap_p_least"]),
-            "Sig., groups": of_all("p_cluster_holm"),
-            "Sig., texts": of_all("p_holm"),
-            "groups": rows["n_groups"],
-            "flag": flags(rows["n_groups"]),
-        }
-    )
+TABLE = Table(
+    rows=Rows(_rows, "study", "strategy", "n", "profile", "readouts"),
+    columns=[
+        *texts("judge", "dataset", "readout"),
+        Number("pearson", name="Avg r"),
+        *numbers(".2f", mean_gap="Mean gap", mean_gap_null="chance, mean"),
+        *numbers(".2f", max_gap="Max gap", max_gap_null="chance, max"),
+        PValue("mean_gap_p_cluster", name="p, mean", least="mean_gap_p_least"),
+        Text("n_significant_p_cluster_holm", name="Sig., groups", marks=filled("/{n_criteria}")),
+        Text("n_significant_p_holm", name="Sig., texts", marks=filled("/{n_criteria}")),
+        *texts(n_groups="groups"),
+        Flags("n_groups"),
+    ],
+)

@@ -1,8 +1,7 @@
 """Versions behind the judges' answers."""
 
-import pandas as pd
-
-from rubric_order.tables import count
+from rubric_order.tables.columns import Text, counts, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "Versions behind the judges' answers: of the engine, the weights, the server or the model that an endpoint names, "
@@ -10,15 +9,11 @@ CAPTION = (
     "refused unless config takes it (accept_mixed), and marked here. An endpoint says what it wants of itself. "
     "Counts of distinct requests of all studies, not of reads; failed requests do not count."
 )
-
-
-def table(judge_versions: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, kind of version and version, see `judge_versions.estimate`."""
-    return judge_versions.reset_index(drop=True)
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    printed = rows[["judge", "what", "version"]].copy()
-    printed["answers"] = rows["n_answers"].map(count)
-    printed["flag"] = rows["mixed"].map({True: "mixed", False: ""})
-    return printed
+TABLE = Table(
+    rows=Rows("judge_versions"),
+    columns=[
+        *texts("judge", "what", "version"),
+        *counts(n_answers="answers"),
+        Text(lambda rows: rows["mixed"].map({True: "mixed", False: ""}), name="flag"),
+    ],
+)

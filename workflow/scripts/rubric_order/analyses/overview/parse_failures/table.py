@@ -3,6 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
+from rubric_order.tables.columns import Number, filled, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "Answers that give no score, by reason. They are never scored; the responses keep their raw text. Where a prompt "
@@ -11,14 +13,16 @@ CAPTION = (
 )
 
 
-def table(parse_failures: pd.DataFrame, *, study: str, profile: str = "default") -> pd.DataFrame:
-    """One row a judge, dataset, strategy, scale, option, position and reason; see `parse_failures.estimate`."""
-    table = parse_failures.query("study == @study and profile == @profile").drop(columns=["study", "profile"])
-    return table.assign(share=table["n_failed"] / table["n_scores"]).reset_index(drop=True)
+def _rows(parse_failures: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset, strategy, scale, option, position and reason."""
+    return parse_failures.assign(share=parse_failures["n_failed"] / parse_failures["n_scores"])
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The pooled rows; options and their positions are left to the CSV file."""
-    pooled = rows[(rows["option"] == EVERY) & (rows["position"] == EVERY)]
-    pooled = pooled.drop(columns=["option", "position"]).reset_index(drop=True)
-    return pooled.assign(share=[f"{100 * value:.2f} %" for value in pooled["share"]])
+TABLE = Table(
+    rows=Rows(_rows, "study", "profile", drop=["study", "profile"]),
+    columns=[
+        *texts("judge", "dataset", "strategy", "n", "reason", "n_scores", "n_failed"),
+        Number("share", ".2f", times=100, marks=filled(" %")),
+    ],
+    printed={"option": EVERY, "position": EVERY},
+)

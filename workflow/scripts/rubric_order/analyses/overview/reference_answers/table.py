@@ -1,8 +1,8 @@
 """The making of reference answers at every score."""
 
-import pandas as pd
-
-from rubric_order.tables import flags, intervals, numbers, widen
+from rubric_order.base.keys import EVERY
+from rubric_order.tables.columns import Estimated, Flags, Number, Text, different, numbers, texts
+from rubric_order.tables.spec import Rows, Table, Value, taken
 
 CAPTION = (
     "Reference answers that judges wrote for each score: accepted in the end, the share of groups, criteria and scores "
@@ -15,43 +15,27 @@ CAPTION = (
     "none of this."
 )
 KEYS = ["dataset", "by", "value"]
-QUANTITIES = ("slots_accepted", "written", "accepted", "unclear")
-BLIND = (
-    "blind_equal_texts",
-    "blind_equal_accepted",
-    "blind_equal_rejected",
-    "blind_shift_texts",
-    "blind_shift_accepted",
+VALUES: list[Value] = ["slots_accepted", "written", "accepted", "unclear"]
+VALUES += ["blind_equal_texts", "blind_equal_accepted", "blind_equal_rejected"]
+VALUES += ["blind_shift_texts", "blind_shift_accepted", "blind_kappa_texts", "blind_kappa_accepted"]
+VALUES += [taken("slots_accepted", n="n_slots"), taken("written", n="n_attempts"), taken("accepted", n="n_texts")]
+VALUES += [taken("written", "n_clusters")]
+EQUAL = {f"blind_equal_{name}": f"blind score equal, % of {name}" for name in ("texts", "accepted", "rejected")}
+
+TABLE = Table(
+    rows=Rows("reference_answers", keys=KEYS, values=VALUES),
+    columns=[
+        *texts("dataset", by="of"),
+        Text("value", name="which", where=different("by", EVERY)),
+        Estimated("slots_accepted", ".0f", name="accepted in the end, %", times=100, where="n_slots"),
+        Text(lambda rows: rows["n_attempts"].astype(int), name="attempts"),
+        Number("written", ".0f", name="texts, %", times=100),
+        Estimated("accepted", ".0f", name="texts accepted, %", times=100),
+        *numbers(".0f", unclear="unclear, %", **EQUAL, times=100),
+        Number("blind_shift_texts", "+.2f", name="blind shift, texts"),
+        Number("blind_kappa_texts", ".2f", name="kappa, texts"),
+        Number("blind_shift_accepted", "+.2f", name="blind shift, accepted"),
+        Number("blind_kappa_accepted", ".2f", name="kappa, accepted"),
+        Flags(),
+    ],
 )
-KAPPA = ("blind_kappa_texts", "blind_kappa_accepted")
-
-
-def table(reference_answers: pd.DataFrame) -> pd.DataFrame:
-    """One row a dataset, way of dividing attempts, and value; see `reference_answers.estimate`."""
-    rows = widen(reference_answers, KEYS, [*QUANTITIES, *BLIND, *KAPPA])
-    for name, quantity in (("n_slots", "slots_accepted"), ("n_attempts", "written"), ("n_texts", "accepted")):
-        of_quantity = reference_answers[reference_answers["quantity"] == quantity].set_index(KEYS)
-        rows[name] = of_quantity["n"].reindex(pd.MultiIndex.from_frame(rows[KEYS])).to_numpy()
-    of_quantity = reference_answers[reference_answers["quantity"] == "written"].set_index(KEYS)
-    rows["n_clusters"] = of_quantity["n_clusters"].reindex(pd.MultiIndex.from_frame(rows[KEYS])).to_numpy()
-    return rows
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rounded; shares in percent."""
-    printed = rows[["dataset"]].copy()
-    printed["of"] = rows["by"]
-    printed["which"] = rows["value"].where(rows["by"] != "all", "")
-    has_slots = rows["n_slots"].notna()
-    shares = intervals(rows, "slots_accepted", form=".0f", times=100)
-    printed["accepted in the end, %"] = [text if has else "" for text, has in zip(shares, has_slots, strict=True)]
-    printed["attempts"] = rows["n_attempts"].astype(int)
-    printed["texts, %"] = numbers(rows["written"], form=".0f", times=100)
-    printed["texts accepted, %"] = intervals(rows, "accepted", form=".0f", times=100)
-    printed["unclear, %"] = numbers(rows["unclear"], form=".0f", times=100)
-    for name in ("texts", "accepted", "rejected"):
-        printed[f"blind score equal, % of {name}"] = numbers(rows[f"blind_equal_{name}"], form=".0f", times=100)
-    for name in ("texts", "accepted"):
-        printed[f"blind shift, {name}"] = numbers(rows[f"blind_shift_{name}"], form="+.2f")
-        printed[f"kappa, {name}"] = numbers(rows[f"blind_kappa_{name}"], form=".2f")
-    return printed.assign(flag=flags(rows["n_clusters"]))

@@ -1,8 +1,7 @@
 """Differences of the published correlations of Li et al. (2025) from their baseline."""
 
-import pandas as pd
-
-from rubric_order.tables import numbers
+from rubric_order.tables.columns import Number, Text, filled, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "Differences of the printed correlations of Li et al. (2025), Table 3, from the printed baseline: both "
@@ -12,19 +11,13 @@ CAPTION = (
     "without meaning, and the largest of many differences is not 0 for a judge that nothing moves: a fluctuation is no "
     "evidence by itself. The differences of a judge are not independent of each other, so that no test is made of them."
 )
-
-
-def table(published_shifts: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge and perturbation, see `published_shifts.estimate`."""
-    return published_shifts
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rounded."""
-    printed = rows[["judge", "perturbation"]].assign(differences=rows["n_differences"])
-    places = zip(numbers(rows["largest"], form=".4f"), rows["dataset"], rows["scores_of"], strict=True)
-    printed["largest"] = [f"{size} ({dataset}, {source})" for size, dataset, source in places]
-    for limit in (0.03, 0.05):
-        printed[f"beyond {limit}"] = rows[f"beyond_{limit}"]
-    printed["rises"] = rows["above_0"]
-    return printed.assign(mean=numbers(rows["mean"], form="+.4f"))
+TABLE = Table(
+    rows=Rows("published_shifts"),
+    columns=[
+        *texts("judge", "perturbation", n_differences="differences"),
+        Number("largest", ".4f", marks=filled(" ({dataset}, {scores_of})")),
+        *(Text(f"beyond_{limit}", name=f"beyond {limit}") for limit in (0.03, 0.05)),
+        *texts(above_0="rises"),
+        Number("mean", "+.4f"),
+    ],
+)

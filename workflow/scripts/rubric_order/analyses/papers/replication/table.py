@@ -2,6 +2,9 @@
 
 import pandas as pd
 
+from rubric_order.tables.columns import Row, Text, cell, each_row, interval, texts
+from rubric_order.tables.spec import Rows, Table
+
 CAPTION = (
     "Published numbers beside ours, for the same judge, dataset, strategy and scale. Other items: "
     "{bootstrap[confidence]:.0%} interval over groups of items, which says how far ours would move with other items. "
@@ -22,37 +25,41 @@ CAPTION = (
 OUTSIDE = {"in_items": "other items", "in_rerun": "another run"}
 
 
-def table(replication: pd.DataFrame) -> pd.DataFrame:
-    """One row a published number, see `replication.estimate`."""
-    return replication
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+def _of_our_judges(rows: pd.DataFrame) -> pd.DataFrame:
     """The numbers that there are for our judges, and of those judges the ones that we do not compute."""
     ours = rows.loc[rows["status"] == "compared", ["judge", "profile"]].drop_duplicates()
-    kept = rows.merge(ours, on=["judge", "profile"])
-    printed = pd.DataFrame({"table": kept["table"], "judge": kept["judge"], "our judge": kept["our_judge"].fillna("")})
-    for name, empty in (("profile", "default"), ("dataset", ""), ("strategy", ""), ("n", "")):
-        printed[name] = kept[name].where(kept[name] != empty, "")
-    compared = kept["other"].map(lambda other: f" to {other}" if other else "")
-    details = kept["detail"].map(lambda detail: f" ({detail})" if detail else "")
-    printed["strategy"] += compared
-    printed["quantity"] = kept["quantity"] + details
-    printed["published"] = [
-        f"{value:.{digits}f}" for value, digits in zip(kept["published"], kept["digits"], strict=True)
-    ]
-    printed["ours"] = [
-        f"{value:.{digits + 1}f}" if status == "compared" else status
-        for value, digits, status in zip(kept["ours"], kept["digits"], kept["status"], strict=True)
-    ]
-    for kind, name in (("ci", "other items"), ("rerun", "another run")):
-        ends = zip(kept[f"{kind}_low"], kept[f"{kind}_high"], kept["digits"], strict=True)
-        printed[name] = [_range(*row) for row in ends]
-    outside = [kept[column].map({False: name}).fillna("") for column, name in OUTSIDE.items()]
-    printed["outside"] = [", ".join(filter(None, row)) for row in zip(*outside, strict=True)]
-    return printed
+    return rows.merge(ours, on=["judge", "profile"])
 
 
-def _range(low: float, high: float, digits: int) -> str:
-    """A range, with one digit more than the published number has; empty where there is none."""
-    return f"[{low:.{digits + 1}f}, {high:.{digits + 1}f}]" if pd.notna(low) and pd.notna(high) else ""
+def _ours(row: Row) -> str:
+    return f"{row['ours']:.{row['digits'] + 1}f}" if row["status"] == "compared" else row["status"]
+
+
+def _range(name: str, head: str) -> Text:
+    """A range, with one digit more than the published number has."""
+    low, high = f"{name}_low", f"{name}_high"
+    return cell(head, lambda row: interval(row[low], row[high], f".{row['digits'] + 1}f", missing=""))
+
+
+def _outside(row: Row) -> str:
+    return ", ".join(name for column, name in OUTSIDE.items() if row[column] is False)
+
+
+TABLE = Table(
+    rows=Rows("replication"),
+    columns=[
+        *texts("table", "judge"),
+        Text("our_judge", name="our judge", missing=""),
+        Text("profile", names={"default": ""}),
+        *texts("dataset"),
+        Text("strategy", marks=each_row(lambda row: f" to {row['other']}" if row["other"] else "")),
+        *texts("n"),
+        Text("quantity", marks=each_row(lambda row: f" ({row['detail']})" if row["detail"] else "")),
+        cell("published", lambda row: f"{row['published']:.{row['digits']}f}"),
+        cell("ours", _ours),
+        _range("ci", "other items"),
+        _range("rerun", "another run"),
+        cell("outside", _outside),
+    ],
+    printed=_of_our_judges,
+)

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import READOUT_NAMES, flags, intervals, numbers, widen
+from rubric_order.tables.columns import Estimated, Flags, Number, Text, numbers, texts
+from rubric_order.tables.spec import Rows, Table, select, taken, wide
 
 CAPTION = (
     "The ordering of least Bias Cost among those that were read, and the canonical one, as in Table 6 of the earlier "
@@ -21,46 +22,27 @@ HELD_OUT = [f"heldout_{of}_{which}" for of in ("cost", "pearson") for which in (
 HELD_OUT += ["heldout_cost_saved", "heldout_pearson_gained", "heldout_pearson_over_mean"]
 
 
-def table(
-    bias_cost: pd.DataFrame,
-    *,
-    study: str,
-    n: int,
-    strategy: str = "balanced",
-    profile: str = "default",
-    cluster: str = "group",
-) -> pd.DataFrame:
-    """One row a judge, dataset (``all``: all of them) and readout: cheapest and canonical ordering, and the choice.
-
-    Args:
-        bias_cost: see `bias_cost.estimate`.
-        cluster: ``item`` or ``group``: what the bootstrap draws.
-    """
-    chosen = bias_cost.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
-    chosen = chosen[chosen["cluster"] == cluster]
-    costs = chosen[chosen["quantity"] == "cost"]
-    cheapest = costs.sort_values("estimate", kind="stable").drop_duplicates(KEYS).sort_index()
-    rows = cheapest[[*KEYS, "ordering", "noise", "n_items", "n_clusters"]]
-    stable = chosen[chosen["quantity"] == "chosen_share"].rename(columns={"estimate": "chosen_share"})
-    rows = rows.merge(stable[[*KEYS, "ordering", "chosen_share"]], on=[*KEYS, "ordering"])
-    of_ordering = widen(chosen[chosen["ordering"].notna()], [*KEYS, "ordering"], OF_ORDERING)
-    canonical = of_ordering[of_ordering["ordering"] == " ".join(map(str, range(1, n + 1)))].drop(columns="ordering")
-    rows = rows.merge(of_ordering, on=[*KEYS, "ordering"])
-    rows = rows.merge(canonical, on=KEYS, suffixes=("", "_canonical"))
-    return rows.merge(widen(chosen[chosen["quantity"].isin(HELD_OUT)], KEYS, HELD_OUT), on=KEYS)
+def _rows(bias_cost: pd.DataFrame, *, n: int) -> pd.DataFrame:
+    """One row a judge, dataset (``all``: all of them) and readout: cheapest and canonical ordering, and the choice."""
+    of_each = bias_cost[bias_cost["ordering"].notna()]
+    alone = [taken("cost", "noise", "n_items", "n_clusters"), taken("chosen_share", estimate="chosen_share")]
+    cheapest = wide(of_each, [*KEYS, "ordering"], [*alone, *OF_ORDERING]).sort_values("cost", kind="stable")
+    canonical = wide(select(of_each, ordering=" ".join(map(str, range(1, n + 1)))), KEYS, OF_ORDERING)
+    rows = cheapest.drop_duplicates(KEYS).sort_index().merge(canonical, on=KEYS, suffixes=("", "_canonical"))
+    return rows.merge(wide(bias_cost, KEYS, HELD_OUT), on=KEYS)
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of the earlier version of Xu et al., Table 6, and how good a choice it is: all datasets together."""
-    rows = rows[rows["dataset"] == EVERY].reset_index(drop=True)
-    printed = rows[["judge"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["ordering"] = [f"[{ordering.replace(' ', ',')}]" for ordering in rows["ordering"]]
-    printed["cost"] = numbers(rows["cost"], form=".1f", times=100)
-    printed["cost, canonical"] = numbers(rows["cost_canonical"], form=".1f", times=100)
-    printed["rank"] = numbers(rows["pearson_rank"], form="g")
-    printed["rank, canonical"] = numbers(rows["pearson_rank_canonical"], form="g")
-    printed["chosen %"] = numbers(rows["chosen_share"], form=".0f", times=100)
-    printed["held out: cost"] = intervals(rows, "heldout_cost_saved", form="+.1f", times=100)
-    printed["held out: r"] = intervals(rows, "heldout_pearson_gained", form="+.3f")
-    return printed.assign(flag=flags(rows["n_clusters"]))
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "strategy", "profile", "cluster"),
+    columns=[
+        *texts("judge", "readout"),
+        Text(lambda rows: "[" + rows["ordering"].str.replace(" ", ",") + "]", name="ordering"),
+        *numbers(".1f", "cost", cost_canonical="cost, canonical", times=100),
+        *numbers("g", pearson_rank="rank", pearson_rank_canonical="rank, canonical"),
+        Number("chosen_share", ".0f", name="chosen %", times=100),
+        Estimated("heldout_cost_saved", "+.1f", name="held out: cost", times=100),
+        Estimated("heldout_pearson_gained", "+.3f", name="held out: r"),
+        Flags(),
+    ],
+    printed={"dataset": EVERY},
+)

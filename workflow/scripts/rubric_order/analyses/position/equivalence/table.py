@@ -3,7 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import READOUT_NAMES, intervals
+from rubric_order.tables.columns import Estimated, Number, Text, each_row, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "Whether an effect is shown to be too small to be worth mention: two one-sided tests at a level of "
@@ -19,38 +20,28 @@ CAPTION = (
     "whatever the order does to it; in log-odds it is undecided. All datasets together for points and log-odds; the "
     "CSV file has each."
 )
-QUANTITIES = {
-    "points": "points",
-    "usual_minus_balanced": "usual",
-    "log_odds": "log-odds",
-    "interaction": "log-odds by score",
-}
-QUANTITIES |= {"r": "r", "condition_points": "points", "condition_r": "r"}
+QUANTITIES = {"points": "points", "usual_minus_balanced": "usual", "log_odds": "log-odds"}
+QUANTITIES |= {"interaction": "log-odds by score"}
 # Of these, each dataset has a row of its own, and there is none of all together.
-BY_DATASET = ("r", "condition_points", "condition_r")
+BY_DATASET = {"r": "r", "condition_points": "points", "condition_r": "r"}
+AGAINST = each_row(lambda row: f" against {row['other']}" if row["other"] else "")
 
 
-def table(equivalence: pd.DataFrame, *, study: str, profile: str = "default", cluster: str = "group") -> pd.DataFrame:
-    """One row a judge, dataset, strategy, scale, readout and quantity, see `equivalence.estimate`.
-
-    Args:
-        cluster: ``item`` or ``group``: what counts as the sample.
-    """
-    chosen = equivalence.query("study == @study and profile == @profile and cluster == @cluster")
-    return chosen.drop(columns=["study", "cluster"]).reset_index(drop=True)
+def _together(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of points and log-odds all datasets together."""
+    return rows[(rows["dataset"] == EVERY) | rows["quantity"].isin(BY_DATASET)]
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rounded; of points and log-odds all datasets together."""
-    together = (rows["dataset"] == EVERY) | rows["quantity"].isin(BY_DATASET)
-    rows = rows[together].rename(columns={"low": "estimate_low", "high": "estimate_high"}).reset_index(drop=True)
-    printed = rows[["judge", "dataset"]].copy()
-    pairs = zip(rows["strategy"], rows["baseline"], strict=True)
-    printed["strategy"] = [f"{strategy} - {baseline}" if baseline else strategy for strategy, baseline in pairs]
-    printed["n"] = rows["n"]
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    quantities = zip(rows["quantity"].map(QUANTITIES), rows["other"], strict=True)
-    printed["quantity"] = [f"{name} against {other}" if other else name for name, other in quantities]
-    printed["effect"] = intervals(rows, "estimate", form="+.3f")
-    printed["margin"] = [f"{margin:g}" for margin in rows["margin"]]
-    return printed.assign(verdict=rows["verdict"], flag=rows["flag"])
+TABLE = Table(
+    rows=Rows("equivalence", "study", "profile", "cluster", drop=["study", "cluster"]),
+    columns=[
+        *texts("judge", "dataset"),
+        Text("strategy", marks=each_row(lambda row: f" - {row['baseline']}" if row["baseline"] else "")),
+        *texts("n", "readout"),
+        Text("quantity", names=QUANTITIES | BY_DATASET, marks=AGAINST),
+        Estimated("estimate", "+.3f", name="effect", ends=("low", "high")),
+        Number("margin", "g"),
+        *texts("verdict", "flag"),
+    ],
+    printed=_together,
+)

@@ -89,7 +89,8 @@ def estimate(
     Returns:
         One row an estimate of a study, condition, strategy, `readout`, `cluster` and `quantity`. `compared` says what
         differs: one of `COMPARED`, `one` less `other`; or ``trend`` over the sweep `one`, the least-squares slope of
-        the estimates by its value. What they have in common is in the columns of `KEYS`, others are empty. Quantities:
+        the estimates by its value; of a sweep that a judge has by itself, `sweep` and `swept_judge` are its parts. What
+        they have in common is in the columns of `KEYS`, others are empty. Quantities:
 
         - ``first_last``, ``ends_middle``: contrasts of position preference, in log-odds, see `preference`;
         - ``cramers_v_squared`` of position selection, without what chance adds: more to a raw V where reads of a
@@ -112,8 +113,11 @@ def estimate(
     for key, units in sorted(units_by_key.items()):
         base_columns = dict(zip((*SHARED_KEYS, "readout", "cluster"), key, strict=True))
         rows += [base_columns | row for row in _differences(units, confidence)]
-        for name, values in (_temperatures(sampling_temperatures) | dict(sweeps)).items():
-            rows += [base_columns | row for row in _trends(units, name, values, confidence)]
+        for judge, values in _temperatures(sampling_temperatures).items():
+            own = base_columns | {"one": f"{TEMPERATURE} of {judge}", "sweep": TEMPERATURE, "swept_judge": judge}
+            rows += [own | row for row in _trends(units, values, confidence)]
+        for name, values in sweeps.items():
+            rows += [base_columns | {"one": name} | row for row in _trends(units, values, confidence)]
     columns = [
         *KEYS,
         "readout",
@@ -127,8 +131,8 @@ def estimate(
         "ci_low",
         "ci_high",
     ]
-    columns += ["p", "of_one", "of_other", "n_clusters", "method"]
-    words = ["readout", "cluster", "compared", "one", "other", "quantity", "method"]
+    columns += ["p", "of_one", "of_other", "n_clusters", "sweep", "swept_judge", "method"]
+    words = ["readout", "cluster", "compared", "one", "other", "quantity", "sweep", "swept_judge", "method"]
     table = tidy.from_rows_with_gaps(rows, columns, words).assign(confidence=confidence)
     return multiplicity.adjust(table)
 
@@ -221,11 +225,11 @@ def _temperatures(known: Mapping[str, Mapping[str, float | None]]) -> dict[str, 
     for judge, profiles in known.items():
         values = {f"{judge}/{profile}": value for profile, value in profiles.items() if value is not None}
         if len(set(values.values())) >= FEWEST:
-            sweeps[f"{TEMPERATURE} of {judge}"] = values
+            sweeps[judge] = values
     return sweeps
 
 
-def _trends(units: dict[tuple, Measured], name: str, values: Mapping[str, float], confidence: float) -> Iterator[dict]:
+def _trends(units: dict[tuple, Measured], values: Mapping[str, float], confidence: float) -> Iterator[dict]:
     """Slopes over one sweep, for each dataset and scale."""
     alone = {f"{judge}/{DEFAULT_PROFILE}": value for judge, value in values.items() if "/" not in judge}
     at = {unit: (alone | dict(values)).get(f"{unit[0]}/{unit[1]}") for unit in units}
@@ -235,7 +239,7 @@ def _trends(units: dict[tuple, Measured], name: str, values: Mapping[str, float]
         if len(set(chosen.values())) >= FEWEST:
             x = np.array(list(chosen.values()), dtype=float)
             weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
-            common = {"n": n, "dataset": dataset, "compared": "trend", "one": name, "other": ""}
+            common = {"n": n, "dataset": dataset, "compared": "trend", "other": ""}
             method = f"least-squares slope over {len(x)} estimates; {PAIRED}"
             for row in _combined([*zip(weights.tolist(), map(units.get, chosen), strict=True)], confidence):
                 yield common | row | {"method": method}

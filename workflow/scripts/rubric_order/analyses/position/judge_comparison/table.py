@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, SIGNIFICANT, numbers, with_interval
+from rubric_order.tables.columns import SIGNIFICANT, Estimated, OfRows, Row, Text, cell, each_row, numbers, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "Differences in position bias between two judges, two profiles of a judge, two scales or two datasets, all else "
@@ -14,45 +15,39 @@ CAPTION = (
     "takes them as estimated: a mark can differ from it. Points are score levels. † not significant at 5%, ‡ not "
     "after Holm's adjustment for all comparisons of its kind."
 )
-KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "compared", "one", "other", "quantity"]
-NUMBERS = ["estimate", "ci_low", "ci_high", "p", "p_holm", "p_bh", "n_tests", "of_one", "of_other", "n_clusters"]
+VALUES = ["judge", "profile", "dataset", "strategy", "n", "readout", "compared", "one", "other", "quantity"]
+VALUES += ["estimate", "ci_low", "ci_high", "p", "p_holm", "p_bh", "n_tests", "of_one", "of_other", "n_clusters"]
+SWEPT = ["sweep", "swept_judge"]  # of a sweep that a judge has by itself
+DIGITS = {"cramers_v_squared": 3}  # squares are small
 
 
-def table(judge_comparison: pd.DataFrame, *, study: str, cluster: str = "group") -> pd.DataFrame:
-    """One row a difference or slope, see `judge_comparison.estimate`."""
-    chosen = judge_comparison.query("study == @study and cluster == @cluster")
-    return chosen[[*KEYS, *NUMBERS]].reset_index(drop=True)
+def _circumstances(row: Row) -> str:
+    """Circumstances that both sides share beside judge and dataset."""
+    n = "" if pd.isna(row["n"]) else f"n={row['n']}"
+    return " ".join(word for word in (row["profile"], row["strategy"], n) if pd.notna(word) and word)
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The sides that are compared, their circumstances, and the difference."""
-    printed = rows[["compared", "one", "other"]].copy()
-    of_judge = printed["one"].str.extract("^(temperature) of (.+)$")  # a sweep that a judge has by itself
-    printed["one"] = of_judge[0].fillna(printed["one"])
-    printed["judge"] = rows["judge"].fillna(of_judge[1]).fillna("")
-    printed["dataset"] = rows["dataset"].fillna("")
-    printed["under"] = [" ".join(filter(None, words)) for words in zip(*_circumstances(rows), strict=True)]
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["quantity"] = rows["quantity"]
-    digits = rows["quantity"].map({"cramers_v_squared": 3}).fillna(2).astype(int)  # squares are small
-    for name, column in (("one's", "of_one"), ("other's", "of_other")):
-        printed[name] = [numbers([value], form=f".{n}f")[0] for value, n in zip(rows[column], digits, strict=True)]
-    ends = rows[["estimate", "ci_low", "ci_high"]].itertuples(index=False)
-    marks = map(_mark, rows["p"], rows["p_holm"])
-    printed["difference"] = [
-        with_interval(*end, form=f"+.{n}f") + mark for end, n, mark in zip(ends, digits, marks, strict=True)
-    ]
-    return printed
+def _form(sign: str = "") -> OfRows:
+    return each_row(lambda row: f"{sign}.{DIGITS.get(row['quantity'], 2)}f")
 
 
-def _circumstances(rows: pd.DataFrame) -> list[list[str]]:
-    """Circumstances that both sides share beside judge and dataset, in words."""
-    texts = [rows[name].fillna("").astype(str).tolist() for name in ("profile", "strategy")]
-    return [*texts, ["" if pd.isna(n) else f"n={n}" for n in rows["n"]]]
-
-
-def _mark(p: float, holm: float) -> str:
+def _mark(row: Row) -> str:
     """A dagger for what is not significant, a double one for what is no longer so after Holm's adjustment."""
-    if not p < SIGNIFICANT:
-        return "†"
-    return "" if holm < SIGNIFICANT else "‡"
+    return "†" if not row["p"] < SIGNIFICANT else "" if row["p_holm"] < SIGNIFICANT else "‡"
+
+
+TABLE = Table(
+    rows=Rows("judge_comparison", "study", "cluster", columns=[*VALUES, *SWEPT]),
+    columns=[
+        *texts("compared"),
+        Text(lambda rows: rows["sweep"].fillna(rows["one"]), name="one"),
+        *texts("other"),
+        Text(lambda rows: rows["judge"].fillna(rows["swept_judge"]), name="judge", missing=""),
+        Text("dataset", missing=""),
+        cell("under", _circumstances),
+        *texts("readout", "quantity"),
+        *numbers(_form(), of_one="one's", of_other="other's"),
+        Estimated("estimate", _form("+"), name="difference", marks=each_row(_mark)),
+    ],
+    hidden=SWEPT,
+)

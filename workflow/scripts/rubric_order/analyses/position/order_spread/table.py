@@ -1,8 +1,7 @@
 """Spread of the order's effects between single items, and the share of items that move."""
 
-import pandas as pd
-
-from rubric_order.tables import READOUT_NAMES, flags, widen, with_interval
+from rubric_order.tables.columns import Estimated, Flags, Number, estimates, texts
+from rubric_order.tables.spec import Rows, Table, Value, taken
 
 CAPTION = (
     "What an ordering does to single items, beside what it does to all of them alike: its standard deviation between "
@@ -21,41 +20,20 @@ CAPTION = (
     "option probabilities of the expected scores, however little they differ."
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
-QUANTITIES = ["spread", "within", "changed", "best_changed"]
+VALUES: list[Value] = ["spread", "within", "changed", "best_changed"]
+VALUES += [taken("spread", "margin", "verdict", high="at_most"), taken("within", "known_from", "n_items", "n_clusters")]
+NOT_KNOWN = "not known"
 
-
-def table(order_spread: pd.DataFrame, *, study: str, cluster: str = "group") -> pd.DataFrame:
-    """One row a judge, profile, dataset, strategy, scale and readout.
-
-    Args:
-        order_spread: see `order_spread.estimate`.
-        cluster: ``item`` or ``group``: what counts as the sample.
-    """
-    chosen = order_spread.query("study == @study and cluster == @cluster")
-    rows = widen(chosen, KEYS, QUANTITIES).set_index(KEYS)
-    whole = chosen[chosen["quantity"] == "within"].set_index(KEYS)
-    own = chosen[chosen["quantity"] == "spread"].set_index(KEYS)
-    rows["at_most"], rows["margin"], rows["verdict"] = own["high"], own["margin"], own["verdict"]
-    rows["known_from"] = whole["known_from"]
-    rows["n_items"], rows["n_clusters"] = whole["n_items"], whole["n_clusters"]
-    return rows.reset_index()
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows, rounded."""
-    printed = rows[["judge", "profile", "dataset", "strategy", "n"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["items"] = rows["n_items"]
-    printed["SD between items"] = _known(rows, "spread")
-    printed["at most"] = ["" if pd.isna(value) else f"{value:.2f}" for value in rows["at_most"]]
-    printed["below the margin"] = rows["verdict"]
-    printed["SD of reads of an item"] = _known(rows, "within")
-    printed["scores changed %"] = _known(rows, "changed", form=".0f", times=100)
-    printed["best changed %"] = _known(rows, "best_changed", form=".0f", times=100)
-    printed["known from"] = rows["known_from"]
-    return printed.assign(flag=flags(rows["n_clusters"]))
-
-
-def _known(rows: pd.DataFrame, name: str, *, form: str = ".2f", times: float = 1) -> list[str]:
-    values = rows[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
-    return ["not known" if pd.isna(row[0]) else with_interval(*row, form=form, times=times) for row in values]
+TABLE = Table(
+    rows=Rows("order_spread", "study", "cluster", keys=KEYS, values=VALUES),
+    columns=[
+        *texts("judge", "profile", "dataset", "strategy", "n", "readout", n_items="items"),
+        Estimated("spread", ".2f", name="SD between items", missing=NOT_KNOWN),
+        Number("at_most", ".2f", name="at most", missing=""),
+        *texts(verdict="below the margin"),
+        Estimated("within", ".2f", name="SD of reads of an item", missing=NOT_KNOWN),
+        *estimates(".0f", changed="scores changed %", best_changed="best changed %", times=100, missing=NOT_KNOWN),
+        *texts(known_from="known from"),
+        Flags(),
+    ],
+)

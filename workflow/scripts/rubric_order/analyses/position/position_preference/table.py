@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, card_tests, intervals, p_with_card, percent
+from rubric_order.tables.columns import Estimated, OrderPValue, cell, percent, texts
+from rubric_order.tables.spec import ENDS, Rows, Table, card_tests, estimate, select, taken, wide
 
 CAPTION = (
     "Position preference: what each position of the prompt adds to the log-odds of the score that stands there, with "
@@ -25,56 +26,57 @@ CAPTION = (
     "too little of which position is preferred; the test of no preference is the score test, which p is."
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
-SIZES = ["n_pairs", "n_clusters"]
+OF_POSITION = {column: f"preference{end}" for column, end in ENDS.items()}
+VALUES = [*KEYS, "position", *OF_POSITION.values(), "p_cluster", "n_pairs", "n_clusters"]
 MORE = ["differing", "n_items", "n_reads", "temperature", "unit", "flag"]
-CONTRASTS = ["first_last", "ends_middle", "interaction"]
 
 
-def table(
-    position_preference: pd.DataFrame, order_tests: pd.DataFrame, *, study: str, cluster: str = "group"
-) -> pd.DataFrame:
+def _rows(position_preference: pd.DataFrame, order_tests: pd.DataFrame) -> pd.DataFrame:
     """One row a judge, profile, dataset (``all``: all of them), strategy, scale, readout and position.
-
-    Args:
-        position_preference: see `position_preference.estimate`. order_tests: see `order_tests.estimate`.
-        study: whose reads.
-        cluster: ``item`` or ``group``: what counts as the sample.
 
     Returns:
         The preference of the position with its interval; the rest is of all positions: the tests, sizes, contrasts and
         interaction. `p_interaction` is of every score-by-place term, `interaction_p` of the one that `interaction` is.
         `p_card` and `interaction_p_card` are there where the test is a finding of the judge's card.
     """
-    chosen = position_preference.query("study == @study and cluster == @cluster")
-    ends = {"estimate": "preference", "ci_low": "preference_low", "ci_high": "preference_high"}
-    preferences = chosen[chosen["quantity"] == "preference"].drop(columns="p_cluster").rename(columns=ends)
-    tests = chosen[chosen["quantity"] == "no_preference"].set_index(KEYS)[["p_cluster", "p_holm", "p_bh", "n_tests"]]
-    further = {"p_interaction": chosen[chosen["quantity"] == "no_interaction"].set_index(KEYS)["p"]}
-    for name in CONTRASTS:
-        rows = chosen[chosen["quantity"] == name].set_index(KEYS)
-        further |= {name: rows["estimate"], f"{name}_low": rows["ci_low"], f"{name}_high": rows["ci_high"]}
-    further["interaction_p"] = rows["p"]
-    for name, of in (("p_card", "preference"), ("interaction_p_card", "interaction")):
-        further[name] = card_tests(order_tests, KEYS, study=study, cluster=cluster, test=of)
-    preferences = preferences[[*KEYS, "position", *ends.values(), *SIZES, *MORE]]
-    preferences = preferences.join(tests, on=KEYS).join(pd.DataFrame(further), on=KEYS)
-    columns = [*KEYS, "position", *ends.values(), "p_cluster", *SIZES, "p_holm", "p_bh", "n_tests"]
-    return preferences[[*columns, *further, *MORE]].reset_index(drop=True)
+    of_all = [
+        taken("no_preference", "p_cluster", "p_holm", "p_bh", "n_tests"),
+        taken("no_interaction", p="p_interaction"),
+        *("first_last", "ends_middle", estimate("interaction", "", "p")),
+        card_tests(order_tests, KEYS, "preference"),
+        card_tests(order_tests, KEYS, "interaction", "interaction_p_card"),
+    ]
+    tests = wide(position_preference, KEYS, of_all)
+    rows = select(position_preference, quantity="preference").rename(columns=OF_POSITION)
+    rows = rows.drop(columns=["p_cluster", "p_holm", "p_bh", "n_tests"]).merge(tests, on=KEYS, how="left")
+    return rows[[*VALUES, *tests.columns.difference(VALUES, sort=False), *MORE]]
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, profile, dataset, strategy, scale and readout, with a column for each position."""
-    firsts = rows[rows["position"] == 1].reset_index(drop=True)
-    printed = firsts[["judge", "profile", "dataset", "strategy", "n"]].copy()
-    printed["readout"] = firsts["readout"].map(READOUT_NAMES)
-    for position in range(1, int(rows["n"].max()) + 1 if len(rows) else 1):
-        at = firsts[KEYS].merge(rows[rows["position"] == position], on=KEYS, how="left")
-        values = intervals(at, "preference", form="+.2f")
-        printed[f"Pos{position}"] = ["" if n < position else value for n, value in zip(at["n"], values, strict=True)]
-    printed["first - last"] = intervals(firsts, "first_last", form="+.2f")
-    printed["p"] = p_with_card(firsts["p_cluster"], firsts["p_card"])
-    printed["p of interaction"] = p_with_card(firsts["interaction_p"], firsts["interaction_p_card"])
-    printed["differing"] = [percent(share, 1) for share in firsts["differing"]]
-    printed["pairs"] = firsts["n_pairs"]
-    printed["flag"] = firsts["flag"]
-    return printed
+def _positions(rows: pd.DataFrame) -> range:
+    return range(1, rows["n"].max() + 1 if len(rows) else 1)
+
+
+def _with_positions(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, profile, dataset, strategy, scale and readout, with columns for each position."""
+    named = rows.rename(columns={name: column for column, name in OF_POSITION.items()}).assign(quantity="preference")
+    values = [estimate("preference", f"pos{k}", position=k) for k in _positions(rows)]
+    return select(rows, position=1).merge(wide(named, KEYS, values), on=KEYS)
+
+
+def _of_position(k: int) -> Estimated:
+    return Estimated(f"pos{k}", "+.2f", name=f"Pos{k}", where=lambda rows: rows["n"] >= k)
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "cluster"),
+    columns=[
+        *texts("judge", "profile", "dataset", "strategy", "n", "readout"),
+        lambda rows: map(_of_position, _positions(rows)),
+        Estimated("first_last", "+.2f", name="first - last"),
+        OrderPValue("p_cluster", name="p", card="p_card"),
+        OrderPValue("interaction_p", name="p of interaction", card="interaction_p_card"),
+        cell("differing", lambda row: percent(row["differing"], 1)),
+        *texts(n_pairs="pairs", flag="flag"),
+    ],
+    printed=_with_positions,
+)

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, card_tests, flags, intervals, numbers, p_with_card
+from rubric_order.tables.columns import Column, Estimated, Flags, Number, OrderPValue, Row, cell, numbers, texts
+from rubric_order.tables.spec import Rows, Table, Taken, card_tests, taken, wide
 
 CAPTION = (
     "Which positions of the prompt are selected. With the columns of Xu et al. (2026), Table 2: chi-square against "
@@ -27,91 +28,58 @@ CAPTION = (
     "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 KEYS = ["judge", "dataset", "strategy", "n", "readout", "cluster"]
-COUNTS = ["n_items", "n_clusters", "n_reads", "n_failed"]
 TESTS = ["p", "p_cluster", "p_rotation", "p_holm", "p_bh", "n_tests"]
 VARIETY = ["commonest_share", "discordant_pairs", "discordant_share"]
 EFFECTS = ["cramers_v_corrected", "cramers_v_squared", "cramers_v_corrected_reads", "design_effect", "detectable_v"]
-ENDS = ["ci_low", "ci_high", "bound_low", "bound_high"]
+BOUNDED = {"estimate": "", "ci_low": "_low", "ci_high": "_high", "bound_low": "_bound_low", "bound_high": "_bound_high"}
 
 
-def table(
-    position_selection: pd.DataFrame,
-    order_tests: pd.DataFrame,
-    *,
-    study: str,
-    strategy: str,
-    n: int,
-    profile: str = "default",
-    cluster: str = "group",
-) -> pd.DataFrame:
-    """One row a judge, dataset and readout: chi-square, p-values, V, direction of bias, share of each position.
-
-    Args:
-        position_selection: see `position_selection.estimate`. order_tests: see `order_tests.estimate`.
-        cluster: ``item`` or ``group``: what counts as the sample.
-    """
-    reads = "study == @study and profile == @profile and strategy == @strategy and n == @n and cluster == @cluster"
-    chosen = position_selection.query(reads)
-    where = {"study": study, "profile": profile, "cluster": cluster, "test": "selection"}
-    of_cards = card_tests(order_tests, KEYS, **where).to_dict()
-    rows = []
-    for key, block in chosen.groupby(KEYS, sort=False):
-        of = block.set_index("quantity")
-        row = dict(zip(KEYS, key, strict=True)) | of.loc["chi2", COUNTS].to_dict()
-        row |= {"chi2": of.at["chi2", "estimate"]} | of.loc["chi2", TESTS].to_dict()
-        row["p_card"] = of_cards.get(key, float("nan"))
-        row |= {"cramers_v": of.at["cramers_v", "estimate"]} | _ends("cramers_v", of.loc["cramers_v"])
-        row |= {"flag": of.at["cramers_v", "flag"]} | of["estimate"][EFFECTS].to_dict()
-        row |= {"saturated": of.at["cramers_v", "saturated"]} | of["estimate"][VARIETY].to_dict()
-        row["direction"] = of.at["direction", "label"]
-        for _, share in of.loc["share"].iterrows():
-            name = f"pos{share['position']}"
-            row |= {name: share["estimate"]} | _ends(name, share)
-            row |= {f"{name}_sim_low": share["sim_low"], f"{name}_sim_high": share["sim_high"]}
-        rows.append(row)
-    columns = [*KEYS, *COUNTS, "chi2", *TESTS, "p_card", "cramers_v", *_names("cramers_v"), "flag", *EFFECTS]
-    columns += ["saturated", *VARIETY, "direction"]
+def _rows(position_selection: pd.DataFrame, order_tests: pd.DataFrame, *, n: int) -> pd.DataFrame:
+    """One row a judge, dataset and readout: chi-square, p-values, V, direction of bias, share of each position."""
+    of_share = BOUNDED | {"sim_low": "_sim_low", "sim_high": "_sim_high"}
+    values = [
+        taken("chi2", "n_items", "n_clusters", "n_reads", "n_failed"),
+        taken("chi2", *TESTS, estimate="chi2"),
+        card_tests(order_tests, KEYS, "selection"),
+        Taken({column: f"cramers_v{end}" for column, end in BOUNDED.items()}, {"quantity": "cramers_v"}),
+        taken("cramers_v", "flag"),
+        *(taken(name, estimate=name) for name in EFFECTS),
+        taken("cramers_v", "saturated"),
+        *(taken(name, estimate=name) for name in VARIETY),
+        taken("direction", label="direction"),
+    ]
     for position in range(1, n + 1):
-        name = f"pos{position}"
-        columns += [name, *_names(name), f"{name}_sim_low", f"{name}_sim_high"]
-    return pd.DataFrame(rows, columns=columns)
+        names = {column: f"pos{position}{end}" for column, end in of_share.items()}
+        values.append(Taken(names, {"quantity": "share", "position": position}))
+    return wide(position_selection.astype({"n_tests": float}), KEYS, values)
 
 
-def _names(name: str) -> list[str]:
-    return [f"{name}_{end.removeprefix('ci_')}" for end in ENDS]
+def _direction(row: Row) -> str:
+    also = row["saturated"] and row["direction"] != "saturated"
+    return f"{row['direction']}, saturated" if also else row["direction"]
 
 
-def _ends(name: str, row: pd.Series) -> dict:
-    return dict(zip(_names(name), row[ENDS], strict=True))
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of Xu et al. (2026), Table 2, with V and the direction of bias."""
+def _selected(rows: pd.DataFrame) -> list[Column]:
+    """The columns of Xu et al. (2026), Table 2, with V and the direction of bias; none without rows."""
     if rows.empty:
-        return pd.DataFrame(columns=["judge", "dataset", "readout"])
-    last = f"pos{rows['n'].iloc[0]}"
-    return pd.DataFrame(
-        {
-            "judge": rows["judge"],
-            "dataset": rows["dataset"],
-            "readout": rows["readout"].map(READOUT_NAMES),
-            "reads": rows["n_reads"],
-            f"{rows['cluster'].iloc[0]}s": rows["n_clusters"],
-            "V": intervals(rows, "cramers_v"),
-            "corrected V": numbers(rows["cramers_v_corrected"]),
-            "detectable V": numbers(rows["detectable_v"]),
-            "chi2": numbers(rows["chi2"], form=".1f"),
-            "p": p_with_card(rows["p_cluster"], rows["p_card"]),
-            "p rotation": ["" if pd.isna(p) else "<.001" if p < 0.001 else f"{p:.3f}" for p in rows["p_rotation"]],
-            "Pos1 %": intervals(rows, "pos1", form=".1f", times=100),
-            f"Pos{last[3:]} %": intervals(rows, last, form=".1f", times=100),
-            "commonest %": numbers(rows["commonest_share"], form=".0f", times=100),
-            "same %": numbers(1 - rows["discordant_share"], form=".0f", times=100),
-            "direction": [_with_saturation(*row) for row in zip(rows["direction"], rows["saturated"], strict=True)],
-            "flag": flags(rows["n_clusters"]),
-        }
-    )
+        return []
+    last, clusters = rows["n"].iloc[0], f"{rows['cluster'].iloc[0]}s"
+    return [
+        *texts(n_reads="reads", n_clusters=clusters),
+        Estimated("cramers_v", name="V"),
+        *numbers(".3f", cramers_v_corrected="corrected V", detectable_v="detectable V"),
+        Number("chi2", ".1f"),
+        OrderPValue("p_cluster", name="p", card="p_card"),
+        OrderPValue("p_rotation", name="p rotation", missing=""),
+        *(Estimated(f"pos{position}", ".1f", name=f"Pos{position} %", times=100) for position in (1, last)),
+        Number("commonest_share", ".0f", name="commonest %", times=100),
+        Number(lambda rows: 1 - rows["discordant_share"], ".0f", name="same %", times=100),
+        cell("direction", _direction),
+        Flags(),
+    ]
 
 
-def _with_saturation(direction: str, saturated: bool) -> str:
-    return f"{direction}, saturated" if saturated and direction != "saturated" else direction
+TABLE = Table(
+    rows=Rows(_rows, "study", "strategy", "n", "profile", "cluster"),
+    columns=[*texts("judge", "dataset", "readout"), _selected],
+)

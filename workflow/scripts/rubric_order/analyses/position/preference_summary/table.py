@@ -3,7 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import READOUT_NAMES, numbers, with_interval
+from rubric_order.tables.columns import Estimated, Row, cell, numbers, texts
+from rubric_order.tables.spec import Rows, Table, Taken, select, taken, wide
 
 CAPTION = (
     "Position preference over all judges and datasets of a study, in log-odds: the mean with its "
@@ -16,35 +17,30 @@ CAPTION = (
     "temperature for their mean to mean something. The CSV file has each judge and dataset, drawn towards the mean as "
     "far as its error says."
 )
-DEVIATIONS = {"judge": "sd of judges", "dataset": "sd of datasets", "rest": "sd of the rest"}
 KEYS = ["profile", "strategy", "n", "readout", "quantity", "position"]
+TERMS = {"sd_judge": "sd of judges", "sd_dataset": "sd of datasets", "sd_rest": "sd of the rest"}
+TERMS |= {"error_correlation": "r of errors"}
+MEAN = Taken({"estimate": "mean", "ci_low": "mean_low", "ci_high": "mean_high"}, {"term": "mean"})
 
 
-def table(preference_summary: pd.DataFrame, *, study: str, cluster: str = "group") -> pd.DataFrame:
-    """One row an estimate, see `preference_summary.estimate`."""
-    chosen = preference_summary.query("study == @study and cluster == @cluster")
-    return chosen.drop(columns=["study", "method"]).reset_index(drop=True)
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+def _settings(rows: pd.DataFrame) -> pd.DataFrame:
     """One row a setting and quantity: mean and deviations."""
-    printed = []
-    for key, block in rows.groupby(KEYS, dropna=False, sort=False):
-        profile, strategy, n, readout, quantity, position = key
-        of = block[block["judge"] == EVERY].drop_duplicates("term").set_index("term")
-        if "mean" not in of.index:
-            continue
-        mean = of.loc["mean"]
-        row = {"profile": profile, "strategy": strategy, "n": n, "readout": READOUT_NAMES[readout]}
-        row["quantity"] = quantity if pd.isna(position) else f"Pos{position}"
-        row["mean"] = with_interval(mean["estimate"], mean["ci_low"], mean["ci_high"], form="+.2f")
-        for name, head in DEVIATIONS.items():
-            deviation = of["estimate"].get(f"sd_{name}")
-            row[head] = "" if deviation is None else numbers([deviation], form=".2f")[0]
-        correlation = of["estimate"].get("error_correlation")
-        row["r of errors"] = "" if correlation is None else numbers([correlation], form=".2f")[0]
-        row |= {"judges": mean["n_judges"], "datasets": mean["n_datasets"]}
-        printed.append(row)
-    columns = ["profile", "strategy", "n", "readout", "quantity", "mean", *DEVIATIONS.values()]
-    columns += ["r of errors", "judges", "datasets"]
-    return pd.DataFrame(printed, columns=columns)
+    deviations = [taken({"term": term}, estimate=term) for term in TERMS]
+    return wide(select(rows, judge=EVERY), KEYS, [MEAN, taken({"term": "mean"}, "n_judges", "n_datasets"), *deviations])
+
+
+def _quantity(row: Row) -> str:
+    return row["quantity"] if pd.isna(row["position"]) else f"Pos{row['position']}"
+
+
+TABLE = Table(
+    rows=Rows("preference_summary", "study", "cluster", drop=["study", "method"]),
+    columns=[
+        *texts("profile", "strategy", "n", "readout"),
+        cell("quantity", _quantity),
+        Estimated("mean", "+.2f"),
+        *numbers(".2f", **TERMS, missing=""),
+        *texts(n_judges="judges", n_datasets="datasets"),
+    ],
+    printed=_settings,
+)

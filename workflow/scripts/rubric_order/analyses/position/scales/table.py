@@ -3,7 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import MEAN
-from rubric_order.tables import READOUT_NAMES, widen, with_interval
+from rubric_order.tables.columns import Row, Text, each_row, texts, with_interval
+from rubric_order.tables.spec import Rows, Table, same, select, taken, wide
 
 CAPTION = (
     "Corrected Cramer's V of position selection by number of score levels, as in Xu et al. (2026), Table 4: without "
@@ -14,35 +15,24 @@ CAPTION = (
     "each dataset, with and without what chance adds; the paper's V is with it."
 )
 KEYS = ["judge", "readout", "cluster", "n", "dataset"]
+VALUES = [same("n_datasets", "n_saturated"), "cramers_v", "cramers_v_corrected"]
 
 
-def table(
-    scales: pd.DataFrame, *, strategy: str = "balanced", profile: str = "default", cluster: str = "group"
-) -> pd.DataFrame:
-    """One row a judge, readout, scale and dataset, and one for the mean of the datasets of each scale.
-
-    Args:
-        scales: see `scales.estimate`.
-        cluster: ``item`` or ``group``: what counts as the sample.
-
-    Returns:
-        V and the corrected V, with their intervals.
-    """
-    chosen = scales.query("profile == @profile and strategy == @strategy and cluster == @cluster")
-    sizes = chosen.drop_duplicates(KEYS)[[*KEYS, "n_datasets", "n_saturated"]]
-    return sizes.merge(widen(chosen, KEYS, ["cramers_v", "cramers_v_corrected"]), on=KEYS)
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+def _by_scale(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows and columns of Xu et al. (2026), Table 4, with intervals; single datasets are left to the CSV file."""
-    means = rows[rows["dataset"] == MEAN]
-    scales = sorted(means["n"].unique())
-    printed = []
-    for (judge, readout), block in means.groupby(["judge", "readout"], sort=False):
-        row = {"judge": judge, "readout": READOUT_NAMES[readout]} | dict.fromkeys((f"n = {n}" for n in scales), "")
-        for mean in block.itertuples():
-            ends = mean.cramers_v_corrected_low, mean.cramers_v_corrected_high
-            saturated = f", {mean.n_saturated} saturated" if mean.n_saturated else ""
-            row[f"n = {mean.n}"] = f"{with_interval(mean.cramers_v_corrected, *ends)} ({mean.n_datasets}{saturated})"
-        printed.append(row)
-    return pd.DataFrame(printed, columns=["judge", "readout", *(f"n = {n}" for n in scales)])
+    means = select(rows, dataset=MEAN)
+    values = [taken({"n": n}, cell=f"n = {n}") for n in sorted(means["n"].unique())]
+    return wide(means.assign(cell=each_row(_cell)(means)), ["judge", "readout"], values)
+
+
+def _cell(row: Row) -> str:
+    saturated = f", {row['n_saturated']} saturated" if row["n_saturated"] else ""
+    v = with_interval(*(row[f"cramers_v_corrected{end}"] for end in ("", "_low", "_high")))
+    return f"{v} ({row['n_datasets']}{saturated})"
+
+
+TABLE = Table(
+    rows=Rows("scales", "profile", "strategy", "cluster", keys=KEYS, values=VALUES),
+    columns=[*texts("judge", "readout"), lambda rows: [Text(name, missing="") for name in rows.columns[2:]]],
+    printed=_by_scale,
+)

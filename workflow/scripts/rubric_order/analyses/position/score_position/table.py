@@ -3,7 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import READOUT_NAMES, flags
+from rubric_order.tables.columns import Flags, Number, OfRows, each_row, texts
+from rubric_order.tables.spec import Rows, Table, Value, estimate, same, wide
 
 CAPTION = (
     "Of the selections of each score, the share at each position in percent, as in Table 5 of the earlier version of "
@@ -15,47 +16,31 @@ CAPTION = (
 KEYS = ["judge", "dataset", "readout", "cluster", "score"]
 
 
-def table(
-    score_position: pd.DataFrame,
-    *,
-    study: str,
-    n: int,
-    strategy: str = "balanced",
-    profile: str = "default",
-    cluster: str = "group",
-) -> pd.DataFrame:
-    """One row a judge, dataset, readout and score: share and rate of each position, with intervals.
-
-    Args:
-        score_position: see `score_position.estimate`.
-        cluster: ``item`` or ``group``: what the bootstrap draws.
-    """
-    chosen = score_position.query("study == @study and profile == @profile and strategy == @strategy and n == @n")
-    chosen = chosen[chosen["cluster"] == cluster]
-    rows = chosen.groupby(KEYS, sort=False)[["n_selected", "n_reads", "n_clusters"]].first()
+def _rows(score_position: pd.DataFrame, *, n: int) -> pd.DataFrame:
+    """One row a judge, dataset, readout and score: share and rate of each position, with intervals."""
+    values: list[Value] = [same("n_selected", "n_reads", "n_clusters")]
     for quantity, name in (("share", "pos"), ("rate", "rate")):
-        for position in range(1, n + 1):
-            cell = chosen[(chosen["quantity"] == quantity) & (chosen["position"] == position)].set_index(KEYS)
-            for end, column in (("", "estimate"), ("_low", "ci_low"), ("_high", "ci_high")):
-                rows[f"{name}{position}{end}"] = cell[column].astype(float)
-    return rows.reset_index()
+        values += [estimate(quantity, f"{name}{position}", position=position) for position in range(1, n + 1)]
+    return wide(score_position, KEYS, values)
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of the earlier version of Xu et al., Table 5: all datasets together."""
-    rows = rows[rows["dataset"] == EVERY].reset_index(drop=True)
-    n = sum(column.startswith("pos") and column[3:].isdigit() for column in rows)
-    printed = rows[["judge"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["score"] = rows["score"]
-    printed["selections"] = [f"{count:.0f}" for count in rows["n_selected"]]
-    for position in range(1, n + 1):
-        cells = rows[[f"pos{position}", f"pos{position}_low", f"pos{position}_high"]].itertuples(index=False)
-        printed[f"P{position}"] = [_cell(*cell, 1 / n) for cell in cells]
-    return printed.assign(flag=flags(rows["n_clusters"]))
+def _shares(rows: pd.DataFrame) -> list[Number]:
+    """The columns of the earlier version of Xu et al., Table 5."""
+    positions = [position for position in range(1, len(rows.columns)) if f"pos{position}" in rows]
+    shares = {f"pos{position}": f"P{position}" for position in positions}
+    stars = {name: _unequal(name, 1 / len(positions)) for name in shares}
+    return [
+        Number(name, ".1f", name=head, times=100, missing="never", marks=stars[name]) for name, head in shares.items()
+    ]
 
 
-def _cell(share: float, low: float, high: float, equal: float) -> str:
-    if pd.isna(share):
-        return "never"
-    return f"{100 * share:.1f}{'*' if low > equal or high < equal else ''}"
+def _unequal(name: str, equal: float) -> OfRows:
+    """A star where the interval of a share does not hold the equal one."""
+    return each_row(lambda row: "*" if row[f"{name}_low"] > equal or row[f"{name}_high"] < equal else "")
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "strategy", "profile", "cluster"),
+    columns=[*texts("judge", "readout", "score"), Number("n_selected", ".0f", name="selections"), _shares, Flags()],
+    printed={"dataset": EVERY},
+)

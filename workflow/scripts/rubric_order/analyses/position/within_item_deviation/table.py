@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, flags, intervals, numbers, widen
+from rubric_order.tables.columns import Estimated, Flags, Number, Row, Text, cell, numbers, texts, there, with_interval
+from rubric_order.tables.spec import Rows, Table, Value, estimate, select, wide
 
 CAPTION = (
     "Standard deviation of an item's scores over its reads, mean over items, as in Table 3 of the earlier version of "
@@ -18,61 +19,44 @@ CAPTION = (
     "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
-SPREAD = ["mean_sd", "variance"]
 SPLIT = ["ordering", "shift", "interaction", "repetition", "ordering_share", "rest"]
+STRATEGIES = ("balanced", "random", "all", "repeated_rotations", "fixed")
 UNSPLIT = "not known"
+VARIANCES = {name: f"variance: {name}" for name in ("shift", "interaction", "repetition")}
 
 
-def table(
-    within_item_deviation: pd.DataFrame,
-    *,
-    study: str,
-    n: int,
-    strategy: str = "balanced",
-    profile: str = "default",
-    cluster: str = "group",
-) -> pd.DataFrame:
+def _rows(within_item_deviation: pd.DataFrame, *, strategy: str = "balanced") -> pd.DataFrame:
     """One row a judge, dataset and readout: the deviation under each strategy, and the split of one's variance.
 
     Args:
-        within_item_deviation: see `within_item_deviation.estimate`.
         strategy: whose variance is split.
-        cluster: ``item`` or ``group``: what counts as the sample.
     """
-    chosen = within_item_deviation.query("study == @study and profile == @profile and n == @n and cluster == @cluster")
-    spread = chosen[chosen["quantity"].isin(SPREAD)]
-    present = [
-        name
-        for name in ("balanced", "random", "all", "repeated_rotations", "fixed")
-        if (spread["strategy"] == name).any()
-    ]
-    spread = spread.assign(quantity=spread["quantity"] + "_" + spread["strategy"])
-    deviations = widen(spread, KEYS, [f"{quantity}_{name}" for quantity in SPREAD for name in present])
-    deviations = deviations.merge(chosen.groupby(KEYS, sort=False)["n_clusters"].min().reset_index(), on=KEYS)
-    of_strategy = chosen[(chosen["strategy"] == strategy) & chosen["quantity"].isin(SPLIT)]
-    counts = of_strategy.groupby(KEYS, sort=False)[["n_items", "repetition_from"]].first().reset_index()
-    counts["repetition_from"] = counts["repetition_from"].replace("", None)
-    split = counts.merge(widen(of_strategy, KEYS, SPLIT), on=KEYS)
-    return deviations.merge(split, on=KEYS, how="left").astype({"n_items": "Int64"})
+    values: list[Value] = []
+    for quantity in ("mean_sd", "variance"):
+        present = set(select(within_item_deviation, quantity=["mean_sd", "variance"])["strategy"])
+        values += [estimate(quantity, f"{quantity}_{name}", strategy=name) for name in STRATEGIES if name in present]
+    split = select(within_item_deviation, strategy=strategy, quantity=SPLIT)
+    counts = split.replace({"repetition_from": {"": None}}).groupby(KEYS)[["n_items", "repetition_from"]].first()
+    values += [within_item_deviation.groupby(KEYS)["n_clusters"].min(), counts]
+    values += [estimate(name, strategy=strategy) for name in SPLIT]
+    return wide(within_item_deviation, KEYS, values).astype({"n_items": "Int64"})
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of the earlier version of Xu et al., Table 3, and the parts of the variance."""
-    printed = rows[["judge", "dataset"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["items"] = rows["n_items"]
-    suffixes = [column.removeprefix("mean_sd_") for column in rows if column.startswith("mean_sd_")]
-    for name in [name for name in suffixes if not name.endswith(("_low", "_high"))]:
-        printed[f"sd {name}"] = intervals(rows, f"mean_sd_{name}")
-    for name in ("shift", "interaction", "repetition"):
-        printed[f"variance: {name}"] = _known(numbers(rows[name]), rows[name])
-    printed["unsplit"] = ["" if pd.isna(value) else f"{value:.3f}" for value in rows["rest"]]
-    share = intervals(rows, "ordering_share", form=".0f", times=100)
-    # Where nothing varies a share is not defined, though all is known.
-    printed["ordering %"] = _known(share, rows["repetition"])
-    printed["repetition from"] = rows["repetition_from"].fillna("")
-    return printed.assign(flag=flags(rows["n_clusters"]))
+def _share(row: Row) -> str:
+    """Where nothing varies a share is not defined, though all is known."""
+    ends = (row[f"ordering_share{end}"] for end in ("", "_low", "_high"))
+    return UNSPLIT if pd.isna(row["repetition"]) else with_interval(*ends, form=".0f", times=100)
 
 
-def _known(texts: list[str], values: pd.Series) -> list[str]:
-    return [UNSPLIT if pd.isna(value) else text for text, value in zip(texts, values, strict=True)]
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "profile", "cluster"),
+    columns=[
+        *texts("judge", "dataset", "readout", n_items="items"),
+        *(Estimated(f"mean_sd_{name}", name=f"sd {name}", when=there(f"mean_sd_{name}")) for name in STRATEGIES),
+        *numbers(".3f", **VARIANCES, missing=UNSPLIT),
+        Number("rest", name="unsplit", missing=""),
+        cell("ordering %", _share),
+        Text("repetition_from", name="repetition from", missing=""),
+        Flags(),
+    ],
+)

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import flags, intervals, numbers, widen
+from rubric_order.tables.columns import ACCURACY_NAMES, Flags, Number, each_row, estimates, texts, written
+from rubric_order.tables.spec import Rows, Table, wide
 
 CAPTION = (
     "Agreement of golden scores with the mean of people's scores: labels are the mean of those that came with the "
@@ -14,24 +15,21 @@ CAPTION = (
     "After Li et al. (2025), Table 2, which has correlations alone."
 )
 KEYS = ["dataset", "source"]
-QUANTITIES = ("spearman", "pearson", "kappa", "mean_absolute_error", "differ", "median")
 
 
-def table(golden_alignment: pd.DataFrame) -> pd.DataFrame:
-    """One row a dataset and source, see `golden_alignment.estimate`."""
-    rows = widen(golden_alignment, KEYS, list(QUANTITIES))
+def _rows(golden_alignment: pd.DataFrame) -> pd.DataFrame:
+    """One row a dataset and source."""
     counts = golden_alignment.groupby(KEYS)[["n_items", "n_clusters"]].max()
-    return rows.join(counts, on=KEYS)
+    return wide(golden_alignment, KEYS, [*ACCURACY_NAMES, "differ", "median", counts])
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rounded."""
-    printed = rows[["dataset", "source"]].assign(items=rows["n_items"])
-    for quantity, head in (("spearman", "ρ"), ("pearson", "r"), ("kappa", "kappa"), ("mean_absolute_error", "MAE")):
-        none = rows[quantity].isna()
-        printed[head] = ["" if skip else text for skip, text in zip(none, intervals(rows, quantity), strict=True)]
-    shares = [numbers(rows[name], form=".1%") for name in ("differ", "median")]
-    is_known = rows["differ"].notna()
-    told = zip(is_known, *shares, strict=True)
-    printed["reads differ (no majority)"] = [f"{differ} ({none})" if has else "" for has, differ, none in told]
-    return printed.assign(flag=flags(rows["n_clusters"]))
+NO_MAJORITY = each_row(lambda row: f" ({written(row['median'], '.1%')})")
+TABLE = Table(
+    rows=Rows(_rows),
+    columns=[
+        *texts("dataset", "source", n_items="items"),
+        *estimates(".3f", **ACCURACY_NAMES, missing=""),
+        Number("differ", ".1%", name="reads differ (no majority)", where="differ", marks=NO_MAJORITY),
+        Flags(),
+    ],
+)

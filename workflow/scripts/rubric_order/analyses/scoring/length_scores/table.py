@@ -1,8 +1,7 @@
 """Length of texts and the scores that they get."""
 
-import pandas as pd
-
-from rubric_order.tables import READOUT_NAMES, flags, intervals, p_values
+from rubric_order.tables.columns import Estimated, Flags, Number, PValue, Text, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "Correlation of a text's length (characters) with the mean score that the judge gives it, with "
@@ -13,30 +12,20 @@ CAPTION = (
     "people's correlation smaller. A textbook's metric for verbosity bias; win rates without length are in table Win "
     "rates without length. Few clusters: fewer than 30."
 )
-KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "quantity"]
+VALUES = ["study", "judge", "profile", "dataset", "strategy", "n", "readout", "quantity"]
+VALUES += ["estimate", "ci_low", "ci_high", "of_people", "difference", "difference_low", "difference_high"]
+VALUES += ["p", "p_holm", "n_items", "n_rated", "n_clusters"]
 
-
-def table(length_scores: pd.DataFrame, *, cluster: str = "group") -> pd.DataFrame:
-    """One row a study, judge, profile, dataset, strategy, readout and coefficient.
-
-    Args:
-        length_scores: see `length_scores.estimate`.
-        cluster: ``item`` or ``group``: what is left out.
-    """
-    chosen = length_scores[length_scores["cluster"] == cluster]
-    values = ["estimate", "ci_low", "ci_high", "of_people", "difference", "difference_low", "difference_high"]
-    return chosen[["study", *KEYS, *values, "p", "p_holm", "n_items", "n_rated", "n_clusters"]].reset_index(drop=True)
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    printed = rows[["study", "judge", "profile", "dataset", "strategy"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["coefficient"] = rows["quantity"].map({"pearson": "r", "spearman": "rho"})
-    named = rows.rename(columns={"estimate": "value", "ci_low": "value_low", "ci_high": "value_high"})
-    printed["length and score"] = intervals(named, "value", form="+.2f")
-    printed["people"] = [f"{value:+.2f}" if pd.notna(value) else "" for value in rows["of_people"]]
-    told = rows["difference"].notna()
-    printed["difference"] = pd.Series(intervals(rows, "difference", form="+.2f"), rows.index).where(told, "")
-    printed["p"] = pd.Series(p_values(rows["p"], rows["p_holm"]), rows.index).where(told, "")
-    printed["items"] = rows["n_items"]
-    return printed.assign(flag=flags(rows["n_clusters"]))
+TABLE = Table(
+    rows=Rows("length_scores", "cluster", columns=VALUES),
+    columns=[
+        *texts("study", "judge", "profile", "dataset", "strategy", "readout"),
+        Text("quantity", name="coefficient", names={"pearson": "r", "spearman": "rho"}),
+        Estimated("estimate", "+.2f", name="length and score"),
+        Number("of_people", "+.2f", name="people", missing=""),
+        Estimated("difference", "+.2f", missing=""),
+        PValue("p", where="difference"),
+        *texts(n_items="items"),
+        Flags(),
+    ],
+)

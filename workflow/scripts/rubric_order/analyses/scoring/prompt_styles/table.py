@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import flags, p_values, with_interval
+from rubric_order.tables.columns import Flags, PValue, Row, cell, each_row, numbers, texts, with_interval, written
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "Two prompts in which one judge was asked about the same items, from recorded answers: the first prompt, the other "
@@ -17,73 +18,62 @@ CAPTION = (
     "the size of the same between two reads of one prompt, with what the two prompts differ by on those items alone. A "
     "correlation does not see a shift of all scores; the error does."
 )
-KEYS = ["study", "profile", "dataset", "n", "model", "style", "other_style", "judge", "other", "criterion"]
+VALUES = ["study", "profile", "dataset", "n", "model", "style", "other_style", "judge", "other", "criterion"]
+VALUES += ["quantity", "score", "of_one", "of_other", "of_human", "estimate", "ci_low", "ci_high", "p", "p_holm"]
+VALUES += ["bound_low", "bound_high", "floor", "at_repeats", "repeats_of", "repeated", "n_repeats"]
+VALUES += ["n_items", "n_clusters", "n_reads_one", "n_failed_one", "n_reads_other", "n_failed_other"]
+# What a quantity is called, and its format.
 HEADS = {
     "mean_shift": ("mean score", ".2f"),
     "mean_change": ("mean change", ".2f"),
     "share_changed": ("changed", ".0%"),
     "total_variation": ("total variation", ".2f"),
-    "share": ("share of {}", ".0%"),
+    "share": ("share of {score}", ".0%"),
     "spearman": ("ρ", ".3f"),
     "pearson": ("r", ".3f"),
     "kappa": ("kappa", ".3f"),
     "mean_absolute_error": ("MAE", ".2f"),
 }
-COUNTS = ["n_items", "n_clusters", "n_reads_one", "n_failed_one", "n_reads_other", "n_failed_other"]
+SIZES = ("mean_change", "share_changed", "total_variation")  # they have no sign
+REPEATS = " ({n_repeats} items of {repeated}, {repeats_of})"
+FAILED = "{n_failed_one} of {n_reads_one}, {n_failed_other} of {n_reads_other}"
 
 
-def table(prompt_styles: pd.DataFrame, *, study: str, profile: str = "default", cluster: str = "group") -> pd.DataFrame:
-    """The rows of a study, see `prompt_styles.estimate`.
-
-    Args:
-        cluster: ``item`` or ``group``: what counts as the sample.
-    """
-    chosen = prompt_styles.query("study == @study and profile == @profile and cluster == @cluster")
-    columns = [*KEYS, "quantity", "score", "of_one", "of_other", "of_human", "estimate", "ci_low", "ci_high", "p"]
-    columns += ["p_holm", "bound_low", "bound_high", "floor", "at_repeats", "repeats_of", "repeated", "n_repeats"]
-    return chosen[[*columns, *COUNTS]].reset_index(drop=True)
+def _quantity(row: Row) -> str:
+    return HEADS[row["quantity"]][0].format_map(row)
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rounded."""
-    heads = [HEADS[quantity] for quantity in rows["quantity"]]
-    printed = rows[["model", "dataset"]].copy()
-    printed["prompts"] = [f"{one}, {other}" for one, other in zip(rows["style"], rows["other_style"], strict=True)]
-    printed["criterion"] = rows["criterion"]
-    printed["quantity"] = [head.format(score) for (head, _), score in zip(heads, rows["score"], strict=True)]
-    printed["items"] = rows["n_items"]
-    for name, head in (("of_one", "first"), ("of_other", "other"), ("of_human", "people")):
-        printed[head] = [
-            f"{value:{form}}" if pd.notna(value) else "" for value, (_, form) in zip(rows[name], heads, strict=True)
-        ]
-    printed["difference"] = [_difference(*row) for row in zip(rows.to_dict("records"), heads, strict=True)]
-    tested = rows["p"].notna()
-    printed["p"] = [
-        p if is_tested else "" for p, is_tested in zip(p_values(rows["p"], rows["p_holm"]), tested, strict=True)
-    ]
-    printed["repeats"] = [_repeats(*row) for row in zip(rows.to_dict("records"), heads, strict=True)]
-    failed = [
-        f"{one} of {of_one}, {other} of {of_other}"
-        for one, of_one, other, of_other in rows[
-            ["n_failed_one", "n_reads_one", "n_failed_other", "n_reads_other"]
-        ].itertuples(index=False)
-    ]
-    return printed.assign(**{"without a score": failed}, flag=flags(rows["n_clusters"]))
+def _form(row: Row) -> str:
+    return HEADS[row["quantity"]][1]
 
 
-def _difference(row: dict, head: tuple[str, str]) -> str:
+def _difference(row: Row) -> str:
     """A difference with its interval, where it has one, and with its bounds."""
-    signed = "" if row["quantity"] in ("mean_change", "share_changed", "total_variation") else "+"
-    has_interval = pd.notna(row["ci_low"])
-    form = f"{signed}{head[1]}"
-    text = with_interval(row["estimate"], row["ci_low"], row["ci_high"], form=form) if has_interval else ""
-    text = text or (f"{row['estimate']:{form}}" if pd.notna(row["estimate"]) else "undefined")
+    form = ("" if row["quantity"] in SIZES else "+") + _form(row)
+    value, low, high = row["estimate"], row["ci_low"], row["ci_high"]
+    text = written(value, form) if pd.isna(low) else with_interval(value, low, high, form=form)
     return f"{text} ({row['bound_low']:{form}}, {row['bound_high']:{form}})" if pd.notna(row["bound_low"]) else text
 
 
-def _repeats(row: dict, head: tuple[str, str]) -> str:
+def _repeats(row: Row) -> str:
     """The floor, beside the two prompts on the same items."""
-    if pd.isna(row["floor"]):
-        return ""
-    sizes = f"{row['floor']:{head[1]}} against {row['at_repeats']:{head[1]}}"
-    return f"{sizes} ({row['n_repeats']} items of {row['repeated']}, {row['repeats_of']})"
+    form = _form(row)
+    return f"{row['floor']:{form}} against {row['at_repeats']:{form}}{REPEATS.format_map(row)}"
+
+
+TABLE = Table(
+    rows=Rows("prompt_styles", "study", "profile", "cluster", columns=VALUES),
+    columns=[
+        *texts("model", "dataset"),
+        cell("prompts", "{style}, {other_style}".format_map),
+        *texts("criterion"),
+        cell("quantity", _quantity),
+        *texts(n_items="items"),
+        *numbers(each_row(_form), of_one="first", of_other="other", of_human="people", missing=""),
+        cell("difference", _difference),
+        PValue("p", missing=""),
+        cell("repeats", _repeats, where="floor"),
+        cell("without a score", FAILED.format_map),
+        Flags(),
+    ],
+)

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.tables import READOUT_NAMES, flags, intervals, numbers, p_values
+from rubric_order.tables.columns import Estimated, Flags, Number, OfRows, PValue, Row, cell, each_row, texts
+from rubric_order.tables.spec import Rows, Table, taken
 
 CAPTION = (
     "Scores of the same items under other conditions, or another order of the score levels, less those of the study's "
@@ -18,54 +19,41 @@ CAPTION = (
     "level does are one here."
 )
 KEYS = ["judge", "profile", "dataset", "n", "varied", "order", "kind", "readout"]
-VALUES = ["estimate", "ci_low", "ci_high", "p", "p_holm", "verdict", "floor_neutral", "floor_repeats", "n_neutral"]
+OF_EACH = ["estimate", "ci_low", "ci_high", "p", "p_holm", "verdict", "floor_neutral", "floor_repeats", "n_neutral"]
 QUANTITIES = ("mean_shift", "mean_change", "share_changed", "total_variation")
+VALUES = [*(taken(name, *OF_EACH, prefix=f"{name}_") for name in QUANTITIES)]
+VALUES += [taken("mean_shift", "n_items", "n_clusters", "n_failed")]
+SHIFT_ENDS = ("mean_shift_ci_low", "mean_shift_ci_high")
 
 
-def table(score_shifts: pd.DataFrame, *, study: str, profile: str = "default", cluster: str = "group") -> pd.DataFrame:
-    """One row a judge, dataset, variant and readout, with each quantity beside its interval and floors.
-
-    Args:
-        score_shifts: see `score_shifts.estimate`.
-        cluster: ``item`` or ``group``: what counts as the sample.
-    """
-    chosen = score_shifts.query("study == @study and profile == @profile and cluster == @cluster")
-    sizes = chosen[chosen["quantity"] == "mean_shift"].set_index(KEYS)[["n_items", "n_clusters", "n_failed"]]
-    rows = chosen[KEYS].drop_duplicates().set_index(KEYS)
-    for quantity in QUANTITIES:
-        of_quantity = chosen[chosen["quantity"] == quantity].set_index(KEYS)[VALUES]
-        rows = rows.join(of_quantity.rename(columns=lambda name, quantity=quantity: f"{quantity}_{name}"))
-    return rows.join(sizes).reset_index()
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rounded."""
-    printed = rows[["judge", "dataset"]].copy()
-    printed["changed"] = [f"{varied}, {order}" for varied, order in zip(rows["varied"], rows["order"], strict=True)]
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["items"] = rows["n_items"]
-    renamed = {f"mean_shift_{old}": new for old, new in (("ci_low", "shift_low"), ("ci_high", "shift_high"))}
-    shifts = rows.rename(columns=renamed | {"mean_shift_estimate": "shift"})
-    printed["mean shift"] = [
-        f"{value}{floor}"
-        for value, floor in zip(
-            intervals(shifts, "shift", form="+.2f"), _floors(rows, "mean_shift", ".2f"), strict=True
-        )
-    ]
-    printed["p"] = p_values(rows["mean_shift_p"], rows["mean_shift_p_holm"])
-    printed["small"] = rows["mean_shift_verdict"]
-    for name, head, form in (
-        ("share_changed", "changed items", ".0%"),
-        ("mean_change", "mean change", ".2f"),
-        ("total_variation", "total variation", ".2f"),
-    ):
-        values = numbers(rows[f"{name}_estimate"], form=form)
-        printed[head] = [f"{value}{floor}" for value, floor in zip(values, _floors(rows, name, form), strict=True)]
-    return printed.assign(flag=flags(rows["n_clusters"]))
-
-
-def _floors(rows: pd.DataFrame, name: str, form: str) -> list[str]:
+def _floors(name: str, form: str) -> OfRows:
     """The floors of a quantity in brackets, those that are known."""
-    pairs = rows[[f"{name}_floor_neutral", f"{name}_floor_repeats"]].itertuples(index=False)
-    known_floors = [[f"{floor:{form}}" for floor in pair if pd.notna(floor)] for pair in pairs]
-    return [f" ({', '.join(floors)})" if floors else "" for floors in known_floors]
+
+    def write(row: Row) -> str:
+        floors = [f"{floor:{form}}" for of in ("neutral", "repeats") if pd.notna(floor := row[f"{name}_floor_{of}"])]
+        return f" ({', '.join(floors)})" if floors else ""
+
+    return each_row(write)
+
+
+def _size(name: str, head: str, form: str) -> Number:
+    return Number(f"{name}_estimate", form, name=head, marks=_floors(name, form))
+
+
+TABLE = Table(
+    rows=Rows("score_shifts", "study", "profile", "cluster", keys=KEYS, values=VALUES),
+    columns=[
+        *texts("judge", "dataset"),
+        cell("changed", "{varied}, {order}".format_map),
+        *texts("readout", n_items="items"),
+        Estimated(
+            "mean_shift_estimate", "+.2f", name="mean shift", ends=SHIFT_ENDS, marks=_floors("mean_shift", ".2f")
+        ),
+        PValue("mean_shift_p", name="p"),
+        *texts(mean_shift_verdict="small"),
+        _size("share_changed", "changed items", ".0%"),
+        _size("mean_change", "mean change", ".2f"),
+        _size("total_variation", "total variation", ".2f"),
+        Flags(),
+    ],
+)

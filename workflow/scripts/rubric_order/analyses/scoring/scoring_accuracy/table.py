@@ -3,7 +3,8 @@
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import READOUT_NAMES, flags, intervals, numbers, p_values, widen
+from rubric_order.tables.columns import Estimated, Flags, PValue, Row, Text, cell, different, numbers, texts, written
+from rubric_order.tables.spec import Rows, Table, Value, taken, wide
 
 CAPTION = (
     "Agreement of scores with golden scores (human: the mean of people's; labels: those that came with the dataset) "
@@ -17,65 +18,71 @@ CAPTION = (
     "which the error and kappa see. After Li et al. (2025), Table 3, which has no intervals and no floor."
 )
 KEYS = ["judge", "profile", "dataset", "n", "varied", "order", "kind", "readout", "golden"]
-QUANTITIES = ("spearman", "pearson", "kappa", "mean_absolute_error")
+DIFFERENCE = ["difference", "difference_low", "difference_high", "p", "p_holm"]
+VALUES: list[Value] = ["spearman", "pearson", "kappa", "mean_absolute_error"]
+VALUES += [taken(name, *DIFFERENCE, prefix=f"{name}_") for name in ("spearman", "pearson")]
+VALUES += [taken("pearson", "bound_low", "bound_high", "n_items", "n_clusters", "n_failed")]
 FLUCTUATION = "fluctuation_"
+OF_PROMPT = different("varied", "")  # others are fluctuations over prompts
 
 
-def table(
-    scoring_accuracy: pd.DataFrame, *, study: str, profile: str = "default", cluster: str = "group"
-) -> pd.DataFrame:
-    """One row a judge, dataset, variant, readout and source of golden scores; and rows of fluctuations.
-
-    Args:
-        scoring_accuracy: see `scoring_accuracy.estimate`.
-        cluster: ``item`` or ``group``: what counts as the sample.
-    """
-    chosen = scoring_accuracy.query("study == @study and profile == @profile and cluster == @cluster")
-    largest = chosen["quantity"].str.startswith(FLUCTUATION)
-    estimates = widen(chosen[~largest], KEYS, list(QUANTITIES)).set_index(KEYS)
-    for quantity in ("spearman", "pearson"):
-        of_quantity = chosen[chosen["quantity"] == quantity].set_index(KEYS)
-        for name in ("difference", "difference_low", "difference_high", "p", "p_holm"):
-            estimates[f"{quantity}_{name}"] = of_quantity[name]
-    of_pearson = chosen[chosen["quantity"] == "pearson"].set_index(KEYS)
-    for name in ("bound_low", "bound_high", "n_items", "n_clusters", "n_failed"):
-        estimates[name] = of_pearson[name]
-    wide = chosen[largest].assign(quantity=lambda rows: rows["quantity"].str.removeprefix(FLUCTUATION))
-    sizes = wide.pivot_table(index=KEYS, columns="quantity", values=["estimate", "floor"], observed=True)
-    chance = chosen[largest & chosen["above_by_chance"].notna()].groupby(KEYS, observed=True)["above_by_chance"].first()
-    sizes.columns = [f"{FLUCTUATION}{quantity}{'_floor' * (name == 'floor')}" for name, quantity in sizes.columns]
-    sizes["above_by_chance"] = chance
-    return pd.concat([estimates.reset_index(), sizes.reset_index()], ignore_index=True)
+def _rows(scoring_accuracy: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset, variant, readout and source of golden scores; and rows of fluctuations."""
+    is_largest = scoring_accuracy["quantity"].str.startswith(FLUCTUATION)
+    largest = scoring_accuracy[is_largest].sort_values([*KEYS, "quantity"], kind="stable")
+    sizes = [
+        taken(name, **{column: f"{name}{end}"})
+        for column, end in (("estimate", ""), ("floor", "_floor"))
+        for name, values in largest.groupby("quantity")[column]
+        if values.notna().any()
+    ]
+    fluctuations = wide(largest, KEYS, [*sizes, largest.groupby(KEYS)["above_by_chance"].first()])
+    return pd.concat([wide(scoring_accuracy[~is_largest], KEYS, VALUES), fluctuations], ignore_index=True)
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rounded."""
-    largest = rows["varied"] == ""
-    printed = rows[["judge", "dataset"]].copy()
-    variants = zip(rows["varied"], rows["order"], rows["kind"], strict=True)
-    printed["prompt"] = [f"{varied}, {order}" if varied else f"fluctuation, {kind}" for varied, order, kind in variants]
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["golden"] = rows["golden"]
-    for quantity, head in (("spearman", "ρ"), ("pearson", "r")):
-        printed[head] = numbers(rows[quantity], form=".2f")
-        if f"{FLUCTUATION}{quantity}" in rows:
-            of_kinds = rows[largest]
-            floors = numbers(of_kinds.get(f"{FLUCTUATION}{quantity}_floor", of_kinds[quantity] * float("nan")))
-            sizes = numbers(of_kinds[f"{FLUCTUATION}{quantity}"])
-            chance = ["" if pd.isna(c) else f"; above by chance in {c:.0%}" for c in of_kinds["above_by_chance"]]
-            texts = zip(sizes, floors, chance, strict=True)
-            printed.loc[largest, head] = [f"{size} ({floor}{often})" for size, floor, often in texts]
-    renamed = {f"pearson_{name}": name for name in ("difference", "difference_low", "difference_high")}
-    base = rows["kind"] == "base"
-    differences = intervals(rows.rename(columns=renamed), "difference", form="+.3f")
-    printed["difference of r"] = ["" if skip else text for skip, text in zip(base | largest, differences, strict=True)]
-    p = p_values(rows["pearson_p"], rows["pearson_p_holm"])
-    printed["p"] = ["" if skip else text for skip, text in zip(base | largest, p, strict=True)]
-    for quantity, head in (("kappa", "kappa"), ("mean_absolute_error", "MAE")):
-        printed[head] = ["" if skip else text for skip, text in zip(largest, numbers(rows[quantity]), strict=True)]
-    ends = zip(
-        *(numbers(rows[end], form=".2f") for end in ("bound_low", "bound_high")), rows["n_failed"], largest, strict=True
-    )
-    printed["bounds of r"] = [f"{low} to {high}" if failed and not skip else "" for low, high, failed, skip in ends]
-    few = flags(rows["n_clusters"].fillna(float("inf")))
-    return printed.assign(flag=few)[rows["dataset"].ne(EVERY) | largest].reset_index(drop=True)
+def _shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """Single datasets, and fluctuations over all of them."""
+    return rows[rows["dataset"].ne(EVERY) | ~OF_PROMPT(rows)]
+
+
+def _of_other_prompt(rows: pd.DataFrame) -> pd.Series:
+    return OF_PROMPT(rows) & (rows["kind"] != "base")
+
+
+def _prompt(row: Row) -> str:
+    return f"{row['varied']}, {row['order']}" if row["varied"] else f"fluctuation, {row['kind']}"
+
+
+def _correlation(quantity: str, head: str) -> Text:
+    """A correlation; of a fluctuation its size, with the floor and how often chance is above it."""
+    size = f"{FLUCTUATION}{quantity}"
+
+    def write(row: Row) -> str:
+        if row["varied"] or size not in row:
+            return written(row[quantity], ".2f")
+        often = "" if pd.isna(row["above_by_chance"]) else f"; above by chance in {row['above_by_chance']:.0%}"
+        return f"{written(row[size])} ({written(row.get(f'{size}_floor', float('nan')))}{often})"
+
+    return cell(head, write)
+
+
+def _bounds(row: Row) -> str:
+    return f"{written(row['bound_low'], '.2f')} to {written(row['bound_high'], '.2f')}" if row["n_failed"] else ""
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "profile", "cluster"),
+    columns=[
+        *texts("judge", "dataset"),
+        cell("prompt", _prompt),
+        *texts("readout", "golden"),
+        _correlation("spearman", "ρ"),
+        _correlation("pearson", "r"),
+        Estimated("pearson_difference", "+.3f", name="difference of r", where=_of_other_prompt),
+        PValue("pearson_p", name="p", where=_of_other_prompt),
+        *numbers(".3f", "kappa", mean_absolute_error="MAE", where=OF_PROMPT),
+        cell("bounds of r", _bounds, where=OF_PROMPT),
+        Flags(),
+    ],
+    printed=_shown,
+)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import ACCURACY_NAMES, with_interval
+from rubric_order.tables.columns import ACCURACY_NAMES, Estimated, texts
+from rubric_order.tables.spec import Rows, Table, estimate, wide
 
 CAPTION = (
     "Correlations of scores with golden scores (human: the mean of people's; labels: those that came with the "
@@ -15,47 +16,47 @@ CAPTION = (
     "of differences on the same items."
 )
 KEYS = ["judge", "kind", "varied", "order"]
-COEFFICIENTS = {name: ACCURACY_NAMES[name] for name in ("spearman", "pearson")}
+COLUMNS = ["dataset", "golden", "quantity"]
+COEFFICIENTS = ["spearman", "pearson"]
 
 
-def table(
-    scoring_accuracy: pd.DataFrame,
-    *,
-    studies: Sequence[str],
-    profile: str = "default",
-    n: int = 5,
-    readout: str = "hard",
-    cluster: str = "group",
-) -> pd.DataFrame:
+def _rows(scoring_accuracy: pd.DataFrame, *, studies: Sequence[str]) -> pd.DataFrame:
     """One row a judge and variant; of each dataset, source and coefficient three columns.
 
     Args:
-        scoring_accuracy: see `scoring_accuracy.estimate`.
         studies: which ones; of a variant that several have, the first one's is taken.
-        profile, n, readout, cluster: which rows.
+
+    Returns:
+        With a column `sources`, the pairs of dataset and source.
     """
-    chosen = scoring_accuracy.query(
-        "study in @studies and profile == @profile and n == @n and readout == @readout and cluster == @cluster"
-    )
-    chosen = chosen[chosen["quantity"].isin(COEFFICIENTS) & (chosen["dataset"] != EVERY)]
-    chosen = chosen.sort_values("study", key=lambda names: names.map(list(studies).index), kind="stable")
-    chosen = chosen.drop_duplicates([*KEYS, "dataset", "golden", "quantity"])
-    rows = chosen[KEYS].drop_duplicates().set_index(KEYS)
-    for (dataset, golden, quantity), part in chosen.groupby(["dataset", "golden", "quantity"], sort=True):
-        part = part.set_index(KEYS)
-        for end, name in (("", "estimate"), ("_low", "ci_low"), ("_high", "ci_high")):
-            rows[f"{dataset}|{golden}|{quantity}{end}"] = part[name].reindex(rows.index)
-    return rows.reset_index()
+    chosen = scoring_accuracy[scoring_accuracy["quantity"].isin(COEFFICIENTS) & (scoring_accuracy["dataset"] != EVERY)]
+    chosen = chosen.sort_values("study", key=lambda names: names.map([*studies].index), kind="stable")
+    chosen = chosen.drop_duplicates([*KEYS, *COLUMNS])
+    columns = chosen[COLUMNS].drop_duplicates().sort_values(COLUMNS)
+    values = [
+        estimate(row.quantity, _name(*row), dataset=row.dataset, golden=row.golden)
+        for row in columns.itertuples(index=False)
+    ]
+    rows = wide(chosen, KEYS, values)
+    return rows.assign(sources=[[*dict.fromkeys(zip(columns["dataset"], columns["golden"], strict=True))]] * len(rows))
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rounded, with Spearman's before Pearson's."""
-    printed = rows[KEYS].drop(columns="kind").rename(columns={"varied": "prompt"})
-    heads = [name for name in rows if name.count("|") == 2 and not name.endswith(("_low", "_high"))]
-    for head in sorted(heads, key=lambda name: (*name.split("|")[:2], list(COEFFICIENTS).index(name.split("|")[2]))):
-        dataset, golden, quantity = head.split("|")
-        ends = zip(*(rows[f"{head}{end}"] for end in ("", "_low", "_high")), strict=True)
-        printed[f"{dataset}, {golden}: {COEFFICIENTS[quantity]}"] = [
-            "" if pd.isna(value) else with_interval(value, low, high, form=".2f") for value, low, high in ends
-        ]
-    return printed
+def _name(dataset: str, golden: str, quantity: str) -> str:
+    return f"{dataset}|{golden}|{quantity}"
+
+
+def _correlations(rows: pd.DataFrame) -> list[Estimated]:
+    """Spearman's before Pearson's."""
+    heads = {
+        _name(dataset, golden, quantity): f"{dataset}, {golden}: {ACCURACY_NAMES[quantity]}"
+        for dataset, golden in (rows["sources"].iloc[0] if len(rows) else ())
+        for quantity in COEFFICIENTS
+    }
+    return [Estimated(name, ".2f", name=head, missing="") for name, head in heads.items() if name in rows]
+
+
+TABLE = Table(
+    rows=Rows(_rows, "studies", "profile", "n", "readout", "cluster"),
+    columns=[*texts("judge", varied="prompt", order="order"), _correlations],
+    hidden=["sources"],
+)

@@ -1,9 +1,8 @@
 """The advice of Li et al. (2025) as tests."""
 
-import pandas as pd
-
 from rubric_order.base.keys import EVERY
-from rubric_order.tables import ACCURACY_NAMES, READOUT_NAMES, flags, intervals, p_values
+from rubric_order.tables.columns import ACCURACY_NAMES, Estimated, Flags, PValue, Text, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "What the advice of Li et al. (2025) does to agreement with golden scores: descending order of the rubric, "
@@ -14,27 +13,17 @@ CAPTION = (
     "read the same items. Higher is better for correlations and kappa, lower for the mean absolute error. * "
     "significant after Holm's adjustment. Whether an edit without meaning does as much: table of scoring accuracy."
 )
+ORDER = ["advice", "golden", "readout", "quantity", "term"]
 
-
-def table(
-    scoring_advice: pd.DataFrame, *, studies: list[str], profile: str = "default", cluster: str = "group"
-) -> pd.DataFrame:
-    """One row an advice, judge, dataset, readout, source and quantity; see `scoring_advice.estimate`."""
-    chosen = scoring_advice.query("study in @studies and profile == @profile and cluster == @cluster")
-    order = ["advice", "golden", "readout", "quantity", "term"]
-    return chosen.sort_values(order, kind="stable").drop(columns="cluster").reset_index(drop=True)
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rounded."""
-    rows = rows.rename(columns={"ci_low": "estimate_low", "ci_high": "estimate_high"})
-    printed = rows[["advice"]].replace("_", " ", regex=True)
-    printed["judge"] = rows["judge"].replace(EVERY, "all judges")
-    printed["dataset"] = rows["dataset"]
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["golden"] = rows["golden"]
-    printed["of"] = rows["quantity"].map(ACCURACY_NAMES)
-    printed["difference"] = intervals(rows, "estimate", form="+.3f")
-    printed["p"] = p_values(rows["p"], rows["p_holm"])
-    few = rows["n_clusters"].where(rows["term"] == "judge", float("inf"))
-    return printed.assign(flag=flags(few))
+TABLE = Table(
+    rows=Rows("scoring_advice", "studies", "profile", "cluster", sort=ORDER, drop=["cluster"]),
+    columns=[
+        Text("advice", spaced=True),
+        Text("judge", names={EVERY: "all judges"}),
+        *texts("dataset", "readout", "golden"),
+        Text("quantity", name="of", names=ACCURACY_NAMES),
+        Estimated("estimate", "+.3f", name="difference"),
+        PValue("p"),
+        Flags(lambda rows: rows["n_clusters"].where(rows["term"] == "judge", float("inf"))),
+    ],
+)

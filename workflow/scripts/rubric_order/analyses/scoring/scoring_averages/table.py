@@ -1,8 +1,7 @@
 """Means over orders and IDs against means of as many reads of one prompt."""
 
-import pandas as pd
-
-from rubric_order.tables import ACCURACY_NAMES, READOUT_NAMES, flags, intervals, numbers, p_values
+from rubric_order.tables.columns import ACCURACY_NAMES, Estimated, Flags, Number, PValue, Text, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "Agreement with golden scores of the mean over the base and every variant that changes its order or IDs alone, "
@@ -12,27 +11,16 @@ CAPTION = (
     "repeating costs calls and changes nothing. A gain mixes two things: averaging over independent errors, and "
     "balance of biases. Li et al. (2025) propose to average and do not test it."
 )
-
-
-def table(
-    scoring_averages: pd.DataFrame, *, studies: list[str], profile: str = "default", cluster: str = "group"
-) -> pd.DataFrame:
-    """One row a judge, dataset, readout, source and quantity; see `scoring_averages.estimate`."""
-    chosen = scoring_averages.query("study in @studies and profile == @profile and cluster == @cluster")
-    return chosen.drop(columns="cluster").reset_index(drop=True)
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rounded."""
-    printed = rows[["study", "judge", "dataset"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["golden"] = rows["golden"]
-    printed["of"] = rows["quantity"].map(ACCURACY_NAMES)
-    printed["calls"], printed["items"] = rows["n_calls"], rows["n_items"]
-    is_known = rows["repeated"].notna()
-    printed["averaged"] = numbers(rows["averaged"], form=".2f")
-    told = {"repeated": numbers(rows["repeated"], form=".2f"), "difference": intervals(rows, "difference", form="+.3f")}
-    told["p"] = p_values(rows["p"], rows["p_holm"])
-    for name, texts in told.items():
-        printed[name] = [text if has else "" for text, has in zip(texts, is_known, strict=True)]
-    return printed.assign(flag=flags(rows["n_clusters"], rows["flag"]))
+TABLE = Table(
+    rows=Rows("scoring_averages", "studies", "profile", "cluster", drop=["cluster"]),
+    columns=[
+        *texts("study", "judge", "dataset", "readout", "golden"),
+        Text("quantity", name="of", names=ACCURACY_NAMES),
+        *texts(n_calls="calls", n_items="items"),
+        Number("averaged", ".2f"),
+        Number("repeated", ".2f", missing=""),
+        Estimated("difference", "+.3f", where="repeated"),
+        PValue("p", where="repeated"),
+        Flags(others=["flag"]),
+    ],
+)

@@ -1,8 +1,7 @@
 """Causes that move scores: position, ID, or the presence, the number and the text of a reference answer."""
 
-import pandas as pd
-
-from rubric_order.tables import READOUT_NAMES, intervals, p_values
+from rubric_order.tables.columns import Estimated, PValue, Text, texts
+from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
     "What moves the scores of the same items, each beside the others in one model of pairs of reads of an item "
@@ -19,30 +18,15 @@ CAPTION = (
     "between prompts. Log-odds of selected options are those of the average pair of reads: where groups differ in an "
     "effect, they are nearer to 0 than the mean of the groups' log-odds, which option probabilities give."
 )
-
-
-def table(
-    scoring_causes: pd.DataFrame, *, study: str, profile: str = "default", cluster: str = "group"
-) -> pd.DataFrame:
-    """One row an effect, see `scoring_causes.estimate`.
-
-    Args:
-        cluster: ``item`` or ``group``: what counts as the sample.
-    """
-    chosen = scoring_causes.query("study == @study and profile == @profile and cluster == @cluster")
-    return chosen.drop(columns=["study", "cluster"]).reset_index(drop=True)
-
-
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rounded."""
-    rows = rows.rename(columns={"ci_low": "estimate_low", "ci_high": "estimate_high"})
-    printed = rows[["judge", "dataset"]].copy()
-    printed["readout"] = rows["readout"].map(READOUT_NAMES)
-    printed["cause"] = rows["cause"].str.replace("_", " ")
-    printed["of"] = rows["about"]
-    written = zip(rows["estimate"], intervals(rows, "estimate", form="+.3f"), strict=True)
-    printed["effect"] = ["" if pd.isna(value) else text for value, text in written]
-    printed["unit"] = rows["unit"]
-    tested = zip(rows["p"], p_values(rows["p"], rows["p_holm"]), strict=True)
-    printed["p"] = ["" if pd.isna(value) else text for value, text in tested]
-    return printed.assign(flag=rows["flag"])
+TABLE = Table(
+    rows=Rows("scoring_causes", "study", "profile", "cluster", drop=["study", "cluster"]),
+    columns=[
+        *texts("judge", "dataset", "readout"),
+        Text("cause", spaced=True),
+        *texts(about="of"),
+        Estimated("estimate", "+.3f", name="effect", missing=""),
+        *texts("unit"),
+        PValue("p", missing=""),
+        *texts("flag"),
+    ],
+)

@@ -2,6 +2,9 @@
 
 import pandas as pd
 
+from rubric_order.tables.columns import Row, Text, cell, different, equal, texts
+from rubric_order.tables.spec import Rows, Table, wide
+
 CAPTION = (
     "How many items get each score under conditions and orders of the prompt (first reads), on the items that are "
     "read under all of them; none (-1 in the CSV file): the answer gives no score; constrained: scores of answers that "
@@ -10,27 +13,32 @@ CAPTION = (
     "dataset, both rounded, halves up. After Li et al. (2025), Equations 3 and 4 and Figure 6."
 )
 KEYS = ["judge", "profile", "dataset", "n", "varied", "order", "kind"]
+NONE = -1  # in place of a score: the answer gives none
 
 
-def table(scoring_tendency: pd.DataFrame, *, study: str, profile: str = "default") -> pd.DataFrame:
+def _rows(scoring_tendency: pd.DataFrame) -> pd.DataFrame:
     """One row a judge, dataset and variant, or source of golden scores, and a column a score."""
-    chosen = scoring_tendency.query("study == @study and profile == @profile")
-    rows = chosen[KEYS].drop_duplicates().set_index(KEYS)
-    for score in sorted(chosen["score"].unique()):
-        of_score = chosen[chosen["score"] == score].set_index(KEYS)["n_scores"]
-        rows[str(score)] = of_score.reindex(rows.index).fillna(0).astype(int)
-    counts = chosen.groupby(KEYS)[["n_constrained", "n_items"]].first()
-    return rows.join(counts).reset_index()
+    of_score = scoring_tendency.set_index([*KEYS, "score"])["n_scores"].unstack(fill_value=0)
+    counts = scoring_tendency.groupby(KEYS)[["n_constrained", "n_items"]].first()
+    return wide(scoring_tendency, KEYS, [of_score.rename(columns=str), counts])
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """Without the columns that say the same in another way."""
-    variants = pd.Series(
-        [", ".join(filter(None, row)) for row in zip(rows["varied"], rows["order"], strict=True)], rows.index
-    )
-    golden = rows["kind"] == "golden"
-    rows = rows.assign(golden=variants.where(golden, ""), prompt=variants.mask(golden, ""))
-    scores = [name for name in rows if name.lstrip("-").isdigit()]
-    printed = rows[["judge", "dataset", "golden", "prompt", *scores]].reset_index(drop=True)
-    printed = printed.rename(columns={"-1": "none"})
-    return printed.assign(constrained=rows["n_constrained"].to_numpy()) if rows["n_constrained"].any() else printed
+def _scores(rows: pd.DataFrame) -> list[Text]:
+    names = rows.loc[:, "kind":"n_constrained"].columns[1:-1]
+    return [Text(name, name="none" if name == str(NONE) else name) for name in names]
+
+
+def _variant(row: Row) -> str:
+    return ", ".join(filter(None, (row["varied"], row["order"])))
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "profile"),
+    columns=[
+        *texts("judge", "dataset"),
+        cell("golden", _variant, where=equal("kind", "golden")),
+        cell("prompt", _variant, where=different("kind", "golden")),
+        _scores,
+        Text("n_constrained", name="constrained", when=lambda rows: rows["n_constrained"].any()),
+    ],
+)
