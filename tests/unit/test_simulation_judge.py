@@ -2,6 +2,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from factories import complete_judge
 from scipy import stats
 
 from rubric_order.prompts import conditions, orderings
@@ -250,8 +251,9 @@ def test_a_group_shares_its_error():
 
 
 def test_parameters_come_from_a_block_of_config():
-    assert Simulation.of({"simulation": None}) == Simulation.of({}) == Simulation()
-    assert Simulation.of({"simulation": {"preference": [0, 1], "seed": 3}}) == Simulation(seed=3, preference=[0, 1])
+    planted = {"preference": [0, 1], "seed": 3, "family": ["gpt"]}
+    assert Simulation.of(complete_judge(engine="simulated")) == Simulation()
+    assert Simulation.of(complete_judge(engine="simulated", simulation=planted)) == Simulation(**planted)
 
 
 # Conditions.
