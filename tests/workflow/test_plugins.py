@@ -1,4 +1,4 @@
-"""A package with a probe, an adapter and an importer, made of the files that docs/plugins.md shows."""
+"""A package with a probe, an adapter, an importer and an engine, made of the files that docs/plugins.md shows."""
 
 import os
 import re
@@ -47,7 +47,11 @@ def test_the_package_of_the_page_is_planned_and_judged_without_a_change_of_the_p
     levels = list(zip("EDCBA", ("rude", "cold", "correct", "friendly", "warm"), strict=True))
     assert sorted(shown) == sorted([levels, levels[::-1]] * 2)
     failures = pd.read_csv(fresh.file("results/tables/parse_failures.csv"))
-    assert set(failures["n_scores"][failures["option"] == "all"]) == {4}
+    assert failures["n_scores"][failures["option"] == "all"].tolist() == [4, 4]
+    responses = pd.read_parquet(fresh.file("results/responses/counting/1.parquet"))
+    scores = pd.read_parquet(fresh.file("results/scores/letters/replies/counting.parquet"))
+    assert scores.groupby("item_id")["score"].agg(list).to_dict() == {"t1-ann": [2, 2], "t1-bob": [1, 1]}
+    assert sorted(responses["text"]) == ["D", "D", "E", "E"]
 
     plan = pd.read_parquet(fresh.file("results/plan/old_verdicts/replies/old_judge.parquet"))
     assert plan["item_id"].tolist() == ["t1-ann", "t1-bob"]

@@ -1,4 +1,4 @@
-"""Classes that packages add by entry points: probes, adapters of datasets, importers of recorded answers.
+"""Classes that packages add by entry points: probes, adapters of datasets, importers of recorded answers, engines.
 
 An entry point names a class, such as ``letter_order = my_package.letters:LetterOrder`` in group
 ``rubric_order.probes``. Ours stand in ``entry_points.txt`` of this library, in the form that the metadata of every

@@ -151,7 +151,9 @@ def _message(
         return f"{path}/{context['key']}: {context['problem']}"
     if kind == "engine":
         engine = value["engine"] if isinstance(value, Mapping) else value
-        return f"{path}/engine: {engine!r:.80} is not one of {_listed(judges.ENGINES)}{nearest(engine, judges.ENGINES)}"
+        return (
+            f"{path}/engine: {engine!r:.80} is not one of {_listed(names := judges.engines())}{nearest(engine, names)}"
+        )
     part = _part(model, place)
     if kind == "literal_error" and (choices := _choices(part)):
         close = nearest(value, [choice for choice in choices if isinstance(choice, str)])

@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import DEFAULT_PROFILE
+from rubric_order.base.plugins import Plugins
 from rubric_order.settings.base import (
     Arguments,
     Change,
@@ -1080,16 +1081,46 @@ class Rehearsed(Recorded):
     simulation: Simulation = setting(..., role=Role.IDENTITY)
 
 
-KINDS: tuple[type[Judge], ...] = (Vllm, Endpoint, Server, Simulated, Recorded)
-ENGINES = tuple(dict.fromkeys(kind.KIND for kind in KINDS))
+KINDS: tuple[type[Judge], ...] = (Vllm, Endpoint, Server, Simulated, Recorded)  # ours
+ENTRY_POINTS = "rubric_order.engines"  # group of entry points
+
+
+class Engine:
+    """Part of an engine that settings know of; `judging.engines.Engine` is the whole.
+
+    Attributes:
+        JUDGE: model of its judges' settings.
+    """
+
+    JUDGE: type[Judge]
+
+
+_REGISTRY: Plugins[Engine] = Plugins(ENTRY_POINTS, Engine)
+
+
+def engines() -> tuple[str, ...]:
+    """The engines that a judge may name: ours, and those of other packages."""
+    ours = {model.ENGINE for model in KINDS}
+    return tuple(dict.fromkeys([*(model.KIND for model in KINDS), *(n for n in _REGISTRY.names() if n not in ours)]))
 
 
 def kind(block: object) -> type[Judge] | None:
-    """The model of a judge's block of config; None where no model fits its engine."""
+    """The model of a judge's block of config; None where no model fits its engine.
+
+    Raises:
+        InputError: the engine's package is at fault, see `Plugins.load`.
+    """
     engine = block.get("engine") if isinstance(block, Mapping) else None
     if engine == "openai" and isinstance(block, Mapping):
         return Server if block.get("serve") is not None else Endpoint
-    return next((model for model in KINDS if engine == model.KIND), None)
+    ours = next((model for model in KINDS if engine == model.KIND), None)
+    if ours is not None or not isinstance(engine, str) or engine not in engines():
+        return ours
+    model = _REGISTRY.load(engine).JUDGE
+    if not (isinstance(model, type) and issubclass(model, Judge) and getattr(model, "KIND", None) == engine):
+        expected = f"a subclass of Judge whose KIND is {engine!r}"
+        raise InputError(f"engine {engine!r}: expected as its JUDGE {expected}, found {model!r:.80}")
+    return model
 
 
 def _chosen(block: object) -> tuple[type[Judge], object]:

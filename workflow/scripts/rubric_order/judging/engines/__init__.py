@@ -1,4 +1,4 @@
-"""Engines send requests to a model and return its responses. One class a kind of judge, subclasses of `Engine`."""
+"""Engines send requests to a model and return its responses. One class a kind of judge, all of them of `Engine`."""
 
 import importlib
 from abc import ABC, abstractmethod
@@ -8,16 +8,11 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from rubric_order.base.keys import DEFAULT_PROFILE
+from rubric_order.base.plugins import Plugins
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.probes import Question, Shown
+from rubric_order.settings import judges
 from rubric_order.settings.judges import Judge
-
-ENGINES = {
-    "vllm": ("vllm_offline", "VllmEngine"),
-    "openai": ("openai_api", "EndpointEngine"),
-    "openai_server": ("openai_api", "ServerEngine"),
-    "simulated": ("simulated", "SimulatedEngine"),
-}
 
 # Reasons of errors that may pass: such a request is asked again on the next run.
 PASSING = frozenset({"rate_limited", "server_error", "timeout", "connection", "malformed", "budget", "stopped"})
@@ -119,10 +114,10 @@ AnyJudge = TypeVar("AnyJudge", bound=Judge)
 Setting = TypeVar("Setting")
 
 
-class Engine(ABC, Generic[AnyJudge]):
+class Engine(judges.Engine, ABC, Generic[AnyJudge]):
     """Answers the requests of a job. It is started for the job, and closed after it.
 
-    An engine of another package is registered as ours are, see `base.plugins`. It brings the model of its judges'
+    An engine of another package is registered as ours are, by an entry point. It brings the model of its judges'
     settings along: a subclass of `Judge` whose `engine` is the name under which the engine is registered.
 
     Attributes:
@@ -177,21 +172,25 @@ def given(setting: Setting | None) -> Setting:
     return setting
 
 
+REGISTRY: Plugins[Engine[Any]] = Plugins(judges.ENTRY_POINTS, Engine)
+
+
 def module(judge: Judge) -> str:
-    """Path of the module of a judge's engine in the library, as `code_version` takes it."""
-    return f"judging/engines/{ENGINES[judge.ENGINE or judge.KIND][0]}.py"
+    """Dotted name of the module of a judge's engine, as `code_version` takes it.
 
-
-def engine_of(judge: Judge) -> type[Engine[Any]]:
-    """The engine that answers for a judge."""
-    name, attribute = ENGINES[judge.ENGINE or judge.KIND]
-    engine: type[Engine[Any]] = getattr(importlib.import_module(f"{__name__}.{name}"), attribute)
-    return engine
+    Raises:
+        InputError: see `Plugins.load`.
+    """
+    return REGISTRY.module(judge.ENGINE or judge.KIND)
 
 
 def load(judge: Judge, resources: Resources = NOTHING) -> Engine[Any]:
-    """Start the engine of a judge."""
-    engine = engine_of(judge)(judge, resources)
+    """Start the engine of a judge.
+
+    Raises:
+        InputError: see `Plugins.load`; or a setting cannot be used.
+    """
+    engine = REGISTRY.load(judge.ENGINE or judge.KIND)(judge, resources)
     engine.start()
     return engine
 
