@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ def write(responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge:
     )
 
 
-def of_studies(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dict]:
+def of_studies(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Digest of one shard's answers and number of failed requests, by study.
 
     Args:
@@ -58,7 +59,7 @@ def _digest(responses: pd.DataFrame) -> int:
     return int(rows.to_numpy().sum())
 
 
-def joined(paths: Iterable[Path]) -> dict[str, dict]:
+def joined(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
     """Metadata of a judge's shards together: `studies` and `versions`. Recorded answers have none.
 
     Args:
@@ -75,7 +76,7 @@ def joined(paths: Iterable[Path]) -> dict[str, dict]:
     return {"studies": digests, "versions": given}
 
 
-def check(told: Mapping) -> None:
+def check(told: Mapping[str, Any]) -> None:
     """Refuse shards whose answers come from several versions.
 
     Raises:

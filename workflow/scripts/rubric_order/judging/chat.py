@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import weights
@@ -27,12 +27,12 @@ class Prompt(NamedTuple):
     begun: str | None = None
 
 
-def encode(tokenizer, judge: Judge, prompt: str, *, begun: str | None = None) -> list[int]:
+def encode(tokenizer: Any, judge: Judge, prompt: str, *, begun: str | None = None) -> list[int]:
     """The tokens of one prompt, see `encode_all`."""
     return encode_all(tokenizer, [Prompt(judge, prompt, begun)])[0]
 
 
-def encode_all(tokenizer, prompts: Sequence[Prompt]) -> list[list[int]]:
+def encode_all(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
     """Tokens of chats in which a prompt is the user's message, up to and including the beginning of the answer.
 
     A prompt can hold the text of a special token. That text becomes ordinary tokens, so an item cannot end the user's
@@ -57,11 +57,11 @@ def encode_all(tokenizer, prompts: Sequence[Prompt]) -> list[list[int]]:
     ]
 
 
-def _chat(tokenizer, prompt: Prompt) -> str:
+def _chat(tokenizer: Any, prompt: Prompt) -> str:
     judge, messages = prompt.judge, [{"role": "user", "content": prompt.text}]
     if judge.system_prompt:
         messages.insert(0, {"role": "system", "content": judge.system_prompt})
-    chat = tokenizer.apply_chat_template(
+    chat: str = tokenizer.apply_chat_template(
         messages,
         tokenize=False,
         add_generation_prompt=True,
@@ -71,7 +71,7 @@ def _chat(tokenizer, prompt: Prompt) -> str:
     return chat + (judge.answer_prefix if prompt.begun is None else prompt.begun)
 
 
-def _split(tokenizer, prompt: str, chat: str) -> list[int]:
+def _split(tokenizer: Any, prompt: str, chat: str) -> list[int]:
     """Tokens of a chat whose prompt holds special tokens, as ordinary ones."""
     before, message, after = chat.partition(prompt)
     if not message:
@@ -83,7 +83,7 @@ def _split(tokenizer, prompt: str, chat: str) -> list[int]:
     ]
 
 
-def local_tokenizer(judge: Judge, converted: Path):
+def local_tokenizer(judge: Judge, converted: Path) -> Any:
     """The tokenizer of a judge's model, from this machine. Nothing is downloaded.
 
     Args:

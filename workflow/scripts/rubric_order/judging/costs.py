@@ -26,7 +26,7 @@ SAMPLE_STRETCHES = 8  # runs of neighbouring requests that make up a sample
 CHARACTERS_PER_TOKEN = 4  # assumed where the judge's tokenizer is not on this machine
 MIN_SECONDS_OF_SPEED = 1.0  # a judge's speed is not estimated from less judging than this
 
-Encode = Callable[[str, str], Sequence]  # prompt and profile to tokens
+Encode = Callable[[str, str], Sequence[object]]  # prompt and profile to tokens
 
 
 def judge_costs(

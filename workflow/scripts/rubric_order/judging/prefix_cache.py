@@ -22,7 +22,7 @@ class PrefixCache:
         self.block_size, self.least = block_size, least
         self._blocks: set[int] = set()
 
-    def ask(self, tokens: Sequence) -> int:
+    def ask(self, tokens: Sequence[object]) -> int:
         """Number of leading tokens of a prompt that are in the cache. Adds the whole prompt to the cache.
 
         The last token of a prompt is always computed, since the first token of the answer follows from it.

@@ -61,7 +61,7 @@ def _still_open(plan: Plan, left: list[str], responses: Mapping[str, pd.DataFram
     return len(plan.slots) - len(accepted)
 
 
-def _add(found: Mapping[str, dict], plan: Plan, step: str, counts: pd.Series, *, least: bool) -> None:
+def _add(found: Mapping[str, dict[str, float]], plan: Plan, step: str, counts: pd.Series, *, least: bool) -> None:
     """Count requests of a step, by profile; `least`: they are asked also where every text is accepted."""
     name = references.judge_of(step, plan.judges)
     row = found[name]

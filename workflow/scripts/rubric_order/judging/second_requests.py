@@ -6,6 +6,7 @@ labels, so they do not say how likely the judge was to write a label at all.
 
 import hashlib
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -52,7 +53,7 @@ def of_studies(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Judge)
     return pd.concat([nothing, *parts], ignore_index=True)
 
 
-def _chooses(text: object, finish_reason: object, records: list[Mapping], prefix: str, probe: Probe) -> bool:
+def _chooses(text: object, finish_reason: object, records: list[Mapping[str, Any]], prefix: str, probe: Probe) -> bool:
     questions = [Question(record["name"], tuple(record["labels"]), record["names"]) for record in records]
     (choice,) = probe.parse(completed(text, prefix), questions, truncated=finish_reason == "length")
     return choice.label is not None

@@ -1,9 +1,9 @@
 """From items to reads: one row for each judge answer that a study needs."""
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -43,7 +43,7 @@ class Design(NamedTuple):
     seed: int = 0
     conditions: Sequence[str] = (BASELINE,)
     crossed: bool = False
-    comparisons: Mapping = MappingProxyType({})
+    comparisons: Mapping[str, Any] = MappingProxyType({})
     sample: int | None = None
 
 
@@ -92,7 +92,7 @@ def plan_reads(
     module, items = probes.load(probe), in_sample(items, sample=design.sample, seed=design.seed)
     variants = [judge.under(profile) for profile in profiles]
     reads: list[_Read] = []
-    facts: dict[str, Mapping] = {}
+    facts: dict[str, Mapping[str, object]] = {}
     for n in design.scales:
         namers = [(requests.namer(variant, n, module), variant.reuses_greedy) for variant in variants]
         try:
@@ -127,7 +127,12 @@ def in_sample(items: pd.DataFrame, *, sample: int | None, seed: int) -> pd.DataF
 
 
 def _reads_of(
-    unit: Unit, number: int, n: int, probe: Probe, design: Design, namers: Sequence[tuple]
+    unit: Unit,
+    number: int,
+    n: int,
+    probe: Probe,
+    design: Design,
+    namers: Sequence[tuple[Callable[[bytes, int], str], bool]],
 ) -> Iterator[_Read]:
     """The reads of one unit; each prompt is rendered and named once."""
     request_ids: dict[tuple[Shown, int], tuple[str, ...]] = {}
@@ -173,7 +178,7 @@ def _as_tuples(rows: np.ndarray) -> list[tuple[int, ...]]:
 
 
 def _as_table(
-    reads: list[_Read], about: Mapping[str, Mapping], profiles: Sequence[str], design: Design
+    reads: list[_Read], about: Mapping[str, Mapping[str, object]], profiles: Sequence[str], design: Design
 ) -> pd.DataFrame:
     """Reads of all profiles with what is known of their units, sorted; within a cell they stay as the units stand."""
     table = pd.DataFrame(reads, columns=_Read._fields)

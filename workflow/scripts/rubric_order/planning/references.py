@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from jinja2 import Template
@@ -130,7 +130,7 @@ def slots(
             wordings[rubric.rubric_id] = (at_scale(tuple(rubric.levels), n), rubric.question)
         except ValueError as error:
             raise InputError(f"references: scale {n}: rubric {rubric.rubric_id!r}: {error}") from None
-    by_key: dict[tuple, Slot] = {}
+    by_key: dict[tuple[Any, ...], Slot] = {}
     for item in items[items["rubric_id"].notna()].itertuples():
         for level in levels:
             key = (item.dataset, item.group_id, item.criterion, item.rubric_id, level)
@@ -155,30 +155,33 @@ def attempts(plan: Plan, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         One row an attempt, by round and slot: `contracts.items.REFERENCES`. A slot without an accepted attempt was
         never accepted.
     """
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     for turn in range(1, len(responses) // 2 + 1):
         rows += _round(plan, turn, pd.DataFrame(rows, columns=REFERENCES.names), responses)
     return pd.DataFrame(rows, columns=REFERENCES.names)
 
 
-def _round(plan: Plan, turn: int, before: pd.DataFrame, responses: Mapping[str, pd.DataFrame]) -> Iterator[dict]:
+def _round(
+    plan: Plan, turn: int, before: pd.DataFrame, responses: Mapping[str, pd.DataFrame]
+) -> Iterator[dict[str, Any]]:
     """The attempts of one round, whose two steps were answered."""
     write, review = (f"{turn}_{role}" for role in STEPS)
     texts = _texts(plan, turn, before, responses[write])
     answers = _by_id(responses[review])
     for slot, (text, failure) in texts.items():
-        row = dict(zip(KEYS, slot, strict=False)) | {"n": plan.n, "round": turn, "text": text, "failure": failure}
+        row: dict[str, Any] = dict(zip(KEYS, slot, strict=False))
+        row |= {"n": plan.n, "round": turn, "text": text, "failure": failure}
         row |= {"writer": judge_of(write, plan.judges), "reviewer": judge_of(review, plan.judges)}
         verdict = said = why = score = blind = None
         if text is not None:
             asked, scored = _review(plan, turn, slot, text)
             said, why, cut = _answer(answers[asked["request_id"]])
             if why is None:
-                verdict, why = read_verdict(said, truncated=cut)
+                verdict, why = read_verdict(said or "", truncated=cut)
             answered, blind, cut = _answer(answers[scored["request_id"]])
             if blind is None:
                 prefix = plan.settings[row["reviewer"]].answer_prefix
-                (choice,) = ScoreOrder().parse(prefix + answered, _blind_questions(plan.n), truncated=cut)
+                (choice,) = ScoreOrder().parse(prefix + (answered or ""), _blind_questions(plan.n), truncated=cut)
                 score, blind = (int(choice.label) if choice.label else None), choice.reason
         row |= {"verdict": verdict, "review": said, "review_failure": why}
         yield row | {"blind_score": score, "blind_failure": blind, "accepted": verdict == "yes"}
@@ -207,28 +210,31 @@ def _open(plan: Plan, before: pd.DataFrame) -> list[Slot]:
     return [slot for slot in plan.slots if slot[: len(KEYS)] not in done]
 
 
-def _texts(plan: Plan, turn: int, before: pd.DataFrame, responses: pd.DataFrame) -> dict[Slot, tuple]:
+def _texts(
+    plan: Plan, turn: int, before: pd.DataFrame, responses: pd.DataFrame
+) -> dict[Slot, tuple[str | None, str | None]]:
     """Text of each slot that was written in a round, or None and the reason."""
-    answers, texts = _by_id(responses), {}
+    answers = _by_id(responses)
+    texts: dict[Slot, tuple[str | None, str | None]] = {}
     for slot in _open(plan, before):
         answer, failure, cut = _answer(answers[_writing(plan, turn, slot, before)["request_id"]])
         text = strip_thinking(answer or "")
         if failure is None and text is None:
             failure = UNFINISHED_THINKING
         elif failure is None:
-            text = CONTROL.sub("", text.replace("\r\n", "\n"))  # what no prompt may hold
+            text = CONTROL.sub("", (text or "").replace("\r\n", "\n"))  # what no prompt may hold
             failure = TRUNCATED if cut else None if text.strip() else EMPTY
         texts[slot] = (None, failure) if failure else (clean(text, "reference answer"), None)
     return texts
 
 
-def _answer(row: tuple) -> tuple[str | None, str | None, bool]:
+def _answer(row: Any) -> tuple[str | None, str | None, bool]:
     """The text of an answer, why there is none, and whether it was cut."""
     failure = row.error.partition(":")[0] if isinstance(row.error, str) else None
     return (None if failure else row.text or ""), failure, row.finish_reason == "length"
 
 
-def _by_id(responses: pd.DataFrame) -> dict[str, tuple]:
+def _by_id(responses: pd.DataFrame) -> dict[str, Any]:
     return {row.request_id: row for row in responses.itertuples()}
 
 
@@ -250,7 +256,7 @@ def read_verdict(answer: str, *, truncated: bool) -> tuple[str | None, str | Non
     return None, CONFLICTING if said else TRUNCATED if truncated else EMPTY if not text else NO_SCORE
 
 
-def _writing(plan: Plan, turn: int, slot: Slot, before: pd.DataFrame) -> dict:
+def _writing(plan: Plan, turn: int, slot: Slot, before: pd.DataFrame) -> dict[str, Any]:
     """The request for one text."""
     writer = judge_of(f"{turn}_{WRITE}", plan.judges)
     rejected = []
@@ -263,7 +269,7 @@ def _writing(plan: Plan, turn: int, slot: Slot, before: pd.DataFrame) -> dict:
     return _request(plan, writer, WRITING, slot, turn, prompt, TEXT, repeat)
 
 
-def _review(plan: Plan, turn: int, slot: Slot, text: str) -> tuple[dict, dict]:
+def _review(plan: Plan, turn: int, slot: Slot, text: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two requests about a text: whether it matches, and its score."""
     reviewer = judge_of(f"{turn}_{REVIEW}", plan.judges)
     prompt = _render(plan.templates[REVIEW], slot, text=text)
@@ -277,7 +283,7 @@ def _review(plan: Plan, turn: int, slot: Slot, text: str) -> tuple[dict, dict]:
 
 def _request(
     plan: Plan, judge: str, profile: str, slot: Slot, turn: int, prompt: str, question: Question, repeat: int = 0
-) -> dict:
+) -> dict[str, Any]:
     return {
         "request_id": _namer(plan, judge, profile)(prompt.encode(), repeat),
         "profile": profile,
@@ -340,8 +346,8 @@ def read_own(path: Path, wanted: Sequence[Slot], *, n: int) -> pd.DataFrame:
     for slot in wanted:
         by_group.setdefault((slot.group_id, slot.criterion), {})[slot.level] = slot
     criteria = list(dict.fromkeys(slot.criterion for slot in wanted))
-    rows: list[dict] = []
-    seen: dict[tuple, str] = {}
+    rows: list[dict[str, Any]] = []
+    seen: dict[Slot, str] = {}
     for where, row in table.rows:
         named = row.get("group_id")  # a number is a name too; lines of JSON may lack a key
         group = clean(named if named is None else str(named), f"{where}: field 'group_id'")
@@ -371,7 +377,11 @@ def typed(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def load_plan(
-    items: pd.DataFrame, rubrics: pd.DataFrame, templates: Sequence[Path], weights: Sequence[Path], settings: Mapping
+    items: pd.DataFrame,
+    rubrics: pd.DataFrame,
+    templates: Sequence[Path],
+    weights: Sequence[Path],
+    settings: Mapping[str, Any],
 ) -> Plan:
     """Load the plan by which reference answers of a dataset are made.
 
@@ -381,7 +391,7 @@ def load_plan(
         settings: `n`, `levels`, `judges`, their `settings` (see `judges.read`), `sample`, `seed`, `shows_rejected`,
             `instruction` and `file`.
     """
-    described = {path.stem: files.read_json(path) for path in weights}
+    described: dict[str, Any] = {path.stem: files.read_json(path) for path in weights}
     makers = {
         name: judges.read(block).with_weights(described.get(name, {})) for name, block in settings["settings"].items()
     }
@@ -407,7 +417,7 @@ def with_references(items: pd.DataFrame, made: pd.DataFrame | None) -> pd.DataFr
     """
     if made is None or not len(made):
         return items
-    texts: dict[tuple, dict[tuple[int, int], str]] = {}
+    texts: dict[tuple[str, str], dict[tuple[int, int], str]] = {}
     for row in made[made["accepted"].astype(bool)].itertuples():
         texts.setdefault((row.group_id, row.rubric_id), {})[row.n, row.level] = row.text
     keys = zip(items["group_id"], items["rubric_id"], strict=True)

@@ -6,9 +6,10 @@ several strategies and studies share one.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from jinja2 import Template
 from rubric_order import probes
 from rubric_order.base import files, text_columns
 from rubric_order.contracts.reads import PLAN, REQUESTS
-from rubric_order.probes import Probe, Shown, Unit
+from rubric_order.probes import Probe, Question, Shown, Unit
 from rubric_order.settings.judges import Judge
 
 # Columns of plans that requests are made of; the others hold what the prompt says.
@@ -44,7 +45,7 @@ def namer(judge: Judge, n: int, probe: Probe) -> Callable[[bytes, int], str]:
 
 
 def distinct_requests(
-    reads: pd.DataFrame, *, owned_elsewhere: Iterable[str], greedy: set[str] = frozenset()
+    reads: pd.DataFrame, *, owned_elsewhere: Iterable[str], greedy: Collection[str] = ()
 ) -> pd.DataFrame:
     """The requests that reads need and no earlier study asks for, each once, without their prompts.
 
@@ -77,7 +78,7 @@ def units_asked(
     template: Template,
     *,
     probe: str,
-    comparisons: Mapping = MappingProxyType({}),
+    comparisons: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[tuple[int, str], Unit]:
     """The units of one dataset that requests are about, by number of levels and id.
 
@@ -108,8 +109,8 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
     """
     prompts: list[str] = []
     options: list[tuple[str, ...]] = []
-    questions: list[list[dict]] = []
-    records: dict[tuple, list[dict]] = {}
+    questions: list[list[dict[str, Any]]] = []
+    records: dict[tuple[Question, ...], list[dict[str, Any]]] = {}
     previous = None
     for row in requests.itertuples():
         unit = units[row.n, row.unit_id]

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ VERDICTS = {"MTBench": ("ABC", "[[{}]]"), "DevBench": ("AB", "Choice: {}"), SUMM
 BENCHMARKS = {adapter: name for name, adapter in importers.BENCHMARKS.items()} | {"summeval": SUMMEVAL}
 
 
-def scores(items: pd.DataFrame, judge: Recorded) -> list[dict]:
+def scores(items: pd.DataFrame, judge: Recorded) -> list[dict[str, Any]]:
     """Records in which items are scored, each under all balanced orderings once.
 
     Args:
@@ -59,7 +60,7 @@ def scores(items: pd.DataFrame, judge: Recorded) -> list[dict]:
     ]
 
 
-def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Recorded, *, adapter: str) -> list[dict]:
+def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Recorded, *, adapter: str) -> list[dict[str, Any]]:
     """Records in which pairs of items are compared, each in both orders.
 
     Args:
@@ -108,7 +109,9 @@ def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Recorded, *, ad
     ]
 
 
-def _about(benchmark: str, one: Mapping, other: Mapping, order: tuple[int, int], repeat: int) -> dict:
+def _about(
+    benchmark: str, one: Mapping[str, Any], other: Mapping[str, Any], order: tuple[int, int], repeat: int
+) -> dict[str, Any]:
     """Fields of a record about the two items that it compares, in the format of its benchmark."""
     candidates = [one["candidate"], other["candidate"]]
     if benchmark == SUMMEVAL:
