@@ -231,9 +231,9 @@ def test_a_server_that_cannot_start_is_one_error(judged: Project, served_judge: 
 
 
 @pytest.mark.slow
-def test_an_engine_argument_that_vllm_lacks_is_one_clear_error(judged: Project, served_judge: Judge):
-    served_judge |= {"engine": "vllm", "serve": None, "engine_args": {"enforce_eagerly": True}}
-    command = [sys.executable, "-c", START, ROOT / "workflow/scripts", json.dumps(served_judge.block())]
+def test_an_engine_argument_that_vllm_lacks_is_one_clear_error(judged: Project):
+    judge = complete_judge(dtype="float32", model="SmolLM2", engine_args={"enforce_eagerly": True})
+    command = [sys.executable, "-c", START, ROOT / "workflow/scripts", json.dumps(judge.block())]
     model = judged.file("results/models/smollm2_135m_instruct_float32")
     run = subprocess.run([*command, model], capture_output=True, text=True, cwd=judged.folder, check=False)
     last = run.stderr.strip().splitlines()[-1]

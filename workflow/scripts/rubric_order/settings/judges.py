@@ -1082,6 +1082,7 @@ class Rehearsed(Recorded):
 
 
 KINDS: tuple[type[Judge], ...] = (Vllm, Endpoint, Server, Simulated, Recorded)  # ours
+ENGINES = tuple(dict.fromkeys(kind.KIND for kind in KINDS))
 ENTRY_POINTS = "rubric_order.engines"  # group of entry points
 
 
@@ -1100,8 +1101,8 @@ _REGISTRY: Plugins[Engine] = Plugins(ENTRY_POINTS, Engine)
 
 def engines() -> tuple[str, ...]:
     """The engines that a judge may name: ours, and those of other packages."""
-    ours = {model.ENGINE for model in KINDS}
-    return tuple(dict.fromkeys([*(model.KIND for model in KINDS), *(n for n in _REGISTRY.names() if n not in ours)]))
+    registered = {model.ENGINE or model.KIND for model in KINDS}
+    return (*ENGINES, *(name for name in _REGISTRY.names() if name not in registered))
 
 
 def kind(block: object) -> type[Judge] | None:

@@ -103,7 +103,7 @@ def _part(kind: type[judges.Judge], name: str) -> dict[str, Any]:
     if name == "profiles":
         kind = judges.Called
     part = schema.of_field(kind.model_fields[name])
-    return part | {"enum": list(dict.fromkeys(kind.KIND for kind in judges.KINDS))} if name == "engine" else part
+    return part | {"enum": list(judges.ENGINES)} if name == "engine" else part
 
 
 def _is_own(kind: type[judges.Judge], name: str) -> bool:
