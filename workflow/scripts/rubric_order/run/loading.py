@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from rubric_order.base.errors import InputError
 from rubric_order.figures import presets
 from rubric_order.recorded import discovery
@@ -92,9 +94,18 @@ def ready_made(folder: Path, config: Mapping[str, Any]) -> list[Path]:
     named = set(_block(config, "judges"))
     for block in [*_block(config, "studies").values(), *_block(config, "references").values()]:
         listed = block.get("judges") if isinstance(block, Mapping) else None
+        listed = _parsed(listed) if isinstance(listed, str) else listed  # of the command line
         named |= {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
     judge_files = [path for name, path in ready_judges(folder).items() if name in named]
     return [*sorted((folder / "datasets").glob("*.yaml")), *judge_files]
+
+
+def _parsed(text: str) -> object:
+    """A text as YAML, or as it is."""
+    try:
+        return parse(text)
+    except yaml.YAMLError:
+        return text
 
 
 def _block(config: Mapping[str, Any], key: str) -> Mapping[str, Any]:
