@@ -10,6 +10,7 @@ from factories import comparison_table, criteria_table, score_table
 
 import choose_reads
 import render_reads
+from rubric_order.contracts.responses import RESPONSES
 from rubric_order.pages import page, reads
 
 ORDERS = [[1, 2, 3], [3, 2, 1]]
@@ -30,6 +31,14 @@ def levels(selected, **options):
 def responses(table, text=lambda name: f"answer of {name}", **columns):
     found = pd.DataFrame({"request_id": table["request_id"].unique(), "error": None, "finish_reason": "stop"})
     return found.assign(text=[text(name) for name in found["request_id"]], option_logprobs=None, **columns)
+
+
+def write_responses(table, folder, **options):
+    """A file of responses as a job writes it, with all columns."""
+    folder.mkdir()
+    found = responses(table, **options)
+    lacking = [name for name in RESPONSES.names if name not in found]
+    found.assign(**dict.fromkeys(lacking)).to_parquet(folder / "1.parquet")
 
 
 def prompts(table):
@@ -143,8 +152,7 @@ class Page(html.parser.HTMLParser):
 def test_a_prompt_that_two_items_share_is_shown_with_both(tmp_path):
     table = levels([[1, 3], [2, 3]])
     table["request_id"] = table["request_id"].map({"r0": "r0", "r1": "r1", "r2": "r0", "r3": "r1"})
-    (tmp_path / "responses").mkdir()
-    responses(table).to_parquet(tmp_path / "responses" / "1.parquet")
+    write_responses(table, tmp_path / "responses")
     first = table.drop_duplicates("request_id")
     prompts(first).assign(unit_id=first["unit_id"]).to_parquet(tmp_path / "requests.parquet")
     out = tmp_path / "d.js"
@@ -165,8 +173,7 @@ def shown_in(script):
 def test_texts_end_neither_the_script_nor_the_page(tmp_path):
     table = levels([[1, 3]]).assign(candidate=EVIL)
     table.to_parquet(tmp_path / "scores.parquet")
-    (tmp_path / "responses").mkdir()
-    responses(table, text=lambda name: EVIL).to_parquet(tmp_path / "responses" / "1.parquet")
+    write_responses(table, tmp_path / "responses", text=lambda name: EVIL)
     requests = prompts(table).assign(unit_id=table["unit_id"], prompt=lambda each: each["prompt"] + EVIL)
     requests.to_parquet(tmp_path / "requests.parquet")
     out = tmp_path / "d.js"

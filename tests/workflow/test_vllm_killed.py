@@ -44,7 +44,7 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
         "shard": 1,
         "shards": 1,
         "probes": "score_order",
-        "judge": json.dumps(judge),
+        "judge": folder / "judge.json",
         "weights": None,
         "model-folder": project.file("results/models/smollm2_135m_instruct_float32"),
         "gpus": 0,
@@ -56,6 +56,7 @@ def start_in(project: Project, folder: Path) -> subprocess.Popen:
         command += [f"--{name}", *([] if value is None else [str(value)])]
     (folder / "study").mkdir(parents=True, exist_ok=True)
     requests_of(project).to_parquet(folder / "study/requests.parquet")
+    (folder / "judge.json").write_text(json.dumps(judge))
     with (folder / "log").open("a") as log:
         return subprocess.Popen(command, stderr=log, stdout=log, start_new_session=True)
 
