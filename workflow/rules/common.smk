@@ -25,6 +25,12 @@ from rubric_order.settings import reading
 # environment of a rule comes before it.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
 
+
+def cores():
+    """Cores that Snakemake may use; an error on a cluster, where it has none itself."""
+    return workflow.cores
+
+
 try:
     if (
         Path(workflow.main_snakefile).resolve() == (PROJECT / "Snakefile").resolve()
@@ -35,7 +41,7 @@ try:
         PROJECT,
         refuse=WorkflowError,
         dry=workflow.dryrun,
-        cores=workflow.cores,
+        cores=cores,
         # Snakemake reads the rules before it tells them their targets.
         tells_costs=command_line.is_asked_for(
             r"(\w+_)?plan_cost|(.*/)?status/plan_cost\.\w+", "RUBRIC_ORDER_TELLS_COSTS"

@@ -50,7 +50,7 @@ class Run:
         project: folder of the project; paths of its files are given relative to the working directory.
         refuse: makes the error that ends Snakemake with one line.
         dry: whether nothing is written: the files of settings stay unwritten.
-        cores: cores that Snakemake may use; None where it does not say.
+        cores: tells the cores that Snakemake may use; it is asked for a job that takes all of them alone.
         tells_costs: whether the run only tells what judging will cost.
     """
 
@@ -58,7 +58,7 @@ class Run:
     project: Path
     refuse: Callable[[str], Exception] = ValueError
     dry: bool = False
-    cores: int | None = None
+    cores: Callable[[], int | None] = lambda: None
     tells_costs: bool = False
     _written: set[str] = field(default_factory=set, compare=False)
 

@@ -235,7 +235,7 @@ class Judging(Stage):
         judge = self.run.judge(wildcards)
         if not judge.LOADED:
             return 1
-        return 4 if judge.gpu else self.run.cores or 1
+        return 4 if judge.gpu else self.run.cores() or 1
 
     def gpu(self, wildcards: Wildcards) -> int:
         """GPUs of a job."""
