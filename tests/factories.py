@@ -1,4 +1,4 @@
-"""What tests are made of: score tables, request tables, and judges with all defaults.
+"""Building blocks of tests: score tables, request tables, and judges with all defaults.
 
 A table has here the columns that the library writes, so that a column that is added is added in one place.
 """
@@ -85,7 +85,7 @@ def questions(names=("",), n=5):
 
 
 def request(request_id, prompt="short", *, n=5, names=("",), ordering=None, **others):
-    """What is sent to a judge."""
+    """A request to a judge."""
     shown = Shown(tuple(range(1, n + 1) if ordering is None else ordering))
     return Request(
         request_id,
@@ -172,7 +172,7 @@ def score_table(
 
 
 def _given(given, ordering, n):
-    """What a read gives: `score`, `position`, `failure`, and the probability of each score (`options`)."""
+    """Results of a read: `score`, `position`, `failure`, and the probability of each score (`options`)."""
     failure = "no_score" if given is None else given if isinstance(given, str) else None
     score = given if failure is None else None
     return {
@@ -317,7 +317,7 @@ def order_tests_of(scores: pd.DataFrame | list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def predecessors(orderings: np.ndarray) -> np.ndarray:
-    """Which option comes right before: entry k - 1 of a row is the one before option k, 0 where k is the first.
+    """The option right before each: entry k - 1 of a row is the one before option k, 0 where k is the first.
 
     Same shape as the input.
     """

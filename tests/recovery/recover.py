@@ -158,7 +158,7 @@ def only_needed(setting: Setting) -> Iterator[None]:
 
 
 def estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFrame:
-    """What the statistics of the workflow say of each study.
+    """Estimates of the workflow's statistics for each study.
 
     Returns:
         One row an estimate: `study`, `cluster`, `quantity` and, of shares, `position`; `estimate`; and its intervals,
@@ -259,7 +259,7 @@ LARGE, TRUTHS = 3000, 16  # groups of a study that stands for the truth, and suc
 
 
 def other_estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFrame:
-    """What other statistics say of each study by groups: `number`, `quantity`, `estimate`, `ci_low`, `ci_high`."""
+    """Estimates of other statistics for each study by groups: `number`, `quantity`, `estimate`, `ci_low`, `ci_high`."""
     scores = study_scores(setting, studies)
     options = {"confidence": CONFIDENCE, "seed": 1}
     temperatures = {"simulated": {"default": setting.temperature}}
@@ -292,7 +292,7 @@ def other_truths() -> pd.DataFrame:
 
 
 def other_intervals(setting: Setting, true: pd.DataFrame, *, studies: int, resamples: int) -> pd.DataFrame:
-    """How often intervals of `OTHERS` hold the truth, see `against_truth`."""
+    """Coverage of the intervals of `OTHERS`, see `against_truth`."""
     blocks = [range(start, min(start + TOGETHER, studies)) for start in range(0, studies, TOGETHER)]
     found = pd.concat([other_estimates(setting, block, resamples=resamples) for block in blocks], ignore_index=True)
     return against_truth(found, true)
@@ -324,7 +324,7 @@ def against_truth(found: pd.DataFrame, true: pd.DataFrame) -> pd.DataFrame:
 def null_counts(
     judge: Simulation, temperature: float, *, items: int, studies: int, n: int = 5, seed: int = FIRST_STUDY
 ) -> np.ndarray:
-    """How often each position was selected in each item of studies without a bias. Shape (studies, items, n)."""
+    """Counts of selected positions in each item of studies without a bias. Shape (studies, items, n)."""
     parts = []
     for place, start in enumerate(
         range(0, items * studies, simulated_studies.ITEMS_AT_ONCE)
@@ -342,7 +342,7 @@ def null_counts(
 
 
 def rejections(counts: np.ndarray, level: float = 0.05) -> dict[str, float]:
-    """How often tests of uniform selection reject: the papers', and our two.
+    """Rejection rates of tests of uniform selection: the papers', and our two.
 
     Args:
         counts: see `null_counts`.
@@ -425,7 +425,7 @@ def write_page(options: argparse.Namespace) -> None:
 
 
 def numbers(options: argparse.Namespace) -> dict[str, object]:
-    """What the page's text says of how many there are, by its names there."""
+    """Numbers of settings and studies in the page's text, by their names there."""
     found = {name: getattr(options, name) for name in ("studies", "more", "defects", "resamples", "items")}
     found |= {"four": 4 * options.more, "twice": 2 * options.more, "truths": TRUTHS, "large": LARGE}
     found |= {"nulls": NULL_TIMES * options.studies, "largest": LARGEST}
@@ -448,7 +448,7 @@ OTHER_SELECTION = "failures"  # its shares are of what was shown in reads with a
 
 
 def _recovered(results: Path) -> pd.DataFrame:
-    """What was found in all settings, each with its `name` and `title`."""
+    """Findings of all settings, each with its `name` and `title`."""
     tables = []
     for name, setting in SETTINGS.items():
         table = pd.read_parquet(results / f"recovery_{name}.parquet")  # all are shown, or none
@@ -528,7 +528,7 @@ def _power_lines(results: Path) -> Iterator[str]:
 
 
 def pieces(options: argparse.Namespace) -> dict[str, Callable[[], pd.DataFrame]]:
-    """What the page is made from, by the name of its file: each is computed by itself, and kept."""
+    """Parts of the page by the name of their file: each is computed by itself, and kept."""
     found: dict[str, Callable[[], pd.DataFrame]] = {}
     for name, setting in SETTINGS.items():
         sizes = {"studies": options.studies, "resamples": options.resamples, "items": options.items}

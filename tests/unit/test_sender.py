@@ -28,7 +28,7 @@ def endpoint():
 
 
 def resources_in(folder):
-    """Of a job whose turn it is, with files in a folder."""
+    """Resources of a job whose turn it is, with files in a folder."""
     return engines.Resources(turn=engines.Turn(Amount(), folder / "sent.json", folder / "open_calls.jsonl"))
 
 

@@ -1,4 +1,4 @@
-"""What a new probe takes: one class, which brings its own labels and its own strategy, and a line that registers it."""
+"""Cost of a new probe: one class, which brings its own labels and its own strategy, and a line that registers it."""
 
 import pandas as pd
 

@@ -55,7 +55,7 @@ def main(
 
 
 def _answers(attempts: pd.DataFrame) -> methods.Answers:
-    """What is said of the reference answers of a dataset."""
+    """Facts about the reference answers of a dataset."""
     wanted = attempts.groupby(SLOT)["accepted"].any()
     levels = sorted(attempts["level"].astype(int).unique().tolist())
     return methods.Answers(levels, len(wanted), len(attempts), int(attempts["text"].notna().sum()), int(wanted.sum()))

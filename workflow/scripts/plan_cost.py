@@ -64,7 +64,7 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
 
 
 def _to_make(block: dict, stores: Path) -> pd.DataFrame:
-    """What making the reference answers of a dataset takes."""
+    """Cost of making the reference answers of a dataset."""
     tables = ITEMS.read(block["items"]), RUBRICS.read(block["rubrics"])
     files = ([Path(path) for path in block[name]] for name in ("templates", "weights"))
     plan = planning.load_plan(*tables, *files, block["settings"])

@@ -1,1 +1,1 @@
-"""What figures share: style, presets and formats. The module `figure` of a result draws it, from statistics alone."""
+"""Shared parts of figures: style, presets, formats. The module `figure` of a result draws it from statistics alone."""

@@ -54,11 +54,11 @@ class Pages(Stage):
         return [f"results/items/{wildcards.dataset}.parquet"]
 
     def reads_about(self, wildcards: Wildcards) -> str:
-        """Which reads are chosen from."""
+        """Study, dataset and judge whose reads are chosen from."""
         return self.run.in_file({"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge})
 
     def reads_settings(self, wildcards: Wildcards) -> str:
-        """How many reads are shown."""
+        """Numbers of reads that are shown."""
         return self.run.in_file(self.config.reads.block())
 
     def reads_of_study(self, wildcards: Wildcards) -> list[str]:
@@ -67,7 +67,7 @@ class Pages(Stage):
         return [f"results/reads/{wildcards.study}/{dataset}/{judge}.js" for dataset, judge in judged]
 
     def study(self, wildcards: Wildcards) -> str:
-        """What the page of a study's reads says of it."""
+        """Facts about a study for the page of its reads."""
         sets = [
             {
                 "dataset": dataset,
@@ -104,11 +104,11 @@ class Pages(Stage):
         return sorted({*named, *(Path(path).stem for path in self.card_files(wildcards))})
 
     def answer_files(self, wildcards: Wildcards) -> list[str]:
-        """What the shards of each live judge that is used say of their answers."""
+        """Metadata of the shards of each live judge that is used."""
         return [f"results/responses/{name}.json" for name in self.run.used_judges if name in self.run.live]
 
     def facts(self, wildcards: Wildcards) -> str:
-        """What results depend on, for the facts of a run."""
+        """Settings that results depend on, for the facts of a run."""
         return self.run.in_file(self._facts())
 
     def _facts(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Pages(Stage):
         return facts | {"statistics": {"bootstrap": config.statistics.bootstrap.block()}}
 
     def methods(self, wildcards: Wildcards) -> str:
-        """What results depend on, what each study's probe says of itself, and how references are made."""
+        """Settings that results depend on, facts about each study's probe, and settings of reference answers."""
         facts = self._facts()
         used = [name for name in self.run.used_datasets if name in self.config.references]
         for study in facts["studies"].values():

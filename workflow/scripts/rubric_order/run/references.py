@@ -42,7 +42,7 @@ class References(Stage):
         return [f"{Path(path).parents[1].name}={path}" for path in self.steps(wildcards)]
 
     def weights(self, wildcards: Wildcards) -> list[str]:
-        """What names the weights of the judges that write and review, where config does not."""
+        """Files that name the weights of the judges that write and review, where config does not."""
         return self._weights(wildcards.dataset)
 
     def _weights(self, dataset: str) -> list[str]:
@@ -61,14 +61,14 @@ class References(Stage):
         return judge.block() | roles, tracked(judge) | roles
 
     def facts(self, name: str, dataset: str) -> dict[str, Any]:
-        """What answers of a judge that writes and reviews depend on, with its roles as profiles."""
+        """Settings that a writer's or reviewer's answers depend on, with its roles as profiles."""
         part = self._judge(name, dataset)[1]
         roles = part.pop("roles")
         judge = self.config.judges[name].with_roles(**{role: SamplingChange(**roles[role]) for role in roles})
         return part | {"profiles": plain(judge.profiles)}
 
     def settings(self, wildcards: Wildcards) -> str:
-        """How reference answers are made."""
+        """Settings by which reference answers are made."""
         whole, part = self._settings(wildcards.dataset)
         return self.run.in_file(whole, tracked=part)
 
@@ -102,14 +102,14 @@ class References(Stage):
         return [os.path.relpath(path)] if path else []
 
     def parts_of_unmade(self, wildcards: Wildcards) -> list[str]:
-        """What making reference answers depends on that are not there."""
+        """Files that the making of missing reference answers depends on."""
         paths = []
         for name in self.run.unmade_references:
             paths += [f"results/items/{name}.parquet", f"results/rubrics/{name}.parquet", *self._weights(name)]
         return list(dict.fromkeys(paths))
 
     def unmade(self, wildcards: Wildcards) -> str:
-        """How these would be made, and the studies that read the datasets."""
+        """Settings by which missing reference answers would be made, and the studies that read the datasets."""
         return self.run.in_file({name: self._unmade(name) for name in self.run.unmade_references})
 
     def _unmade(self, name: str) -> dict[str, Any]:

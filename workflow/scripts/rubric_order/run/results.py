@@ -29,11 +29,11 @@ class Derived(Stage):
     """Arguments of results that are made from their block of config and from other parts of it."""
 
     def bases(self, block: Block) -> dict[str, list[str]]:
-        """What each study's conditions and orders are compared with: its first condition with its first strategy."""
+        """Base that each study's conditions and orders are compared with: its first condition and strategy."""
         return {name: [study.conditions[0], study.strategies[0]] for name, study in self.config.studies.items()}
 
     def conditions(self, block: Block) -> dict[str, dict[str, Any]]:
-        """What the conditions of studies of rubrics say, by name and number of levels."""
+        """Wording of the conditions of studies of rubrics, by name and number of levels."""
         by_name: dict[str, dict[str, Any]] = {}
         for study in self.config.studies.values():
             for name in study.conditions if study.probe in catalogue.SCORE_ORDER else ():
@@ -49,13 +49,13 @@ class Derived(Stage):
         return {name: self.config.datasets[name].human_scale for name in judged}
 
     def judge_names(self, block: Block) -> dict[str, str]:
-        """What the judges of the studies that a table shows are called."""
+        """Names of the judges of the studies that a table shows."""
         shown = [name for study in (block["study"], *block["also"]) for name in self.config.studies[study].judges]
         names: dict[str, str] = block["judge_names"]
         return {name: self.config.judges[name].label for name in shown} | names
 
     def prompt_styles(self, block: Block) -> dict[str, list[str]]:
-        """Of each recorded judge with a prompt style its model and that style."""
+        """Model and prompt style of each recorded judge that has a prompt style."""
         judges = {name: judge for name, judge in self.config.judges.items() if isinstance(judge, Recorded)}
         return {
             name: [judge.model, judge.prompt_style] for name, judge in judges.items() if judge.prompt_style is not None
@@ -75,7 +75,7 @@ class Derived(Stage):
         return {name: self.config.judges[name].varied(study.profiles, block["setting"]) for name in study.judges}
 
     def temperatures(self, block: Block) -> dict[str, dict[str, float | None]]:
-        """Of judges whose scores are draws from their option probabilities the temperature, by judge and profile."""
+        """Temperature of judges whose scores are draws from their option probabilities, by judge and profile."""
         by_judge: dict[str, dict[str, float | None]] = {}
         for study in self.config.studies.values():
             for name in study.judges:
@@ -101,12 +101,12 @@ class Statistics(Stage):
         return catalogue.module_file("statistics", wildcards.statistic)
 
     def files(self, wildcards: Wildcards) -> list[str]:
-        """What a statistic reads."""
+        """Files that a statistic reads."""
         return [path for paths in self.inputs(wildcards.statistic).values() for path in paths]
 
     @untracked
     def options(self, wildcards: Wildcards) -> list[str]:
-        """What a statistic reads, as options; the files are tracked."""
+        """Files that a statistic reads, as options; the files are tracked."""
         return [word for name, paths in self.inputs(wildcards.statistic).items() for word in ("--inputs", name, *paths)]
 
     def settings(self, wildcards: Wildcards) -> str:
@@ -124,7 +124,7 @@ class Statistics(Stage):
         return settings.block() if isinstance(settings, Settings) else {}
 
     def inputs(self, statistic: str) -> dict[str, list[str]]:
-        """What a statistic reads, as the catalogue says: paths by argument of `estimate`."""
+        """Files that a statistic reads by the catalogue: paths by argument of `estimate`."""
         entry, block = catalogue.STATISTICS[statistic], self._block(statistic)
         inputs = {}
         if entry.probes:
@@ -242,15 +242,15 @@ class Shown(Stage):
         return f"{rehearsal.note(self.config)} {text}".lstrip()
 
     def category(self, wildcards: Wildcards) -> str:
-        """Where the result stands in the report."""
+        """Category of the result in the report."""
         return self._results[self._name(wildcards)].category
 
     def labels(self, wildcards: Wildcards) -> dict[str, str]:
-        """What it is called there."""
+        """Labels of the result in the report."""
         return {"result": self._results[self._name(wildcards)].title}
 
     def note(self, wildcards: Wildcards) -> str:
-        """What a figure of a rehearsal says across it; nothing in any other run."""
+        """Word across a figure of a rehearsal; empty in any other run."""
         return "rehearsal" if self.config.rehearse else ""
 
     def listed(self, pattern: str) -> list[dict[str, str]]:

@@ -26,7 +26,7 @@ class Datasets(Stage):
         return datasets.REGISTRY.module(self._source(wildcards)["adapter"])
 
     def file_source(self, wildcards: Wildcards) -> str:
-        """Where one file of a dataset comes from."""
+        """Source of one file of a dataset."""
         return self.run.in_file(self._dataset(wildcards).files[wildcards.file].block())
 
     @untracked
@@ -46,7 +46,7 @@ class Datasets(Stage):
         return [f"{name}={path}" for name, path in zip(self._files(wildcards), self.files(wildcards), strict=True)]
 
     def settings(self, wildcards: Wildcards) -> str:
-        """What a dataset's items depend on beside its files."""
+        """Settings that a dataset's items depend on beside its files."""
         return self.run.in_file(self._source(wildcards))
 
     def _dataset(self, wildcards: Wildcards) -> Any:
@@ -69,19 +69,19 @@ class Models(Stage):
     """Weights of judges."""
 
     def source(self, wildcards: Wildcards) -> str:
-        """Where a judge's weights are; of local ones with their sizes and times, so that they are read once."""
+        """Source of a judge's weights; of local ones with sizes and times, so that they are read once."""
         judge = self.run.judge(wildcards)
         settings: dict[str, Any] = {"model": judge.model, "revision": judge.revision}
         return self.run.in_file(settings | ({"files": weights.state(judge.model)} if judge.is_local else {}))
 
     def gguf(self, wildcards: Wildcards) -> str:
-        """What converted weights depend on."""
+        """Settings that converted weights depend on."""
         loaded = [judge for judge in self.config.judges.values() if isinstance(judge, Loaded) and judge.gguf]
         judge = next(judge for judge in loaded if judge.folder_name == wildcards.model)
         return self.run.in_file({**plain(judge.gguf), "dtype": judge.dtype})
 
     def weights(self, wildcards: Wildcards) -> list[str]:
-        """What names a judge's weights, where config does not."""
+        """File that names a judge's weights, where config does not."""
         return [f"results/weights/{wildcards.judge}.json"] if self.run.judge(wildcards).has_open_weights else []
 
     def folder(self, wildcards: Wildcards) -> list[str]:
@@ -140,7 +140,7 @@ class Planning(Stage):
         return self.run.profiles_meant(wildcards)
 
     def design(self, wildcards: Wildcards) -> str:
-        """Which reads a study wants of each unit."""
+        """Reads that a study wants of each unit."""
         study = self.run.study(wildcards)
         design = {
             key: getattr(study, key) for key in ("scales", "strategies", "budget", "seed", "conditions", "crossed")
@@ -149,11 +149,11 @@ class Planning(Stage):
         return self.run.in_file(design | drawn | {"comparisons": self._comparisons(wildcards)})
 
     def comparisons(self, wildcards: Wildcards) -> str:
-        """Which pairs or lists a study reads, and in which prompt."""
+        """Pairs or lists that a study reads, with the prompt."""
         return self.run.in_file(self._comparisons(wildcards))
 
     def _comparisons(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Which pairs or lists a study reads; of a study that compares nothing, nothing."""
+        """Pairs or lists that a study reads; nothing where its probe does not compare."""
         study, probe, judge = self.run.study(wildcards), self.run.probe(wildcards), self.run.judge(wildcards)
         if not probe.COMPARES:
             return {}
@@ -296,7 +296,7 @@ class Scores(Stage):
         return self.run.in_file(judge.block(), tracked={"judge": wildcards.judge, "accept_mixed": judge.accept_mixed})
 
     def answer(self, wildcards: Wildcards) -> str:
-        """What reading a judge's answers depends on."""
+        """Settings that the parsing of a judge's answers depends on."""
         return self.run.in_file(self._answer(self.run.judge(wildcards)))
 
     def _answer(self, judge: Judge) -> dict[str, Any]:
@@ -318,7 +318,7 @@ class Scores(Stage):
         return self.run.judge(wildcards).shards
 
     def second_request(self, wildcards: Wildcards) -> bool:
-        """Whether a judge gets second requests: another setting changes answers of the same requests."""
+        """True if a judge gets second requests: another setting changes answers of the same requests."""
         return self.run.judge(wildcards).second_request
 
     @untracked

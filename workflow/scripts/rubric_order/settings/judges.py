@@ -1001,7 +1001,7 @@ class Simulated(Judge):
     )
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """How long an answer takes changes none."""
+        """All parameters count but the time that an answer takes."""
         if self.simulation is None:
             return {}
         values = whole(self.simulation.block())

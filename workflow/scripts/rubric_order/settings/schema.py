@@ -104,7 +104,7 @@ def _plain(annotation: Any) -> Part:
 
 
 def _bound(marker: Any, part: Mapping[str, Any]) -> Part:
-    """What a marker adds to the schema of a type."""
+    """Words that a marker adds to the schema of a type."""
     match marker:
         case Numeric():
             return {_BOUNDS[name]: value for name, value in marker.bounds.items()}

@@ -77,7 +77,7 @@ class Column(ABC):
 
     @abstractmethod
     def cells(self, rows: pd.DataFrame) -> Iterable[object]:
-        """What is written in each row."""
+        """Text of each row."""
 
     def values(self, rows: pd.DataFrame) -> Any:
         """Values of the source, one a row."""

@@ -1,1 +1,1 @@
-"""What serves the tables of papers alone."""
+"""Results that serve the tables of papers alone."""

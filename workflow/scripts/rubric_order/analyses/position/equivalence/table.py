@@ -28,7 +28,7 @@ AGAINST = each_row(lambda row: f" against {row['other']}" if row["other"] else "
 
 
 def _together(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of points and log-odds all datasets together."""
+    """Rows of all datasets together, for points and log-odds."""
     return rows[(rows["dataset"] == EVERY) | rows["quantity"].isin(BY_DATASET)]
 
 

@@ -43,7 +43,7 @@ def _rows(within_item_deviation: pd.DataFrame, *, strategy: str = "balanced") ->
 
 
 def _share(row: Row) -> str:
-    """Where nothing varies a share is not defined, though all is known."""
+    """Mark shares as undefined where nothing varies, though all is known."""
     ends = (row[f"ordering_share{end}"] for end in ("", "_low", "_high"))
     return UNSPLIT if pd.isna(row["repetition"]) else with_interval(*ends, form=".0f", times=100)
 
