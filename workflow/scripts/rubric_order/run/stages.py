@@ -15,7 +15,7 @@ from rubric_order.recorded import discovery, formats
 from rubric_order.run.core import Params, Stage, Wildcards, untracked
 from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Judge, Loaded, Recorded, tracked
-from rubric_order.settings.studies import File
+from rubric_order.settings.studies import Dataset, File
 
 
 class Datasets(Stage):
@@ -49,12 +49,12 @@ class Datasets(Stage):
         """Settings that a dataset's items depend on beside its files."""
         return self.run.in_file(self._source(wildcards))
 
-    def _dataset(self, wildcards: Wildcards) -> Any:
+    def _dataset(self, wildcards: Wildcards) -> Dataset:
         return self.config.datasets[wildcards.dataset]
 
     def _source(self, wildcards: Wildcards) -> dict[str, Any]:
         """Adapter, limit and options of a dataset, or those of what stands in for it in a rehearsal."""
-        dataset = self.config.datasets[wildcards.dataset]
+        dataset = self._dataset(wildcards)
         if self.config.rehearse and dataset.stand_in is not None:
             return {"adapter": "simulated", "limit": dataset.limit, "options": dataset.stand_in}
         return {"adapter": dataset.adapter, "limit": dataset.limit, "options": dataset.options}
@@ -62,7 +62,7 @@ class Datasets(Stage):
     def _files(self, wildcards: Wildcards) -> dict[str, File]:
         """The files of a dataset as config has them; none where it is simulated."""
         simulated = self._source(wildcards)["adapter"] == "simulated"
-        return {} if simulated else self.config.datasets[wildcards.dataset].files
+        return {} if simulated else self._dataset(wildcards).files
 
 
 class Models(Stage):
