@@ -13,7 +13,7 @@ from rubric_order import catalogue
 from rubric_order.base import command_line
 from rubric_order.base.errors import InputError
 from rubric_order.planning.references import PROBE as REFERENCE_PROBE
-from rubric_order.run import rehearsal
+from rubric_order.run import jobs, rehearsal
 from rubric_order.run.core import Run
 from rubric_order.run.pages import Pages
 from rubric_order.run.references import References, Status
@@ -40,7 +40,7 @@ try:
         config,
         PROJECT,
         refuse=WorkflowError,
-        dry=workflow.dryrun,
+        dry=workflow.dryrun and jobs.WRITES_SETTINGS not in os.environ,
         cores=cores,
         # Snakemake reads the rules before it tells them their targets.
         tells_costs=command_line.is_asked_for(

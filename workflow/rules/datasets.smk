@@ -17,8 +17,12 @@ rule fetch_dataset:
         source=datasets.file_source,
         mirror=datasets.mirror,
     shell:
-        "python {params.entry:q} --source {params.source:q} --mirror {params.mirror:q}"
-        " --what '{wildcards.dataset}/{wildcards.file}' --output {output.file:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --source {params.source:q}"
+        " --mirror {params.mirror:q}"
+        " --what '{wildcards.dataset}/{wildcards.file}'"
+        " --output {output.file:q}"
+        " 2> >(tee {log:q} >&2)"
 
 
 rule prepare_items:
@@ -40,5 +44,11 @@ rule prepare_items:
         files=datasets.named_files,
         settings=datasets.settings,
     shell:
-        "python {params.entry:q} --dataset {wildcards.dataset} --files {params.files:q} --settings {params.settings:q}"
-        " --items {output.item_table:q} --rubrics {output.rubric_table:q} --pairs {output.pair_table:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --dataset {wildcards.dataset}"
+        " --files {params.files:q}"
+        " --settings {params.settings:q}"
+        " --items {output.item_table:q}"
+        " --rubrics {output.rubric_table:q}"
+        " --pairs {output.pair_table:q}"
+        " 2> >(tee {log:q} >&2)"

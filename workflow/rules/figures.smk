@@ -32,5 +32,12 @@ rule draw_figure:
         caption=figures.caption,
         note=figures.note,
     shell:
-        "python {params.entry:q} --module {params.module} --statistics {params.statistics:q}"
-        " --settings {params.settings:q} --labels {params.labels:q} --style {input.style:q} --note={params.note:q} --outputs {output:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --module {params.module}"
+        " --statistics {params.statistics:q}"
+        " --settings {params.settings:q}"
+        " --labels {params.labels:q}"
+        " --style {input.style:q}"
+        " --note={params.note:q}"
+        " --outputs {output:q}"
+        " 2> >(tee {log:q} >&2)"

@@ -32,8 +32,15 @@ rule judge_shard:
         shards=judging.shards,
         store="results/store/{judge}",
     shell:
-        "python {params.entry:q} --requests {input.requests:q} --shard {wildcards.shard} --shards {params.shards}"
-        " --probes {params.probes} --judge {params.judge:q} --model-folder {input.model:q}"
+        "python {params.entry:q}"
+        " --requests {input.requests:q}"
+        " --shard {wildcards.shard}"
+        " --shards {params.shards}"
+        " --probes {params.probes}"
+        " --judge {params.judge:q}"
+        " --model-folder {input.model:q}"
         " --weights {input.weights:q}"
-        " --gpus {resources.gpu} --store {params.store:q}"
-        " --output {output.responses:q} 2> >(tee {log:q} >&2)"
+        " --gpus {resources.gpu}"
+        " --store {params.store:q}"
+        " --output {output.responses:q}"
+        " 2> >(tee {log:q} >&2)"

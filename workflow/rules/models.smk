@@ -19,7 +19,7 @@ rule describe_weights:
         entry=run.entry("describe_weights.py"),
         model=models.source,
     shell:
-        "python {params.entry:q} --model {params.model:q} --output {output.weights:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}" " --model {params.model:q}" " --output {output.weights:q}" " 2> >(tee {log:q} >&2)"
 
 
 rule convert_gguf:
@@ -36,4 +36,4 @@ rule convert_gguf:
         entry=run.entry("convert_gguf.py"),
         gguf=models.gguf,
     shell:
-        "python {params.entry:q} --gguf {params.gguf:q} --output {output.model:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}" " --gguf {params.gguf:q}" " --output {output.model:q}" " 2> >(tee {log:q} >&2)"

@@ -27,11 +27,21 @@ rule plan_reads:
         profiles=planning.profiles,
         design=planning.design,
     shell:
-        "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q} --pairs {input.pair_table:q}"
-        " --references {input.references:q} --template {input.template:q} --study {wildcards.study} --judge-id {wildcards.judge} --judge {params.judge:q}"
+        "python {params.entry:q}"
+        " --items {input.item_table:q}"
+        " --rubrics {input.rubric_table:q}"
+        " --pairs {input.pair_table:q}"
+        " --references {input.references:q}"
+        " --template {input.template:q}"
+        " --study {wildcards.study}"
+        " --judge-id {wildcards.judge}"
+        " --judge {params.judge:q}"
         " --weights {input.weights:q}"
-        " --probe {params.probe} --profiles {params.profiles} --design {params.design:q}"
-        " --output {output.plan:q} 2> >(tee {log:q} >&2)"
+        " --probe {params.probe}"
+        " --profiles {params.profiles}"
+        " --design {params.design:q}"
+        " --output {output.plan:q}"
+        " 2> >(tee {log:q} >&2)"
 
 
 rule collect_requests:
@@ -60,6 +70,16 @@ rule collect_requests:
         probe=planning.probe,
         comparisons=planning.comparisons,
     shell:
-        "python {params.entry:q} --plans {input.plans:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
-        " --pairs {input.pair_table:q} --references {input.references:q} --earlier {input.earlier:q} --template {input.template:q} --probe {params.probe}"
-        " --judge {params.judge:q} --comparisons {params.comparisons:q} --output {output.requests:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --plans {input.plans:q}"
+        " --items {input.item_table:q}"
+        " --rubrics {input.rubric_table:q}"
+        " --pairs {input.pair_table:q}"
+        " --references {input.references:q}"
+        " --earlier {input.earlier:q}"
+        " --template {input.template:q}"
+        " --probe {params.probe}"
+        " --judge {params.judge:q}"
+        " --comparisons {params.comparisons:q}"
+        " --output {output.requests:q}"
+        " 2> >(tee {log:q} >&2)"

@@ -21,8 +21,15 @@ rule plan_recorded:
         judge=records.judge,
         dataset=records.dataset,
     shell:
-        "python {params.entry:q} --items {input.item_table:q} --records {input.records:q} --dataset {params.dataset:q} --study {wildcards.study}"
-        " --judge-id {wildcards.judge} --judge {params.judge:q} --output {output.plan:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --items {input.item_table:q}"
+        " --records {input.records:q}"
+        " --dataset {params.dataset:q}"
+        " --study {wildcards.study}"
+        " --judge-id {wildcards.judge}"
+        " --judge {params.judge:q}"
+        " --output {output.plan:q}"
+        " 2> >(tee {log:q} >&2)"
 
 
 rule read_recorded:
@@ -43,7 +50,10 @@ rule read_recorded:
         entry=run.entry("read_recorded.py"),
         judge=records.judge,
     shell:
-        "python {params.entry:q} --records {input.records:q} --judge {params.judge:q} --output {output.responses:q}"
+        "python {params.entry:q}"
+        " --records {input.records:q}"
+        " --judge {params.judge:q}"
+        " --output {output.responses:q}"
         " 2> >(tee {log:q} >&2)"
 
 
@@ -68,5 +78,10 @@ rule rehearse_records:
         dataset=records.dataset,
         judge=records.judge,
     shell:
-        "python {params.entry:q} --items {input.item_table:q} --pairs {input.pair_table:q} --dataset {params.dataset:q}"
-        " --judge {params.judge:q} --output {output.records:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --items {input.item_table:q}"
+        " --pairs {input.pair_table:q}"
+        " --dataset {params.dataset:q}"
+        " --judge {params.judge:q}"
+        " --output {output.records:q}"
+        " 2> >(tee {log:q} >&2)"

@@ -25,9 +25,16 @@ rule plan_references:
         responses=references.named_steps,
         settings=references.settings,
     shell:
-        "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
-        " --templates {input.templates:q} --weights {input.weights:q} --responses {params.responses:q}"
-        " --settings {params.settings:q} --step {wildcards.step} --output {output.requests:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --items {input.item_table:q}"
+        " --rubrics {input.rubric_table:q}"
+        " --templates {input.templates:q}"
+        " --weights {input.weights:q}"
+        " --responses {params.responses:q}"
+        " --settings {params.settings:q}"
+        " --step {wildcards.step}"
+        " --output {output.requests:q}"
+        " 2> >(tee {log:q} >&2)"
 
 
 # As `judge_shard`: what the judge's store knows is not asked again, and no model is loaded where nothing is open.
@@ -59,9 +66,18 @@ rule ask_references:
         judge=references.judge,
         store="results/store/{judge}",
     shell:
-        "python {params.entry:q} --requests {input.requests:q} --shard 1 --shards 1 --probes {params.probe}"
-        " --judge {params.judge:q} --model-folder {input.model:q} --weights {input.weights:q}"
-        " --gpus {resources.gpu} --store {params.store:q} --output {output.responses:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --requests {input.requests:q}"
+        " --shard 1"
+        " --shards 1"
+        " --probes {params.probe}"
+        " --judge {params.judge:q}"
+        " --model-folder {input.model:q}"
+        " --weights {input.weights:q}"
+        " --gpus {resources.gpu}"
+        " --store {params.store:q}"
+        " --output {output.responses:q}"
+        " 2> >(tee {log:q} >&2)"
 
 
 rule collect_references:
@@ -88,6 +104,13 @@ rule collect_references:
         responses=references.named_steps,
         settings=references.settings,
     shell:
-        "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
-        " --templates {input.templates:q} --weights {input.weights:q} --responses {params.responses:q}"
-        " --settings {params.settings:q} --own {input.own:q} --output {output.references:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --items {input.item_table:q}"
+        " --rubrics {input.rubric_table:q}"
+        " --templates {input.templates:q}"
+        " --weights {input.weights:q}"
+        " --responses {params.responses:q}"
+        " --settings {params.settings:q}"
+        " --own {input.own:q}"
+        " --output {output.references:q}"
+        " 2> >(tee {log:q} >&2)"

@@ -21,5 +21,8 @@ rule estimate_statistic:
         inputs=statistics.options,
         settings=statistics.settings,
     shell:
-        "python {params.entry:q} --module {params.module} {params.inputs:q} --settings {params.settings:q}"
-        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --module {params.module} {params.inputs:q}"
+        " --settings {params.settings:q}"
+        " --output {output.statistics:q}"
+        " 2> >(tee {log:q} >&2)"

@@ -25,8 +25,15 @@ rule plan_cost:
         references=status.unmade,
         asked=status.now,
     shell:
-        "python {params.entry:q} --judges {params.judges:q} --references {params.references:q} --plans results/plan --requests results/requests"
-        " --stores results/store --models results/models --output {output.csv:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --judges {params.judges:q}"
+        " --references {params.references:q}"
+        " --plans results/plan"
+        " --requests results/requests"
+        " --stores results/store"
+        " --models results/models"
+        " --output {output.csv:q}"
+        " 2> >(tee {log:q} >&2)"
 
 
 # It has no input, so that it tells of what is there and starts nothing.
@@ -49,5 +56,10 @@ rule judge_status:
         judges=status.judges_to_ask,
         asked=status.now,
     shell:
-        "python {params.entry:q} --judges {params.judges:q} --requests results/requests --references results/references"
-        " --stores results/store --output {output.csv:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --judges {params.judges:q}"
+        " --requests results/requests"
+        " --references results/references"
+        " --stores results/store"
+        " --output {output.csv:q}"
+        " 2> >(tee {log:q} >&2)"

@@ -23,9 +23,16 @@ rule choose_reads:
         about=pages.reads_about,
         caps=pages.reads_settings,
     shell:
-        "python {params.entry:q} --scores {input.scores:q} --requests {input.requests:q} --items {input.item_table:q}"
-        " --responses {params.folder:q} --shards {params.shards} --about {params.about:q} --caps {params.caps:q}"
-        " --output {output.reads:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --scores {input.scores:q}"
+        " --requests {input.requests:q}"
+        " --items {input.item_table:q}"
+        " --responses {params.folder:q}"
+        " --shards {params.shards}"
+        " --about {params.about:q}"
+        " --caps {params.caps:q}"
+        " --output {output.reads:q}"
+        " 2> >(tee {log:q} >&2)"
 
 
 rule render_reads:
@@ -46,7 +53,7 @@ rule render_reads:
         entry=run.entry("render_reads.py"),
         study=pages.study,
     shell:
-        "python {params.entry:q} --study {params.study:q} --output {output.page:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}" " --study {params.study:q}" " --output {output.page:q}" " 2> >(tee {log:q} >&2)"
 
 
 rule render_summary:
@@ -79,8 +86,14 @@ rule render_summary:
         run=pages.facts,
         reads=pages.reads,
     shell:
-        "python {params.entry:q} --statistics {params.statistics:q} --shown {params.shown:q} --labels {params.labels:q}"
-        " --run {params.run:q} --reads {params.reads:q} --data {output.data:q} --page {output.page:q}"
+        "python {params.entry:q}"
+        " --statistics {params.statistics:q}"
+        " --shown {params.shown:q}"
+        " --labels {params.labels:q}"
+        " --run {params.run:q}"
+        " --reads {params.reads:q}"
+        " --data {output.data:q}"
+        " --page {output.page:q}"
         " 2> >(tee {log:q} >&2)"
 
 
@@ -107,5 +120,13 @@ rule describe_methods:
         statistics=pages.statistics,
         run=pages.methods,
     shell:
-        "python {params.entry:q} --scores {input.scores:q} --answers {params.answers:q} --made {params.made:q} --statistics {params.statistics:q}"
-        " --run {params.run:q} --library {input.library:q} --page {output.page:q} --references {output.references:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --scores {input.scores:q}"
+        " --answers {params.answers:q}"
+        " --made {params.made:q}"
+        " --statistics {params.statistics:q}"
+        " --run {params.run:q}"
+        " --library {input.library:q}"
+        " --page {output.page:q}"
+        " --references {output.references:q}"
+        " 2> >(tee {log:q} >&2)"

@@ -31,5 +31,11 @@ rule render_table:
         labels=tables.known_labels,
         caption=tables.caption,
     shell:
-        "python {params.entry:q} --module {params.module} --statistics {params.statistics:q}"
-        " --settings {params.settings:q} --labels {params.labels:q} --caption {params.caption:q} --output {output.csv:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q}"
+        " --module {params.module}"
+        " --statistics {params.statistics:q}"
+        " --settings {params.settings:q}"
+        " --labels {params.labels:q}"
+        " --caption {params.caption:q}"
+        " --output {output.csv:q}"
+        " 2> >(tee {log:q} >&2)"

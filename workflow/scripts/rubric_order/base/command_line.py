@@ -34,16 +34,8 @@ def run(main: Callable[..., None]) -> None:
     that is full or may not be written to.
     """
     begin()
-    parser = argparse.ArgumentParser(description=inspect.getdoc(main))
-    parameters = inspect.signature(main).parameters
-    for name, parameter in parameters.items():
-        required = parameter.default is inspect.Parameter.empty
-        default = None if required else parameter.default
-        parser.add_argument(
-            f"--{name.replace('_', '-')}", required=required, default=default, **_reader(parameter.annotation)
-        )
     try:
-        main(**vars(parser.parse_args()))
+        main(**vars(parser(main).parse_args()))
     except InputError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
@@ -52,6 +44,17 @@ def run(main: Callable[..., None]) -> None:
         sys.exit(f"error: {told(error)}")
     except KeyboardInterrupt:
         sys.exit("ended on request")
+
+
+def parser(main: Callable[..., None]) -> argparse.ArgumentParser:
+    """A parser of the options of `main`, see `run`."""
+    options = argparse.ArgumentParser(description=inspect.getdoc(main))
+    for name, parameter in inspect.signature(main).parameters.items():
+        required = parameter.default is inspect.Parameter.empty
+        default = None if required else parameter.default
+        option = f"--{name.replace('_', '-')}"
+        options.add_argument(option, required=required, default=default, **_reader(parameter.annotation))
+    return options
 
 
 def begin() -> None:
