@@ -9,7 +9,7 @@ import yaml
 from rubric_order.base.errors import InputError
 from rubric_order.figures import presets
 from rubric_order.recorded import discovery
-from rubric_order.run import checks, rehearsal
+from rubric_order.run import checks, rehearsal, restriction
 from rubric_order.settings import results, values
 from rubric_order.settings.base import parse
 from rubric_order.settings.config import Config
@@ -27,7 +27,8 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
     4. Figures get the sizes of their presets. The shape is checked, defaults are filled in, and the meaning is checked.
     5. A dataset or judge without a label gets its id as one. Paths are found (`locate`). A chat template becomes its
        text, and prompt templates of the user are checked.
-    6. A rehearsal gets simulated judges and a few groups of each dataset (`rehearsal.apply`).
+    6. Studies keep the judges of `only_judges` (`restriction.apply`).
+    7. A rehearsal gets simulated judges and a few groups of each dataset (`rehearsal.apply`).
 
     Args:
         written: as YAML files and the command line have it. It stays as it is.
@@ -51,9 +52,10 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
     values.check(config)
     checked = Config.read(config)
     checks.check_meaning(checked, ready_judges(folder / READY))
-    found = with_templates_read(located(with_labels(checked), folder))
-    checks.check_templates(found)
-    return rehearsal.apply(found) if found.rehearse else found
+    config_read = with_templates_read(located(with_labels(checked), folder))
+    checks.check_templates(config_read)
+    restricted = restriction.apply(config_read) if config_read.only_judges else config_read
+    return rehearsal.apply(restricted) if restricted.rehearse else restricted
 
 
 def with_ready_made(written: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from rubric_order.base.errors import InputError, nearest
 from rubric_order.settings import judges, results
-from rubric_order.settings.base import ID, TAG, Chosen, Id, MisfitError, Settings, kinds_of, setting
+from rubric_order.settings.base import ID, TAG, Chosen, Id, MisfitError, Settings, SomeTexts, kinds_of, setting
 from rubric_order.settings.judges import AnyJudge
 from rubric_order.settings.statistics import Reads, Statistics
 from rubric_order.settings.studies import Dataset, References, Study
@@ -59,6 +59,13 @@ class Config(Settings):
         "Rehearse the run: each judge is simulated under its own name, each dataset is cut to its first so many groups,"
         " and all results are written below `rehearsal/`.",
         reruns="nothing of the run; a rehearsal has results of its own",
+    )
+    only_judges: SomeTexts | None = setting(
+        None,
+        "Judges to which all studies are restricted, such as one for a first try. A study without any of them is left"
+        " out, and so are the figures and tables that show no other study. Answers of the other judges stay where they"
+        " are.",
+        reruns="what these judges' studies show; no judge is asked again",
     )
     datasets: Annotated[dict[Id, Dataset], Len(1)] = setting(
         ..., reruns="`prepare_items` and below; judges answer new prompts only"
