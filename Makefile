@@ -53,7 +53,7 @@ test-all: env ## run both in one go: all tests but those on a cluster
 test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes
 	$(BIN)/pytest tests/cluster
 
-lint: env ## check layout, style, and types of what import rubric_order offers and of contracts
+lint: env ## check layout, style, types (mypy --strict, the whole library), and which package may import which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

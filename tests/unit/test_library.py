@@ -1,5 +1,7 @@
 """What ``import rubric_order`` offers: its names, what it imports, and the program ``rubric-order audit``."""
 
+import doctest
+import importlib
 import inspect
 import json
 import subprocess
@@ -168,3 +170,21 @@ def test_the_program_prints_a_card_or_one_line_about_a_mistake(plain, tmp_path):
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("module", ["library.prompts", "library.results"])
+def test_every_function_has_an_example_and_the_examples_run(module):
+    """The examples of a module's functions go on from those of its own docstring."""
+    home = importlib.import_module(f"rubric_order.{module}")
+    runner, names = doctest.DocTestRunner(), {}
+    for text, name in [(home.__doc__, module), *((getattr(home, name).__doc__, name) for name in exported(module))]:
+        examples = doctest.DocTestParser().get_doctest(text, names, name, None, None)
+        assert examples.examples or name in {module, "Result", "BiasCards"}, name
+        runner.run(examples, clear_globs=False)
+        names = examples.globs
+    assert runner.tries > len(exported(module))
+    assert not runner.failures
+
+
+def exported(module: str) -> tuple[str, ...]:
+    return ro._MODULES[module]

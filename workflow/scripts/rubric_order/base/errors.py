@@ -12,7 +12,12 @@ class InputError(Exception):
 
     The message names the place (file, row, field), what was found and what was expected. Entry scripts print it
     as one line and exit with status 1; a traceback is kept for defects of the program. What it quotes is escaped.
+
+    Attributes:
+        status: exit status of the program.
     """
+
+    status = 1
 
     def __init__(self, message: object) -> None:
         super().__init__(printable(str(message)))

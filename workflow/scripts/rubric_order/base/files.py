@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -121,7 +122,8 @@ def read_rows(file: pq.ParquetFile, rows: np.ndarray, columns: list[str]) -> Ite
         columns: names of columns; those that the file lacks are left out.
     """
     present = [name for name in columns if name in file.schema_arrow.names]
-    bounds = np.searchsorted(rows, ends := group_bounds(file))
+    ends = group_bounds(file)
+    bounds: np.ndarray = np.asarray(rows.searchsorted(ends))
     for group in np.flatnonzero(np.diff(bounds)).tolist():
         yield file.read_row_group(group, present).take(rows[bounds[group] : bounds[group + 1]] - ends[group])
 
@@ -138,7 +140,7 @@ def content_hash(path: str | Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def _write_parts(tables: Iterable[pa.Table], path: Path, metadata: dict, plain: str | None = None) -> None:
+def _write_parts(tables: Iterable[pa.Table], path: Path, metadata: dict[str, Any], plain: str | None = None) -> None:
     parts = iter(tables)
     first = next(parts)
     provenance = {"schema_version": SCHEMA_VERSION, "rubric_order": __version__, **metadata}
@@ -153,12 +155,12 @@ def _write_parts(tables: Iterable[pa.Table], path: Path, metadata: dict, plain: 
             writer.write_table(part.replace_schema_metadata(schema.metadata))
 
 
-def read_metadata(path: str | Path) -> dict:
+def read_metadata(path: str | Path) -> dict[str, Any]:
     """The metadata that `write_parquet` wrote."""
     return metadata_of(pq.read_schema(path))
 
 
-def metadata_of(schema: pa.Schema) -> dict:
+def metadata_of(schema: pa.Schema) -> dict[str, Any]:
     """The metadata that `write_parquet` wrote, from the schema of a file; empty where another program wrote it."""
     return json.loads((schema.metadata or {}).get(b"rubric_order", "{}"))
 
@@ -202,7 +204,7 @@ def read_json(path: str | Path) -> object:
     return _json(read_text(path), path)
 
 
-def read_json_lines(path: str | Path) -> list[tuple[int, object]]:
+def read_json_lines(path: str | Path) -> list[tuple[int, Any]]:
     """Line numbers (1-based) and contents of the non-blank lines of a JSON Lines file.
 
     Raises:
@@ -212,10 +214,10 @@ def read_json_lines(path: str | Path) -> list[tuple[int, object]]:
     return [(number, _json(line, path, number)) for number, line in lines if line.strip()]
 
 
-def _json(text: str, path: str | Path, line: int | None = None) -> object:
+def _json(text: str, path: str | Path, line: int | None = None) -> Any:
     where = f"{path}" if line is None else f"{path}: line {line}"
 
-    def unique(pairs: list[tuple[str, object]]) -> dict:
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, Any]:
         content = dict(pairs)
         if len(content) < len(pairs):
             keys = [key for key, _ in pairs]
@@ -289,7 +291,7 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(' '.join(name.split()) for name in names):.200}"
 
 
-class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where it is there
     """A safe loader that refuses a mapping with one key twice, which YAML forbids and PyYAML overlooks."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
@@ -298,7 +300,7 @@ class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         except (ValueError, LookupError, TypeError, AttributeError) as error:  # the date 2026-02-31, or `!!bool x`
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
         seen = set()
         for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if key_node.tag == "tag:yaml.org,2002:merge":
@@ -371,5 +373,5 @@ def read_yaml(path: str | Path) -> object:
         raise InputError(f"{path}: line {line}: character {chr(error.character)!r} is not allowed in YAML") from None
     except RecursionError:
         raise InputError(f"{path}: nested too deeply; expected at most {MAX_DEPTH} levels") from None
-    _check_depth(content, path)
+    _check_depth(content, str(path))
     return content

@@ -14,7 +14,7 @@ KEYS = ["study", "judge", "profile", "condition", "dataset", "strategy", "n"]
 CLUSTERS = ("group", "item")
 
 # Strategies, in the order in which they are compared and shown: an earlier one with each later one.
-STRATEGIES = ("balanced", "balanced_williams", "all", "swap", "cyclic", "latin", "repeated_rotations")
+STRATEGIES: tuple[str, ...] = ("balanced", "balanced_williams", "all", "swap", "cyclic", "latin", "repeated_rotations")
 STRATEGIES += ("random", "fixed", "single", "descending")
 
 # Strategies that show every score, or criterion, in every position.

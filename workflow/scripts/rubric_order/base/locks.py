@@ -24,7 +24,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def _write_holder(file: TextIO) -> None:
     file.flush()
 
 
-def _read_holder(file: TextIO) -> dict:
+def _read_holder(file: TextIO) -> dict[str, Any]:
     """The holder that a lock file names; an empty mapping where the file is empty or incomplete."""
     file.seek(0)
     try:
@@ -88,7 +88,7 @@ def _read_holder(file: TextIO) -> dict:
         return {}
 
 
-def alive(holder: dict) -> bool | None:
+def alive(holder: dict[str, Any]) -> bool | None:
     """Tell whether the holder's process still runs; None where this machine cannot know."""
     if not holder:
         return None
@@ -115,12 +115,12 @@ def _lock(file: TextIO, path: Path) -> bool:
         return False
 
 
-def _place() -> dict:
+def _place() -> dict[str, Any]:
     """The machine and the container in which a process id is unique."""
     return {"host": os.uname().nodename, "pid_namespace": os.stat("/proc/self/ns/pid").st_ino}
 
 
-def _name(holder: dict) -> str:
+def _name(holder: dict[str, Any]) -> str:
     if not holder:
         return "another job"
     job = f"SLURM job {holder['slurm_job']}, " if holder["slurm_job"] else ""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Row = dict[str, Any]  # one row of a table: the value of each column
 
 
 def rows_with(table: pd.DataFrame, /, **values: object) -> pd.DataFrame:

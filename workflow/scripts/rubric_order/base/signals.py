@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Generator, Iterator
+from typing import Any
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +67,7 @@ def held_back() -> Iterator[None]:
             signal.raise_signal(came[0])
 
 
-def yielded_after(source: Iterator | None, stop: BaseException) -> Iterator:
+def yielded_after(source: Iterator[Any] | None, stop: BaseException) -> Iterator[Any]:
     """Values that a generator yields after the exception `stop` is thrown into it; none if it has ended."""
     if isinstance(source, Generator):
         with contextlib.suppress(StopIteration, type(stop)):

@@ -47,8 +47,8 @@ class Card:
         is that of the options that were written, where any were; preference and points are those of the readout that
         decides (``decided_by``).
         """
-        evidence, main = self.evidence, self.evidence.main or ReadoutResults(Readout.HARD)
-        log_odds, points = evidence.log_odds or main, evidence.points or main
+        evidence, main = self.evidence, self.evidence.main
+        log_odds, points = evidence.log_odds, evidence.points
         tests = self.verdict.tests
         return {
             "judge": self.judge,
@@ -123,8 +123,7 @@ def cards(statistics: Mapping[str, pd.DataFrame]) -> list[Card]:
 
 def facts(evidence: Evidence) -> list[tuple[str, str]]:
     """The numbers of a card as people read them: what it is, and its value."""
-    main = evidence.main or ReadoutResults(Readout.HARD)
-    log_odds, points = evidence.log_odds or main, evidence.points or main
+    main, log_odds, points = evidence.main, evidence.log_odds, evidence.points
     values = _estimates(log_odds)
     preference = (
         "not known" if values is None else ", ".join("not known" if v is None else f"{v:+z.2f}" for v in values)
@@ -159,7 +158,7 @@ def _usual(readout: ReadoutResults) -> str:
     return written(readout.usual, "+z.2f")
 
 
-def _smallest(tests: Mapping[tuple[str, str], float]) -> str:
+def _smallest(tests: Mapping[order_tests.Test, float]) -> str:
     """The smallest p-value of the tests that decide."""
     if not tests:
         return "no test"

@@ -11,43 +11,29 @@ import pandas as pd
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.cards import spread as spreads
 from rubric_order.methods.position import order_tests, uniformity
 from rubric_order.methods.uncertainty import cluster_robust, equivalence
 
 # The statistics that a card is made from; the first says which cards there are.
-STATISTICS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
-STATISTICS += (spreads.NAME,)
+STATISTICS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence", spreads.NAME)
 # Read too where there are human scores, or competing candidates; no verdict depends on them.
 OPTIONAL = ("human_agreement", "strategy_comparison", "rank_reversal")
 # Columns that cards are made from.
-USED = (
-    "readout",
-    "quantity",
-    "position",
-    "criterion",
-    "baseline",
-    "other",
-    "comparison",
-    "estimate",
-    "ci_low",
-    "ci_high",
-)
-USED += ("low", "high", "margin", "verdict", "p", "p_cluster", "p_rotation", "p_order", "chance", "flag", "saturated")
-USED += (
-    "n_items",
-    "n_clusters",
-    "n_prompts",
-    "k",
-    "k_other",
-    "temperature",
-    "se",
-    "df",
-    "confidence",
-    "level",
-    "method",
-)
-Rows = list[dict[str, Any]]
+SELECTORS = ("readout", "quantity", "position", "criterion", "baseline", "other", "comparison", "level", "method")
+SIZES = ("n_items", "n_clusters", "n_prompts", "k", "k_other", "temperature")
+VALUES = ("estimate", "ci_low", "ci_high", "low", "high", "margin", "verdict", "chance")
+TESTED = ("p", "p_cluster", "p_rotation", "p_order", "flag", "saturated", "se", "df", "confidence")
+USED = (*SELECTORS, *SIZES, *VALUES, *TESTED)
+Rows = list[Row]
+ByKey = dict[tuple[Any, ...], Rows]  # rows of estimates by `KEYS`
+# Columns of `decisiveness` that evidence takes as they are, by type.
+PLAIN = {
+    int: ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings", "fewest", "most"),
+    bool: ("shared", "balanced", "crossed"),
+    float: ("commonest_share", "discordant_share", "top_probability", "effective_groups", "heaviest_group"),
+}
 CLUSTER = "group"
 MUCH_LESS = 0.9  # share of the groups; fewer effective ones are worth a word
 USUAL = ("single", "fixed")  # strategies of the usual ordering
@@ -177,7 +163,7 @@ class Evidence:
         spread: what orderings do to single items.
     """
 
-    keys: dict
+    keys: dict[str, Any]
     n_items: int
     n_groups: int
     n_reads: int
@@ -211,9 +197,9 @@ class Evidence:
         return int(self.keys["n"])
 
     @property
-    def main(self) -> ReadoutResults | None:
-        """The readout of what was selected: what was written, where anything was."""
-        return self.hard or self.soft
+    def main(self) -> ReadoutResults:
+        """The readout of what was selected: what was written, where anything was. Without a read it has no results."""
+        return self.hard or self.soft or ReadoutResults(Readout.HARD)
 
     @property
     def deciding(self) -> order_tests.Deciding:
@@ -222,17 +208,17 @@ class Evidence:
         return order_tests.deciding(hard=self.hard is not None, known=known_share, drawn=self.drawn)
 
     @property
-    def log_odds(self) -> ReadoutResults | None:
+    def log_odds(self) -> ReadoutResults:
         """The readout that decides what is in log-odds."""
-        return self.soft if self.deciding.log_odds == Readout.SOFT else self.hard
+        return (self.soft if self.deciding.log_odds == Readout.SOFT else self.hard) or self.main
 
     @property
-    def points(self) -> ReadoutResults | None:
+    def points(self) -> ReadoutResults:
         """The readout that decides what is in points."""
-        return self.soft if self.deciding.points == Readout.SOFT else self.hard
+        return (self.soft if self.deciding.points == Readout.SOFT else self.hard) or self.main
 
     @property
-    def tests(self) -> dict[tuple[str, str], float]:
+    def tests(self) -> dict[order_tests.Test, float]:
         """p-values of the tests that decide by readout and test, after Holm's adjustment for their number."""
         p = {(readout.name, name): value for readout in self.readouts for name, value in readout.tests.items()}
         return order_tests.adjusted(p, self.n, self.deciding)
@@ -244,7 +230,7 @@ class Evidence:
     @property
     def saturated(self) -> bool:
         """True where the scores leave an order next to nothing to change, by the main readout."""
-        return bool(self.main and self.main.saturated) or self.commonest_share >= uniformity.COMMONEST
+        return self.main.saturated or self.commonest_share >= uniformity.COMMONEST
 
     @property
     def unequal(self) -> bool:
@@ -275,13 +261,11 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
         own = {name: groups.get(key) for name, groups in parts.items() if name in STATISTICS}
         score, main = row["commonest_score"], Readout.HARD if row["n_reads"] else Readout.SOFT
         temperature = float(_first(own["position_preference"] or [], "temperature"))
+        plain: Row = {name: kind(row[name]) for kind, columns in PLAIN.items() for name in columns}
         yield Evidence(
             keys={name: row[name] for name in KEYS},
-            **{name: int(row[name]) for name in ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings")},
-            **{name: int(row[name]) for name in ("fewest", "most")},
-            **{name: bool(row[name]) for name in ("shared", "balanced", "crossed")},
+            **plain,
             commonest_score=None if pd.isna(score) else int(score),
-            **{name: float(row[name]) for name in ("commonest_share", "discordant_share", "top_probability")},
             hard=_readout(Readout.HARD, own) if row["n_reads"] else None,
             soft=_readout(Readout.SOFT, own) if not pd.isna(row["top_probability"]) else None,
             known_share=float(row["known_share"]),
@@ -290,18 +274,17 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),
-            **{name: float(row[name]) for name in ("effective_groups", "heaviest_group")},
             spread=spreads.gather(own.get(spreads.NAME)),
             n_copies=int(row.get("n_copies", 0)),
             copies=str(row.get("copies", "")),
         )
 
 
-def _by_key(table: pd.DataFrame) -> dict[tuple, Rows]:
+def _by_key(table: pd.DataFrame) -> ByKey:
     """The rows of each key, as plain values: of a thousand small tables each costs more than what is in it."""
     if "cluster" in table:
         table = table[table["cluster"] == CLUSTER]
-    rows_by_key: dict[tuple, Rows] = {}
+    rows_by_key: ByKey = {}
     used = [*KEYS, *(name for name in USED if name in table)]
     columns = [table[name].astype(object).where(table[name].notna(), math.nan).tolist() for name in used]
     for values in zip(*columns, strict=True):
@@ -311,13 +294,13 @@ def _by_key(table: pd.DataFrame) -> dict[tuple, Rows]:
     return rows_by_key
 
 
-def _agreement(key: tuple, parts: Mapping[str, Mapping], readout: str) -> Agreement | None:
+def _agreement(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -> Agreement | None:
     of = {"readout": readout, "criterion": EVERY}
     rows = parts.get("human_agreement", {}).get(key)
     mean = _one(rows, **of, quantity="pearson")
     if not mean.known:
         return None
-    values = {"mean": mean, "reliability": _one(rows, **of, quantity="human_reliability")}
+    values: Row = {"mean": mean, "reliability": _one(rows, **of, quantity="human_reliability")}
     values["n_items"] = int(_rows(rows, **of)[0]["n_items"])
     compared = parts.get("strategy_comparison", {}).get(key)
     for baseline in USUAL:
@@ -334,7 +317,7 @@ def _agreement(key: tuple, parts: Mapping[str, Mapping], readout: str) -> Agreem
     return Agreement(**values)
 
 
-def _rankings(key: tuple, parts: Mapping[str, Mapping], readout: str) -> Rankings | None:
+def _rankings(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -> Rankings | None:
     reversals, own = parts.get("rank_reversal", {}), key[KEYS.index("strategy")]
     for usual in USUAL:
         # A pair of strategies has one row, in either order.
@@ -349,7 +332,7 @@ def _rankings(key: tuple, parts: Mapping[str, Mapping], readout: str) -> Ranking
     return None
 
 
-def _with_strategy(key: tuple, strategy: str) -> tuple:
+def _with_strategy(key: tuple[Any, ...], strategy: str) -> tuple[Any, ...]:
     return tuple(strategy if name == "strategy" else value for name, value in zip(KEYS, key, strict=True))
 
 
@@ -366,7 +349,7 @@ def _one(part: Rows | None, **values: object) -> Interval:
 
 def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
     rows = {statistic: _rows(part, readout=name) for statistic, part in own.items()}
-    values: dict = {}
+    values: dict[str, Any] = {}
     if part := rows.get("position_selection"):
         values |= _selection(part)
     if part := rows.get("position_preference"):
@@ -399,7 +382,7 @@ def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
     return ReadoutResults(name, **values)
 
 
-def _selection(part: Rows) -> dict:
+def _selection(part: Rows) -> dict[str, Any]:
     test = _rows(part, quantity="chi2")
     # With fewer clusters than `ENOUGH_CLUSTERS` both tests must agree.
     p = [_first(test, column) for column in ("p_cluster", "p_rotation")]
@@ -423,7 +406,7 @@ def _by_position(part: Rows, quantity: str) -> Rows:
     return sorted(_rows(part, quantity=quantity), key=lambda row: row["position"])
 
 
-def _first(rows: Rows, column: str, default: object = math.nan) -> object:
+def _first(rows: Rows, column: str, default: object = math.nan) -> Any:
     return rows[0][column] if rows else default
 
 

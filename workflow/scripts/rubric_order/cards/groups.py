@@ -115,7 +115,7 @@ def _errors(evidence: Evidence) -> Errors | None:
     if evidence.soft and evidence.hard and low <= 1 <= high:  # more groups show that expected scores decide points
         points, width = evidence.soft, 2 * distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2)
         exponent = (high - low) / width
-    if not (evidence.crossed and log_odds and points and evidence.independent_groups > 2):
+    if not (evidence.crossed and evidence.readouts and evidence.independent_groups > 2):
         return None
     preference, shifts = np.array(log_odds.preference_errors), np.array(points.shift_errors)
     written = np.array((evidence.hard or points).shift_errors)

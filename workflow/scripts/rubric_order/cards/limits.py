@@ -112,7 +112,7 @@ def _outcome(low: float | None, high: float | None, limit: float) -> str:
     return FAILED if low > limit or high < -limit else CANNOT_TELL
 
 
-def _within(about: str, text: str, ends: tuple, limit: float, blind: str) -> Finding:
+def _within(about: str, text: str, ends: tuple[Any, ...], limit: float, blind: str) -> Finding:
     _, low, high = ends
     return _finding(about, text, _outcome(low, high, limit), _written(*ends), blind)
 

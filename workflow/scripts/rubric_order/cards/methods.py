@@ -1,9 +1,11 @@
 """The methods of a run in words, made from its own config and results, and what they cite as BibTeX."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+Cite = Callable[..., str]  # the citation of some keys, which it notes
 
 STRATEGIES = {
     "balanced": "all rotations of the usual ordering and of its reverse (each option in each position equally often)",
@@ -127,7 +129,7 @@ def text(
         "## Analysis",
         _analysis(run["statistics"]["bootstrap"], sorted(set(statistics)), cite),
     ]
-    entry_by_key = {re.match(r"@\w+\{(\w+),", entry)[1]: entry for entry in library.strip().split("\n\n")}
+    entry_by_key = {entry.partition("{")[2].partition(",")[0]: entry for entry in library.strip().split("\n\n")}
     entries = [entry_by_key.get(key) or _dataset(key, run) for key in dict.fromkeys(cited)]
     return "\n\n".join(parts) + "\n", "\n\n".join(entries) + "\n"
 
@@ -137,7 +139,7 @@ def _versions(software: Mapping[str, str]) -> str:
     return f"It ran with {', '.join(named)}."
 
 
-def _data(run: Mapping, counts: Mapping, cite) -> Iterable[str]:
+def _data(run: Mapping[str, Any], counts: Mapping[str, Any], cite: Cite) -> Iterable[str]:
     for name, dataset in run["datasets"].items():
         of_studies = [by_dataset[name] for by_dataset in counts.values() if name in by_dataset]
         if not of_studies:
@@ -148,7 +150,7 @@ def _data(run: Mapping, counts: Mapping, cite) -> Iterable[str]:
         yield f"{dataset['label']}{key} has {_many(items, 'unit')} in {_many(groups, 'group')}.{limit}"
 
 
-def _judge(facts: Mapping, versions: Mapping, cite) -> str:
+def _judge(facts: Mapping[str, Any], versions: Mapping[str, Any], cite: Cite) -> str:
     if facts["engine"] == "recorded":
         return f"{facts['label']}: answers that had been recorded elsewhere; nothing is known of how they were sampled."
     if facts["engine"] == "simulated":
@@ -178,7 +180,7 @@ def _left(value: object) -> object:
     return "left to the endpoint" if value is None else value
 
 
-def _references(name: str, run: Mapping, made: Answers, cite) -> str:
+def _references(name: str, run: Mapping[str, Any], made: Answers, cite: Cite) -> str:
     block, label = run["references"][name], run["datasets"][name]["label"]
     if block["file"]:
         return f"{_many(made.n_texts, 'reference answer')} of {label} came from a file of our own."
@@ -201,7 +203,7 @@ def _references(name: str, run: Mapping, made: Answers, cite) -> str:
     )
 
 
-def _study(name: str, study: Mapping, counts: Mapping[str, Counts], cite) -> str:
+def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], cite: Cite) -> str:
     source = study["source"]
     levels = " and ".join(map(str, study["scales"]))
     orders = "; ".join(
@@ -219,7 +221,7 @@ def _study(name: str, study: Mapping, counts: Mapping[str, Counts], cite) -> str
     )
 
 
-def _analysis(bootstrap: Mapping, statistics: Sequence[str], cite) -> str:
+def _analysis(bootstrap: Mapping[str, Any], statistics: Sequence[str], cite: Cite) -> str:
     said = [
         "Unless a caption says otherwise, groups of units that share a prompt were the sample, and intervals cover "
         f"{bootstrap['confidence']:.0%} and come from {bootstrap['resamples']:,} bootstrap resamples of groups (seed "
@@ -235,7 +237,7 @@ def _analysis(bootstrap: Mapping, statistics: Sequence[str], cite) -> str:
     return " ".join(said)
 
 
-def _dataset(key: str, run: Mapping) -> str:
+def _dataset(key: str, run: Mapping[str, Any]) -> str:
     """BibTeX entry of a dataset, with what it says is to be cited."""
     dataset = run["datasets"][key.removeprefix("data_")]
     note = re.sub(r"([{}\\&%#_$])", r"\\\1", " ".join(dataset["citation"].split()))

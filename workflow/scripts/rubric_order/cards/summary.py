@@ -115,7 +115,7 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
     subtitle = f"study {keys['study']}, strategy {keys['strategy']}, {keys['n']} score levels"
     bars = [
         {"share": share.estimate, "low": share.low, "high": share.high, "place": place}
-        for place, share in enumerate(main.shares if main else (), start=1)
+        for place, share in enumerate(main.shares, start=1)
     ]
     return {
         "title": ", ".join(title_parts),

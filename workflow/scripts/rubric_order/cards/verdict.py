@@ -71,7 +71,7 @@ class Verdict(NamedTuple):
 
     word: str
     reasons: tuple[str, ...]
-    tests: dict[tuple[str, str], float]
+    tests: dict[order_tests.Test, float]
     advice: str = ""
     planned: groups.Groups | None = None
 
@@ -94,7 +94,7 @@ def _judged(evidence: Evidence) -> Verdict:
     findings = order_tests.findings(tests)
     problems, saturation = [*_problems(evidence)], _saturation(evidence)
     of_probabilities = {key: p for key, p in findings.items() if key[0] == Readout.SOFT}
-    if saturation and of_probabilities and not problems:
+    if saturation and of_probabilities and evidence.soft and not problems:
         hidden = f"The written scores hardly show it: {saturation}."
         reasons = (hidden, *_of_bias(evidence, of_probabilities, evidence.soft))
         return Verdict(BIASED_IN_PROBABILITIES, reasons, tests, AVERAGE_PROBABILITIES)
@@ -114,7 +114,7 @@ def _judged(evidence: Evidence) -> Verdict:
     return Verdict(CANNOT_TELL, reasons, tests, _until_more_is_known(evidence, planned), planned)
 
 
-def no_finding(tests: dict[tuple[str, str], float]) -> str:
+def no_finding(tests: dict[order_tests.Test, float]) -> str:
     """The sentence that no test finds an effect of the order, with the smallest p-value and the level."""
     if not tests:
         return "No test of the order could be made."
@@ -136,7 +136,7 @@ def _criteria(evidence: Evidence) -> tuple[Small, ...]:
 def _problems(evidence: Evidence) -> Iterator[str]:
     """Reasons why the reads cannot answer the question."""
     main = evidence.main
-    if main is None:
+    if not evidence.readouts:
         yield "No read has a score."
         return
     if evidence.n_orderings == 1:
@@ -165,8 +165,7 @@ def _saturation(evidence: Evidence) -> str:
         often = "more than 99%" if NEARLY_ALL < share < 1 else f"{share:.0%}"
         return f"it gives score {evidence.commonest_score} in {often} of its reads"
     if evidence.hard and evidence.crossed and evidence.hard.saturated and not math.isnan(evidence.discordant_share):
-        share = _percent(evidence.discordant_share)
-        return f"only {share} of the pairs of reads of an item have different scores"
+        return f"only {_percent(evidence.discordant_share)} of the pairs of reads of an item have different scores"
     return ""
 
 
@@ -187,7 +186,7 @@ def _worth(evidence: Evidence) -> str:
 def _remedy(evidence: Evidence) -> str:
     """Change that would let the reads answer the question."""
     main = evidence.main
-    if main is None or evidence.failed_share > MOST_FAILED:
+    if not evidence.readouts or evidence.failed_share > MOST_FAILED:
         return (
             "Look at the single reads first: most likely the prompt, or the longest length of an answer, is at fault."
         )
@@ -209,9 +208,9 @@ def _until_more_is_known(evidence: Evidence, planned: groups.Groups | None) -> s
     return f"Until more is known, average over all these orderings. {more}"
 
 
-def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Iterator[str]:
+def _seen_anyway(evidence: Evidence, tests: dict[order_tests.Test, float]) -> Iterator[str]:
     """Sentences on what was found where no verdict can rest on it."""
-    if not evidence.crossed or evidence.main is None:
+    if not evidence.crossed or not evidence.readouts:
         return
     main, soft = evidence.main, evidence.soft
     of_soft = {key: p for key, p in tests.items() if key[0] == Readout.SOFT}
@@ -225,7 +224,7 @@ def _seen_anyway(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Ite
         )
 
 
-def _of_bias(evidence: Evidence, found: dict[tuple[str, str], float], points: ReadoutResults) -> Iterator[str]:
+def _of_bias(evidence: Evidence, found: dict[order_tests.Test, float], points: ReadoutResults) -> Iterator[str]:
     """The findings in words, and how large the effect on scores is, by one readout."""
     for readout in evidence.readouts:
         how = READ_AS[readout.name]
@@ -267,7 +266,7 @@ def _size(points: ReadoutResults) -> Iterator[str]:
         )
 
 
-def _of_equivalence(evidence: Evidence, tests: dict[tuple[str, str], float]) -> Iterator[str]:
+def _of_equivalence(evidence: Evidence, tests: dict[order_tests.Test, float]) -> Iterator[str]:
     readout = evidence.log_odds
     points, log_odds = evidence.points.small_points, readout.small_log_odds
     yield no_finding(tests)

@@ -1,11 +1,14 @@
 """``rubric-order audit``: a bias card for each judge, from a file of reads."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rubric_order import commands
+
+if TYPE_CHECKING:
+    from rubric_order.library.results import BiasCards
 
 
 def audit(
@@ -45,7 +48,7 @@ def audit(
     _print(cards)
 
 
-def _print(cards) -> None:
+def _print(cards: "BiasCards") -> None:
     from rich.console import Console
     from rich.panel import Panel
     from rich.table import Table

@@ -1,7 +1,7 @@
 """``rubric-order check``: whether a run keeps within limits, as a status for a pipeline."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -66,7 +66,7 @@ def check(
     raise typer.Exit(status)
 
 
-def _chosen(summary: Path, judge: str | None) -> list[dict]:
+def _chosen(summary: Path, judge: str | None) -> list[dict[str, Any]]:
     """The cards of one judge, or all."""
     from rubric_order.cards import summary as summaries
 
@@ -82,7 +82,7 @@ def _chosen(summary: Path, judge: str | None) -> list[dict]:
     return chosen
 
 
-def _print(findings: list, outcome: str) -> None:
+def _print(findings: list[Any], outcome: str) -> None:
     from rich.console import Console
     from rich.table import Table
 

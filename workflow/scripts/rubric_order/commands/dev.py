@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import code
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,7 +59,7 @@ def _form(job: Job, name: str) -> str:
         value = job.inputs.get(name)
     except FileNotFoundError:
         return "  (not made yet)"
-    tables = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+    tables: Iterable[Any] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
     flat = [table for part in tables for table in (part if isinstance(part, list) else [part])]
     forms = [f"{table.shape[0]} rows x {table.shape[1]} columns" for table in flat if hasattr(table, "shape")]
     return f"  ({forms[0] if len(forms) == 1 else f'{len(forms)} tables'})" if forms else ""

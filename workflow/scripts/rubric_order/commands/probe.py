@@ -1,11 +1,17 @@
 """``rubric-order probe``: one text, one rubric, one endpoint, in several orderings."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rubric_order import commands
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from rubric_order.library.probe import Read
 
 
 def probe(
@@ -46,7 +52,7 @@ def probe(
 
     if (rubric is None) == (not level):
         raise InputError("rubric: expected --rubric FILE, or --level once a score")
-    asked, levels = library.read_rubric(rubric) if rubric else (question, level)
+    asked, levels = library.read_rubric(rubric) if rubric else (question, level or [])
     reads = library.probe(
         files.read_text(response),
         levels=levels,
@@ -65,19 +71,19 @@ def probe(
     raise typer.Exit(0 if any(read.score is not None for read in finished) else 1)
 
 
-def _json(reads) -> list:
+def _json(reads: "Iterable[Read]") -> "list[Read]":
     in_order = sorted(reads, key=lambda read: read.ordering)
     typer.echo(commands.as_json([read._asdict() | {"position": read.position} for read in in_order], indent=1))
     return in_order
 
 
-def _live(reads) -> list:
+def _live(reads: "Iterable[Read]") -> "list[Read]":
     """A table that grows with each answer, and what the order does to this text."""
     from rich.console import Console
     from rich.live import Live
 
     console = Console()
-    so_far = []
+    so_far: list[Read] = []
     with Live(_table(so_far), console=console, refresh_per_second=4) as live:
         for read in reads:
             so_far.append(read)
@@ -87,7 +93,7 @@ def _live(reads) -> list:
     return so_far
 
 
-def _table(reads):
+def _table(reads: "Iterable[Read]") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
@@ -103,12 +109,12 @@ def _table(reads):
     return table
 
 
-def sentences(reads) -> list[str]:
+def sentences(reads: "Sequence[Read]") -> list[str]:
     """Sentences on what the reads of one text say."""
     scored = [read for read in reads if read.score is not None]
     if not scored:
         return [f"None of {len(reads)} answers gives a score."]
-    scores, places = [read.score for read in scored], [read.position for read in scored]
+    scores, places = [read.score for read in scored if read.score is not None], [read.position for read in scored]
     lowest, highest, mean = min(scores), max(scores), sum(scores) / len(scores)
     range_ = f"from {lowest} to {highest}, {mean:.2f} on average" if lowest < highest else f"each gives {lowest}"
     said = f"{len(scored)} of {len(reads)} orderings give a score: {range_}."

@@ -78,12 +78,11 @@ def parse(
     try:
         text = sys.stdin.buffer.read().decode("utf-8") if str(answer) == "-" else files.read_text(answer)
     except UnicodeDecodeError as error:
-        found = error.object[error.start]
-        raise ro.InputError(f"standard input: expected UTF-8, found byte 0x{found:02x}") from None
-    found = ro.parse(text, n)
+        raise ro.InputError(f"standard input: expected UTF-8, found byte 0x{error.object[error.start]:02x}") from None
+    choice = ro.parse(text, n)
     if as_json:
-        score = None if found.label is None else int(found.label)
-        typer.echo(json.dumps({"score": score, "reason": found.reason, "pattern": found.pattern}))
+        score = None if choice.label is None else int(choice.label)
+        typer.echo(json.dumps({"score": score, "reason": choice.reason, "pattern": choice.pattern}))
     else:
-        typer.echo(found.label or f"no score: {found.reason}")
-    raise typer.Exit(0 if found.label else 1)
+        typer.echo(choice.label or f"no score: {choice.reason}")
+    raise typer.Exit(0 if choice.label else 1)

@@ -153,7 +153,7 @@ class Entries:
         return iter(self.entries)
 
 
-def read(adapter: str, files: dict[str, Path], options: dict | None = None, *, dataset: str = "") -> Entries:
+def read(adapter: str, files: dict[str, Path], options: dict[str, Any] | None = None, *, dataset: str = "") -> Entries:
     """Items and pairs as a dataset's adapter reads them. They are not checked yet.
 
     Args:
@@ -197,10 +197,14 @@ def prepare(dataset: str, entries: Iterable[Item | Pair], *, limit: int | None =
     """
     for texts in _changed.values():
         texts.clear()
-    items, pairs = [], []
+    items: list[Item] = []
+    pairs: list[Pair] = []
     for entry in entries:  # adapters clean texts too, while they are read from here
         _clean_ids(entry)
-        (pairs if isinstance(entry, Pair) else items).append(entry)
+        if isinstance(entry, Pair):
+            pairs.append(entry)
+        else:
+            items.append(entry)
     if not items:
         origin = f" in {', '.join(map(str, entries.paths))}" if isinstance(entries, Entries) else ""
         raise InputError(f"dataset {dataset}: no items{origin}")
@@ -214,7 +218,7 @@ def prepare(dataset: str, entries: Iterable[Item | Pair], *, limit: int | None =
 
 def _clean_ids(entry: Item | Pair) -> None:
     """Clean ids and other short texts that identify or group an entry, before entries are compared."""
-    ids = ("item_id", "group_id", "candidate")
+    ids: tuple[str, ...] = ("item_id", "group_id", "candidate")
     if isinstance(entry, Pair):
         ids = ("pair_id", "group_id", "item_a", "item_b", "criterion")
     for name in ids:
@@ -252,9 +256,9 @@ def _prepare_items(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     import pandas as pd
 
-    kept: list[dict] = []
+    kept: list[dict[str, Any]] = []
     rubrics: dict[str, Rubric] = {}
-    rubric_rows: dict[str, dict] = {}
+    rubric_rows: dict[str, dict[str, Any]] = {}
     seen: dict[str, str] = {}
     groups: set[str] = set()
     for item in items:
@@ -281,7 +285,7 @@ def _prepare_items(
     return pd.DataFrame(kept), pd.DataFrame(list(rubric_rows.values()), columns=RUBRICS.names)
 
 
-def _row(dataset: str, item: Item) -> dict:
+def _row(dataset: str, item: Item) -> dict[str, Any]:
     instruction = clean(item.instruction, f"{item.where}: field 'instruction'")
     response = clean(item.response, f"{item.where}: field 'response'")
     reference = None if item.reference is None else clean(item.reference, f"{item.where}: field 'reference'")
@@ -304,7 +308,7 @@ def _row(dataset: str, item: Item) -> dict:
     }
 
 
-def _numbers(values: list, where: str) -> list[float]:
+def _numbers(values: list[Any], where: str) -> list[float]:
     for value in values:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not abs(value) <= sys.float_info.max:  # also where it is not a number at all, or is infinite
@@ -312,7 +316,7 @@ def _numbers(values: list, where: str) -> list[float]:
     return [float(value) for value in values]
 
 
-def _rubric_row(rubric: Rubric, where: str) -> dict:
+def _rubric_row(rubric: Rubric, where: str) -> dict[str, Any]:
     question = clean(rubric.question, f"{where}: question")
     name = rubric.name or rubric.criterion.replace("_", " ").capitalize()
     return {

@@ -12,6 +12,7 @@ Source: Kim et al. (2024), github.com/prometheus-eval/prometheus-eval, ``BiGGen-
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
@@ -81,7 +82,7 @@ def _items(records: Path, judged: str) -> Iterator[Item]:
         )
 
 
-def human_scores(given: object, where: str) -> list[float]:
+def human_scores(given: Any, where: str) -> list[float]:
     """Scores that people gave a response: a number, or a list of them; none in the published sample.
 
     Raises:
@@ -94,7 +95,7 @@ def human_scores(given: object, where: str) -> list[float]:
     return scores
 
 
-def read_records(path: Path) -> dict[str, dict]:
+def read_records(path: Path) -> dict[str, dict[str, Any]]:
     """Records by instance id, in the order of the file, each with the fields of ``FIELDS``."""
     instances = files.read_json(path)
     if not isinstance(instances, dict):
@@ -115,7 +116,7 @@ def read_records(path: Path) -> dict[str, dict]:
     return instances
 
 
-def mend(content: object) -> object:
+def mend(content: Any) -> Any:
     """A record with the lost backslashes of ``COMMANDS`` put back in its texts; other control characters stay."""
     if isinstance(content, dict):
         return {key: mend(value) for key, value in content.items()}
@@ -125,7 +126,7 @@ def mend(content: object) -> object:
     return content
 
 
-def instruction(record: dict, where: str) -> str:
+def instruction(record: dict[str, Any], where: str) -> str:
     """Text that the model was given: the system prompt, if there is one, and below it the input."""
     if not record["input"].strip():
         raise InputError(f"{where}: field 'input': expected text, found {record['input']!r:.60}")
@@ -133,7 +134,7 @@ def instruction(record: dict, where: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def parse_rubric(entry: dict, key: str, where: str) -> Rubric:
+def parse_rubric(entry: dict[str, Any], key: str, where: str) -> Rubric:
     """A rubric from its question, ``criteria``, and its descriptions, ``score1_description`` to ``score5_...``."""
     fields = [f"score{level}_description" for level in range(1, N_LEVELS + 1)]
     for name in ("criteria", *fields):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -34,7 +35,7 @@ class Table:
 
     path: Path
     columns: list[str]
-    rows: list[tuple[str, dict]]
+    rows: list[tuple[str, dict[str, Any]]]
 
 
 class Custom(Adapter):
@@ -55,7 +56,7 @@ class Custom(Adapter):
         check_rubric_source(table, rubrics)
         groups: dict[str, str] = {}
         candidates: dict[tuple[str, str], str] = {}
-        own_rubrics: dict[tuple, str] = {}
+        own_rubrics: dict[tuple[Any, ...], str] = {}
         for where, row in table.rows:
             text = texts(row, table.columns, where)
             item_id, instruction, response = (text[name] for name in REQUIRED)
@@ -178,7 +179,7 @@ def check_rubric_source(table: Table, rubrics: Path | None) -> None:
         )
 
 
-def texts(row: dict, columns: list[str], where: str) -> dict[str, str]:
+def texts(row: dict[str, Any], columns: list[str], where: str) -> dict[str, str]:
     """The cells that hold text, checked. Empty cells of ``SPARSE`` columns are left out."""
     cells = {}
     for name in columns:
@@ -191,7 +192,7 @@ def texts(row: dict, columns: list[str], where: str) -> dict[str, str]:
     return cells
 
 
-def own_levels(row: dict, where: str) -> tuple[str, ...]:
+def own_levels(row: dict[str, Any], where: str) -> tuple[str, ...]:
     """Descriptions of the levels in a row. Empty cells after the last description are no levels."""
     levels = {level: row.get(name) for level, name in enumerate(LEVELS, start=1) if not _is_empty(row.get(name))}
     for level, value in levels.items():
@@ -199,7 +200,7 @@ def own_levels(row: dict, where: str) -> tuple[str, ...]:
     return check_levels(levels, f"{where}: fields 'level_1', ...")
 
 
-def human_scores(row: dict, columns: list[str], where: str) -> list[float]:
+def human_scores(row: dict[str, Any], columns: list[str], where: str) -> list[float]:
     """Scores of the raters, without empty cells. Only the last cells of a row may be empty."""
     scores = []
     empty = None

@@ -5,6 +5,7 @@ The human score of a response is the level that it was written for.
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
@@ -48,7 +49,7 @@ class Demo(Adapter):
                 )
 
 
-def _rubric(task: dict, where: str) -> Rubric | None:
+def _rubric(task: dict[str, Any], where: str) -> Rubric | None:
     if task.get("rubric") is None:
         return None
     _require(task["rubric"], ("criterion", "levels"), f"{where}: rubric")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -27,7 +28,7 @@ LARGEST_BYTES = 4 * 2**30  # of a file
 REDIRECTS = 10  # at most
 
 
-def fetch(source: dict, output: Path, *, mirror: Path | None, what: str, timeout: float = TIMEOUT) -> None:
+def fetch(source: dict[str, Any], output: Path, *, mirror: Path | None, what: str, timeout: float = TIMEOUT) -> None:
     """Put a file in place once its checksum is right.
 
     Args:
@@ -102,7 +103,7 @@ class _Progress:
     resumed: bool = False
 
 
-def _checksum(source: dict) -> tuple[str, Callable[[Path], str], str]:
+def _checksum(source: dict[str, Any]) -> tuple[str, Callable[[Path], str], str]:
     """Checksum that a file is known by: the kind, how it is computed, and what it must be."""
     if "sha256" in source:
         return "SHA-256", files.sha256, source["sha256"]
@@ -118,7 +119,7 @@ def git_blob(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _download_in_parts(url: str, path: Path, source: dict, timeout: float) -> None:
+def _download_in_parts(url: str, path: Path, source: dict[str, Any], timeout: float) -> None:
     """Download a file. After an interruption only the rest is asked for; if parts do not fit, the whole file again."""
     progress = _Progress()
     _download(url, path, progress, timeout)
@@ -137,7 +138,7 @@ def _passing(error: BaseException) -> bool:
 
 def _told(state: tenacity.RetryCallState) -> None:
     """Log a failed attempt, without what the address may hold that is secret."""
-    error, url = state.outcome.exception(), state.args[0]
+    error, url = state.outcome and state.outcome.exception(), state.args[0]
     reason = str(error).partition("\n")[0].replace(url, public(url)) or type(error).__name__
     if isinstance(error, httpx.HTTPStatusError):
         reason = f"status {error.response.status_code}"

@@ -9,6 +9,7 @@ Source: Ye et al. (2024), github.com/kaistAI/FLASK, ``evaluation_set`` and ``mod
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
@@ -75,9 +76,9 @@ class Flask(Adapter):
                     )
 
 
-def read_instructions(path: Path, scale: dict[str, Rubric], rubrics: Path) -> dict[int, dict]:
+def read_instructions(path: Path, scale: dict[str, Rubric], rubrics: Path) -> dict[int, dict[str, Any]]:
     """Instructions by ``idx``, in ascending order; each has skills that stand in the rubrics."""
-    instructions: dict[int, dict] = {}
+    instructions: dict[int, dict[str, Any]] = {}
     for line, record in files.read_json_lines(path):
         where = f"{path}: line {line}"
         idx = _number(record, "idx", where)
@@ -127,7 +128,7 @@ def skill_id(skill: str) -> str:
     return "_".join(skill.lower().split())
 
 
-def labels(values: list) -> list[str]:
+def labels(values: list[Any]) -> list[str]:
     """Domains or difficulties as published, ``unlabelled`` where there is none."""
     return [str(value) for value in values if str(value) != UNLABELLED] or ["unlabelled"]
 

@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
@@ -81,7 +82,7 @@ class HHHAlignment(Adapter):
             )
 
 
-def _sections(record: dict, field: str, where: str) -> tuple[str, str, str]:
+def _sections(record: dict[str, Any], field: str, where: str) -> tuple[str, str, str]:
     """Instruction, response and rubric sections of one of a record's prompts."""
     where = f"{where}: field {field!r}"
     instruction, response, _, rubric = split_prompt(clean(record[field], where), where, reference=False)

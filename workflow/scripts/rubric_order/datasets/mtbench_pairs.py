@@ -9,7 +9,7 @@ Source: Zheng et al. (2023); sheet of Shi et al. (2025), github.com/Slimshilin/P
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rubric_order.base.errors import InputError
@@ -73,7 +73,7 @@ def _answers(row: Row, model: str) -> list[str | None]:
     return texts
 
 
-def conversation(texts: list[str | None], speaker: str) -> str:
+def conversation(texts: Sequence[str | None], speaker: str) -> str:
     """Texts of the turns, each under its heading, as one text; None leaves a turn out."""
     turns = [f"[Turn {turn}, {speaker}]\n{text}" for turn, text in zip(TURNS, texts, strict=True) if text is not None]
     return "\n\n".join(turns)

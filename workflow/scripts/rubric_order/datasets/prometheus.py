@@ -11,6 +11,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
@@ -89,7 +90,7 @@ class Prometheus(Adapter):
             )
 
 
-def _label(record: dict, where: str) -> list[float]:
+def _label(record: dict[str, Any], where: str) -> list[float]:
     """The score that a record of Feedback Bench was written for, a number that may stand as a text."""
     if (score := record.get("orig_score")) is None:
         return []
@@ -116,7 +117,8 @@ def split_prompt(prompt: str, where: str, *, reference: bool = True) -> tuple[st
     _, found_instruction, rest = prompt.partition(INSTRUCTION)
     rest, found_feedback, _ = rest.rpartition(FEEDBACK)
     rest, found_rubric, rubric = rest.rpartition(RUBRIC)
-    answer, found_reference = None, True
+    answer: str | None = None
+    found_reference = REFERENCE
     if reference:
         rest, found_reference, answer = rest.rpartition(REFERENCE)
     instruction, found_response, response = rest.partition(RESPONSE)

@@ -6,6 +6,7 @@ in the place of a dataset whose files are not at hand.
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -129,10 +130,10 @@ def _pairs(places: Sequence[tuple[str, str, str]], quality: np.ndarray, pairs: s
 def _check(
     where: str,
     whole: Mapping[str, tuple[object, int]],
-    criteria: object,
-    levels: object,
-    rater_noise: object,
-    length_spread: object,
+    criteria: Any,
+    levels: Any,
+    rater_noise: Any,
+    length_spread: Any,
 ) -> None:
     """Check the options of `read`.
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 
@@ -86,7 +87,7 @@ def read_rows(path: Path, columns: tuple[str, ...]) -> list[Row]:
     return rows
 
 
-def _read_cells(path: Path) -> list[tuple]:
+def _read_cells(path: Path) -> list[tuple[Any, ...]]:
     try:
         with open(path, "rb") as file:
             workbook = openpyxl.load_workbook(file, read_only=True, data_only=True)

@@ -17,6 +17,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
@@ -143,7 +144,7 @@ def read_summaries(path: Path, system: str) -> dict[str, Summary]:
     return summaries
 
 
-def read_scores(record: dict, where: str) -> dict[str, list[int]]:
+def read_scores(record: dict[str, Any], where: str) -> dict[str, list[int]]:
     """Scores of the experts under each criterion, in the experts' order."""
     where = f"{where}: field 'expert_annotations'"
     experts = record.get("expert_annotations")

@@ -1,5 +1,7 @@
 """Ways to tell several things apart in one figure, and a figure that has nothing to show."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -15,12 +17,12 @@ from rubric_order.figures.view import Layout
 
 # Colours that differ in lightness too, and markers: they survive grey printing and colour blindness. What stands after
 # the seventh place has darker colours.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
+COLOURS: tuple[str, ...] = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
 COLOURS += ("#003a5c", "#6e3000", "#00523c", "#73345a", "#808080", "#7a5400", "#23688f")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 # A strategy looks the same in every figure.
-STRATEGIES = {
+STRATEGIES: dict[str, dict[str, Any]] = {
     "balanced": {"color": "#0072b2", "marker": "o", "linestyle": "-"},
     "random": {"color": "#e69f00", "marker": "s", "linestyle": "-"},
     "all": {"color": "#009e73", "marker": "^", "linestyle": "-"},
@@ -48,7 +50,7 @@ def scaled(length: float) -> float:
     return length * plt.rcParams["font.size"] / LETTERS
 
 
-def no_effect() -> dict:
+def no_effect() -> dict[str, Any]:
     """The look of a line where there is no effect of the order."""
     return {"color": "0.45", "linestyle": (0, (2, 2)), "linewidth": scaled(0.9)}
 
@@ -63,7 +65,7 @@ def marker(place: int) -> str:
     return MARKERS[(place + place // len(MARKERS)) % len(MARKERS)]
 
 
-def look(place: int) -> dict:
+def look(place: int) -> dict[str, Any]:
     """Colour and marker of one of several things, as keywords of a line with intervals."""
     return {"color": colour(place), "marker": marker(place), "elinewidth": scaled(0.9)}
 
@@ -94,7 +96,7 @@ def legend_above(figure: Figure, columns: int | None = None) -> None:
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns)
 
 
-def panels(count: int, layout: Layout, *, height_in: float | None = None) -> tuple[Figure, np.ndarray, list[Axes]]:
+def panels(count: int, layout: Layout, *, height_in: float | None = None) -> tuple[Figure, Any, list[Axes]]:
     """A figure of panels on common axes, row by row.
 
     Args:
@@ -123,7 +125,7 @@ def panels(count: int, layout: Layout, *, height_in: float | None = None) -> tup
     return figure, axes, list(axes.flat[:count])
 
 
-def signed_map(axis: Axes, values: np.ndarray, reach: float, **options: object) -> AxesImage:
+def signed_map(axis: Axes, values: np.ndarray, reach: float, **options: Any) -> AxesImage:
     """A heat map of values with a sign, white at 0.
 
     Args:
@@ -134,7 +136,7 @@ def signed_map(axis: Axes, values: np.ndarray, reach: float, **options: object) 
     return axis.imshow(values, cmap=DIVERGING, norm=norm, **options)
 
 
-def ink(image: AxesImage, value: float) -> str:
+def ink(image: AxesImage, value: Any) -> str:
     """Black or white: what can be read on the colour of a value in a heat map."""
     if np.isnan(value):
         return "black"
@@ -160,12 +162,12 @@ def arrows(axis: Axes, line: pd.DataFrame, at: ArrayLike, reach: float, colour: 
         beyond = (side * line[end] > reach).to_numpy()
         if beyond.any():
             ends, places = [side * reach] * int(beyond.sum()), np.asarray(at)[beyond]
-            look = {"linestyle": "none", "marker": shape, "markersize": scaled(4), "color": colour, "clip_on": False}
-            (marks,) = axis.plot(*((places, ends) if upright else (ends, places)), **look)
+            look: dict[str, Any] = {"linestyle": "none", "marker": shape, "markersize": scaled(4), "clip_on": False}
+            (marks,) = axis.plot(*((places, ends) if upright else (ends, places)), color=colour, **look)
             marks.set_in_layout(False)
 
 
-def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: object) -> None:
+def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: Any) -> None:
     """Shares of positions in per cent with their intervals, where they have some; hollow for a saturated judge.
 
     Args:
@@ -173,7 +175,8 @@ def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: object) 
         aside: how far to the right of their positions they are drawn, so that several lines do not hide each other.
         look: keywords of the line.
     """
-    share, spread = 100 * line["estimate"].to_numpy(), 100 * half_intervals(line)
+    share = 100 * line["estimate"].to_numpy()
+    spread: np.ndarray = 100 * half_intervals(line)
     fill = "none" if line["saturated"].any() else "full"
     axis.errorbar(line["position"].to_numpy(dtype=float) + aside, share, yerr=spread, fillstyle=fill, **look)
 

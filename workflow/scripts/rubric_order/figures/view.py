@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
+from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import rows_with
 from rubric_order.figures.presets import LENGTHS, PRESETS
 
@@ -35,8 +36,8 @@ class View:
     strategy: str = ""
     n: int = 0
     dataset: str = EVERY
-    readout: str = ""
-    readouts: Sequence[str] = ()
+    readout: Readout | None = None
+    readouts: Sequence[Readout] = ()
     cluster: str = "group"
 
     def rows(self, table: pd.DataFrame, *keys: Key, **values: object) -> pd.DataFrame:

@@ -231,10 +231,10 @@ def _read_prompts(
     first = 0
     for batch in pq.ParquetFile(path).iter_batches(8192, columns=["prompt"]) if len(asked) else ():
         prompts, end = batch.column(0), first + len(batch)
-        inside = slice(*np.searchsorted(asked, [first, end]))
+        inside = slice(asked.searchsorted(first), asked.searchsorted(end))
         lengths = pc.utf8_length(prompts).to_numpy()[asked[inside] - first]
         characters += np.bincount(datasets[inside], weights=lengths, minlength=len(characters))
-        for row in wanted[slice(*np.searchsorted(wanted, [first, end]))].tolist():
+        for row in wanted[wanted.searchsorted(first) : wanted.searchsorted(end)].tolist():
             texts[row] = prompts[row - first].as_py()
         first = end
     return characters, texts

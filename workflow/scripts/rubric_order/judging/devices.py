@@ -21,7 +21,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from rubric_order.base.errors import InputError
 
@@ -110,7 +110,7 @@ def _installed() -> dict[str, str]:
     except subprocess.TimeoutExpired:
         raise InputError(f"gpu: {program} -L does not answer; {VISIBLE} can name the devices") from None
     by_uuid: dict[str, str] = {}
-    whole = None
+    whole = ""
     for index, uuid, part in re.findall(
         r"^(?:GPU (\d+):.*\(UUID: (GPU-\S+)\)|\s+MIG .*\(UUID: (MIG-\S+)\))", listed.stdout, re.MULTILINE
     ):
@@ -151,7 +151,7 @@ def _wait_for(count: int, found: list[str]) -> dict[str, TextIO]:
     while True:
         with _all_locks() as folder:
             paths = _lock_paths(found, folder)
-            held = {}
+            held: dict[str, Any] = {}
             for device, path in paths.items():
                 if len(held) < count and (file := _try(path)):
                     held[device] = file

@@ -47,7 +47,7 @@ class OpenCalls:
             engine: description of the engine, as the store will hold it.
         """
         self.path, self.engine = path, engine
-        self._late: list[list] = []  # responses to the calls that were under way when the disk filled up
+        self._late: list[list[Any]] = []  # responses to the calls that were under way when the disk filled up
         self._told = False
 
     def add(self, request_id: str, most: Amount) -> bool:
@@ -60,7 +60,7 @@ class OpenCalls:
             full = not self._write([*self._late, [CALL, self.engine, request_id, most]], through=True)
         except OSError as error:
             if error.errno not in FULL:
-                raise InputError(f"{self.path}: {os.strerror(error.errno)}; no call is sent") from None
+                raise InputError(f"{self.path}: {error.strerror}; no call is sent") from None
             full = True
         if not full:
             self._late.clear()
@@ -96,7 +96,7 @@ class OpenCalls:
                     return
             time.sleep(min(1.0, LATE_SECONDS / 10))
 
-    def _write(self, entries: list[list], *, through: bool) -> bool:
+    def _write(self, entries: list[list[Any]], *, through: bool) -> bool:
         """Add lines, `through` to the disk itself where asked; False where the disk does not take all of them."""
         # What a kill or a power cut left of a line is ended by the next one.
         lines = "".join(f"\n{json.dumps([*entry, _digest(entry)])}\n" for entry in entries).encode()
@@ -253,5 +253,5 @@ def _lines(path: Path, *, answers: bool) -> Iterator[tuple[str, str, str, Any, b
                 yield kind, sys.intern(engine), name, content, line.strip() + b"\n"
 
 
-def _digest(entry: list) -> str:
+def _digest(entry: list[Any]) -> str:
     return hashlib.blake2b(json.dumps(entry).encode(), digest_size=16).hexdigest()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -33,7 +34,7 @@ CHUNK_REQUESTS = 16_384  # most finished requests that wait: so many come in tha
 def judge(
     requests: pd.DataFrame,
     store: Store,
-    start_engine: Callable[[], Engine],
+    start_engine: Callable[[], Engine[Any]],
     *,
     accept_failures: bool = False,
     retry_failed: bool = False,
@@ -89,7 +90,7 @@ def judge(
     return done.drop(columns=RUN_COLUMNS)
 
 
-def _start(start_engine: Callable[[], Engine], started: contextlib.ExitStack) -> Engine:
+def _start(start_engine: Callable[[], Engine[Any]], started: contextlib.ExitStack) -> Engine[Any]:
     begun = time.monotonic()
     engine = start_engine()
     started.callback(engine.close)
@@ -101,7 +102,7 @@ def _ask(
     requests: pd.DataFrame,
     *,
     store: Store,
-    engine: Callable[[], Engine],
+    engine: Callable[[], Engine[Any]],
     retry_failed: bool,
     refuse_mixed: Callable[[pd.DataFrame], None] | None,
 ) -> None:
@@ -163,13 +164,13 @@ def as_requests(table: pd.DataFrame) -> Iterator[Request]:
         )
 
 
-def _questions(records: Iterable[Mapping]) -> tuple[Question, ...]:
+def _questions(records: Iterable[Mapping[str, Any]]) -> tuple[Question, ...]:
     """Questions as files of requests hold them; equal ones are one object."""
     return _same(tuple((record["name"], tuple(record["labels"]), record["names"]) for record in records))
 
 
 @functools.cache
-def _same(questions: tuple[tuple, ...]) -> tuple[Question, ...]:
+def _same(questions: tuple[tuple[Any, ...], ...]) -> tuple[Question, ...]:
     return tuple(Question(*question) for question in questions)
 
 
@@ -236,7 +237,7 @@ def _write_at_last(write: Callable[[], bool], folder: Path) -> None:
         time.sleep(min(1.0, LAST_SECONDS / 10))
 
 
-def measured(responses: Iterable[Response], note: Callable[[dict], None]) -> Iterator[Response]:
+def measured(responses: Iterable[Response], note: Callable[[dict[str, Any]], None]) -> Iterator[Response]:
     """Pass responses on. At the end, note the counts and the time, also where the job is cut short."""
     begun = time.monotonic()
     run = dict.fromkeys(("requests", "failed", "prompt_tokens", "cached_tokens", "completion_tokens"), 0)

@@ -130,7 +130,8 @@ def check(jobs: Iterable[tuple[str, Mapping[str, object]]], rules: str, limit: i
     Raises:
         InputError: jobs of one array need different resources, or are more than `limit`.
     """
-    counts, asked = defaultdict(int), defaultdict(set)
+    counts: dict[str, int] = defaultdict(int)
+    asked: dict[str, set[str]] = defaultdict(set)
     for rule, resources in jobs:
         if is_array(rule, rules):
             counts[rule] += 1

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rubric_order.base.keys import EVERY
+from rubric_order.base.rows import Row
 from rubric_order.contracts.reads import REQUESTS
 from rubric_order.judging import versions
 from rubric_order.judging.store import PART_ROWS, Store, may_pass
@@ -39,7 +41,8 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
         - `hours` of judging, in the row for all studies. Jobs that were killed are not counted.
     """
     columns = ["cost", "engine", "model", *TOKEN_COLUMNS]
-    rows, ours, all_versions = [], [np.array([], np.uint64)], {}
+    rows, ours = [], [np.array([], np.uint64)]
+    all_versions: dict[str, Any] = {}
     for study, named in requests.items():
         row = {"study": study}
         paths = [path for path in ([named] if isinstance(named, Path) else named) if path.exists()]
@@ -48,7 +51,8 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
             for path in paths[1:]:
                 more = _names(path)
                 ids = pa.chunked_array([*ids.chunks, *more.filter(pc.invert(pc.is_in(more, ids))).chunks], pa.string())
-            counted, version_counts = [], {}
+            counted: list[Row] = []
+            version_counts: dict[str, Counter[Any]] = {}
             for _, answers in store.each(ids, columns):
                 counted.append(_counts(answers))
                 ours.append(_hashes(answers["request_id"]))
@@ -97,7 +101,7 @@ def _hashes(names: pd.Series) -> np.ndarray:
     return pd.util.hash_array(names.to_numpy(object), categorize=False)
 
 
-def _counts(results: pd.DataFrame) -> dict:
+def _counts(results: pd.DataFrame) -> dict[str, Any]:
     """Counts of some requests, from their known results."""
     passing, failed = may_pass(results["error"]), results["error"].notna()
     answered = results[~failed]

@@ -79,7 +79,7 @@ class Store:
         def best() -> pd.DataFrame:
             places = self._find(wanted)
             order = np.lexsort((places.row, places.file))
-            of_file = np.searchsorted(places.file[order], np.arange(len(places.paths) + 1))
+            of_file: np.ndarray = places.file[order].searchsorted(np.arange(len(places.paths) + 1))
             parts = [_empty(fields)]
             for path, first, last in zip(places.paths, of_file, of_file[1:], strict=False):
                 parts += _rows(path, places.row[order[first:last]], fields)
@@ -166,7 +166,9 @@ class Store:
         held = {}
         for path in self._paths():
             table = self._load(path, ["request_id"])
-            ids = pa.array([], pa.string()) if table is None else table["request_id"].combine_chunks()
+            if table is None:
+                continue
+            ids = table["request_id"].combine_chunks()
             if wanted is not None:
                 ids = ids.filter(pc.is_in(ids, wanted))
             if len(ids) and self._is_sound(path):
@@ -176,13 +178,13 @@ class Store:
         chosen = (path for path, (ids, small) in held.items() if small or pc.any(pc.is_in(ids, shared)).as_py())
         return sorted(chosen, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
-    def note(self, run: dict) -> None:
+    def note(self, run: dict[str, Any]) -> None:
         """Write a note on a run: its counts of requests and tokens, and its time."""
         text = json.dumps(run, sort_keys=True)
         name = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
         files.write_text(text + "\n", self.folder / "runs" / f"{name}.json")
 
-    def runs(self) -> list[dict]:
+    def runs(self) -> list[dict[str, Any]]:
         """The notes of earlier runs, the oldest first. A run that was killed has left no note."""
         notes = []
         for path in self.folder.glob("runs/[!.]*.json"):
@@ -226,7 +228,7 @@ class Store:
             places.append(rows)
         table = pa.concat_tables(keys)
         best = _best_rows(table, table["request_id"].unique() if wanted is None else wanted)
-        file = np.repeat(np.arange(len(paths)), [len(rows) for rows in places])
+        file: np.ndarray = np.repeat(np.arange(len(paths)), [len(rows) for rows in places])
         return _Found(paths, file[best], np.concatenate([np.array([], int), *places])[best])
 
     def _load(self, path: Path, columns: list[str]) -> pa.Table | None:

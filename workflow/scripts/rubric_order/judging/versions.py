@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -36,7 +37,7 @@ def counts(answers: pd.DataFrame, *, names: Collection[str] = ()) -> dict[str, C
 
 
 def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tuple[str, str]]:
-    described: Mapping = json.loads(engine) if isinstance(engine, str) else {}
+    described: Mapping[str, Any] = json.loads(engine) if isinstance(engine, str) else {}
     for key, what in TOLD.items():
         # The version of the client over an endpoint says nothing of what is behind it.
         if described.get(key) and not (key == "engine_version" and described.get("engine") == "openai"):

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
@@ -123,7 +124,7 @@ def local_files(model: str) -> list[Path]:
     )
 
 
-def state(model: str) -> list[list]:
+def state(model: str) -> list[list[Any]]:
     """Names, sizes and times (ns) of the files of a local model: as long as these stay, so does their digest."""
     return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in local_files(model)]
 

@@ -32,6 +32,11 @@ def orderings(strategy: str = "balanced", n: int = 5, *, budget: int | None = No
 
     Raises:
         InputError: there is no such strategy, or it has no such orderings.
+
+    Examples:
+        >>> import rubric_order as ro
+        >>> ro.orderings("balanced", 3).tolist()
+        [[1, 2, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1], [2, 1, 3], [1, 3, 2]]
     """
     if strategy not in strategies.STRATEGIES:
         raise InputError(f"strategy: expected one of {', '.join(strategies.STRATEGIES)}, found {strategy!r:.60}")
@@ -70,6 +75,12 @@ def render(
 
     Raises:
         InputError: the ordering does not fit the levels, or the template cannot be used.
+
+    Examples:
+        >>> import rubric_order as ro
+        >>> prompt = ro.render("It is fine.", levels=["Bad.", "Good."], ordering=[2, 1], template="score")
+        >>> prompt.splitlines()[-4:-2]
+        ['Score 2: Good.', 'Score 1: Bad.']
     """
     if sorted(map(int, ordering)) != list(range(1, len(levels) + 1)):
         raise InputError(f"ordering: expected each score from 1 to {len(levels)} once, found {list(ordering)!r:.80}")
@@ -103,6 +114,13 @@ def parse(text: str, n: int = 5) -> Choice:
 
     Raises:
         InputError: the text is too long, or there is no such scale.
+
+    Examples:
+        >>> import rubric_order as ro
+        >>> ro.parse("I would give it 4 out of 5.").label
+        '4'
+        >>> ro.parse("Between 2 and 4.").label is None
+        True
     """
     if not 2 <= n <= 10:
         raise InputError(f"n: expected 2 to 10 score levels, found {n}")

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import KEYS
+from rubric_order.base.rows import Row
 
 
-def from_parts(parts: list[tuple[dict, dict]], columns: list[str]) -> pd.DataFrame:
+def from_parts(parts: list[tuple[Row, Row]], columns: list[str]) -> pd.DataFrame:
     """One table of many small ones, without the cost of joining them.
 
     Args:
@@ -26,7 +27,7 @@ def from_parts(parts: list[tuple[dict, dict]], columns: list[str]) -> pd.DataFra
     return table.reindex(columns=columns)
 
 
-def from_rows(rows: list[dict], columns: list[str], words: list[str]) -> pd.DataFrame:
+def from_rows(rows: list[Row], columns: list[str], words: list[str]) -> pd.DataFrame:
     """Estimates as a table sorted by `KEYS`, of the same types also without a row.
 
     Args:
@@ -42,7 +43,7 @@ def from_rows(rows: list[dict], columns: list[str], words: list[str]) -> pd.Data
     return table.astype(types).sort_values([key for key in KEYS if key in columns], kind="stable", ignore_index=True)
 
 
-def from_rows_with_gaps(rows: list[dict], columns: list[str], words: list[str]) -> pd.DataFrame:
+def from_rows_with_gaps(rows: list[Row], columns: list[str], words: list[str]) -> pd.DataFrame:
     """Estimates as a table, sorted by `KEYS`, of the same types also without a row.
 
     Args:

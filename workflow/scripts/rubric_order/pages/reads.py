@@ -11,6 +11,7 @@ import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
+from rubric_order.base.rows import Row
 from rubric_order.pages import page
 
 SETTING = [name for name in KEYS if name not in ("study", "judge", "dataset")]  # what blocks of reads differ in
@@ -168,7 +169,9 @@ def content(
     texts = _prompts(reads, dict(zip(prompts["request_id"], prompts["prompt"], strict=True)), caps.characters)
     shown = {tuple(row[name] for name in (*SETTING, *NAMES)): row for row in choice.shown.to_dict("records")}
     own = {tuple(key): rows for key, rows in reads.groupby([*SETTING, *NAMES], sort=False)}
-    numbers, blocks, items = {}, [], []
+    numbers: dict[tuple[Any, ...], int] = {}
+    blocks: list[Row] = []
+    items: list[Row] = []
     for block, part in choice.items.groupby(SETTING, sort=False):
         numbers[block] = len(blocks)
         counts = {name: int(part[name].sum()) for name in ("n_reads", "n_failed")}
@@ -237,7 +240,7 @@ def _shared(texts: Sequence[str]) -> int:
 def _item(
     row: Mapping[str, Any],
     reads: pd.DataFrame,
-    answers: Mapping[str, Mapping],
+    answers: Mapping[str, Mapping[str, Any]],
     prompts: _Prompts,
     raters: Mapping[str, Sequence[float]],
     caps: Caps,
@@ -259,7 +262,9 @@ def _item(
     return item
 
 
-def _read(read: Mapping, answers: Mapping[str, Mapping], prompts: _Prompts, caps: Caps) -> dict[str, Any]:
+def _read(
+    read: Mapping[str, Any], answers: Mapping[str, Mapping[str, Any]], prompts: _Prompts, caps: Caps
+) -> dict[str, Any]:
     name = read["request_id"]
     answer = answers.get(name, {})
     text, constrained = (answer.get(key) for key in ("text", "constrained_text"))
@@ -277,7 +282,7 @@ def _read(read: Mapping, answers: Mapping[str, Mapping], prompts: _Prompts, caps
         "prompt": prompts.parts.get(name),
         "prompt_cut": name in prompts.cut,
     }
-    more = {"error": _text(answer.get("error")), "finish": _text(answer.get("finish_reason"))}
+    more: Row = {"error": _text(answer.get("error")), "finish": _text(answer.get("finish_reason"))}
     more["constrained"] = _text(constrained)
     levels = read.get("levels")
     more["levels"] = [int(level) for level in levels] if levels is not None and len(levels) else None
@@ -288,7 +293,7 @@ def _read(read: Mapping, answers: Mapping[str, Mapping], prompts: _Prompts, caps
     return fields | {key: value for key, value in more.items() if value is not None}
 
 
-def _probabilities(read: Mapping, logprobs: object) -> list[float] | None:
+def _probabilities(read: Mapping[str, Any], logprobs: object) -> list[float] | None:
     """Probability of what stands at each position; of one of several criteria, of each score; None where unknown."""
     shares = read.get("position_probabilities")
     if (
@@ -311,9 +316,9 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _number(value: object) -> float | None:
+def _number(value: Any) -> float | None:
     return None if value is None or pd.isna(value) else round(float(value), 4)
 
 
-def _whole(value: object) -> int | None:
+def _whole(value: Any) -> int | None:
     return None if pd.isna(value) else int(value)

@@ -8,6 +8,7 @@ that criterion alone. JSON is read as JSON. Each criterion has a score or fails 
 import json
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 import regex as re
 
@@ -186,7 +187,7 @@ def _json_values(answer: str) -> Iterator[object]:
         yield value
 
 
-class _Pairs(list):
+class _Pairs(list[Any]):
     """The keys and values of a JSON object."""
 
 
@@ -200,8 +201,8 @@ def _scores(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
         score = next((by_key[key] for key in _KEYS_OF_SCORE if key in by_key), None)
         if name is not None:
             yield name, score
-        criteria = next((by_key[key] for key in _LISTS_OF_NAMES if _is_list(by_key.get(key))), [])
-        scores = next((by_key[key] for key in _LISTS_OF_SCORES if _is_list(by_key.get(key))), [])
+        criteria: list[Any] = next((by_key[key] for key in _LISTS_OF_NAMES if _is_list(by_key.get(key))), [])
+        scores: list[Any] = next((by_key[key] for key in _LISTS_OF_SCORES if _is_list(by_key.get(key))), [])
         if len(criteria) == len(scores) and all(isinstance(entry, str) for entry in criteria):
             yield from zip(criteria, scores, strict=True)
         for key, entry in value:

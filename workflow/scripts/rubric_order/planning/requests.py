@@ -141,7 +141,7 @@ def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
     """
     with pq.ParquetFile(path) as file:
         groups = files.group_bounds(file)
-        first, last = (_next_unit(file, groups, -(-groups[-1] * part // shards)) for part in (shard - 1, shard))
+        first, last = (_next_unit(file, groups, -(-int(groups[-1]) * part // shards)) for part in (shard - 1, shard))
         inside = range(np.searchsorted(groups, first, side="right") - 1, np.searchsorted(groups, last))
         if first == last:
             return file.schema_arrow.empty_table().to_pandas()

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from rubric_order.settings.judges import Judge
 
 
+Kind = Literal["option", "position", "position_or_tie", "ranking", "level", "verdict", "text"]  # see `Question`
+
+
 class Question(NamedTuple):
     """One thing that an answer must say.
 
@@ -42,7 +45,7 @@ class Question(NamedTuple):
 
     name: str
     labels: tuple[str, ...]
-    names: Literal["option", "position", "position_or_tie", "ranking", "level", "verdict", "text"]
+    names: Kind
 
 
 class Shown(NamedTuple):

@@ -23,7 +23,7 @@ from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
 from rubric_order.parsing.choices import Choice
-from rubric_order.probes import Probe, Question, Shown, Unit, _comparisons
+from rubric_order.probes import Kind, Probe, Question, Shown, Unit, _comparisons
 
 if TYPE_CHECKING:
     import numpy as np
@@ -229,7 +229,7 @@ def _labels(n: int, tie: bool, condition: str) -> tuple[str, ...]:
 @cache
 def _question(labels: tuple[str, ...], n: int, condition: str) -> tuple[Question, ...]:
     written = _labels(n, len(labels) > n, condition)
-    kind = RANKING if condition == RANKING else "position_or_tie" if len(written) > n else "position"
+    kind: Kind = "ranking" if condition == RANKING else "position_or_tie" if len(written) > n else "position"
     return (Question("", written, kind),)
 
 

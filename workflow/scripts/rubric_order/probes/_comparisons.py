@@ -8,7 +8,7 @@ in the plan, what came of it (`COLUMNS`) in the scores. Candidates are numbered 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rubric_order.parsing.choices import Choice
 from rubric_order.probes import Question
@@ -102,7 +102,7 @@ def score(
     )
 
 
-def _zip(one: Sequence, other: Sequence) -> zip:
+def _zip(one: Sequence[Any], other: Sequence[Any]) -> zip[Any]:
     return zip(one, other, strict=True)
 
 

@@ -44,7 +44,9 @@ def chosen(questions: Iterable[Question], choices: Iterable[Choice]) -> pd.DataF
     )
 
 
-def readouts(score: pd.Series, logprobs: Sequence[object], shown: Sequence[Sequence[int]]) -> pd.DataFrame:
+def readouts(
+    score: pd.Series, logprobs: Sequence[Sequence[float] | np.ndarray | None], shown: Sequence[Sequence[int]]
+) -> pd.DataFrame:
     """Hard and soft readout of each answer to one question.
 
     Args:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_order.base.conditions import split
 from rubric_order.base.keys import BASELINE
@@ -64,7 +64,7 @@ def read(name: str, n: int) -> Condition:
     Raises:
         ValueError: it is no condition, or does not fit n levels.
     """
-    by_kind: dict[str, object] = {}
+    by_kind: dict[str, Any] = {}
     for part in [] if name == BASELINE else split(name):
         key, value = _part(part, n)
         if key in by_kind:
@@ -109,7 +109,7 @@ def _own_ids(written: str, n: int) -> tuple[str, ...]:
     return ids
 
 
-class Offered(tuple):
+class Offered(tuple[Any, ...]):
     """The conditions that the probe offers: its elements are examples, and it contains whatever fits some scale."""
 
     def __contains__(self, name: object) -> bool:

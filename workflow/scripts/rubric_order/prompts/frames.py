@@ -39,6 +39,9 @@ class Option(str):
 
     __slots__ = ("description", "label")
 
+    label: str
+    description: str
+
     def __new__(cls, label: str, description: str) -> "Option":
         line = super().__new__(cls, f"Score {label}: {description}")
         line.label, line.description = label, description
@@ -93,6 +96,9 @@ class _Gap(str):
     """Placeholder for an option while a template is rendered."""
 
     __slots__ = ("description", "label")
+
+    label: str
+    description: str
 
 
 def frame(template: Template, *, n: int, parts: bool = False, **values: object) -> Frame:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rubric_order.prompts import limits
 
-STRATEGIES = ("balanced", "random", "fixed", "single", "descending", "all", "balanced_williams")
+STRATEGIES: tuple[str, ...] = ("balanced", "random", "fixed", "single", "descending", "all", "balanced_williams")
 STRATEGIES += ("repeated_rotations",)
 
 
@@ -162,7 +162,7 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
         case "balanced":
             return balanced(n)
         case "random":
-            return random_orderings(n, reads, rng=rng)
+            return random_orderings(n, reads, rng=_given(rng))
         case "fixed":
             return fixed(n, reads)
         case "single":
@@ -203,9 +203,9 @@ def choose_candidates(
         case "cyclic":
             return cyclic(n, reads)
         case "latin":
-            return latin(n, reads, rng=rng)
+            return latin(n, reads, rng=_given(rng))
         case "random":
-            return random_orderings(n, reads, rng=rng)
+            return random_orderings(n, reads, rng=_given(rng))
         case "fixed":
             return fixed(n, reads)
         case "single":
@@ -230,7 +230,13 @@ def levels_beside(strategy: str, reads: int, n: int, *, start: int, rng: np.rand
     """
     match strategy:
         case "random":
-            return random_orderings(n, reads, rng=rng)
+            return random_orderings(n, reads, rng=_given(rng))
         case "fixed" | "single":
             return fixed(n, reads)
     return balanced(n)[(start + np.arange(reads)) % (2 * n)]
+
+
+def _given(rng: np.random.Generator | None) -> np.random.Generator:
+    if rng is None:
+        raise ValueError("orderings that are drawn need a generator")
+    return rng

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 from jinja2 import TemplateError, TemplateSyntaxError, nodes
 from jinja2.meta import find_undeclared_variables
@@ -18,7 +19,7 @@ PARTS = ("label", "description")
 MAX_BYTES = 1_000_000  # of a template's file
 
 
-def check(path: str | Path, fields: Collection[str], trials: Iterable[Callable]) -> None:
+def check(path: str | Path, fields: Collection[str], trials: Iterable[Callable[..., Any]]) -> None:
     """Check a template of a user.
 
     Args:
@@ -44,11 +45,11 @@ def check(path: str | Path, fields: Collection[str], trials: Iterable[Callable])
         raise InputError(f"{path}: {error}") from None
     except (RecursionError, SyntaxError, MemoryError):  # the last two of the Python that Jinja makes of it
         raise InputError(f"{path}: nested too deeply; expected a Jinja template") from None
-    for node in tree.find_all(nodes.Name):
-        if node.name in unknown:
-            raise InputError(f"{path}:{node.lineno}: no field is called {node.name!r}; expected {', '.join(fields)}")
-    for node in tree.find_all(LOOKS) if "response" in fields else ():
-        for part in node.find_all(nodes.Getattr):
+    for field in tree.find_all(nodes.Name):
+        if field.name in unknown:
+            raise InputError(f"{path}:{field.lineno}: no field is called {field.name!r}; expected {', '.join(fields)}")
+    for look in tree.find_all(LOOKS) if "response" in fields else ():
+        for part in look.find_all(nodes.Getattr):
             if part.attr in PARTS:
                 raise InputError(
                     f"{path}:{part.lineno}: found a filter or comparison of an option's {part.attr}; options are"

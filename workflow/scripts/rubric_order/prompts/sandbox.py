@@ -7,7 +7,7 @@ length of each text that a template makes, its steps, and the filters and method
 import contextvars
 import functools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from jinja2 import Template, TemplateRuntimeError, Undefined, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -96,7 +96,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             _check_length(sum(len(side) for side in (left, right) if hasattr(side, "__len__")))
         return super().call_binop(context, operator, left, right)
 
-    def call(self, context: Any, function: Callable, *values: Any, **named: Any) -> Any:
+    def call(self, context: Any, function: Callable[..., Any], *values: Any, **named: Any) -> Any:
         """The result of a call, which is a step."""
         _step()
         return super().call(context, function, *values, **named)
@@ -104,11 +104,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def wrap_str_format(self, value: Any) -> None:
         """Nothing: a format can ask for any width, so it is no safe attribute."""
 
-    def is_safe_attribute(self, value: Any, name: str, attribute: Any) -> bool:
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """True where a template may take an attribute: of methods, those that make no text longer."""
-        of_data = isinstance(value, str | bytes | int | float | list | tuple | dict | set)
-        allowed = not (of_data and callable(attribute)) or name in METHODS.split()
-        return allowed and super().is_safe_attribute(value, name, attribute)
+        of_data = isinstance(obj, str | bytes | int | float | list | tuple | dict | set)
+        allowed = not (of_data and callable(value)) or attr in METHODS.split()
+        return allowed and super().is_safe_attribute(obj, attr, value)
 
 
 class _WithLimits(NodeTransformer):
@@ -136,11 +136,11 @@ class _WithLimits(NodeTransformer):
         return _filtered(node, "_flat")
 
 
-def _filtered(value: nodes.Expr, name: str) -> nodes.Filter:
-    return nodes.Filter(value, name, [], [], None, None, lineno=value.lineno)
+def _filtered(value: nodes.Node, name: str) -> nodes.Filter:
+    return nodes.Filter(cast("nodes.Expr", value), name, [], [], None, None, lineno=value.lineno)
 
 
-def _limited(name: str, plain: Callable) -> Callable:
+def _limited(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     """A filter that refuses numbers that are too great, and of filters of text what is none."""
 
     @functools.wraps(plain)
@@ -157,7 +157,7 @@ def _limited(name: str, plain: Callable) -> Callable:
             _check_length((len(str(given[0])) + 1) * max([MAX_WIDTH if name == "indent" else 1, *map(len, texts)]))
         elif name == "join":
             between = next((len(value) for value in (*given[1:], *named.values()) if isinstance(value, str)), 0)
-            given = [_listed(given[0]), *given[1:]]
+            given = (_listed(given[0]), *given[1:])
             _check_length(sum(len(str(_scalar(entry))) + between for entry in given[0]))
             values = (*values[:1], *given) if passes else given
         return plain(*values, **named)
@@ -165,11 +165,11 @@ def _limited(name: str, plain: Callable) -> Callable:
     return run
 
 
-def _listed(values: Iterable) -> list:
+def _listed(values: Iterable[Any]) -> list[Any]:
     return list(_counted(values))
 
 
-def _join_all(values: list) -> str:
+def _join_all(values: list[Any]) -> str:
     return joined(str(_scalar(value)) for value in values)
 
 
@@ -181,7 +181,7 @@ def _flat(values: Any) -> Any:
     return values
 
 
-def _counted(values: Iterable) -> Iterator:
+def _counted(values: Iterable[Any]) -> Iterator[Any]:
     for value in values:
         _step()
         yield value

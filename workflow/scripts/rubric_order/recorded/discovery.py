@@ -4,6 +4,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.recorded import formats
@@ -14,7 +15,7 @@ SCALE = 5  # where the records do not say how many scores there were
 MAX_FILES = 100_000  # that a folder with recorded answers has, with all below it
 
 
-def discover(folder: str | Path) -> dict[str, dict]:
+def discover(folder: str | Path) -> dict[str, dict[str, Any]]:
     """The judges whose answers are recorded in a folder.
 
     Args:
@@ -31,7 +32,7 @@ def discover(folder: str | Path) -> dict[str, dict]:
         InputError: there are no such files; a file is broken or of no known format; a field is missing or wrong; two
             names give one id, or a name gives none.
     """
-    judges: dict[str, dict] = {}
+    judges: dict[str, dict[str, Any]] = {}
     for (name, style), seen in _seen_in(_files_of(Path(folder))).items():
         judge_id = id_of(name, style, seen.place)
         if judge_id in judges:
@@ -100,7 +101,7 @@ def _seen_in(paths: list[Path]) -> dict[tuple[str, str | None], _Seen]:
     return by_judge
 
 
-def add_judges(config: dict) -> None:
+def add_judges(config: dict[str, Any]) -> None:
     """Put the judges of config's `recorded_dir` into it, and into each study whose one strategy is `recorded`.
 
     A study of probe `COMPARES` takes the judges that compare texts, any other those that score them.

@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -77,9 +78,9 @@ def _dtype(column: str) -> object:
     return {"repeat": "int64", "line": "int64", "ordering_index": "Int64"}.get(column, object)
 
 
-def _number_duplicates(records: list[dict], duplicates: str) -> None:
+def _number_duplicates(records: list[dict[str, Any]], duplicates: str) -> None:
     """Give each record of an item and ordering a repeat of its own."""
-    groups: dict[str, list[dict]] = {}
+    groups: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         groups.setdefault(json.dumps([record[name] for name in _IDENTITY]), []).append(record)
     repeated = 0
@@ -88,7 +89,7 @@ def _number_duplicates(records: list[dict], duplicates: str) -> None:
         if not extra:
             continue  # repeats as recorded, even if they do not begin at 0
         if duplicates == "refuse":
-            seen: dict[int, dict] = {}
+            seen: dict[int, dict[str, Any]] = {}
             for record in group:
                 if record["repeat"] in seen:
                     description = f"{formats.describe(record)}, repeat {record['repeat']}"
@@ -196,7 +197,7 @@ def _with_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.
 def _item_ids(items: pd.DataFrame, records: pd.DataFrame) -> list[str | None]:
     """The item of each record, None where it is of none; candidates and criteria match in any case."""
     ids = set(items["item_id"])
-    by_key: dict[tuple, str] = {}
+    by_key: dict[tuple[Any, ...], str] = {}
     for item_id, *key in zip(items["item_id"], *(items[name] for name in _KEY), strict=True):
         by_key.setdefault(_folded(key), item_id)
     twice = len(items) - len(by_key)
@@ -278,7 +279,7 @@ def plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, datase
     return reads[[*PLAN.names, *ABOUT, "labels"]]
 
 
-def _rows(records: pd.DataFrame, pairs: np.ndarray) -> Iterable[tuple]:
+def _rows(records: pd.DataFrame, pairs: np.ndarray) -> Iterable[tuple[Any, ...]]:
     return zip(records["group_id"], records["task"], pairs.tolist(), strict=True)
 
 
@@ -299,7 +300,7 @@ def _folded(key: list[str]) -> tuple[str, str, str]:
     return group, candidate.lower(), criterion.lower()
 
 
-def _shown(record: dict, n: int) -> list[int]:
+def _shown(record: dict[str, Any], n: int) -> list[int]:
     """The ordering in which a record's options were shown."""
     if pd.api.types.is_list_like(record["ordering"]):
         return [int(score) for score in record["ordering"]]

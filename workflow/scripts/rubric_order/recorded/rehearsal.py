@@ -11,7 +11,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.prompts import orderings
 from rubric_order.recorded import importers
 from rubric_order.recorded.importers import SUMMEVAL
-from rubric_order.settings.judges import Recorded
+from rubric_order.settings.judges import Rehearsed
 from rubric_order.simulation import judge as simulation
 
 REPEATS = 3  # reads of a pair in each order, where the format counts them
@@ -23,7 +23,7 @@ VERDICTS = {"MTBench": ("ABC", "[[{}]]"), "DevBench": ("AB", "Choice: {}"), SUMM
 BENCHMARKS = {adapter: name for name, adapter in importers.BENCHMARKS.items()} | {"summeval": SUMMEVAL}
 
 
-def scores(items: pd.DataFrame, judge: Recorded) -> list[dict[str, Any]]:
+def scores(items: pd.DataFrame, judge: Rehearsed) -> list[dict[str, Any]]:
     """Records in which items are scored, each under all balanced orderings once.
 
     Args:
@@ -38,7 +38,7 @@ def scores(items: pd.DataFrame, judge: Recorded) -> list[dict[str, Any]]:
     rows = orderings.balanced(judge.n)
     shown = np.tile(rows, (len(items), 1))
     opinion, item, group = _opinions(items, simulated, head)
-    ids = np.repeat(items["item_id"].to_numpy(), len(rows))
+    ids: np.ndarray = np.repeat(items["item_id"].to_numpy(), len(rows))
     selection = simulation.select(
         simulated,
         shown,
@@ -60,7 +60,7 @@ def scores(items: pd.DataFrame, judge: Recorded) -> list[dict[str, Any]]:
     ]
 
 
-def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Recorded, *, adapter: str) -> list[dict[str, Any]]:
+def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Rehearsed, *, adapter: str) -> list[dict[str, Any]]:
     """Records in which pairs of items are compared, each in both orders.
 
     Args:
@@ -130,7 +130,7 @@ def _pairs(items: pd.DataFrame, pairs: pd.DataFrame) -> list[tuple[str, str]]:
     return [pair for _, ids in groups for pair in itertools.combinations(ids, 2)]
 
 
-def _head(judge: Recorded, simulated: simulation.Simulation) -> str:
+def _head(judge: Rehearsed, simulated: simulation.Simulation) -> str:
     return f"recorded\x1f{judge.model}\x1f{judge.prompt_style}\x1f{simulated.seed}"
 
 

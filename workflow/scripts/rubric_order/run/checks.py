@@ -42,8 +42,8 @@ def _problems(config: Config, ready: Collection[str]) -> Iterator[str]:
     yield from _problems_of_statistics(config)
     for block, shown in (("figures", catalogue.FIGURES), ("tables", catalogue.TABLES)):
         for name, settings in getattr(config, block).items():
-            probes = catalogue.probes(shown[name].statistics)
-            yield from _problems_of_shown(f"{block}/{name}", settings.block(), config.studies, probes)
+            of_probes = catalogue.probes(shown[name].statistics)
+            yield from _problems_of_shown(f"{block}/{name}", settings.block(), config.studies, of_probes)
 
 
 def _problems_of_datasets(blocks: Mapping[str, Dataset]) -> Iterator[str]:
@@ -254,7 +254,7 @@ def _problems_of_replication(config: Config) -> Iterator[str]:
 
 
 def _problems_of_shown(
-    where: str, settings: Mapping[str, Any], studies: Mapping[str, Study], probes: Collection[str]
+    where: str, settings: Mapping[str, Any], studies: Mapping[str, Study], of_probes: Collection[str]
 ) -> Iterator[str]:
     """Problems with the studies that a figure or table of some probes shows."""
     shown = settings.get("studies", [settings["study"]] if "study" in settings else [])
@@ -267,8 +267,8 @@ def _problems_of_shown(
         return
     name = where.partition("/")[2]
     for study in shown:
-        if not catalogue.fits(probe := studies[study].probe, probes):
-            yield f"{where}: study {study!r} has probe {probe!r}; expected {' or '.join(map(repr, sorted(probes)))}"
+        if not catalogue.fits(probe := studies[study].probe, of_probes):
+            yield f"{where}: study {study!r} has probe {probe!r}; expected {' or '.join(map(repr, sorted(of_probes)))}"
     if name == "crossed_orders" and not any(studies[study].crossed for study in shown):
         yield f"{where}/study: study {shown[0]!r} varies one order only; expected one with crossed: true"
     if name == "rank_reversal" and settings["strategy"] == settings["other"]:

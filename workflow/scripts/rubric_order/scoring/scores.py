@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -89,7 +90,7 @@ def _relabelled(question: Question, labels: Sequence[str]) -> Question:
 def _choices(table: pd.DataFrame, questions: list[Questions], probe: Probe, prefix: str) -> Iterator[Choices]:
     """Choices of each answer; answers of one text to the same questions are parsed once."""
     second = table["constrained_text"] if "constrained_text" in table else [None] * len(table)
-    parsed: dict[tuple, Choices] = {}
+    parsed: dict[tuple[Any, ...], Choices] = {}
     rows = zip(table["text"], table["error"], table["finish_reason"], table["_found"], second, questions, strict=True)
     for text, error, finish_reason, indicator, constrained, asked in rows:
         failure = MISSING if indicator != "both" else error.partition(":")[0] if isinstance(error, str) else None

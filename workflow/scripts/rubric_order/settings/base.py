@@ -329,7 +329,7 @@ Inches = Annotated[float, Numeric(gt=0, le=100)]
 Unique = AfterValidator(_unique)
 SomeTexts = Annotated[list[str], Len(1), Unique]
 Arguments = dict[str, Any]
-ReadoutName = Literal["hard", "soft"]
+ReadoutName = Literal["hard", "soft"]  # the values of `Readout`
 Readouts = Annotated[list[ReadoutName], Len(1), Unique]
 Cluster = Literal["group", "item"]
 

@@ -790,7 +790,7 @@ class Vllm(Loaded):
 class Called(Judge):
     """A judge that is asked as an OpenAI-compatible endpoint is, whoever runs it."""
 
-    profiles: dict[Id, EndpointProfile] = _profiles()
+    profiles: dict[Id, EndpointProfile] = _profiles()  # type: ignore[assignment]  # a profile of its own fields
     key_over_http: bool = setting(
         False,
         "Whether the key, and headers with variables, may be sent to another machine over plain http, where anyone on"

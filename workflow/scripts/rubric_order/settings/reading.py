@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
@@ -12,7 +13,7 @@ MAX_BYTES = 500_000  # the largest of ours has 5 kB; Snakemake takes seconds for
 TEMPLATED = "__use_yte__"  # with this key, Snakemake runs Python that stands in the file
 
 
-def read(path: str | Path) -> dict:
+def read(path: str | Path) -> dict[str, Any]:
     """Content of a config file: JSON, or YAML.
 
     Raises:

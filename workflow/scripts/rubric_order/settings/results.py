@@ -10,11 +10,13 @@ from annotated_types import Len
 from pydantic import create_model
 
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
+from rubric_order.base.readouts import Readout
 from rubric_order.settings.base import (
     Count,
     Inches,
     Levels,
     Probability,
+    ReadoutName,
     Readouts,
     Settings,
     SomeTexts,
@@ -59,11 +61,11 @@ CLUSTER_OR_BOTH = Key(
     " other.",
 )
 READOUT = Key(
-    Literal["hard", "soft"],
-    "hard",
+    ReadoutName,
+    Readout.HARD.value,
     "`hard` counts selected options, `soft` averages the probabilities of all options.",
 )
-READOUTS = Key(Readouts, ["hard", "soft"], READOUT.description)
+READOUTS = Key(Readouts, [name.value for name in Readout], READOUT.description)
 READOUTS_OF_SCORES = READOUTS.but(
     description="`hard` is the score that was written, `soft` the one expected by the options' probabilities."
 )
@@ -183,7 +185,7 @@ FIGURES: dict[str, dict[str, Key]] = {
         "n": N,
         "quantity": Key(Literal["pearson", "spearman", "kendall", "kappa"], "pearson", "Measure of agreement."),
         "cluster": CLUSTER_OR_BOTH,
-        "readouts": READOUTS.but(["hard"], AVERAGED),
+        "readouts": READOUTS.but([Readout.HARD.value], AVERAGED),
         **SIZES,
         "row_height_in": ROW.but(0.38),
         "columns": COLUMNS,

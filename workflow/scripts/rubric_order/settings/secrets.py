@@ -3,6 +3,7 @@
 import re
 import string
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 # Keys as their publishers shape them, JSON web tokens, and what follows Bearer.
 SHAPES = re.compile(
@@ -21,7 +22,7 @@ LONG = re.compile(
 )  # in a header: letters and digits without a break
 
 
-def problems(config: Mapping) -> Iterator[str]:
+def problems(config: Mapping[str, Any]) -> Iterator[str]:
     """Keys that are written out in a config of any shape, as paths with what was expected. No message holds a key."""
     for path, value in _texts(config):
         if problem := _problem(path, value):

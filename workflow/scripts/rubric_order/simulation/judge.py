@@ -33,7 +33,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import special
 
-from rubric_order.settings.judges import Recorded, Simulated
+from rubric_order.settings.judges import Rehearsed, Simulated
 
 # Shapes of the preference for positions, by the place of a position between 0 (first) and 1 (last).
 SHAPES = {
@@ -134,7 +134,7 @@ class Simulation:
     seconds_per_request: float = 0.0
 
     @classmethod
-    def of(cls, judge: Simulated | Recorded) -> Self:
+    def of(cls, judge: Simulated | Rehearsed) -> Self:
         """The parameters of a judge."""
         return cls(**(judge.simulation.block() if judge.simulation else {}))
 
@@ -194,8 +194,7 @@ class Selection(NamedTuple):
 
 def _stretched(values: Sequence[float], n: int) -> np.ndarray:
     """Values from the first to the last of n places, interpolated where they are not n."""
-    values = np.asarray(values, dtype=float)
-    return np.interp(np.linspace(0, 1, n), np.linspace(0, 1, len(values)), values)
+    return np.asarray(np.interp(np.linspace(0, 1, n), np.linspace(0, 1, len(values)), np.asarray(values, dtype=float)))
 
 
 def values(n: int) -> np.ndarray:
@@ -402,7 +401,7 @@ def _weights(
 ) -> np.ndarray:
     """Log-weight of the option at each position of each read, shape (reads, n); see the module."""
     n = shown.shape[1]
-    scores = shown - 1
+    scores: np.ndarray = shown - 1
 
     def of(key: np.ndarray, purpose: int) -> np.ndarray:
         """Effects of keys on each of n scores or positions; other ones on each scale."""

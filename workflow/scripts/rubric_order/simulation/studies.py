@@ -6,7 +6,7 @@ drawn.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -85,7 +85,7 @@ def read_items(
         seed: decides the items and all that is random about them.
     """
     rng = randomness.generator(seed, "simulated study", n)
-    group = np.repeat(_new_keys(rng, groups), candidates)
+    group: np.ndarray = np.repeat(_new_keys(rng, groups), candidates)
     item = _new_keys(rng, len(group))
     quality = quality_of(group, item, item)
     human = human_scores(quality, item, raters=raters, rater_noise=rater_noise).mean(axis=1)
@@ -99,7 +99,7 @@ def read_items(
         else:
             shown = np.broadcast_to(chosen := orderings.choose(strategy, n, budget=budget), (len(item), *chosen.shape))
         rows = shown.reshape(-1, n)
-        asked = np.repeat(item, shown.shape[1])
+        asked: np.ndarray = np.repeat(item, shown.shape[1])
         prompt = joined(asked, rows @ 10 ** np.arange(n))
         read = joined(prompt, _repeats(prompt.reshape(shown.shape[:2])).ravel())
         selection = select(
@@ -135,7 +135,7 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
     parts = []
     for strategy, block in reads.items():
         items, count, n = block.shown.shape
-        number = np.arange(items)
+        number: np.ndarray = np.arange(items)
         group = [f"g{place:05d}" for place in number // candidates]
         candidate = [f"c{place:02d}" for place in number % candidates]
         columns = dict.fromkeys(KEYS[:-2], "simulated") | {"profile": DEFAULT_PROFILE, "condition": BASELINE} | keys
@@ -169,7 +169,7 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
     return pd.concat(parts, ignore_index=True)
 
 
-def _batches(judge: Simulation, items: int, seed: int, **study: object) -> Iterator[dict[str, Reads]]:
+def _batches(judge: Simulation, items: int, seed: int, **study: Any) -> Iterator[dict[str, Reads]]:
     for place in range(-(-items // ITEMS_AT_ONCE)):
         yield read_items(judge, groups=min(ITEMS_AT_ONCE, items - place * ITEMS_AT_ONCE), seed=seed + place, **study)
 
@@ -201,9 +201,15 @@ def true_shares(
     return Truth(shares, residual.std(axis=0) / np.sqrt(len(residual)))
 
 
-def true_v(judge: Simulation, n: int, **options: object) -> Truth:
+def true_v(judge: Simulation, n: int, **options: Any) -> Truth:
     """Cramer's V of the true shares. Takes the options of `true_shares`."""
-    defaults = {"strategy": "balanced", "temperature": 1.0, "readout": Readout.HARD, "items": ITEMS_OF_TRUTH, "seed": 1}
+    defaults: dict[str, Any] = {
+        "strategy": "balanced",
+        "temperature": 1.0,
+        "readout": Readout.HARD,
+        "items": ITEMS_OF_TRUTH,
+        "seed": 1,
+    }
     shares, residual = _shares(_position_totals(judge, n, **defaults | options))
     v = uniformity.cramers_v(shares)
     slope = n / (n - 1) * (shares - 1 / n) / v

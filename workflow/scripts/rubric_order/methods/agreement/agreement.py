@@ -3,6 +3,7 @@
 import numpy as np
 
 from rubric_order.base.intervals import Interval
+from rubric_order.base.rows import Row
 from rubric_order.methods.agreement import correlations, variants
 from rubric_order.methods.uncertainty import resampling
 
@@ -13,7 +14,8 @@ def _absolute_error(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nda
 
 def _kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Weighted kappa of scores as whole numbers; halves are rounded up."""
-    return correlations.weighted_kappa(*(np.floor(scores + 0.5 + 1e-9) for scores in (x, y)), weights)
+    first, second = (np.floor(scores + 0.5 + 1e-9) for scores in (x, y))
+    return correlations.weighted_kappa(first, second, weights)
 
 
 STATISTICS: dict[str, correlations.Statistic] = {
@@ -53,7 +55,7 @@ def single(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray, confid
 
 def difference(
     quantity: str, one: np.ndarray, other: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float
-) -> dict:
+) -> Row:
     """Difference of a statistic between scores `one` and `other`, on the same items, leaving out the same clusters.
 
     Returns:
@@ -67,7 +69,7 @@ def difference(
     return dict(zip(columns, (float(values[0]), *map(float, ends)), strict=True))
 
 
-def share(told: np.ndarray, unit: np.ndarray, confidence: float) -> dict:
+def share(told: np.ndarray, unit: np.ndarray, confidence: float) -> Row:
     """A share of items with its interval, which ends at 0 and 1: `estimate`, `ci_low`, `ci_high` and `n_clusters`.
 
     Args:

@@ -37,8 +37,10 @@ def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nd
 
 def weighted_spearman(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Spearman's rho of weighted pairs, see `weighted_pearson`; a value's rank is the mean rank of all its copies."""
-    rows, x, y = weights.reshape(-1, len(x)), _Values(x), _Values(y)
-    parts = [_spearman(x, y, rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)]
+    rows, first, second = weights.reshape(-1, len(x)), _Values(x), _Values(y)
+    parts = [
+        _spearman(first, second, rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)
+    ]
     return np.concatenate(parts).reshape(weights.shape[:-1])
 
 
@@ -118,15 +120,15 @@ def _halvings(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[_Halvi
         group, half = few >> (bit + 1), few >> bit & 1
         order = np.lexsort((half, many, group))
         group, other, half = group[order], many[order], half[order]
-        first = np.ones(len(order), dtype=bool)
+        first: np.ndarray = np.ones(len(order), dtype=bool)
         new_group, new_run, new_cell = first.copy(), first.copy(), first.copy()
         new_group[1:] = group[1:] != group[:-1]
         new_run[1:] = new_group[1:] | (other[1:] != other[:-1])
         new_cell[1:] = new_run[1:] | (half[1:] != half[:-1])
         cells, runs = np.flatnonzero(new_cell), np.flatnonzero(new_run)
-        groups = np.searchsorted(runs, np.flatnonzero(new_group))
+        groups = np.asarray(np.searchsorted(runs, np.flatnonzero(new_group)))
         of_run = np.cumsum(new_group)[runs] - 1
-        yield _Halving(order, cells, np.searchsorted(cells, runs), groups, of_run, half[cells] == 1)
+        yield _Halving(order, cells, np.asarray(np.searchsorted(cells, runs)), groups, of_run, half[cells] == 1)
 
 
 def _kendall(

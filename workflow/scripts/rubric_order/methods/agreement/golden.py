@@ -1,6 +1,7 @@
 """Golden scores: those that a judge's scores are compared with."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,7 @@ def by_item(
     return table.join(scores.pivot(index=["dataset", "item_id"], columns="source", values="score"))
 
 
-def _unit(scores, least, greatest):
+def _unit(scores: Any, least: Any, greatest: Any) -> Any:
     """Scores of a scale as shares of it."""
     return (scores - least) / (greatest - least)
 

@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, KEYS, VALUES
+from rubric_order.base.readouts import Readout
 from rubric_order.methods.position.blocks import Block
 
 COLUMNS = [*KEYS, "item_id", "group_id", "criterion", "human_score", "read_index", *VALUES.values()]
 
 
-def totals(block: Block, readout: str) -> pd.DataFrame:
+def totals(block: Block, readout: Readout) -> pd.DataFrame:
     """The reads of each item taken together, items without a human score left out.
 
     Returns:

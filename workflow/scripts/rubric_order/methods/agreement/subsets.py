@@ -40,13 +40,13 @@ def draw(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
         if math.comb(k, size) <= most:
             of_size.append(_all_of_size(k, size))
             continue
-        distinct = np.empty((0, k), dtype=np.int8)
+        distinct: np.ndarray = np.empty((0, k), dtype=np.int8)
         while len(distinct) < most:  # repeated draws are dropped; every subset stays equally likely
             more = rng.permuted(np.tile(np.arange(k) < size, (most, 1)), axis=1).astype(np.int8)
             pool = np.concatenate([distinct, more])
             distinct = pool[np.sort(np.unique(pool, axis=0, return_index=True)[1])][:most]
         of_size.append(distinct)
-    sizes = np.repeat(np.arange(1, len(of_size) + 1), [len(part) for part in of_size])
+    sizes: np.ndarray = np.repeat(np.arange(1, len(of_size) + 1), [len(part) for part in of_size])
     masks = np.concatenate(of_size).astype(float)
     first, second = np.triu_indices(k)
     pairs = (masks[:, first] * masks[:, second]).T * np.where(first == second, 1.0, 2.0)[:, None]
@@ -79,7 +79,8 @@ def disjoint(k: int, size: int, count: int, seed: int) -> np.ndarray:
 
 def _all_of_size(k: int, size: int) -> np.ndarray:
     """Every subset of one size, shape (C(k, size), k): grown element by element, none twice."""
-    masks, last = np.zeros((1, k), dtype=np.int8), np.array([-1])
+    masks: np.ndarray = np.zeros((1, k), dtype=np.int8)
+    last = np.array([-1])
     for _ in range(size):
         row, added = np.nonzero(np.arange(k) > last[:, None])
         masks = masks[row]
@@ -210,7 +211,7 @@ def _codes(totals: np.ndarray) -> tuple[np.ndarray, int]:
     if (totals == np.rint(totals)).all():
         lowest = totals.min()
         return (totals - lowest).astype(np.int64), int(totals.max() - lowest) + 1
-    ranks = distributions.ranks(totals.round(9), axis=0, ties="dense").astype(np.int64) - 1
+    ranks: np.ndarray = distributions.ranks(totals.round(9), axis=0, ties="dense").astype(np.int64) - 1
     return ranks, int(ranks.max()) + 1
 
 

@@ -5,13 +5,14 @@ the others are compared with it, on the items that are read in all variants.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.conditions import parts
 from rubric_order.base.keys import EVERY, KEYS, VALUES
+from rubric_order.base.rows import Row
 from rubric_order.methods.uncertainty import distributions, resampling
 
 SHARED = [key for key in KEYS if key not in ("condition", "strategy")]
@@ -37,7 +38,7 @@ class Variants(NamedTuple):
             (items, variants).
     """
 
-    keys: dict
+    keys: Row
     names: list[Name]
     items: pd.DataFrame
     total: np.ndarray
@@ -56,7 +57,7 @@ class Variants(NamedTuple):
         """Number of each item's cluster, from 0; clusters of different datasets are different ones."""
         return self.items.groupby(["dataset", f"{cluster}_id"], sort=True).ngroup().to_numpy()
 
-    def about(self, place: int) -> dict:
+    def about(self, place: int) -> Row:
         """Keys and name of one variant, as the first columns of a row of statistics."""
         varied, order = self.names[place]
         return self.keys | {"varied": varied, "order": order, "kind": kind(self.names[place], self.names[0])}
@@ -78,7 +79,7 @@ def variants(scores: pd.DataFrame | Iterable[pd.DataFrame], bases: Mapping[str, 
         scores: one row a read, with `COLUMNS`; or such tables, as one a file.
         bases: condition and strategy of each study's base, by study.
     """
-    laid: dict[tuple, list[Variants]] = {}
+    laid: dict[tuple[Any, ...], list[Variants]] = {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby(SHARED, sort=True):
             keys = dict(zip(SHARED, key, strict=True))
@@ -97,7 +98,7 @@ def variants(scores: pd.DataFrame | Iterable[pd.DataFrame], bases: Mapping[str, 
         yield from _together(datasets)
 
 
-def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: dict) -> Variants | None:
+def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Variants | None:
     """One dataset's variants; None where no item is read in all of them."""
     number = {name: place for place, name in enumerate(names)}
     variant = np.array([number[name] for name in zip(block["condition"], block["strategy"], strict=True)])
@@ -117,12 +118,12 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: dict) -> Va
     first = np.full(shape, np.nan)
     begins = block["read_index"].to_numpy() == 0
     first[item[begins], variant[begins]] = value[begins]
-    places = np.zeros(len(ids), dtype=int)
+    places: np.ndarray = np.zeros(len(ids), dtype=int)
     places[item] = np.arange(len(item))
     items = block[["item_id", "group_id", "human_score"]].iloc[places].assign(dataset=keys["dataset"])
     of_base = variant == 0
     repeats = _repeats(item[of_base], block["ordering"].to_numpy()[of_base], value[of_base], shape[0], keys["n"])
-    forced = np.zeros(shape, dtype=bool)
+    forced: np.ndarray = np.zeros(shape, dtype=bool)
     if "pattern" in block:
         forced[item[begins], variant[begins]] = (block["pattern"] == CONSTRAINED).fillna(False).to_numpy(bool)[begins]
     tables = (by_cell(np.where(scored, value, 0)), by_cell(scored.astype(float)), reads, first, repeats, forced)
@@ -131,7 +132,7 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: dict) -> Va
 
 def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items: int, n: int) -> np.ndarray:
     """Pairs of reads of one ordering of each item, see `Variants.repeats`."""
-    digits = np.stack(ordering).astype(np.int64) @ 10 ** np.arange(n)
+    digits: np.ndarray = np.stack(list(ordering)).astype(np.int64) @ 10 ** np.arange(n)
     scored = ~np.isnan(value)
     item, digits, value = item[scored], digits[scored], value[scored]
     prompt = pd.Series(list(zip(item.tolist(), digits.tolist(), strict=True))).factorize()[0]
@@ -155,7 +156,7 @@ def _together(each: list[Variants]) -> Iterator[Variants]:
         yield Variants(first.keys | {"dataset": EVERY}, first.names, items, *tables)
 
 
-def ratio(top: np.ndarray, bottom: np.ndarray, unit: np.ndarray, confidence: float) -> dict:
+def ratio(top: np.ndarray, bottom: np.ndarray, unit: np.ndarray, confidence: float) -> Row:
     """A ratio of sums over items with its interval, clusters being the sample.
 
     Args:

@@ -1,17 +1,18 @@
 """Agreement of judges that make choices about the same prompts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods.comparisons import comparison_reads, series
 from rubric_order.methods.uncertainty import resampling
 
-NEEDED = ("unit_id", "group_id", "benchmark", "task", "candidate", "candidates", "ordering", "repeat")
+NEEDED: tuple[str, ...] = ("unit_id", "group_id", "benchmark", "task", "candidate", "candidates", "ordering", "repeat")
 NEEDED += ("score", "position", "pattern")
 SHARED = [key for key in KEYS if key != "judge"]
 
@@ -28,7 +29,7 @@ class Panel(NamedTuple):
         read: whether each judge has read each prompt, of the same shape.
     """
 
-    about: dict
+    about: Row
     judges: list[str]
     reads: pd.DataFrame
     winners: np.ndarray
@@ -53,7 +54,7 @@ def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -
         forms: see `position_consistency.estimate`.
     """
     keys = [*SHARED, "benchmark"]
-    settings: dict[tuple, dict[str, pd.DataFrame]] = {}
+    settings: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
     for table in tables:
         for key, block in table.groupby([*keys, "judge"], sort=True):
             details = dict(zip(keys, key[:-1], strict=True))

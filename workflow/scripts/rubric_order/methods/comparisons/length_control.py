@@ -78,6 +78,13 @@ class Design(NamedTuple):
     side: np.ndarray | None
     notes: tuple[str, ...]
 
+    @property
+    def sides(self) -> np.ndarray:
+        """`side` of a design whose questions get difficulties."""
+        if self.side is None:
+            raise ValueError("the design has no difficulties")
+        return self.side
+
 
 def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) -> Design:
     """The columns: further ones, strengths, length and place.
@@ -89,7 +96,9 @@ def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) 
     Strengths are there where each candidate has `LEAST_PAIRS` reads; difficulties where one candidate, the baseline, is
     in all pairs and each question has `LEAST_CANDIDATES` others.
     """
-    kept, notes, parts = np.ones(len(pairs.verdict), dtype=bool), [], [] if further is None else [further]
+    kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
+    notes: list[str] = []
+    parts: list[np.ndarray] = [] if further is None else [further]
     last = [length[:, None], pairs.place[:, None]]
     if not _are_comparable(pairs):
         return Design(np.column_stack(parts + last), kept, None, ("no strengths",))
@@ -116,7 +125,7 @@ def _are_comparable(pairs: Pairs) -> bool:
 
 def told(pairs: Pairs) -> np.ndarray:
     """True for reads of candidates that neither win nor lose all of theirs; repeated for what is left."""
-    kept = np.ones(len(pairs.verdict), dtype=bool)
+    kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     while True:
         both = np.concatenate([pairs.first[kept], pairs.second[kept]])
         won = np.concatenate([pairs.verdict[kept], 1 - pairs.verdict[kept]])
@@ -159,7 +168,7 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
     Args:
         pairs: the reads of the design; their questions are the clusters.
     """
-    x, side, verdict, question = design.x, design.side, pairs.verdict, pairs.question
+    x, side, verdict, question = design.x, design.sides, pairs.verdict, pairs.question
     start = np.append(penalised(x, verdict, np.full(x.shape[1], 1e-6)), 0.5)
 
     def loss(b: np.ndarray) -> tuple[float, np.ndarray]:
@@ -212,8 +221,11 @@ def _likelihood(
     n: int,
     *,
     second: bool = False,
-) -> tuple[float, np.ndarray, np.ndarray | None]:
-    """Log-likelihood, its derivative in each question, shape (n, k + 1), and minus the second, (n, k + 1, k + 1)."""
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Log-likelihood, its derivative in each question, shape (n, k + 1), and minus the second, (n, k + 1, k + 1).
+
+    The last is empty unless it is asked for.
+    """
     eta = (x @ b[:-1])[:, None] + b[-1] * side[:, None] * NODES
     of_reads = verdict[:, None] * eta - np.logaddexp(0, eta)
     sums = np.stack([np.bincount(question, column, n) for column in of_reads.T], axis=1) + LOG_WEIGHTS
@@ -225,7 +237,7 @@ def _likelihood(
     terms = np.column_stack([x * (share * rest).sum(axis=1)[:, None], (share * rest * spread).sum(axis=1)])
     score = _by_question(terms, question, n)
     if not second:
-        return float(total.sum()), score, None
+        return float(total.sum()), score, np.empty((0, score.shape[1], score.shape[1]))
     # Louis (1982): minus the second derivative is the mean information of the reads less the variance of their score.
     of_nodes = np.stack(
         [
@@ -255,7 +267,7 @@ def two_steps(design: Design, pairs: Pairs, n_clusters: int) -> float:
     equally sensitive to them; then the regression with each candidate's own sensitivity to what was found.
     """
     x, question = design.x, pairs.question
-    columns = np.column_stack([np.eye(n_clusters)[question] * design.side[:, None], x])
+    columns = np.column_stack([np.eye(n_clusters)[question] * design.sides[:, None], x])
     penalty = np.concatenate([np.ones(n_clusters), np.full(x.shape[1], 1e-6)])
     gamma = penalised(columns, pairs.verdict, penalty)[:n_clusters]
     terms = x[:, :-2] * gamma[question][:, None]

@@ -6,6 +6,7 @@ from a half, whatever the judge.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from scipy import special
 from rubric_order.base.keys import KEYS
 from rubric_order.methods.comparisons import comparison_reads, series
 
-NEEDED = ("unit_id", "group_id", "benchmark", "task", "candidate", "candidates", "human_scores")
+NEEDED: tuple[str, ...] = ("unit_id", "group_id", "benchmark", "task", "candidate", "candidates", "human_scores")
 NEEDED += ("ordering", "repeat", "score", "position", "pattern")
 CELL = ["judge", "candidate", "task"]
 SHARED = [key for key in KEYS if key != "judge"]
@@ -24,7 +25,7 @@ LEAST_CELLS = 20  # of a judge, for what depends on ``crossed`` gaps, see `few_c
 
 def settings(
     tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]], *, lists: bool = False
-) -> Iterator[tuple[dict, pd.DataFrame]]:
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """The comparisons with a baseline of all judges of each setting, with their gaps.
 
     Args:
@@ -42,7 +43,7 @@ def settings(
         not known. `rate_own`, `rate_crossed` and `rate_others` are these win rates.
     """
     keys = [*SHARED, "benchmark"]
-    parts: dict[tuple, list[pd.DataFrame]] = {}
+    parts: dict[tuple[Any, ...], list[pd.DataFrame]] = {}
     for table in tables:
         kept = table["candidate"].notna() | (lists & (table["n"] > 2))
         for key, block in table[kept].groupby([*keys, "judge"], sort=True):
@@ -126,7 +127,7 @@ def bins(gap: np.ndarray, count: int) -> np.ndarray:
     """
     distinct, which, size = np.unique(np.round(gap, 9), return_inverse=True, return_counts=True)
     ends = np.cumsum(size)[:-1] / len(gap)
-    cut = np.zeros(len(distinct), dtype=int)
+    cut: np.ndarray = np.zeros(len(distinct), dtype=int)
     for wanted in np.arange(1, count) / count if len(ends) else []:
         nearest = int(np.abs(ends - wanted).argmin())
         if abs(ends[nearest] - wanted) <= 1 / (2 * count):

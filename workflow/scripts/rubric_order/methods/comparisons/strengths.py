@@ -207,11 +207,11 @@ def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
             break
     if np.ptp(b) > conditional_logit.FURTHEST:
         return cluster_robust.nothing((n_clusters, k), cluster_robust.SEPARATED)
-    sums = (
+    score, information = (
         cluster_robust.sums_by(choices.cluster, np.arange(len(x)), None, n_clusters, part)
         for part in _of_thresholds(b, x, outcome)
     )
-    return cluster_robust.Sums(b, *sums).fit()
+    return cluster_robust.Sums(b, score, information).fit()
 
 
 def _of_thresholds(b: np.ndarray, x: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

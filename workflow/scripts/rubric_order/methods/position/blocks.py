@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY_POSITION, KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods.position.designs import Design
 
 ITEM_COLUMNS = ["item_id", "group_id", "candidate", "criterion", "human_score"]
@@ -26,14 +29,14 @@ class Block:
         column: number of each read among those of its item, from 0, shape (n_reads,).
     """
 
-    key: tuple
+    key: tuple[Any, ...]
     table: pd.DataFrame
     items: pd.DataFrame
     item: np.ndarray
     column: np.ndarray
 
     @property
-    def keys(self) -> dict:
+    def keys(self) -> Row:
         """The keys by name, as the first columns of a row of statistics."""
         return dict(zip(KEYS, self.key, strict=True))
 
@@ -58,7 +61,7 @@ class Block:
         items = self.items if chosen is None else self.items[chosen]
         return pd.factorize(items[f"{cluster}_id"], sort=True)[0]
 
-    def readouts(self) -> Iterator[tuple[str, np.ndarray]]:
+    def readouts(self) -> Iterator[tuple[Readout, np.ndarray]]:
         """Scores by each readout that the judge has, items by reads."""
         for readout, column in VALUES.items():
             if column in self.table and self.table[column].notna().any():

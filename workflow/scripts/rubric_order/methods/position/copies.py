@@ -23,7 +23,7 @@ class Copies(NamedTuple):
         names: some of them, as ``a = b``.
     """
 
-    count: int
+    count: int  # type: ignore[assignment]  # in the place of tuple.count
     names: tuple[str, ...]
 
 

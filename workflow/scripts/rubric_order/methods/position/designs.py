@@ -67,7 +67,7 @@ class Design:
         Shape (n_items, n, n); 0 for items without reads.
         """
         n = self.n
-        place = permutations.positions_of(self.orderings) - 1
+        place: np.ndarray = permutations.positions_of(self.orderings) - 1
         at = (self.item[:, None] * n + np.arange(n)) * n + place[self.ordering]
         counts = np.bincount(at.ravel(), minlength=self.n_items * n * n).reshape(self.n_items, n, n)
         return counts / np.maximum(self.several, 1)[:, None, None]

@@ -30,6 +30,8 @@ LEVEL = 0.03  # of all tests of a card together: some reject at up to 1.6 times 
 LEAST_KNOWN = 0.5  # share of the reads whose probabilities must be known for these to decide
 NEAR = 1.25  # factor by which the exponent of `sampling.exponent` may miss 1
 
+Test = tuple[Readout, str]  # a readout, and one of `TESTS`
+
 
 class Deciding(NamedTuple):
     """The readout that decides what is in log-odds, and what is in points."""
@@ -62,7 +64,7 @@ def deciding(*, hard: bool, known: float, drawn: bool) -> Deciding:
     return Deciding(log_odds, log_odds if drawn or not hard else Readout.HARD)
 
 
-def adjusted(p: Mapping[tuple[str, str], float], n: int, by: Deciding) -> dict[tuple[str, str], float]:
+def adjusted(p: Mapping[Test, float], n: int, by: Deciding) -> dict[Test, float]:
     """p-values of the tests that decide, after Holm's adjustment for their number.
 
     Args:
@@ -73,7 +75,7 @@ def adjusted(p: Mapping[tuple[str, str], float], n: int, by: Deciding) -> dict[t
     return dict(zip(used, map(float, multiplicity.holm(np.array([p[key] for key in used]))), strict=True))
 
 
-def family(n: int, by: Deciding, p: Mapping[tuple[str, str], float] | None = None) -> list[tuple[str, str]]:
+def family(n: int, by: Deciding, p: Mapping[Test, float] | None = None) -> list[Test]:
     """The readouts and tests that decide.
 
     Args:
@@ -90,6 +92,6 @@ def family(n: int, by: Deciding, p: Mapping[tuple[str, str], float] | None = Non
     return [next((key for key in kind if not math.isnan(p.get(key, math.nan))), kind[0]) for kind in kinds]
 
 
-def findings(tests: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], float]:
+def findings(tests: Mapping[Test, float]) -> dict[Test, float]:
     """The adjusted p-values that are findings."""
     return {key: p for key, p in tests.items() if p <= LEVEL}

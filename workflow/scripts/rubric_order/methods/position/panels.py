@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY_POSITION, KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods.uncertainty.resampling import sum_units
 
 COLUMNS = [*KEYS, "unit_id", "group_id", "criterion", "human_score", "read_index", "criterion_position", "predecessor"]
@@ -43,7 +45,7 @@ class Panel(NamedTuple):
         return int(self.groups.max()) + 1
 
 
-def panel(reads: pd.DataFrame, readout: str) -> Panel:
+def panel(reads: pd.DataFrame, readout: Readout) -> Panel:
     """Lay out reads, one row a read and criterion.
 
     Args:
@@ -58,13 +60,13 @@ def panel(reads: pd.DataFrame, readout: str) -> Panel:
     place = (text, read, criterion)
     values = np.full(shape, np.nan)
     values[place] = reads[VALUES[readout]].astype(float).to_numpy()
-    positions = np.zeros(shape, dtype=int)
+    positions: np.ndarray = np.zeros(shape, dtype=int)
     positions[place] = reads["criterion_position"].to_numpy()
-    before = np.zeros(shape, dtype=int)
+    before: np.ndarray = np.zeros(shape, dtype=int)
     before[place] = reads["predecessor"].map(number).fillna(-1).to_numpy(dtype=int) + 1
     human = np.full((len(ids), len(criteria)), np.nan)
     human[text, criterion] = reads["human_score"].to_numpy()
-    group_of = np.empty(len(ids), dtype=object)
+    group_of: np.ndarray = np.empty(len(ids), dtype=object)
     group_of[text] = reads["group_id"].to_numpy()
     groups = pd.factorize(group_of, sort=True)[0]
     return Panel(criteria, np.asarray(ids), groups, group_of, values, positions, before, human)
@@ -72,7 +74,7 @@ def panel(reads: pd.DataFrame, readout: str) -> Panel:
 
 def blocks(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, crossed: bool = True
-) -> Iterator[tuple[dict, str, Panel, pd.DataFrame]]:
+) -> Iterator[tuple[Row, Readout, Panel, pd.DataFrame]]:
     """Every group of reads with its keys, by each readout that it has: as a panel, and as it is.
 
     Args:
@@ -109,7 +111,7 @@ class Cells(NamedTuple):
     """
 
     total: np.ndarray
-    count: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # in the place of tuple.count
 
     @property
     def means(self) -> np.ndarray:
@@ -140,7 +142,7 @@ class Equations(NamedTuple):
 
     left: np.ndarray
     right: np.ndarray
-    count: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # in the place of tuple.count
 
 
 def equations(of: Cells) -> Equations:

@@ -315,7 +315,7 @@ def _quiet(errors: Errors, places: np.ndarray, orderings: np.ndarray) -> np.ndar
     tests = {test for _, test in order_tests.family(errors.n, errors.by)}
     n_tests = len(order_tests.family(errors.n, errors.by))
     level = order_tests.LEVEL / n_tests
-    quiet = np.ones(len(places), dtype=bool)
+    quiet: np.ndarray = np.ones(len(places), dtype=bool)
     if tests & {order_tests.PREFERENCE, order_tests.SELECTION}:
         quiet &= _all(places) > level
     if order_tests.POINTS in tests:

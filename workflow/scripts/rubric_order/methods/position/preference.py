@@ -126,14 +126,15 @@ class Sums(NamedTuple):
         )
 
 
-def compared(block: Block, readout: str) -> Hard | Soft:
+def compared(block: Block, readout: Readout) -> Hard | Soft:
     """The reads of a block, laid out for comparison; its items are the clusters.
 
     Args:
         readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
     """
     shape = len(block.items), int(block.column.max(initial=-1)) + 1, block.n
-    places, items = np.zeros(shape, dtype=np.int8), np.arange(shape[0])
+    places: np.ndarray = np.zeros(shape, dtype=np.int8)
+    items = np.arange(shape[0])
     places[block.item, block.column] = permutations.positions_of(block.shown) - 1
     column = block.table[READOUTS[readout]]
     usable = np.flatnonzero(column.notna())
@@ -167,8 +168,8 @@ def of_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
     first, second = np.triu_indices(scores.shape[1], 1)
     step = max(1, PAIRS_AT_ONCE // max(len(first), 1))
     chunks = [
-        _cells(*(part[start : start + step] for part in (scores, places, unit)), first, second)
-        for start in range(0, len(scores), step)
+        _cells(scores[rows], places[rows], unit[rows], first, second)
+        for rows in (slice(start, start + step) for start in range(0, len(scores), step))
     ]
     keys, counts = (np.concatenate(part) for part in zip(*chunks, strict=True))
     codes, row = np.unique(keys % n**6, return_inverse=True)
@@ -226,13 +227,13 @@ def together(parts: Sequence[Hard | Soft]) -> Hard | Soft:
     first = np.cumsum([0, *counts])
     moved = [part.by_cluster(np.arange(count) + at) for part, count, at in zip(parts, counts, first, strict=False)]
     if isinstance(parts[0], Soft):
-        return parts[0]._replace(
-            parts=[chunk for part in moved for chunk in part.parts], n_clusters=int(first[-1]), **sizes
-        )
-    rows, row = np.unique(np.concatenate([part.data.rows for part in moved]), axis=0, return_inverse=True)
-    at = np.cumsum([0, *(len(part.data.rows) for part in moved)])
-    row = np.concatenate([row.ravel()[part.data.row + start] for part, start in zip(moved, at, strict=False)])
-    cluster, weight = (np.concatenate([getattr(part.data, name) for part in moved]) for name in ("cluster", "weight"))
+        chunks = [chunk for part in moved if isinstance(part, Soft) for chunk in part.parts]
+        return parts[0]._replace(parts=chunks, n_clusters=int(first[-1]), **sizes)
+    data = [part.data for part in moved if isinstance(part, Hard)]
+    rows, row = np.unique(np.concatenate([part.rows for part in data]), axis=0, return_inverse=True)
+    at = np.cumsum([0, *(len(part.rows) for part in data)])
+    row = np.concatenate([row.ravel()[part.row + start] for part, start in zip(data, at, strict=False)])
+    cluster, weight = (np.concatenate([getattr(part, name) for part in data]) for name in ("cluster", "weight"))
     return parts[0]._replace(data=conditional_logit.Comparisons(rows, cluster, row, weight, int(first[-1])), **sizes)
 
 
@@ -373,7 +374,6 @@ def _further_of_logs(of: Soft, coefficients: np.ndarray) -> np.ndarray | None:
         cells += np.bincount((unit[:, None, None] * n * n + cell).ravel(), rest.ravel(), len(cells))
         cross += np.stack([np.bincount(cell.ravel(), x[..., q].ravel(), n * n) for q in range(n)], axis=1)
         information += np.einsum("irsp,irsq->pq", x, x, optimize=True)
-    cells = cells.reshape(of.n_clusters, n, n)
-    explained = cells.sum(axis=1) @ np.linalg.pinv(information, hermitian=True) @ cross.T
+    explained = cells.reshape(of.n_clusters, n, n).sum(axis=1) @ np.linalg.pinv(information, hermitian=True) @ cross.T
     beyond = cells.reshape(of.n_clusters, n * n) - explained
     return None if (beyond**2).sum() <= cluster_robust.ROUNDING * (cells**2).sum() else beyond

@@ -76,7 +76,8 @@ def of_scores(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
     """
     first, second = np.triu_indices(scores.shape[1], 1)
     step = max(1, CELLS_AT_ONCE // max(len(first) * len(of.names), 1))
-    rows, items = [np.empty((0, len(of.names)))], [np.empty(0, dtype=int)]
+    rows = [np.empty((0, len(of.names)))]
+    items: list[np.ndarray] = [np.empty(0, dtype=int)]
     for start in range(0, len(scores), step):
         part, x = scores[start : start + step], of.values[start : start + step]
         item, pair = np.nonzero((part[:, first] != part[:, second]) & (part[:, first] >= 0) & (part[:, second] >= 0))

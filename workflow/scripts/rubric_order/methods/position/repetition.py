@@ -51,7 +51,7 @@ def repeats_of(block: Block) -> int | None:
 
 
 def variances(
-    block: Block, readout: str, values: np.ndarray, temperature: float | None = None
+    block: Block, readout: Readout, values: np.ndarray, temperature: float | None = None
 ) -> tuple[np.ndarray, str] | None:
     """The variance that repetition has in each read, and what it is known from.
 
@@ -81,7 +81,7 @@ def variances(
 
 
 def _from_probabilities(
-    block: Block, readout: str, known: np.ndarray, shape: tuple[int, int], temperature: float
+    block: Block, readout: Readout, known: np.ndarray, shape: tuple[int, int], temperature: float
 ) -> np.ndarray:
     variance = np.full(shape, np.nan)
     if readout == Readout.SOFT:

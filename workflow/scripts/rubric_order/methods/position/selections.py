@@ -12,7 +12,7 @@ from rubric_order.methods.position.blocks import Block
 READOUTS = {Readout.HARD: "position", Readout.SOFT: "position_probabilities"}
 
 
-def counts(block: Block, readout: str) -> np.ndarray:
+def counts(block: Block, readout: Readout) -> np.ndarray:
     """Number of selections of each position in each item, or its summed probability. Shape (n_items, n).
 
     Items without a usable read are rows of zeros.
@@ -29,7 +29,7 @@ def counts(block: Block, readout: str) -> np.ndarray:
     return np.column_stack([np.bincount(block.item[usable], values, shape[0]) for values in probabilities.T])
 
 
-def evened(block: Block, readout: str) -> np.ndarray:
+def evened(block: Block, readout: Readout) -> np.ndarray:
     """Selections of each position in each item as if it had been read once in every ordering. Shape (n_items, n).
 
     A judge to which positions mean nothing selects a position as often as its scores stood there. So each ordering
@@ -62,7 +62,7 @@ def evened(block: Block, readout: str) -> np.ndarray:
     return np.where(count[:, None] > 1, count[:, None] / n + scale[:, None] * (selected - expected), 0)
 
 
-def by_score(block: Block, readout: str) -> np.ndarray:
+def by_score(block: Block, readout: Readout) -> np.ndarray:
     """Number of selections of each score at each position, item by item, or its summed probability there.
 
     Args:
@@ -106,7 +106,7 @@ class Variety(NamedTuple):
         return self.discordant / self.pairs if self.pairs else np.nan
 
 
-def variety(block: Block, readout: str) -> Variety:
+def variety(block: Block, readout: Readout) -> Variety:
     """Variety of the scores that a judge gives, in all and to one item; see `by_score` for the readouts."""
     totals = by_score(block, readout)[0].sum(axis=-1)
     reads = totals.sum(axis=1)  # a read's probabilities sum to 1
@@ -120,7 +120,7 @@ def variety(block: Block, readout: str) -> Variety:
     return Variety(float(totals.sum(axis=0).max() / totals.sum()), float(max(pairs - alike, 0)), round(pairs))
 
 
-def readouts(block: Block) -> Iterator[str]:
+def readouts(block: Block) -> Iterator[Readout]:
     """The readouts that a block has positions by."""
     for readout, column in READOUTS.items():
         if column in block.table and block.table[column].notna().any():

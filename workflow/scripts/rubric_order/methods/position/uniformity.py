@@ -60,12 +60,12 @@ def position_test(positions: Sequence[int], n: int) -> PositionTest:
 
     Source: Xu et al. (2026), Section 4.4.
     """
-    positions = np.asarray(positions)
-    if positions.size == 0:
+    selected = np.asarray(positions)
+    if selected.size == 0:
         raise ValueError("no selected positions")
-    if n < 2 or not np.isin(positions, np.arange(1, n + 1)).all():
+    if n < 2 or not np.isin(selected, np.arange(1, n + 1)).all():
         raise ValueError(f"positions must be whole numbers from 1 to {n}")
-    return count_test(np.bincount(positions.astype(int), minlength=n + 1)[1:])
+    return count_test(np.bincount(selected.astype(int), minlength=n + 1)[1:])
 
 
 def count_test(counts: np.ndarray) -> PositionTest:

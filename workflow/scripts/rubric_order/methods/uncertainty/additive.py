@@ -27,7 +27,7 @@ class Cells(NamedTuple):
     """
 
     total: np.ndarray
-    count: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # in the place of tuple.count
 
 
 class Shifts(NamedTuple):

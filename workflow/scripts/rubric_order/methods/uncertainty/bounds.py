@@ -35,7 +35,8 @@ def v_bounds(counts: np.ndarray, n_failed: int) -> tuple[float, float]:
         remaining -= min(step, remaining)
     heaped = np.sort(np.asarray(counts, dtype=float))
     heaped[-1] += n_failed
-    return tuple(float(np.sqrt(max(n * (c**2).sum() / c.sum() ** 2 - 1, 0) / (n - 1))) for c in (filled, heaped))
+    first, second = (float(np.sqrt(max(n * (c**2).sum() / c.sum() ** 2 - 1, 0) / (n - 1))) for c in (filled, heaped))
+    return first, second
 
 
 def correlation_bounds(low: np.ndarray, high: np.ndarray, human: np.ndarray) -> tuple[float, float]:

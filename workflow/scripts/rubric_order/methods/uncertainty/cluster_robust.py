@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from rubric_order.base.rows import Row
 from rubric_order.methods.uncertainty import distributions
 
 COMMON = 0.1  # what reads of a cluster have in common adds this share to the variance of an average one, see `Weights`
@@ -154,7 +155,7 @@ class Fit(NamedTuple):
         most = counted(self.influence @ contrasts.T) - 1.0
         return most if self.weights is None else min(most, self.weights.df(contrasts))
 
-    def interval(self, weights: np.ndarray, confidence: float) -> dict:
+    def interval(self, weights: np.ndarray, confidence: float) -> Row:
         """`estimate`, `se`, `df`, `ci_low`, `ci_high` and `p` of a contrast, see the function of this name.
 
         By Student's t over clusters. Where the least error is known and clusters do not vary more than it explains (a
@@ -332,7 +333,7 @@ def counted(influence: np.ndarray) -> int:
     return int((influence.reshape(len(influence), -1) != 0).any(axis=1).sum())
 
 
-def interval(estimate: float, influence: np.ndarray, confidence: float, *, df: float | None = None) -> dict:
+def interval(estimate: float, influence: np.ndarray, confidence: float, *, df: float | None = None) -> Row:
     """`estimate`, its standard error `se`, `df`, `ci_low`, `ci_high`, and `p` of no effect, by Student's t.
 
     Args:

@@ -81,7 +81,8 @@ def fit(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Fit:
 
 def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
     """A fit's sums over each cluster, which can be put together, see `fit` and `cluster_robust.Sums`."""
-    x, totals = data.rows.astype(float), data.totals
+    x: np.ndarray = data.rows.astype(float)
+    totals = data.totals
     values, vectors = np.linalg.eigh((x * totals[:, None]).T @ x)
     basis = vectors[:, values > cluster_robust.ROUNDING * max(values.max(initial=0.0), 1e-300)]
     if not basis.shape[1]:
@@ -90,7 +91,9 @@ def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
     coefficients = _maximum(inner, totals, np.zeros(basis.shape[1]), penalty=0.0)
     separated = coefficients is None
     if penalised:
-        coefficients = _maximum(inner, totals, np.zeros(basis.shape[1]) if separated else coefficients, penalty=0.5)
+        coefficients = _maximum(
+            inner, totals, np.zeros(basis.shape[1]) if coefficients is None else coefficients, penalty=0.5
+        )
     if coefficients is None:
         return cluster_robust.without((data.n_clusters, x.shape[1]), cluster_robust.SEPARATED)
     lost = special.expit(-(inner @ coefficients))
@@ -188,7 +191,7 @@ def scores_of_terms(data: Comparisons, coefficients: np.ndarray, terms: np.ndarr
     Source: Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott (1981) in place
     of an inverse.
     """
-    x = data.rows.astype(float)
+    x: np.ndarray = data.rows.astype(float)
     lost = special.expit(-(x @ coefficients))
     weight = data.totals * lost * (1 - lost)
     rest = terms - x @ (np.linalg.pinv((x * weight[:, None]).T @ x, hermitian=True) @ (x * weight[:, None]).T @ terms)

@@ -9,13 +9,15 @@ about one judge or a mean over judges, or whether datasets, or criteria, are tak
 rejections. Tables mark what is significant by Holm; intervals are those of one estimate and are not adjusted.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, MACRO, MEAN
 
 # Columns that say what a test asks, of those that a table has.
-ASKED = ("study", "condition", "strategy", "baseline", "other", "readout", "cluster", "model", "basis")
+ASKED: tuple[str, ...] = ("study", "condition", "strategy", "baseline", "other", "readout", "cluster", "model", "basis")
 ASKED += ("comparison", "compared", "quantity", "advice", "term")
 # Columns of which some values stand for several of the others together.
 TOGETHER = {"dataset": (EVERY, MEAN), "criterion": (EVERY, MACRO)}
@@ -46,7 +48,7 @@ def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
     return _stepwise(p, lambda sorted_p, m: np.minimum.accumulate((sorted_p * m / np.arange(1, m + 1))[::-1])[::-1])
 
 
-def _stepwise(p: np.ndarray, adjust) -> np.ndarray:
+def _stepwise(p: np.ndarray, adjust: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
     p = np.asarray(p, dtype=float)
     result = np.full(p.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(p))

@@ -173,7 +173,7 @@ def left_out_weights(unit: np.ndarray) -> np.ndarray:
     Returns:
         Shape (1 + n_parts, m), 0 or 1.
     """
-    part = unit % MAX_LEFT_OUT
+    part: np.ndarray = unit % MAX_LEFT_OUT
     return np.concatenate([np.ones((1, len(unit))), part != np.arange(part.max() + 1)[:, None]])
 
 
@@ -208,8 +208,8 @@ def jackknife_t(
         width = distributions.t_quantile((1 + confidence) / 2, df) * error
         told = (error > LEAST_ERROR) & (parts > 2)
         p = np.where(told, 2 * distributions.t_tail(np.where(told, np.abs(values[0]) / error, 0), df), np.nan)
-    ends = [end if back is None else back(end) for end in (values[0] - width, values[0] + width)]
-    return Jackknife(estimate, *ends, error, p)
+    low, high = (end if back is None else back(end) for end in (values[0] - width, values[0] + width))
+    return Jackknife(estimate, low, high, error, p)
 
 
 def left_out_interval(values: np.ndarray, confidence: float, *, sizes: np.ndarray | None = None) -> np.ndarray:
@@ -255,9 +255,8 @@ def interval_of_mean(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -
     Source: Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach.
     """
     mean, n = estimates.mean(), len(estimates)
-    return tuple(
-        float(mean + side * np.sqrt(((end - estimates) ** 2).sum()) / n) for side, end in ((-1, low), (1, high))
-    )
+    below, above = (np.sqrt(((end - estimates) ** 2).sum()) / n for end in (low, high))
+    return float(mean - below), float(mean + above)
 
 
 def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
@@ -281,7 +280,8 @@ def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
 
     Strategies read the same items, so that their resamples are paired. Shape (resamples, n_units); read only.
     """
-    drawn = bootstrap_weights(n_units, resamples, rng=randomness.generator(seed, name, n_units)).astype(float)
+    rng = randomness.generator(seed, name, n_units)
+    drawn: np.ndarray = bootstrap_weights(n_units, resamples, rng=rng).astype(float)
     drawn.flags.writeable = False
     return drawn
 

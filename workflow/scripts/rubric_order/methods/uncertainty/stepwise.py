@@ -1,7 +1,7 @@
 """Linear models of factors, and the stepwise search for the one with the least AIC, as R's `step` does it."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,12 +42,12 @@ def aic(rss: float, rank: int, n: int) -> float:
     return n * float(np.log(rss / n)) + 2 * rank
 
 
-def columns(values: Sequence) -> np.ndarray:
+def columns(values: Sequence[Any]) -> np.ndarray:
     """A term's columns: numbers as they are; of a factor one column a level."""
-    values = np.asarray(values)
-    if values.dtype.kind in "fiub":
-        return values.astype(float)[:, None]
-    _, code = np.unique(values.astype(str), return_inverse=True)
+    array = np.asarray(values)
+    if array.dtype.kind in "fiub":
+        return array.astype(float)[:, None]
+    _, code = np.unique(array.astype(str), return_inverse=True)
     return np.eye(int(code.max(initial=-1)) + 1)[code]
 
 

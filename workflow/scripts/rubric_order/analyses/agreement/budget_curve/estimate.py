@@ -2,11 +2,13 @@
 
 import logging
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import subsets
 from rubric_order.methods.position import blocks
@@ -48,17 +50,15 @@ def estimate(
 
     Source: Xu et al. (2026), Section 5.3, Figure 9; the intervals are ours.
     """
-    options = {"confidence": confidence, "seed": seed}
-    parts = [part for block in blocks.blocks(scores) for part in _of_block(block, subsets_per_size, **options)]
+    of_block = partial(_of_block, subsets_per_size=subsets_per_size, confidence=confidence, seed=seed)
+    parts = [part for block in blocks.blocks(scores) for part in of_block(block)]
     columns = [*KEYS, "readout", "cluster", "statistic", "quantity", "k", "estimate", "range_low", "range_high"]
     columns += ["ci_low", "ci_high", "n_subsets", "n_undefined", "n_items", "n_rated", "n_clusters", "method"]
     table = tidy.from_parts(parts, columns).sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
     return table.assign(confidence=confidence, seed=seed)
 
 
-def _of_block(
-    block: blocks.Block, subsets_per_size: int, *, confidence: float, seed: int
-) -> Iterator[tuple[dict, dict]]:
+def _of_block(block: blocks.Block, subsets_per_size: int, *, confidence: float, seed: int) -> Iterator[tuple[Row, Row]]:
     """The curves of one block, see `tidy.from_parts`."""
     if (reads := int(block.column.max()) + 1) > MOST_READS:
         name = " ".join(map(str, block.key))
@@ -111,8 +111,8 @@ def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> 
 
 
 def _rows(
-    about: dict, found: np.ndarray, sizes: np.ndarray, ends: list[tuple[np.ndarray, np.ndarray]]
-) -> Iterator[tuple[dict, dict]]:
+    about: Row, found: np.ndarray, sizes: np.ndarray, ends: list[tuple[np.ndarray, np.ndarray]]
+) -> Iterator[tuple[Row, Row]]:
     """The mean of each budget, with the range of its subsets, and what it has above one read; see `tidy.from_parts`."""
     budgets = np.arange(1, sizes[-1] + 1)
     mean = subsets.mean_over_subsets(found, sizes)

@@ -1,5 +1,7 @@
 """Growth of agreement with human scores with the number of reads that are averaged."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -68,7 +70,8 @@ def draw(
 
 def _cells(curves: pd.DataFrame, columns: int) -> dict[tuple[int, int], tuple[str, str]]:
     """Judge and dataset at each row and column; each dataset starts a row."""
-    cells, rows = {}, 0
+    cells: dict[tuple[int, int], tuple[str, str]] = {}
+    rows = 0
     for dataset in curves["dataset"].unique():
         of_dataset = set(curves.loc[curves["dataset"] == dataset, "judge"])
         has = [judge for judge in curves["judge"].unique() if judge in of_dataset]
@@ -88,14 +91,15 @@ def _on_one_scale(axes: list[Axes]) -> None:
     low, high = (end([axis.get_ylim()[side] for axis in axes]) for side, end in ((0, min), (1, max)))
     for axis in axes:
         axis.set_ylim(low, high)
-        axis.tick_params(labelleft=axis.get_subplotspec().is_first_col())
+        place = axis.get_subplotspec()
+        axis.tick_params(labelleft=place is not None and place.is_first_col())
 
 
 def _name_bars(axis: Axes, cluster: str) -> None:
     """Entries of the legend for the two kinds of ranges; nothing of them is drawn in the panel."""
     grey, nowhere = "0.4", [np.nan]
     axis.fill_between(nowhere, nowhere, nowhere, color=grey, alpha=0.3, linewidth=0, label="middle 95% of the subsets")
-    look = {"color": grey, "marker": "o", "markersize": style.scaled(3), "elinewidth": style.scaled(1)}
+    look: dict[str, Any] = {"color": grey, "marker": "o", "markersize": style.scaled(3), "elinewidth": style.scaled(1)}
     name = f"interval of the last mean, over {cluster}s"
     axis.errorbar(nowhere, nowhere, yerr=[nowhere, nowhere], linestyle="none", label=name, **look)
 

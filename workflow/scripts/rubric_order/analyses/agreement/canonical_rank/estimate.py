@@ -1,11 +1,14 @@
 """Rank of the canonical ordering among all orderings by agreement with human scores, one read an item."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, shared_orderings
 from rubric_order.methods.uncertainty import resampling
@@ -31,8 +34,8 @@ def estimate(
 
     Source: the earlier version of Xu et al., Section 5.2, Table 4; the intervals and the distribution are ours.
     """
-    options = {"resamples": resamples, "confidence": confidence, "seed": seed}
-    parts = []
+    options: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
+    parts: list[tuple[Row, Row]] = []
     for block in blocks.blocks(scores):
         if block.keys["strategy"] in shared_orderings.SHARED:
             for readout, values in block.readouts():
@@ -44,8 +47,8 @@ def estimate(
 
 
 def _ranked(
-    block: blocks.Block, readout: str, values: np.ndarray, *, resamples: int, confidence: float, seed: int
-) -> Iterator[tuple[dict, dict]]:
+    block: blocks.Block, readout: Readout, values: np.ndarray, *, resamples: int, confidence: float, seed: int
+) -> Iterator[tuple[Row, Row]]:
     """All quantities of one block and readout; see `tidy.from_parts`."""
     complete = shared_orderings.complete_items(block, values)
     if len(complete.human) < 2:

@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import subsets
 from rubric_order.methods.position import blocks, repetition
@@ -166,7 +168,7 @@ def estimate(
         Orderings count as drawn from many alike. To take all D that there are, once each, leaves no sampling of
         orderings: the coefficients of D then say how well other D orderings would give the same.
     """
-    parts = []
+    parts: list[tuple[Row, Row]] = []
     for block in blocks.blocks(scores):
         often = repetition.repeats_of(block) if block.crossed and len(block.orderings[0]) > 1 else None
         if often is None:
@@ -183,14 +185,14 @@ def estimate(
 
 def _of_readout(
     block: blocks.Block,
-    readout: str,
+    readout: Readout,
     values: np.ndarray,
     often: int,
     temperature: float | None,
     repeats: Sequence[int],
     confidence: float,
     seed: int,
-) -> Iterator[tuple[dict, dict]]:
+) -> Iterator[tuple[Row, Row]]:
     """All quantities of a block's scores (items by reads); see `tidy.from_parts`.
 
     Args:
@@ -232,7 +234,7 @@ def _of_readout(
             yield same | {"method": f"{SPLITS} pairs of disjoint sets of orderings"}, rows
 
 
-def _variances(about: dict, of: Components, confidence: float, sizes: np.ndarray) -> Iterator[tuple[dict, dict]]:
+def _variances(about: Row, of: Components, confidence: float, sizes: np.ndarray) -> Iterator[tuple[Row, Row]]:
     parts = {"item": of.item, "shift": of.shift, "rest": of.rest}
     if about["repetition_from"]:
         parts |= {"interaction": of.interaction, "repetition": of.repetition}
@@ -246,5 +248,5 @@ def _method(cluster: str) -> str:
     return f"method of moments; jackknife over {cluster}s, Student's t by sizes of {cluster}s"
 
 
-def _columns(values: np.ndarray, ends: np.ndarray) -> dict:
+def _columns(values: np.ndarray, ends: np.ndarray) -> Row:
     return {"estimate": values, "ci_low": ends[0], "ci_high": ends[1]}

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import attenuation, correlations, item_scores
 from rubric_order.methods.position import blocks
@@ -72,7 +73,8 @@ def estimate(
 
     Source: Xu et al. (2026), Section 4.4, for the correlations.
     """
-    rows, raters = [], _rater_noise(items)
+    rows: list[Row] = []
+    raters = _rater_noise(items)
     for block in blocks.blocks(scores):
         scale = (human_scales or {}).get(block.keys["dataset"], HUMAN_SCALE)
         for readout in VALUES:
@@ -86,7 +88,7 @@ def estimate(
     return tidy.from_rows(rows, [*columns, "flag", "method"], words).assign(confidence=confidence)
 
 
-def _correlations(name: dict, items: pd.DataFrame, scale: Sequence[float], confidence: float) -> Iterator[dict]:
+def _correlations(name: Row, items: pd.DataFrame, scale: Sequence[float], confidence: float) -> Iterator[Row]:
     """The rows of some items, a row a kind of cluster and correlation."""
     means = item_scores.means(items)
     failed = int((items["n_reads"] - items["n_scored"]).sum())
@@ -127,10 +129,12 @@ def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
     return {dataset: pd.concat(tables) for dataset, tables in parts.items()}
 
 
-def _corrected(name: dict, items: pd.DataFrame, raters: pd.DataFrame | None, confidence: float) -> Iterator[dict]:
+def _corrected(name: Row, items: pd.DataFrame, raters: pd.DataFrame | None, confidence: float) -> Iterator[Row]:
     """The rows of the reliability of human scores, and of r without their noise."""
     means = item_scores.means(items)
-    rated = means[means.index.isin(raters.index)] if raters is not None else means.iloc[:0]
+    if raters is None:
+        return
+    rated = means[means.index.isin(raters.index)]
     for cluster in CLUSTERS if len(rated) > 1 else ():
         clusters = item_scores.clusters_of(rated, cluster)
         scores = (rated["judge"].to_numpy(dtype=float), rated["human"].to_numpy(dtype=float))

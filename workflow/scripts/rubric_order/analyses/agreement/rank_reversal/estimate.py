@@ -2,12 +2,14 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement.rankings import (
     agreement_by_noise,
@@ -200,7 +202,7 @@ def estimate(
     parts = []
     shared = [key for key in KEYS if key != "strategy"]
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        settings: dict[tuple, list[blocks.Block]] = {}
+        settings: dict[tuple[Any, ...], list[blocks.Block]] = {}
         for block in blocks.blocks(table):
             settings.setdefault(tuple(block.keys[key] for key in shared), []).append(block)
         for setting, strategies in settings.items():
@@ -220,7 +222,7 @@ def estimate(
 
 def _compare_blocks(
     one: blocks.Block, two: blocks.Block, *, confidence: float, seed: int, halvings: int
-) -> Iterator[tuple[dict, dict]]:
+) -> Iterator[tuple[Row, Row]]:
     """Every comparison of two strategies' reads, by each readout that both have; see `tidy.from_parts`."""
     other_values = dict(two.readouts())
     read_in = [orderings_of(block) for block in (one, two)]
@@ -259,7 +261,7 @@ def _compare_blocks(
 
 def _rows(
     compared: dict[str, np.ndarray], competing: np.ndarray, unit: np.ndarray, *, confidence: float
-) -> Iterator[tuple[str, dict]]:
+) -> Iterator[tuple[str, Row]]:
     """Means over prompts of each comparison, and their excess, with intervals over groups.
 
     Args:
@@ -281,7 +283,7 @@ def _rows(
         yield "excess", _excess([compared[name] for name in PARTS], competing, unit, confidence=confidence)
 
 
-def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *, confidence: float) -> dict:
+def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *, confidence: float) -> Row:
     """The columns of comparison ``excess``.
 
     Args:
@@ -336,7 +338,7 @@ def _defined(table: np.ndarray) -> np.ndarray:
     return (~np.isnan(table)).sum(axis=0)
 
 
-def _ties_at_random(between: np.ndarray, unit: np.ndarray, *, confidence: float) -> dict:
+def _ties_at_random(between: np.ndarray, unit: np.ndarray, *, confidence: float) -> Row:
     """The columns of quantity ``top1_random``: flips where ties are broken at random, see `rankings.Rankings`."""
     flip = between[:, [QUANTITIES.index("top1_flip"), QUANTITIES.index("top1_tie")]].sum(axis=1)
     ratio = shares.mean(flip, unit, confidence, bounds=(0.0, 1.0))

@@ -7,12 +7,14 @@ difference is told apart into what single reads gain and what averaging adds to 
 
 import itertools
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import CLUSTERS, KEYS, STRATEGIES, VALUES
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement, averaging, item_scores
 from rubric_order.methods.position import blocks
@@ -30,7 +32,7 @@ QUANTITIES = ("pearson", "spearman", "order", "averaging", "averaging_baseline")
 
 def paired_rank_difference(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
-) -> dict:
+) -> Row:
     """Difference of Spearman's rho with a third score, the first of two scores less the second, over the same items.
 
     Args:
@@ -47,7 +49,7 @@ def paired_rank_difference(
 
 def paired_differences(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
-) -> dict[str, dict]:
+) -> dict[str, dict[str, Any]]:
     """The difference of two mean scores' correlations with a third, and what it is made of.
 
     Args:
@@ -71,7 +73,7 @@ def paired_differences(
     return {name: _by_jackknife(values, clusters, confidence) for name, values in parts.items()}
 
 
-def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -> dict:
+def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -> Row:
     """A difference with its interval and p-value, from what it is without each part of the clusters."""
     sizes = resampling.part_sizes(clusters)
     if len(values) == len(sizes) + 1 and np.abs(values).max() < ROUNDING:  # the same reads, averaged
@@ -104,7 +106,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         there is one read an item: the baseline's mean is then one read, and the difference is one of averaging too.
     """
     by = [key for key in KEYS if key != "strategy"]
-    by_setting: dict[tuple, dict[str, tuple[pd.DataFrame, pd.DataFrame]]] = {}
+    by_setting: dict[tuple[Any, ...], dict[str, tuple[pd.DataFrame, pd.DataFrame]]] = {}
     for block in blocks.blocks(scores):
         for readout in VALUES:
             means = item_scores.means(item_scores.totals(block, readout))
@@ -112,7 +114,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
                 key = (*(block.keys[name] for name in by), readout)
                 reads = pd.DataFrame(block.matrix(VALUES[readout]), index=block.items["item_id"])
                 by_setting.setdefault(key, {})[block.keys["strategy"]] = means, reads
-    rows = []
+    rows: list[Row] = []
     for key, of_strategy in by_setting.items():
         setting = dict(zip([*by, "readout"], key, strict=True))
         present = [strategy for strategy in STRATEGIES if strategy in of_strategy]
@@ -131,8 +133,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
 
 def _compared(
-    name: dict, items: pd.DataFrame, reads: np.ndarray, repeated: np.ndarray, *, confidence: float
-) -> Iterator[dict]:
+    name: Row, items: pd.DataFrame, reads: np.ndarray, repeated: np.ndarray, *, confidence: float
+) -> Iterator[Row]:
     """Rows of one comparison, a row a kind of cluster and quantity.
 
     Args:
@@ -143,19 +145,19 @@ def _compared(
         return
     apart = name["strategy"] in ONE_ORDERING_A_READ and name["baseline"] in ONE_ORDERING
     common = name | {"n_items": len(items)} | _repeats(name["baseline"], repeated)
-    scores = [items[column].to_numpy(dtype=float) for column in ("judge", "baseline", "human")]
+    judge, baseline, human = (items[column].to_numpy(dtype=float) for column in ("judge", "baseline", "human"))
     for cluster in CLUSTERS:
         clusters = item_scores.clusters_of(items, cluster)
         of_cluster = common | {"cluster": cluster, "n_clusters": int(clusters.max()) + 1}
         of_cluster["effective_clusters"] = resampling.effective(np.bincount(clusters))
         of_cluster["method"] = f"jackknife over {cluster}s, Student's t"
-        differences = paired_differences(reads, repeated, scores[2], clusters, confidence=confidence)
-        differences["spearman"] = paired_rank_difference(*scores, clusters, confidence=confidence)
+        differences = paired_differences(reads, repeated, human, clusters, confidence=confidence)
+        differences["spearman"] = paired_rank_difference(judge, baseline, human, clusters, confidence=confidence)
         for quantity in QUANTITIES if apart else QUANTITIES[:2]:
             yield of_cluster | {"quantity": quantity} | differences[quantity]
 
 
-def _repeats(baseline: str, repeated: np.ndarray) -> dict:
+def _repeats(baseline: str, repeated: np.ndarray) -> Row:
     """Share of items with the same reads under a baseline of one ordering, and its flag; nothing of another one."""
     if baseline not in ONE_ORDERING:
         return {"same_repeats": np.nan, "flag": ""}

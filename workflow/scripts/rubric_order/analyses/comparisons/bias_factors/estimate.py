@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import comparison_reads, series
 from rubric_order.methods.uncertainty import stepwise
@@ -55,7 +56,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
         for key, block in table.groupby([*KEYS, "benchmark"], sort=True)
     ]
     cells = pd.concat([part for part in parts if len(part)], ignore_index=True) if any(map(len, parts)) else None
-    rows: list[dict] = []
+    rows: list[Row] = []
     for key, block in cells.groupby(SHARED, sort=True) if cells is not None else ():
         common = dict(zip(SHARED, key, strict=True)) | {"judge": EVERY}
         datasets = sorted(block["dataset"].unique())
@@ -66,7 +67,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
     return tidy.from_rows_with_gaps(rows, columns, ["outcome", "gap", "removed", "offered"])
 
 
-def _cells(about: dict, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """One row a cell of a judge with its measures; none where candidates are not compared with one baseline."""
     block = block[block["candidate"].notna()]
     if block.empty:
@@ -105,7 +106,7 @@ def _with_gaps(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(own=(cells["win_rate"] - expected).abs(), others=(mean - expected).abs())
 
 
-def _searched(cells: pd.DataFrame) -> Iterator[dict]:
+def _searched(cells: pd.DataFrame) -> Iterator[Row]:
     for gap in GAPS:
         rows = cells.dropna(subset=gap)
         factors = {"judge": rows["judge"], "candidate": rows["dataset"] + " " + rows["candidate"].astype(str)}

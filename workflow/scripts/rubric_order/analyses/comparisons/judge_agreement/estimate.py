@@ -7,6 +7,7 @@ import pandas as pd
 
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import judge_panels, series
 from rubric_order.methods.comparisons.judge_panels import Panel
@@ -44,7 +45,7 @@ def estimate(
 
     Source: Shi et al., Judging the Judges, Appendix C, Figures 3 and 4; kappa, the majority and intervals are ours.
     """
-    rows: list[dict] = []
+    rows: list[Row] = []
     tables = [scores] if isinstance(scores, pd.DataFrame) else scores
     for panel in judge_panels.panels(tables, forms):
         parts = [_pairs(panel, confidence)]
@@ -59,12 +60,12 @@ def estimate(
     return table.astype({"level": "Int64"}).assign(confidence=confidence)
 
 
-def _flag(row: dict) -> dict:
+def _flag(row: Row) -> Row:
     few = "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""
     return {"flag": ", ".join(filter(None, (row.get("flag", ""), few)))}
 
 
-def _pairs(panel: Panel, confidence: float) -> Iterator[dict]:
+def _pairs(panel: Panel, confidence: float) -> Iterator[Row]:
     """The rows of every two judges."""
     cluster = pd.factorize(panel.reads["group_id"])[0]
     for place, judge in enumerate(panel.judges):
@@ -83,7 +84,7 @@ def _pairs(panel: Panel, confidence: float) -> Iterator[dict]:
                 yield common | {"quantity": "kappa"} | kappa.columns() | sizes
 
 
-def _row(ratio: shares.Ratio) -> dict:
+def _row(ratio: shares.Ratio) -> Row:
     return ratio.interval.columns() | {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
 
 
@@ -102,7 +103,7 @@ def _series(panel: Panel) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     return reads.drop_duplicates("unit_id"), rows, shown
 
 
-def _disagreement(panel: Panel, confidence: float) -> Iterator[dict]:
+def _disagreement(panel: Panel, confidence: float) -> Iterator[Row]:
     off = judge_panels.off_the_mode(panel.winners, panel.p)
     cluster = pd.factorize(panel.reads["group_id"])[0]
     common = {"judge": EVERY, "other": "", "n_judges": len(panel.judges)}
@@ -119,14 +120,14 @@ def _disagreement(panel: Panel, confidence: float) -> Iterator[dict]:
     worst, group = off[rows].max(axis=1), pd.factorize(units["group_id"])[0]
     for level in np.unique(worst):
         of_level = worst == level
-        clusters = np.repeat(group[of_level], agreed.shape[1])
+        clusters: np.ndarray = np.repeat(group[of_level], agreed.shape[1])
         ratio = shares.share(agreed[of_level].ravel(), clusters, confidence)
         yield common | {"quantity": "consistency", "level": int(level)} | _row(ratio)
     ratio = shares.share(agreed.ravel(), np.repeat(group, agreed.shape[1]), confidence)
     yield common | {"quantity": "mean_consistency"} | _row(ratio)
 
 
-def _majority(panel: Panel, confidence: float) -> Iterator[dict]:
+def _majority(panel: Panel, confidence: float) -> Iterator[Row]:
     units, rows, shown = _series(panel)
     if units.empty:
         return

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import judge_panels, series
 from rubric_order.methods.comparisons.judge_panels import Panel
@@ -48,7 +49,7 @@ def estimate(
     Source: Shi et al., Judging the Judges, Figure 6 (against GPT-4, t-tests there); a textbook's design of
     self-preference (win rates of one family under its own judge and under others, same pairs); intervals are ours.
     """
-    rows: list[dict] = []
+    rows: list[Row] = []
     tables = [scores] if isinstance(scores, pd.DataFrame) else scores
     for panel in judge_panels.panels(tables, forms):
         parts = [_differences(panel, confidence), _self_preference(panel, families, confidence)]
@@ -59,7 +60,7 @@ def estimate(
     return tidy.from_rows_with_gaps(rows, columns, words).assign(confidence=confidence)
 
 
-def _differences(panel: Panel, confidence: float) -> Iterator[dict]:
+def _differences(panel: Panel, confidence: float) -> Iterator[Row]:
     """The rows of consistency and fairness."""
     reads = panel.reads.assign(row=np.arange(len(panel.reads)))
     size = reads.groupby("unit_id")["order"].transform("size")
@@ -90,17 +91,17 @@ def _differences(panel: Panel, confidence: float) -> Iterator[dict]:
                     yield keys | _paired(mine[chosen], theirs[chosen], group[chosen], confidence, bound=bound)
 
 
-def _paired(mine: np.ndarray, theirs: np.ndarray, group: np.ndarray, confidence: float, *, bound: float) -> dict:
+def _paired(mine: np.ndarray, theirs: np.ndarray, group: np.ndarray, confidence: float, *, bound: float) -> Row:
     has_both = ~np.isnan(mine) & ~np.isnan(theirs)
     ratio = shares.mean((mine - theirs)[has_both], group[has_both], confidence, bounds=(-bound, bound))
-    row = ratio.interval.columns() | {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
+    row: Row = ratio.interval.columns() | {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
     row |= {"flag": "few clusters" if ratio.n_clusters < FEW_CLUSTERS else ""}
     if has_both.any():
         row |= {"of_judge": float(mine[has_both].mean()), "of_other": float(theirs[has_both].mean())}
     return row
 
 
-def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confidence: float) -> Iterator[dict]:
+def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confidence: float) -> Iterator[Row]:
     candidates = np.array([list(map(str, row)) for row in panel.reads["candidates"]], dtype=object).reshape(-1, panel.p)
     group = pd.factorize(panel.reads["group_id"])[0]
     for place, judge in enumerate(panel.judges):

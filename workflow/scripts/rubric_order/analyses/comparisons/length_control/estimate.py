@@ -8,6 +8,7 @@ import pandas as pd
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import BASELINE, EVERY, FEW_CLUSTERS, KEYS
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import length_control, series
 from rubric_order.methods.comparisons.length_control import Pairs
@@ -73,7 +74,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
     Source: Dubois et al. (2024), see `length_control.design`; padding is ours.
     """
-    rows: list[dict] = []
+    rows: list[Row] = []
     keys = [*(key for key in KEYS if key != "condition"), "benchmark"]
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         table = table[(table["n"] == 2) & table["lengths"].notna()]
@@ -142,7 +143,7 @@ def _pairs(block: pd.DataFrame, verdict: np.ndarray) -> Pairs:
     )
 
 
-def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
     """The rows of one condition."""
     for readout, values in ((Readout.HARD, _verdicts(block)), (Readout.SOFT, _log_odds(block))):
         has_value = ~np.isnan(values)
@@ -193,7 +194,7 @@ def _fitted(
     return design, some, length_control.with_difficulties(design, some, clusters).found
 
 
-def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
     """The win rates by probabilities as they are, of which those of a sure read may be 0 and 1."""
     values = _shares(block)
     has_value = ~np.isnan(values)
@@ -211,7 +212,10 @@ def _columns(block: pd.DataFrame, pairs: Pairs) -> dict[str, tuple[np.ndarray, n
     """By quantity how lengths count, and what stands beside them."""
     lengths = np.array([list(row) for row in block["lengths"]], dtype=float).reshape(-1, 2).clip(min=1)
     scaled = length_control.scaled(pairs)
-    columns = {"length": (scaled, None), "length_doubling": (np.log2(lengths[:, 0] / lengths[:, 1]), None)}
+    columns: dict[str, tuple[np.ndarray, np.ndarray | None]] = {
+        "length": (scaled, None),
+        "length_doubling": (np.log2(lengths[:, 0] / lengths[:, 1]), None),
+    }
     people = _human_differences(block)
     if people is not None and people.std() > 0:
         columns["length_given_people"] = scaled, (people / people.std())[:, None]
@@ -237,7 +241,7 @@ def _linear(pairs: Pairs, length: np.ndarray, further: np.ndarray | None) -> tup
     return np.column_stack([*columns, length, pairs.place]), () if enough else ("no strengths",)
 
 
-def _interval(found: cluster_robust.Fit, weights: np.ndarray, confidence: float, notes: tuple[str, ...]) -> dict:
+def _interval(found: cluster_robust.Fit, weights: np.ndarray, confidence: float, notes: tuple[str, ...]) -> Row:
     row = found.interval(weights, confidence)
     count = 0 if found.problem else cluster_robust.counted(found.influence)
     few = ("few clusters",) if count < FEW_CLUSTERS else ()
@@ -253,8 +257,8 @@ def _win_rates(
     found: cluster_robust.Fit,
     clusters: int,
     confidence: float,
-    readout: str,
-) -> Iterator[dict]:
+    readout: Readout,
+) -> Iterator[Row]:
     candidates = np.unique(np.array([list(row) for row in block["candidates"]], dtype=object).astype(str))
     for number in np.unique(np.concatenate([pairs.first, pairs.second])):
         rate = length_control.win_rate(pairs, design, found, number, clusters)
@@ -273,12 +277,12 @@ def _win_rates(
             yield common | {"quantity": quantity, "method": method, "flag": ", ".join((*untold, *design.notes))} | row
 
 
-def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[dict]:
+def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[Row]:
     """Without a model: correlation, and how often the longer text wins."""
     correlation = resampling.correlation(pairs.length, pairs.verdict, pairs.cluster, confidence)
     count = int(pairs.cluster.max()) + 1
     few = "few clusters" if count < FEW_CLUSTERS else ""
-    row = {"n_clusters": count, "flag": few, "method": "Pearson; jackknife over groups"}
+    row: Row = {"n_clusters": count, "flag": few, "method": "Pearson; jackknife over groups"}
     yield {"quantity": "correlation"} | correlation.columns() | row
     people = _human_differences(block)
     of_people = None if people is None else np.where(people == 0, 0.5, people > 0)
@@ -287,11 +291,11 @@ def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[dic
             continue
         longer = np.where(pairs.length > 0, verdict, np.where(pairs.length < 0, 1 - verdict, np.nan))
         ratio = shares.share(longer.astype(float), pairs.cluster, confidence)
-        row = {"quantity": quantity} | ratio.interval.columns()
+        row = {"quantity": quantity, **ratio.interval.columns()}
         yield row | {"n_clusters": ratio.n_clusters, "flag": few, "method": "share; Clopper-Pearson, jackknife's error"}
 
 
-def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
     """The rows of the padded conditions beside the baseline."""
     block = block[block["condition"].isin([BASELINE, *PADDED])]
     if block["condition"].nunique() < 2:
@@ -318,7 +322,7 @@ def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[dict]:
             yield common | _shares_gained(part, values, padded, confidence)
 
 
-def _shares_gained(block: pd.DataFrame, verdict: np.ndarray, padded: np.ndarray, confidence: float) -> dict:
+def _shares_gained(block: pd.DataFrame, verdict: np.ndarray, padded: np.ndarray, confidence: float) -> Row:
     """By how much the padded text's share of wins is above that of the same text as it was, order by order."""
     order = block["ordering"].map(lambda ordering: int(ordering[0]))
     table = pd.DataFrame({"value": verdict, "padded": padded, "order": order.to_numpy()})

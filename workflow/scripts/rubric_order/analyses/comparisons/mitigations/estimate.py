@@ -2,12 +2,13 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import judge_panels, series
 from rubric_order.methods.uncertainty import resampling, shares
@@ -91,8 +92,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     Arena, the average of Wang et al. (2023), Large Language Models are not Fair Evaluators; the measures are ours, and
     keep apart deciding less often and deciding better.
     """
-    rows: list[dict] = []
-    shared: dict[tuple, dict[str, pd.DataFrame]] = {}
+    rows: list[Row] = []
+    shared: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby([*KEYS, "benchmark"], sort=True):
             keys = dict(zip([*KEYS, "benchmark"], key, strict=True))
@@ -156,7 +157,7 @@ def _pairs(block: pd.DataFrame) -> pd.DataFrame:
     return pairs.assign(gap=human[:, 0] - human[:, 1], longer=np.array(longer, dtype=float))
 
 
-def _of_judge(about: dict, pairs: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _of_judge(about: Row, pairs: pd.DataFrame, confidence: float) -> Iterator[Row]:
     for task, gap, part in _parts(pairs):
         first, second = part["first"].to_numpy(), part["second"].to_numpy()
         policies = list(POLICIES) if not np.isnan(second).any() else ["one_order"]
@@ -179,7 +180,7 @@ def _of_judge(about: dict, pairs: pd.DataFrame, confidence: float) -> Iterator[d
             yield from _rows(about | {"task": task, "gap": gap}, again, policy, confidence)
 
 
-def _anchored(about: dict, block: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _anchored(about: Row, block: pd.DataFrame, confidence: float) -> Iterator[Row]:
     """The rows of verdicts under single criteria, combined, beside those on the whole; none where either is missing."""
     parts = {str(name): part for name, part in block.groupby("criterion", sort=True)}
     if OVERALL not in parts or len(parts) < 3:
@@ -227,7 +228,7 @@ def _by_candidates(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs.set_index([keys])[~keys.duplicated(keep=False).to_numpy()]
 
 
-def _of_judges(about: dict, judges: list[pd.DataFrame], confidence: float) -> Iterator[dict]:
+def _of_judges(about: Row, judges: list[pd.DataFrame], confidence: float) -> Iterator[Row]:
     """The rows of several judges' majority, and of one that is drawn from them."""
     judges = [pairs for pairs in judges if len(pairs) and pairs["second"].notna().all()]
     common = sorted(set.intersection(*(set(pairs.index) for pairs in judges))) if len(judges) >= LEAST_JUDGES else []
@@ -297,13 +298,13 @@ def _turned(first: list[np.ndarray], second: list[np.ndarray], policy: str) -> l
     return [values for one, other in both for values in ([other, one] if policy == "random_order" else [other])]
 
 
-def _rows(about: dict, pairs: pd.DataFrame, policy: Policy, confidence: float) -> Iterator[dict]:
+def _rows(about: Row, pairs: pd.DataFrame, policy: Policy, confidence: float) -> Iterator[Row]:
     for row in _measures(pairs, policy, confidence, whole=about["gap"] == EVERY):
         flag = "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""
         yield about | {"policy": policy.name, "calls": policy.calls} | row | {"flag": flag}
 
 
-def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: bool) -> Iterator[dict]:
+def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: bool) -> Iterator[Row]:
     drawn, count = policy.drawn, len(policy.drawn)
     gap, group = np.tile(pairs["gap"].to_numpy(), count), np.tile(pairs["group_id"].to_numpy(), count)
     value = np.concatenate(drawn)
@@ -338,7 +339,7 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
     yield from _by_construction(pairs, policy, confidence, sizes)
 
 
-def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: dict) -> Iterator[dict]:
+def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: Row) -> Iterator[Row]:
     """Consistency, and how often places win: of two orders together they are 1 and 0 whatever the judge."""
     if policy.name in OF_BOTH_ORDERS:
         yield {"quantity": "consistency", "estimate": 1.0} | sizes
@@ -358,11 +359,11 @@ def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, siz
     yield {"quantity": "first_place"} | _mean(place, group[: len(place)], confidence) | sizes
 
 
-def _mean(values: np.ndarray, group: np.ndarray, confidence: float) -> dict:
+def _mean(values: np.ndarray, group: np.ndarray, confidence: float) -> Row:
     return shares.mean(values, group, confidence, bounds=(-1, 1)).interval.columns()
 
 
-def _correlation(value: np.ndarray, gap: np.ndarray, group: np.ndarray, confidence: float) -> dict:
+def _correlation(value: np.ndarray, gap: np.ndarray, group: np.ndarray, confidence: float) -> Row:
     return resampling.correlation(value, gap, pd.factorize(group)[0], confidence).columns()
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import comparison_reads, series
 from rubric_order.methods.uncertainty import cluster_robust, shares
@@ -79,7 +80,7 @@ def estimate(
     Source: Shi et al., Judging the Judges, Sections 2.2 and 3.1, and their public code; Davidson and Beaver (1977), On
     extending the Bradley-Terry model to incorporate within-pair order effects; intervals, flips and excess are ours.
     """
-    rows: list[dict] = []
+    rows: list[Row] = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby([*KEYS, "benchmark"], sort=True):
             keys = dict(zip([*KEYS, "benchmark"], key, strict=True))
@@ -95,7 +96,7 @@ def estimate(
     return tidy.from_rows(rows, columns, words).astype({"position": "Int8"}).assign(confidence=confidence)
 
 
-def _of_block(about: dict, block: pd.DataFrame, confidence: float, rules: str) -> Iterator[dict]:
+def _of_block(about: Row, block: pd.DataFrame, confidence: float, rules: str) -> Iterator[Row]:
     """The rows of one judge and benchmark, of all tasks and of each."""
     p, strategy = about["n"], about["strategy"]
     run = comparison_reads.first_run(block)
@@ -185,7 +186,7 @@ def _series(run: pd.DataFrame, p: int, rules: str) -> pd.DataFrame:
     return pd.concat([*(ids.assign(value=value, quantity=name) for name, value in values.items()), errors])
 
 
-def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> list[dict]:
+def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> list[Row]:
     """The rows of place preference."""
     if run.empty:
         return []
@@ -218,7 +219,7 @@ def _sd(part: pd.DataFrame, quantity: str, rules: str) -> float:
     return cells.fillna(0).std(ddof=0) if rules == SHI2025 else cells.std()
 
 
-def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int, orders: int, rules: str) -> Iterator[dict]:
+def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int, orders: int, rules: str) -> Iterator[Row]:
     """The rows of means of values; of those that follow from another one by arithmetic without an interval."""
     for quantity, part in values.groupby("quantity", sort=False):
         value, cluster = part["value"].to_numpy(dtype=float), part[column].to_numpy()

@@ -94,7 +94,7 @@ def _panels(heights: list[float], columns: int, width_in: float) -> tuple[Figure
         columns: panels a row.
     """
     n_rows = -(-len(QUANTITIES) // columns)  # rows of panels of a benchmark
-    rows = np.repeat(heights, n_rows)
+    rows: np.ndarray = np.repeat(heights, n_rows)
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": rows}
     figure, grid = plt.subplots(len(rows), columns, figsize=(width_in, rows.sum() + style.scaled(0.5)), **shape)
     axes = grid.reshape(len(heights), -1)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import FEW_CLUSTERS, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import quality_gap, series
 from rubric_order.methods.uncertainty import cluster_robust, shares
@@ -45,7 +46,7 @@ def estimate(
 
     Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.
     """
-    rows: list[dict] = []
+    rows: list[Row] = []
     for setting, table in quality_gap.settings([scores] if isinstance(scores, pd.DataFrame) else scores, forms):
         for judge, block in table.groupby("judge", sort=True):
             for kind in quality_gap.KINDS:
@@ -61,7 +62,7 @@ def estimate(
     return tidy.from_rows_with_gaps(rows, columns, words).astype({"bin": "Int64"}).assign(confidence=confidence)
 
 
-def _slopes(block: pd.DataFrame, kind: str, confidence: float) -> Iterator[dict]:
+def _slopes(block: pd.DataFrame, kind: str, confidence: float) -> Iterator[Row]:
     cluster = pd.factorize(block["group_id"])[0]
     count = int(cluster.max()) + 1
     x = np.column_stack([np.ones(len(block)), block[kind]])
@@ -81,7 +82,7 @@ def _few(count: int) -> str:
     return "few clusters" if count < FEW_CLUSTERS else ""
 
 
-def _by_bin(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterator[dict]:
+def _by_bin(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterator[Row]:
     which = quality_gap.bins(block[kind].to_numpy(dtype=float), BINS)
     for number in range(1, which.max() + 2 if which.any() else 1):
         part = block[which == number - 1]

@@ -1,5 +1,7 @@
 """Consistency and fairness of comparisons by the candidates' win rates, with what is there by arithmetic."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -23,7 +25,7 @@ CAPTION = (
     "lists without a baseline each candidate of a list counts for its cell, and there is no beta. After Shi et al. "
     "(Judging the Judges), Figures 2 (c) to (f) and 5; what is not from the same judgments, bounds and lines are ours."
 )
-GREY = {"color": "0.88", "linewidth": 0, "zorder": 0}
+GREY: dict[str, Any] = {"color": "0.88", "linewidth": 0, "zorder": 0}
 PANELS = (
     ("own", "position_consistency", "preference_fairness", "Fairness by consistency"),
     ("own", "win_rate", "position_consistency", "Consistency, same judgments"),

@@ -8,6 +8,7 @@ import pandas as pd
 from rubric_order.base import randomness
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import comparison_reads, series
 from rubric_order.methods.comparisons import strengths as method
@@ -62,7 +63,7 @@ def estimate(
 
     Source: see `strengths.fit`; intervals take questions as the sample.
     """
-    rows: list[dict] = []
+    rows: list[Row] = []
     keys = [*KEYS, "benchmark"]
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby(keys, sort=True):
@@ -80,7 +81,7 @@ def estimate(
 
 def _of_block(
     reads: pd.DataFrame, p: int, confidence: float, resamples: int, rng: np.random.Generator
-) -> Iterator[dict]:
+) -> Iterator[Row]:
     choices, candidates = _choices(reads, p)
     orders = np.unique(reads["order"])
     baseline = reads["baseline"].iloc[0]
@@ -115,7 +116,7 @@ def _of_block(
         fitted[model] = values, why
 
 
-def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> dict:
+def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> Row:
     """Effect of the first place by the other model of ties."""
     fit = method.rao_kupper(choices, count)
     interval = Interval.of(fit.interval(np.eye(count + 2)[count], confidence))
@@ -159,7 +160,7 @@ def _of_candidates(
     confidence: float,
     resamples: int,
     rng: np.random.Generator,
-) -> Iterator[dict]:
+) -> Iterator[Row]:
     told = ~np.isnan(values)
     # Among some of the candidates alone ranks would be others.
     inside = np.flatnonzero(told if told[found.connected].all() else np.zeros(len(told), dtype=bool))
@@ -188,11 +189,11 @@ def _of_candidates(
 
 def _of_places(
     found: method.Strengths, count: int, p: int, choices: method.Choices, confidence: float
-) -> Iterator[dict]:
+) -> Iterator[Row]:
     k = len(found.found.coefficients)
     clusters = 0 if found.found.problem else cluster_robust.counted(found.found.influence)
     common = {"candidate": EVERY, "n_clusters": clusters, "flag": found.found.problem}
-    contrasts = {}
+    contrasts: dict[tuple[str, int | None], np.ndarray] = {}
     for place in range(p):
         weights = np.zeros(k)
         weights[count : count + p] = -1 / p

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import panels
 from rubric_order.methods.position.panels import Panel
@@ -75,16 +76,18 @@ def observations(panel: Panel) -> Observations:
     position = panel.positions[text, read, criterion]
     leads = np.where((panel.positions == 1).any(axis=2), (panel.positions == 1).argmax(axis=2) + 1, 0)[text, read]
     led_by = np.where(position > 1, leads, 0)
+    came_before, came_first = (
+        (which[:, None] == np.arange(1, n_criteria + 1)) - (which[:, None] > 0) / n_criteria
+        for which in (before, led_by)
+    )
     return Observations(
         panel.values[text, read, criterion],
         _numbered(text * n_criteria + criterion),
         _numbered(panel.groups[text]),
         criterion,
         (position[:, None] == np.arange(1, panel.positions.max() + 1)).astype(float),
-        *(
-            (which[:, None] == np.arange(1, n_criteria + 1)) - (which[:, None] > 0) / n_criteria
-            for which in (before, led_by)
-        ),
+        came_before,
+        came_first,
         level[:, None],
     )
 
@@ -94,12 +97,12 @@ def _numbered(codes: np.ndarray) -> np.ndarray:
     return np.unique(codes, return_inverse=True)[1]
 
 
-def effects(panel: Panel, *, confidence: float) -> list[dict]:
+def effects(panel: Panel, *, confidence: float) -> list[Row]:
     """Effects of position and predecessor, alone and together; see `estimate`."""
     seen = observations(panel)
     if len(seen.score) == 0:
         return []
-    rows = []
+    rows: list[Row] = []
     n_positions = seen.position.shape[1]
     for model, terms in MODELS.items():
         fitted = fixed_effects.fit(seen.score, seen.terms(terms), seen.block, seen.cluster)

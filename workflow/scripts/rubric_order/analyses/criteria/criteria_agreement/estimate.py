@@ -2,12 +2,15 @@
 
 import itertools
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, KEYS, MACRO, STRATEGIES, VALUES, stream
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import correlations
 from rubric_order.methods.position import panels
@@ -75,12 +78,13 @@ def estimate(
     return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns, words))
 
 
-def _setting(found: list, readout: str, *, resamples: int, confidence: float, seed: int) -> list[dict]:
+def _setting(found: list[Any], readout: Readout, *, resamples: int, confidence: float, seed: int) -> list[Row]:
     """The strategies of one setting and their differences."""
     first = found[0][1]
     texts = sorted(set().union(*(panel.texts for _, panel in found)))
-    means, humans = {}, {}
-    group_of = {}
+    means: dict[str, np.ndarray] = {}
+    humans: dict[str, np.ndarray] = {}
+    group_of: dict[str, str] = {}
     for name, panel in found:
         place = np.searchsorted(texts, panel.texts)
         for values, source in ((means, panels.text_means(panel.values)), (humans, panel.human)):
@@ -96,7 +100,7 @@ def _setting(found: list, readout: str, *, resamples: int, confidence: float, se
         n_clusters = int(codes.max()) + 1
         key = [value for name, value in found[0][0].items() if name != "strategy"]
         rng = randomness.generator(seed, "criteria agreement", *stream(key), readout, cluster)
-        drawn = resampling.bootstrap_weights(n_clusters, resamples, rng=rng)[:, codes].astype(float)
+        drawn: np.ndarray = resampling.bootstrap_weights(n_clusters, resamples, rng=rng)[:, codes].astype(float)
         if n_clusters == 1:  # resamples of one cluster say nothing
             drawn[:] = np.nan
         weights = np.vstack([np.ones(len(texts)), drawn])
@@ -109,7 +113,7 @@ def _setting(found: list, readout: str, *, resamples: int, confidence: float, se
             "seed": seed,
         }
 
-        def add(name: dict, values: np.ndarray, known: np.ndarray, common: dict = common) -> None:
+        def add(name: Row, values: np.ndarray, known: np.ndarray, common: Row = common) -> None:
             low, high = resampling.percentile_interval(values[1:], confidence)
             for place, criterion in enumerate((*first.criteria, MACRO)):
                 p = resampling.two_sided_p(values[1:, place]) if "other" in name else np.nan

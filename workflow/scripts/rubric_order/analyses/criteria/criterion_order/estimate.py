@@ -1,6 +1,7 @@
 """Criterion-order bias: whether the position of a criterion in the prompt moves its score."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ from scipy import special
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS, VALUES, stream
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import panels, uniformity
 from rubric_order.methods.position.panels import Panel
@@ -20,7 +22,7 @@ ESTIMATES = [*KEYS, "readout", "quantity", "criterion", "position", "estimate", 
 ESTIMATES += ["rerun_low", "rerun_high"]
 ESTIMATES += ["statistic", "df", "p", "p_cluster", "p_least", "n_texts", "n_groups", "n_scores", "n_failed", "n_blocks"]
 ESTIMATES += ["n_incomplete", "test", "method", "confidence", "seed"]
-ACROSS = {"mean_gap": np.mean, "max_gap": np.max}
+ACROSS: dict[str, Callable[..., Any]] = {"mean_gap": np.mean, "max_gap": np.max}
 
 
 def gaps(shifts: np.ndarray) -> np.ndarray:
@@ -30,7 +32,7 @@ def gaps(shifts: np.ndarray) -> np.ndarray:
     return np.where(has_gap, np.nanmax(filled, axis=-1) - np.nanmin(filled, axis=-1), np.nan)
 
 
-def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[dict]:
+def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
     """For each criterion, whether its score depends on its position.
 
     Returns:
@@ -66,7 +68,8 @@ def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
     Returns:
         NaN where a text has one read.
     """
-    values, at = panel.values, panel.positions - 1
+    values = panel.values
+    at: np.ndarray = panel.positions - 1
     scored = ~np.isnan(values) & (at >= 0)
     observed = gaps(shift)
     with_gap = np.flatnonzero(~np.isnan(observed))
@@ -94,7 +97,7 @@ def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
     return {name: float(np.sqrt((deviations**2).sum())) for name, deviations in of_gaps.items()}
 
 
-def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key: tuple) -> list[dict]:
+def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key: tuple[Any, ...]) -> list[Row]:
     """All estimates of one panel, see `estimate`.
 
     Args:
@@ -103,7 +106,8 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
     cells = panels.cells(panel.values, panel.positions)
     level, shift = panels.position_effects(cells)
     rng = randomness.generator(seed, "criterion order", *stream(key))
-    weights = resampling.bootstrap_weights(panel.n_groups, resamples, rng=rng)[:, panel.groups].astype(float)
+    weights: np.ndarray = resampling.bootstrap_weights(panel.n_groups, resamples, rng=rng)[:, panel.groups]
+    weights = weights.astype(float)
     drawn_level, drawn_shift = panels.position_effects(cells, weights)
     if panel.n_groups == 1:
         drawn_shift = np.full_like(drawn_shift, np.nan)
@@ -126,14 +130,14 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
                 labels = {"quantity": quantity, "criterion": name, "position": position + 1}
                 columns = {"estimate": estimate[position], "n_scores": int(cells.count[:, place, position].sum())}
                 rows.append(labels | columns | {"ci_low": low[position], "ci_high": high[position]})
-        columns = _gap("gap", observed[place], drawn[:, place], chance[:, place], confidence)
+        columns = _gap("gap", float(observed[place]), drawn[:, place], chance[:, place], confidence)
         rows.append(columns | {"criterion": name} | counts)
     has_gap = ~np.isnan(observed)
     errors = rerun_errors(panel, shift)
     for quantity, across in ACROSS.items():
         if has_gap.any():
-            values = (across(criterion_gaps[..., has_gap], axis=-1) for criterion_gaps in (observed, drawn, chance))
-            row = _gap(quantity, *values, confidence)
+            gap, resampled, by_chance = (across(values[..., has_gap], axis=-1) for values in (observed, drawn, chance))
+            row = _gap(quantity, float(gap), resampled, by_chance, confidence)
             reach = special.ndtri((1 + confidence) / 2) * np.sqrt(2) * errors[quantity]
             rows.append(row | {"rerun_low": max(row["estimate"] - reach, 0.0), "rerun_high": row["estimate"] + reach})
     for name, row in zip(panel.criteria, position_tests(cells, panel.groups), strict=True):
@@ -141,7 +145,7 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
     return rows
 
 
-def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> dict:
+def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> Row:
     """A gap beside those that there are without any effect of the order on average over groups."""
     low, high = resampling.percentile_interval(drawn, confidence)
     null_gaps = chance[~np.isnan(chance)]

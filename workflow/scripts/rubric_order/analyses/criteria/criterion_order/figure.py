@@ -1,5 +1,7 @@
 """By how much each position shifts the score of each criterion: heat maps."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -89,12 +91,13 @@ def _legend(figure: Figure) -> list[str]:
     return said
 
 
-def _cells(panels: list[tuple], columns: int) -> tuple[dict[tuple[int, int], tuple], list[int]]:
+def _cells(panels: list[tuple[Any, ...]], columns: int) -> tuple[dict[tuple[int, int], tuple[Any, ...]], list[int]]:
     """The panel at each row and column, and the height of each row in criteria.
 
     Each dataset starts a row of panels: their criteria differ in number.
     """
-    cells, heights = {}, []
+    cells: dict[tuple[int, int], tuple[Any, ...]] = {}
+    heights: list[int] = []
     for dataset in dict.fromkeys(dataset for _, dataset, _ in panels):
         of_dataset = [panel for panel in panels if panel[1] == dataset]
         first = len(heights)
@@ -109,7 +112,7 @@ def _name(criterion: str, names: dict[str, str]) -> str:
 
 
 def _draw_panel(
-    axis: Axes, panel: tuple, reach: float, labels: Labels, names: dict[str, str], *, width_in: float
+    axis: Axes, panel: tuple[Any, ...], reach: float, labels: Labels, names: dict[str, str], *, width_in: float
 ) -> AxesImage:
     """One judge and dataset; `reach` is the largest shift of all, either way, and `width_in` what its cells have."""
     judge, dataset, block = panel

@@ -14,6 +14,7 @@ import pandas as pd
 
 from rubric_order.base import permutations, randomness
 from rubric_order.base.keys import EVERY_POSITION, KEYS, stream
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import uniformity
 from rubric_order.methods.uncertainty import conditional_logit, fixed_effects, multiplicity, rao_scott, resampling
@@ -177,7 +178,7 @@ def estimate(
     return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns, ["quantity", "method"]))
 
 
-def _tests(reads: pd.DataFrame, n: int) -> list[dict]:
+def _tests(reads: pd.DataFrame, n: int) -> list[Row]:
     """p-values of the effects on the score, and of their interaction."""
     columns = terms(reads, n)
     block = pd.factorize(reads["unit_id"] + "\x1f" + reads["criterion"])[0]
@@ -192,7 +193,7 @@ def _tests(reads: pd.DataFrame, n: int) -> list[dict]:
     return [*rows, {"quantity": "interaction", "p": act_apart(pairs)} | details]
 
 
-def _selections(reads: pd.DataFrame, n: int, resamples: int, confidence: float, rng: np.random.Generator) -> list[dict]:
+def _selections(reads: pd.DataFrame, n: int, resamples: int, confidence: float, rng: np.random.Generator) -> list[Row]:
     """Selected level positions by the place of the criterion."""
     group = pd.factorize(reads["group_id"], sort=True)[0]
     place = reads["criterion_position"].to_numpy(dtype=int) - 1
@@ -200,7 +201,7 @@ def _selections(reads: pd.DataFrame, n: int, resamples: int, confidence: float, 
     cell = place * n + reads["position"].to_numpy(dtype=int) - 1
     of_read = (cell[:, None] == np.arange(n_places * n)).astype(float)
     counts = sum_units(of_read, group)
-    weights = resampling.bootstrap_weights(len(counts), resamples, rng=rng).astype(float)
+    weights: np.ndarray = resampling.bootstrap_weights(len(counts), resamples, rng=rng).astype(float)
     drawn = np.vstack([counts.sum(axis=0, keepdims=True), weights @ counts]).reshape(-1, n_places, n)
     if len(counts) < 2:
         drawn[1:] = np.nan

@@ -1,11 +1,14 @@
 """Halo: how much more alike the scores of one text are when one answer gives all of them."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import DEFAULT_PROFILE, KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import panels
 from rubric_order.methods.uncertainty import multiplicity, resampling
@@ -67,7 +70,7 @@ def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.where(varies, np.clip(r, -1, 1), np.nan)
 
 
-def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: str) -> np.ndarray:
+def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: Readout) -> np.ndarray:
     """Scores of a study that judges one criterion at a time, laid out like a panel. Shape (U, R, C).
 
     Args:
@@ -118,7 +121,7 @@ def estimate(
         correlation on Fisher's scale. `n_groups` are the groups with a text that has two of these scores: others tell
         nothing.
     """
-    alone_of: dict[tuple, pd.DataFrame] = {}
+    alone_of: dict[tuple[Any, ...], pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
         for (_, *key), reads in table.groupby(KEYS):
             alone_of.setdefault(tuple(key), reads)
@@ -155,7 +158,7 @@ def _evenly(values: np.ndarray, count: int) -> np.ndarray:
     return values[:, np.arange(count) * values.shape[1] // count]
 
 
-def _same_alone(name: dict, alone_of: dict[tuple, pd.DataFrame]) -> pd.DataFrame | None:
+def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.DataFrame | None:
     """The reads that judge the same texts under one criterion at a time, if there are any.
 
     Args:

@@ -1,10 +1,13 @@
 """Data cards: how large each dataset is, how its scores are distributed, and how well those who gave them agree."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import EVERY, HUMAN_SCORES, NO_SCORES
+from rubric_order.base.rows import Row
 from rubric_order.methods.uncertainty import resampling
 
 SOURCES = {"human": "human_scores", "reference": "reference_labels"}
@@ -58,7 +61,7 @@ def estimate(items: pd.DataFrame, pairs: pd.DataFrame, *, resamples: int, confid
     return pd.DataFrame(rows, columns=columns)
 
 
-def score_matrix(lists: pd.Series | list) -> np.ndarray:
+def score_matrix(lists: pd.Series | list[Any]) -> np.ndarray:
     """Lists of scores as a matrix, shape (n_items, n_raters), a rater by place in the list; NaN where one is short."""
     lists = [np.asarray(scores, dtype=float) for scores in lists]
     matrix = np.full((len(lists), max(map(len, lists), default=0)), np.nan)
@@ -136,7 +139,7 @@ def rater_vs_rest(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -
     return np.mean(correlations, axis=0) if len(correlations) > 1 else np.full(weights.shape[:-1], np.nan)
 
 
-def _size(items: pd.DataFrame) -> dict:
+def _size(items: pd.DataFrame) -> Row:
     """Counts of a block of items, and lengths of its responses; a text judged under several criteria counts once."""
     responses = items.drop_duplicates(["group_id", "candidate", "response"])["response"]
     lengths = {"characters": responses.map(len), "words": responses.str.split().map(len)}
@@ -152,7 +155,7 @@ def _size(items: pd.DataFrame) -> dict:
     return row
 
 
-def _scores(matrix: np.ndarray) -> dict:
+def _scores(matrix: np.ndarray) -> Row:
     """Number of scores of a block, their mean, and the share of each."""
     given = ~np.isnan(matrix)
     scores = matrix[given]
@@ -166,7 +169,7 @@ def _scores(matrix: np.ndarray) -> dict:
 
 def _agreement(
     matrix: np.ndarray, group_ids: np.ndarray, resamples: int, confidence: float, rng: np.random.Generator
-) -> dict:
+) -> Row:
     """Both measures of agreement with their intervals."""
     row = dict.fromkeys(AGREEMENT, np.nan)
     usable = (~np.isnan(matrix)).sum(axis=1) > 1
@@ -174,7 +177,7 @@ def _agreement(
         return row
     matrix = matrix[usable]
     unique_ids, groups = np.unique(group_ids[usable], return_inverse=True)
-    drawn = resampling.bootstrap_weights(len(unique_ids), resamples, rng=rng).astype(float)
+    drawn: np.ndarray = resampling.bootstrap_weights(len(unique_ids), resamples, rng=rng).astype(float)
     for name, statistic in (("alpha", krippendorff_alpha), ("rater_vs_rest", rater_vs_rest)):
         row[name] = float(statistic(matrix, groups, np.ones(len(unique_ids))))
         if len(unique_ids) > 1:

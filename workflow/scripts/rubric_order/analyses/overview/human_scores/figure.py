@@ -1,5 +1,7 @@
 """Distribution of the scores of each dataset."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -27,7 +29,8 @@ def draw(datasets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, 
         names: how to write the ids of criteria.
     """
     scored = datasets[(datasets["source"] != NO_SCORES) & (datasets["n_scores"] > 0)]
-    several, single = [], []
+    several: list[list[Any]] = []
+    single: list[list[Any]] = []
     for _, block in scored.groupby(["dataset", "source"], sort=False):
         # Pooled scores are drawn where a dataset has one criterion only.
         criteria = block[block["criterion"] != EVERY] if len(block) > 1 else block
@@ -36,7 +39,8 @@ def draw(datasets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, 
     panels = [panel for block in blocks for panel in block]
     columns = min(layout.columns, max(1, *map(len, blocks)))
     # Each dataset of several criteria starts a row; those of one criterion share the last rows.
-    cells, rows = {}, 0
+    cells: dict[tuple[int, ...], Any] = {}
+    rows = 0
     for block in blocks:
         cells |= {(rows + place // columns, place % columns): panel for place, panel in enumerate(block)}
         rows += -(-len(block) // columns)
@@ -67,7 +71,7 @@ def draw(datasets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, 
     return figure
 
 
-def _draw_panel(axis: Axes, panel: tuple) -> None:
+def _draw_panel(axis: Axes, panel: Any) -> None:
     """The bars of one dataset, source and criterion, with what they say in numbers."""
     shares = [100 * getattr(panel, f"share_{score}") for score in HUMAN_SCORES]
     bars = axis.bar(
@@ -83,11 +87,11 @@ def _draw_panel(axis: Axes, panel: tuple) -> None:
     axis.set_xticks(HUMAN_SCORES)
 
 
-def _title(panel: tuple, labels: Labels, names: dict[str, str]) -> str:
+def _title(panel: Any, labels: Labels, names: dict[str, str]) -> str:
     """Dataset; below it the criterion, where there are several, and whether people gave the scores."""
     details = []
     if panel.criterion != EVERY:
         details.append(names.get(panel.criterion, panel.criterion.replace("_", " ").capitalize()))
     if panel.source == "reference":
         details.append("reference labels")
-    return "\n".join([labels.dataset(panel.dataset), *([", ".join(details)] if details else [])])
+    return "\n".join([labels.dataset(panel.dataset), *([", ".join(map(str, details))] if details else [])])

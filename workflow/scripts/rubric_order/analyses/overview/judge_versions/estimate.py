@@ -1,13 +1,14 @@
 """Versions of engine, weights and server that gave a judge's answers, and whether they are several."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
 COLUMNS: dict[str, list[str]] = {}
 
 
-def estimate(answers: Mapping[str, Mapping]) -> pd.DataFrame:
+def estimate(answers: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Number of answers that each version gave.
 
     Args:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from rubric_order.base import permutations
 from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks
 
@@ -29,7 +30,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         ``all`` is the pooled one.
     """
     columns = [*KEYS, *CELL, "n_scores", "n_failed"]
-    rows: list[dict] = []
+    rows: list[Row] = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         several = table["question"] != ""
         rows += _of_scores(table[~several])
@@ -37,7 +38,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     return tidy.from_rows(rows, columns, CELL).sort_values(columns[:-2], kind="stable", ignore_index=True)
 
 
-def _of_scores(table: pd.DataFrame) -> Iterator[dict]:
+def _of_scores(table: pd.DataFrame) -> Iterator[Row]:
     """Rows of reads that ask one question: by score and its position."""
     for block in blocks.blocks(table):
         n, shown = block.n, block.shown
@@ -57,7 +58,7 @@ def _of_scores(table: pd.DataFrame) -> Iterator[dict]:
                     yield block.keys | cell | {"n_scores": n_scores, "n_failed": count}
 
 
-def _of_criteria(table: pd.DataFrame) -> list[dict]:
+def _of_criteria(table: pd.DataFrame) -> list[Row]:
     """Rows of reads that ask several questions: by criterion and its position."""
     if table.empty:
         return []

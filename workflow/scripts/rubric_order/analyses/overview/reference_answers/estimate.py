@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.rows import Row
 from rubric_order.methods.agreement import agreement, correlations, variants
 
 SLOT = ["dataset", "group_id", "criterion", "rubric_id", "level"]
@@ -58,7 +59,7 @@ def estimate(references: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     return table.assign(confidence=confidence, method="each group left out, Student's t")
 
 
-def _rows(dataset: str, block: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _rows(dataset: str, block: pd.DataFrame, confidence: float) -> Iterator[Row]:
     for by in ("all", *WAYS):
         parts = [("", block)] if by == "all" else block.groupby(by, sort=True)
         for value, part in parts:
@@ -69,7 +70,7 @@ def _rows(dataset: str, block: pd.DataFrame, confidence: float) -> Iterator[dict
             yield from (common | row for row in _of_attempts(part, confidence))
 
 
-def _of_attempts(part: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _of_attempts(part: pd.DataFrame, confidence: float) -> Iterator[Row]:
     yield _share("written", part["text"].notna(), part["group_id"], confidence)
     texts = part[part["text"].notna()]
     yield _share("accepted", texts["accepted"], texts["group_id"], confidence)
@@ -88,12 +89,12 @@ def _of_attempts(part: pd.DataFrame, confidence: float) -> Iterator[dict]:
         yield {"quantity": f"blind_kappa_{name}", "estimate": float(kappa)} | counts
 
 
-def _share(quantity: str, told: pd.Series | np.ndarray, group: pd.Series, confidence: float) -> dict:
+def _share(quantity: str, told: pd.Series | np.ndarray, group: pd.Series, confidence: float) -> Row:
     interval = agreement.share(np.asarray(told, dtype=float), group.factorize()[0], confidence)
     return {"quantity": quantity, "n": len(told)} | interval
 
 
-def _mean(quantity: str, values: np.ndarray, group: pd.Series, confidence: float) -> dict:
+def _mean(quantity: str, values: np.ndarray, group: pd.Series, confidence: float) -> Row:
     interval = variants.ratio(values, np.ones(len(values)), group.factorize()[0], confidence)
     kept = {name: interval[name] for name in ("estimate", "ci_low", "ci_high", "n_clusters")}
     return {"quantity": quantity, "n": len(values)} | kept

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ PERMUTATION, REPEAT = {"strategy": "balanced"}, {"strategy": "fixed"}
 DIFFERENCE = PERMUTATION | {"other": "fixed"}
 
 # Of each published table: its columns of values, the quantity that each holds, and what the column says about it.
-PUBLISHED: dict[str, dict[str, tuple[str, dict]]] = {
+PUBLISHED: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {
     "xu2026_table2": {"chi2": ("chi2", {}), "pos1": ("pos1", {}), "pos5": ("pos5", {})},
     "xu2026_table3": {"difference": ("pearson_difference", {})},
     "xu2026_table4": {"cramers_v": ("mean_cramers_v", {})},

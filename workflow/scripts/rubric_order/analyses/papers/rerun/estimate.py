@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from scipy import special
 from rubric_order.base import randomness
 from rubric_order.base.keys import EVERY, KEYS, STRATEGIES
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import rankings
 from rubric_order.methods.position import blocks, reruns, selections, shared_orderings
@@ -225,10 +226,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         ranges of ranks are the middle of ranks that are drawn.
     """
     rows = []
-    shared: dict[tuple, list[_Shared]] = {}
+    shared: dict[tuple[Any, ...], list[_Shared]] = {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        agreement: dict[tuple, list[dict]] = {}
-        settings: dict[tuple, list[Block]] = {}
+        agreement: dict[tuple[Any, ...], list[Row]] = {}
+        settings: dict[tuple[Any, ...], list[Block]] = {}
         for block in blocks.blocks(table):
             of_block = [block.keys | row for row in _of_block(block, seed)]
             rows += of_block
@@ -291,7 +292,7 @@ def _of_orderings(block: Block) -> Iterator[tuple[str, _Shared]]:
         yield readout, _Shared(block.keys["dataset"], block.orderings[0], r, selected, covariance, *size)
 
 
-def _canonical(of: _Shared, confidence: float, seed: int) -> Iterator[dict]:
+def _canonical(of: _Shared, confidence: float, seed: int) -> Iterator[Row]:
     """The rows of the usual ordering among all."""
     if of.r is None:
         return
@@ -307,7 +308,7 @@ def _canonical(of: _Shared, confidence: float, seed: int) -> Iterator[dict]:
     yield common | {"quantity": "rank"} | {name: values[place] for name, values in ranks.items()}
 
 
-def _costs(datasets: list[_Shared], confidence: float, seed: int) -> Iterator[dict]:
+def _costs(datasets: list[_Shared], confidence: float, seed: int) -> Iterator[Row]:
     """The rows of every ordering of one dataset, or of several together, see `bias_cost`."""
     first = datasets[0]
     orderings = [" ".join(map(str, ordering)) for ordering in first.orderings]
@@ -344,7 +345,7 @@ def _generator(seed: int, name: str) -> np.random.Generator:
     return randomness.generator(seed, "rerun", "orderings", name)
 
 
-def _differences(strategies: list[dict]) -> Iterator[dict]:
+def _differences(strategies: list[Row]) -> Iterator[Row]:
     """r of each strategy less that of each later one. What answers they share makes their errors too large."""
     strategies = sorted(strategies, key=lambda row: STRATEGIES.index(row["strategy"]))
     for one, two in itertools.combinations(strategies, 2):
@@ -352,7 +353,7 @@ def _differences(strategies: list[dict]) -> Iterator[dict]:
         yield one | {"baseline": two["strategy"], "estimate": one["estimate"] - two["estimate"], "error": error}
 
 
-def _reversals(one: Block, two: Block, seed: int) -> Iterator[dict]:
+def _reversals(one: Block, two: Block, seed: int) -> Iterator[Row]:
     """The rows of the agreement between two strategies' rankings of the candidates that both have read."""
     other_values = dict(two.readouts())
     for readout, values in one.readouts():
@@ -367,7 +368,7 @@ def _reversals(one: Block, two: Block, seed: int) -> Iterator[dict]:
                     yield common | {"quantity": name} | _named(value_and_error)
 
 
-def _of_block(block: Block, seed: int) -> Iterator[dict]:
+def _of_block(block: Block, seed: int) -> Iterator[Row]:
     counts = selections.counts(block, Readout.HARD)
     if counts.sum() > 0:
         common = {"readout": Readout.HARD, "n_items": len(block.items), "n_reads": counts.sum()}
@@ -387,5 +388,5 @@ def _of_block(block: Block, seed: int) -> Iterator[dict]:
         yield common | {"quantity": "mean_sd"} | _named(sd_error(values))
 
 
-def _named(found: tuple[float, float]) -> dict:
+def _named(found: tuple[float, float]) -> Row:
     return dict(zip(("estimate", "error"), found, strict=True))

@@ -1,7 +1,7 @@
 """Bias Cost: how far an ordering puts scores where they are selected too often or too seldom."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,8 @@ from scipy import special
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, selections, shared_orderings
 from rubric_order.methods.position.shared_orderings import bias_cost
@@ -83,8 +85,8 @@ def estimate(
 
     Source: the earlier version of Xu et al., Section 5.3, Table 6; all but cost, correlation and its rank are ours.
     """
-    sources_by_key: dict[tuple, dict[str, Source]] = {}
-    shown: dict[tuple, np.ndarray] = {}
+    sources_by_key: dict[tuple[Any, ...], dict[str, Source]] = {}
+    shown: dict[tuple[Any, ...], np.ndarray] = {}
     for block in blocks.blocks(scores):
         if block.keys["strategy"] not in shared_orderings.SHARED:
             continue
@@ -93,7 +95,7 @@ def estimate(
                 key = (*(block.keys | {"dataset": EVERY}).values(), readout, cluster)
                 sources_by_key.setdefault(key, {})[block.keys["dataset"]] = _source(block, readout, cluster)
                 shown[key] = block.orderings[0]
-    options = {"resamples": resamples, "confidence": confidence, "seed": seed, "splits": splits}
+    options: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed, "splits": splits}
     parts = [
         part
         for key, sources in sorted(sources_by_key.items())
@@ -107,7 +109,7 @@ def estimate(
 
 
 def _of_sources(
-    key: tuple,
+    key: tuple[Any, ...],
     sources: dict[str, Source],
     orderings: np.ndarray,
     *,
@@ -115,7 +117,7 @@ def _of_sources(
     confidence: float,
     seed: int,
     splits: int,
-) -> Iterator[tuple[dict, dict]]:
+) -> Iterator[tuple[Row, Row]]:
     """All quantities of the datasets of one study, and of all of them together; see `tidy.from_parts`."""
     everything = dict(zip([*KEYS, "readout", "cluster"], key, strict=True))
     everything["method"] = f"percentile bootstrap over {key[-1]}s, {resamples} resamples; {splits} splits"
@@ -140,7 +142,7 @@ def _of_sources(
             yield common | {"quantity": quantity, "method": how}, row
 
 
-def _source(block: blocks.Block, readout: str, cluster: str) -> Source:
+def _source(block: blocks.Block, readout: Readout, cluster: str) -> Source:
     unit = block.units(cluster)
     complete = shared_orderings.complete_items(block, dict(block.readouts())[readout])
     moments = np.zeros((len(block.items), 3 + 3 * len(complete.orderings)))
@@ -149,7 +151,7 @@ def _source(block: blocks.Block, readout: str, cluster: str) -> Source:
         moments[complete.rows] = shared_orderings.column_moments(complete.values, complete.human)
     table = np.column_stack([selections.by_score(block, readout)[0].reshape(len(block.items), -1), moments])
     table = resampling.sum_units(table, unit)
-    group = np.zeros(len(table), dtype=int)
+    group: np.ndarray = np.zeros(len(table), dtype=int)
     group[unit] = block.units("group")
     return Source(table, group, rated, len(block.items))
 
@@ -171,7 +173,8 @@ def _read_sums(sums: np.ndarray, rated: bool, n: int) -> Sums:
 def _pooled(sums: list[Sums]) -> Sums:
     """Selections of several datasets together, and the mean of their correlations."""
     correlations = [part.pearson for part in sums if part.pearson is not None]
-    return Sums(sum(part.selected for part in sums), np.mean(correlations, axis=0) if correlations else None)
+    selected = np.sum([part.selected for part in sums], axis=0)
+    return Sums(selected, np.mean(correlations, axis=0) if correlations else None)
 
 
 def folded_excess(z: np.ndarray) -> np.ndarray:
@@ -241,7 +244,7 @@ def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray
     """
     canonical = np.eye(len(orderings))[shared_orderings.canonical_place(orderings)]
     whole, _ = _costs(table, np.ones(len(table), dtype=bool), orderings)
-    values: dict[str, list] = {}
+    values: dict[str, list[Any]] = {}
     for first in firsts:
         for train in (first, ~first):
             costs, influence = _costs(table, ~train, orderings)
@@ -282,7 +285,7 @@ def _cross_fit(
         By dataset (and ``all``) and quantity, of shape (1 + resamples,).
     """
     n, canonical = orderings.shape[1], shared_orderings.canonical_place(orderings)
-    estimates: dict[str, dict[str, list]] = {name: {} for name in [*sources, EVERY]}
+    estimates: dict[str, dict[str, list[Any]]] = {name: {} for name in [*sources, EVERY]}
     for split in range(len(next(iter(firsts.values())))):
         halves: list[dict[str, Sums]] = [{}, {}]
         for name, source in sources.items():
@@ -318,14 +321,15 @@ def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int
     return {f"{name}_chosen": of_chosen, f"{name}_canonical": values[:, canonical], f"{name}_mean": values.mean(axis=1)}
 
 
-def _of_each_ordering(sums: list[Sums], orderings: np.ndarray, confidence: float) -> Iterator[tuple[str, dict]]:
+def _of_each_ordering(sums: list[Sums], orderings: np.ndarray, confidence: float) -> Iterator[tuple[str, Row]]:
     """Quantities of each ordering, with their columns."""
     whole = _pooled(sums)
     shares = selections.position_shares(whole.selected)
     costs = bias_cost(shares, orderings)
     ordering_column = {"ordering": np.array([" ".join(map(str, ordering)) for ordering in orderings], dtype=object)}
     # The mean of the absolute value of an error that is normal about 0; a rare score is missing from some resamples.
-    error = np.sqrt(2 / np.pi) * np.ma.masked_invalid(shares[1:]).std(axis=0).filled(0)
+    present = np.ma.masked_invalid(shares[1:])  # type: ignore[no-untyped-call]  # of numpy
+    error = np.sqrt(2 / np.pi) * present.std(axis=0).filled(0)
     noise = error[orderings - 1, np.arange(orderings.shape[1])].sum(axis=1)
     for quantity, row in _with_interval({"cost": costs}, confidence):
         yield quantity, ordering_column | row | {"noise": noise}
@@ -336,7 +340,7 @@ def _of_each_ordering(sums: list[Sums], orderings: np.ndarray, confidence: float
             yield quantity, ordering_column | row
 
 
-def _with_interval(values: dict[str, np.ndarray], confidence: float) -> Iterator[tuple[str, dict]]:
+def _with_interval(values: dict[str, np.ndarray], confidence: float) -> Iterator[tuple[str, Row]]:
     """The columns of each quantity, the first row of whose values is the estimate."""
     for quantity, table in values.items():
         table = table.reshape(len(table), -1)

@@ -8,6 +8,7 @@ import pandas as pd
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import KEYS
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, copies, sampling, selections
 from rubric_order.methods.uncertainty import resampling
@@ -55,7 +56,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     return table.astype({"commonest_score": "Int8"} | flags)
 
 
-def _of_block(block: blocks.Block) -> dict:
+def _of_block(block: blocks.Block) -> Row:
     scored = block.table["score"].notna()
     scores = block.table.loc[scored, "score"].to_numpy(dtype=int)
     sizes = block.items["group_id"].value_counts(sort=False).to_numpy()

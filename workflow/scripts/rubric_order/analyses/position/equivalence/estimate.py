@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, EVERY_POSITION, KEYS
-from rubric_order.base.rows import rows_with
+from rubric_order.base.rows import Row, rows_with
 from rubric_order.methods import tidy
 from rubric_order.methods.position import uniformity
 from rubric_order.methods.uncertainty import equivalence
@@ -95,7 +95,7 @@ def _effects(
     }
 
 
-def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> Iterator[dict]:
+def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> Iterator[Row]:
     """The rows of one quantity.
 
     Args:
@@ -108,7 +108,7 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
     error = equivalence.error_of_interval(low, high, df, confidence)
     low, high = equivalence.interval(estimates, error, df, level)
     p = equivalence.p_values(estimates, error, df, margin)
-    small = np.ones(len(effects), dtype=bool)
+    small: np.ndarray = np.ones(len(effects), dtype=bool)
     if name in IN_POINTS:
         if (effects["margin"] != margin).any():
             raise ValueError(f"{name}: p_bounded is of margin {effects['margin'].iloc[0]:g}, not of {margin:g}")

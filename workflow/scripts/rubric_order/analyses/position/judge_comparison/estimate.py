@@ -6,12 +6,14 @@ to another, so that their difference is known better than either.
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, DEFAULT_PROFILE, KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, preference, selections, shared_orderings
 from rubric_order.methods.uncertainty import cluster_robust, distributions, multiplicity
@@ -102,7 +104,7 @@ def estimate(
         the estimates `of_one` and `of_other`. Clusters are the sample (`n_clusters`): those of two datasets are
         different ones, all others the same; one that only one side has counts on that side.
     """
-    units_by_key: dict[tuple, dict[tuple, Measured]] = {}
+    units_by_key: dict[tuple[Any, ...], dict[tuple[Any, ...], Measured]] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if block.crossed and preference.identifies(block) else ():
             unit = tuple(block.keys[name] for name in COMPARED)
@@ -113,9 +115,9 @@ def estimate(
     for key, units in sorted(units_by_key.items()):
         base_columns = dict(zip((*SHARED_KEYS, "readout", "cluster"), key, strict=True))
         rows += [base_columns | row for row in _differences(units, confidence)]
-        for judge, values in _temperatures(sampling_temperatures).items():
+        for judge, temperatures in _temperatures(sampling_temperatures).items():
             own = base_columns | {"one": f"{TEMPERATURE} of {judge}", "sweep": TEMPERATURE, "swept_judge": judge}
-            rows += [own | row for row in _trends(units, values, confidence)]
+            rows += [own | row for row in _trends(units, temperatures, confidence)]
         for name, values in sweeps.items():
             rows += [base_columns | {"one": name} | row for row in _trends(units, values, confidence)]
     columns = [
@@ -137,7 +139,7 @@ def estimate(
     return multiplicity.adjust(table)
 
 
-def _measured(block: blocks.Block, readout: str) -> dict[str, Measured]:
+def _measured(block: blocks.Block, readout: Readout) -> dict[str, Measured]:
     """All quantities of a block by each kind of cluster; what cannot be estimated is left out."""
     positions = preference.positions(preference.compared(block, readout))
     selected, values = selections.evened(block, readout), None
@@ -155,7 +157,8 @@ def _measured(block: blocks.Block, readout: str) -> dict[str, Measured]:
         quantities = {
             name: pair for name, pair in quantities.items() if np.isfinite(pair[0]) and np.isfinite(pair[1]).all()
         }
-        estimates, influence = ({name: pair[place] for name, pair in quantities.items()} for place in (0, 1))
+        estimates = {name: pair[0] for name, pair in quantities.items()}
+        influence = {name: pair[1] for name, pair in quantities.items()}
         measured[cluster] = Measured(
             estimates, influence, chosen if SELECTION in estimates else None, block.keys["dataset"], ids
         )
@@ -206,7 +209,7 @@ def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str
     return shifts
 
 
-def _differences(units: dict[tuple, Measured], confidence: float) -> Iterator[dict]:
+def _differences(units: dict[tuple[Any, ...], Measured], confidence: float) -> Iterator[Row]:
     """One unit less another, for each two that differ in one of `COMPARED`."""
     for (one, first), (other, second) in itertools.combinations(units.items(), 2):
         differ = [place for place in range(len(COMPARED)) if one[place] != other[place]]
@@ -229,7 +232,7 @@ def _temperatures(known: Mapping[str, Mapping[str, float | None]]) -> dict[str, 
     return sweeps
 
 
-def _trends(units: dict[tuple, Measured], values: Mapping[str, float], confidence: float) -> Iterator[dict]:
+def _trends(units: dict[tuple[Any, ...], Measured], values: Mapping[str, float], confidence: float) -> Iterator[Row]:
     """Slopes over one sweep, for each dataset and scale."""
     alone = {f"{judge}/{DEFAULT_PROFILE}": value for judge, value in values.items() if "/" not in judge}
     at = {unit: (alone | dict(values)).get(f"{unit[0]}/{unit[1]}") for unit in units}
@@ -241,11 +244,11 @@ def _trends(units: dict[tuple, Measured], values: Mapping[str, float], confidenc
             weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
             common = {"n": n, "dataset": dataset, "compared": "trend", "other": ""}
             method = f"least-squares slope over {len(x)} estimates; {PAIRED}"
-            for row in _combined([*zip(weights.tolist(), map(units.get, chosen), strict=True)], confidence):
+            for row in _combined([*zip(weights.tolist(), (units[unit] for unit in chosen), strict=True)], confidence):
                 yield common | row | {"method": method}
 
 
-def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterator[dict]:
+def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterator[Row]:
     """A weighted sum of estimates, for each quantity that all have."""
     first = parts[0][1]
     aligned = all(of.dataset == first.dataset and np.array_equal(of.ids, first.ids) for _, of in parts)
@@ -260,7 +263,8 @@ def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterato
             moved = np.bincount(number, np.concatenate([weight * of.influence[name] for weight, of in parts]))
             row = {"quantity": name, "n_clusters": cluster_robust.counted(moved)}
             if name == SELECTION:
-                yield row | _of_selections([(weight, of.selection) for weight, of in parts], number, total, confidence)
+                selections = [(weight, of.selection) for weight, of in parts if of.selection is not None]
+                yield row | _of_selections(selections, number, total, confidence)
             else:
                 yield row | cluster_robust.interval(total, moved, confidence)
 

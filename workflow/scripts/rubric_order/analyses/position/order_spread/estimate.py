@@ -7,6 +7,7 @@ import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, FEW_CLUSTERS, KEYS
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import rankings
 from rubric_order.methods.position import blocks, repetition, spread
@@ -51,7 +52,7 @@ def estimate(
         small. Where the spread is not known, that of ``within`` can still show it. Where items are read in orderings
         of their own the mean shift is part of the spread, and consecutive reads are compared.
     """
-    rows: list[dict] = []
+    rows: list[Row] = []
     for block in blocks.blocks(scores):
         if not block.crossed or len(block.orderings[0]) < 2:
             continue
@@ -65,7 +66,7 @@ def estimate(
     return tidy.from_rows(rows, columns, words).assign(confidence=confidence, level=level)
 
 
-def _judged(row: dict, margin: float) -> dict:
+def _judged(row: Row, margin: float) -> Row:
     """A row with its verdict against the margin, where it is a spread."""
     few = row["n_clusters"] < FEW_CLUSTERS
     row = row | {"flag": "few clusters" if few else "", "margin": np.nan, "verdict": ""}
@@ -146,12 +147,12 @@ class _Cells:
 
 def _of_readout(
     block: blocks.Block,
-    readout: str,
+    readout: Readout,
     values: np.ndarray,
     temperature: float | None,
     confidence: float,
     level: float,
-) -> Iterator[dict]:
+) -> Iterator[Row]:
     """All quantities of a block's scores (items by reads)."""
     cells = _Cells(block)
     read = values[block.item, block.column]
@@ -188,7 +189,7 @@ def _in_every_ordering(repeated: np.ndarray) -> bool:
 
 
 def _by_temperature(
-    block: blocks.Block, cells: _Cells, readout: str, values: np.ndarray, temperature: float | None
+    block: blocks.Block, cells: _Cells, readout: Readout, values: np.ndarray, temperature: float | None
 ) -> tuple[np.ndarray, str]:
     """Variance of each cell's mean by repetition, and what it is known from: of drawn scores their probabilities."""
     variances = repetition.variances(block, readout, values, temperature)
@@ -200,7 +201,7 @@ def _by_temperature(
 
 
 def _changes(
-    block: blocks.Block, readout: str, read: np.ndarray, cells: _Cells, repeats: bool, cluster: str
+    block: blocks.Block, readout: Readout, read: np.ndarray, cells: _Cells, repeats: bool, cluster: str
 ) -> Iterator[tuple[str, np.ndarray, float, np.ndarray]]:
     """Changes by orderings: quantity, of each item or prompt its share, the part of chance, and its cluster."""
     reference = cells.reference
@@ -253,7 +254,7 @@ def _mean(
     added: float = 0.0,
     logarithm: bool = False,
     squared: bool = False,
-) -> dict:
+) -> Row:
     """Columns of a mean over items, or of its root where values are squares; of those that are known."""
     has_value = ~np.isnan(values)
     counts = {"n_items": int(has_value.sum()), "n_clusters": len(np.unique(unit[has_value]))}

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import order_tests as method
 
@@ -37,7 +39,7 @@ def estimate(
         that do not decide are not there.
     """
     tests = [_selection(position_selection), *_preference(position_preference), *_points(score_effects)]
-    p: dict[tuple, dict[tuple[str, str], float]] = {}
+    p: dict[tuple[Any, ...], dict[method.Test, float]] = {}
     for *key, readout, cluster, test, value in pd.concat(tests).itertuples(index=False, name=None):
         p.setdefault((*key, cluster), {})[readout, test] = value
     deciding = _deciding(decisiveness, position_preference)
@@ -49,7 +51,7 @@ def estimate(
     return table.astype({"finding": bool})
 
 
-def _of_key(key: tuple, p: dict[tuple[str, str], float], by: method.Deciding) -> Iterator[dict]:
+def _of_key(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Deciding) -> Iterator[Row]:
     keys = dict(zip([*KEYS, "cluster"], key, strict=True))
     adjusted = method.adjusted(p, keys["n"], by)
     for (readout, test), value in adjusted.items():
@@ -64,11 +66,11 @@ def _of_key(key: tuple, p: dict[tuple[str, str], float], by: method.Deciding) ->
         }
 
 
-def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> dict[tuple, method.Deciding]:
+def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> dict[tuple[Any, ...], method.Deciding]:
     """The readouts that decide, by the values of `KEYS`; of all datasets together, those that decide each."""
     temperatures = position_preference.drop_duplicates(KEYS).set_index(KEYS)["temperature"].astype(float).to_dict()
-    readouts: dict[tuple, method.Deciding] = {}
-    together: dict[tuple, list[tuple[bool, float, bool]]] = {}
+    readouts: dict[tuple[Any, ...], method.Deciding] = {}
+    together: dict[tuple[Any, ...], list[tuple[bool, float, bool]]] = {}
     for row in decisiveness.to_dict("records"):
         key = tuple(row[name] for name in KEYS)
         temperature = temperatures.get(key, math.nan)
@@ -77,8 +79,8 @@ def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> 
         readouts[key] = method.deciding(hard=judged[0], known=judged[1], drawn=drawn)
         together.setdefault(tuple(EVERY if name == "dataset" else row[name] for name in KEYS), []).append(judged)
     for key, parts in together.items():
-        hard, known_shares, drawn = zip(*parts, strict=True)
-        readouts[key] = method.deciding(hard=any(hard), known=min(known_shares), drawn=all(drawn))
+        written, known_shares, as_they_are = zip(*parts, strict=True)
+        readouts[key] = method.deciding(hard=any(written), known=min(known_shares), drawn=all(as_they_are))
     return readouts
 
 

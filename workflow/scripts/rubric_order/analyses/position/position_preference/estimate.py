@@ -1,12 +1,14 @@
 """Position preference: how much a place of the prompt adds to the log-odds of the score that stands there."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, preference, selections, uniformity
 from rubric_order.methods.uncertainty import cluster_robust, multiplicity
@@ -58,7 +60,8 @@ def estimate(
 
     Source: ours; the model is McFadden's, see `conditional_logit`.
     """
-    rows, parts = [], {}
+    rows: list[Row] = []
+    parts: dict[tuple[Any, ...], list[Any]] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if preference.identifies(block) else ():
             compared = preference.compared(block, readout)
@@ -67,13 +70,13 @@ def estimate(
             made = [*_rows(base_columns, compared, units, confidence)]
             rows += made
             parts.setdefault((*(base_columns | {"dataset": EVERY}).items(),), []).append((compared, units, made))
-    for base_columns, datasets in parts.items():
+    for key, datasets in parts.items():
         if len(datasets) == 1:  # one dataset alone is also all of them
-            rows += [row | dict(base_columns) for row in datasets[0][2]]
+            rows += [row | dict(key) for row in datasets[0][2]]
             continue
         compared = preference.together([compared for compared, _, _ in datasets])
         rows += _rows(
-            dict(base_columns),
+            dict(key),
             compared,
             {name: _joined([u[name] for _, u, _ in datasets]) for name in CLUSTERS},
             confidence,
@@ -95,7 +98,7 @@ def _joined(units: list[np.ndarray]) -> np.ndarray:
     return np.concatenate([unit + start for unit, start in zip(units, first, strict=False)])
 
 
-def _unit(readout: str, temperature: float | None) -> str:
+def _unit(readout: Readout, temperature: float | None) -> str:
     """Meaning of a log-odds of 1."""
     if readout == Readout.SOFT:
         return "log-odds of the model's probabilities"
@@ -106,7 +109,7 @@ def _unit(readout: str, temperature: float | None) -> str:
     return f"log-odds of an answer at temperature {temperature:g}"
 
 
-def _rows(about: dict, of: preference.Hard | preference.Soft, units: dict, confidence: float) -> Iterator[dict]:
+def _rows(about: Row, of: preference.Hard | preference.Soft, units: dict[str, Any], confidence: float) -> Iterator[Row]:
     """The rows of one dataset, or of all, by both kinds of clusters."""
     sizes = {"n_items": of.items, "n_reads": of.reads, "n_pairs": of.discordant}
     differing = of.discordant / of.pairs if of.pairs else np.nan
@@ -135,7 +138,7 @@ def _effective(fit: cluster_robust.Fit, n: int) -> float:
     return round(fit.df(rows[sizes > 1e-6]) + 1, 9)
 
 
-def _estimates(found: preference.Preference, n: int, confidence: float) -> Iterator[dict]:
+def _estimates(found: preference.Preference, n: int, confidence: float) -> Iterator[Row]:
     centred = np.eye(n) - 1 / n
     for place, weights in enumerate(centred):
         yield (

@@ -11,12 +11,14 @@ the preference, `score_effects` what the order does to scores.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
 from rubric_order.base.keys import CLUSTERS, KEYS, stream
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, selections, uniformity
 from rubric_order.methods.uncertainty import bounds, multiplicity, resampling
@@ -75,7 +77,7 @@ def estimate(
     return multiplicity.adjust(table, "p_cluster")
 
 
-def _of_block(block: blocks.Block, seed: int, near: float, options: dict) -> Iterable[dict]:
+def _of_block(block: blocks.Block, seed: int, near: float, options: dict[str, Any]) -> Iterable[Row]:
     """The rows of one block, none where scores keep their positions."""
     for readout, column in selections.READOUTS.items() if block.crossed else ():
         counts = selections.evened(block, readout)
@@ -108,7 +110,14 @@ def _of_block(block: blocks.Block, seed: int, near: float, options: dict) -> Ite
             yield from (common | row for row in rows)
 
 
-def _shares(counts: np.ndarray, drawn: np.ndarray, together: tuple, n_failed: int, cluster: str, options: dict) -> list:
+def _shares(
+    counts: np.ndarray,
+    drawn: np.ndarray,
+    together: tuple[Any, ...],
+    n_failed: int,
+    cluster: str,
+    options: dict[str, Any],
+) -> list[Any]:
     """The rows of the shares, with all their intervals.
 
     Args:
@@ -117,15 +126,18 @@ def _shares(counts: np.ndarray, drawn: np.ndarray, together: tuple, n_failed: in
         together: simultaneous intervals.
     """
     total = np.maximum(counts.sum(axis=0), 0)
-    ends = np.full((2, len(total)), np.nan)
+    nothing = np.full(len(total), np.nan)
+    low, high = nothing, nothing
     if len(counts) > 1:
         with np.errstate(invalid="ignore"):
             shares = drawn / drawn.sum(axis=1, keepdims=True)
-        ends = uniformity.with_width(*resampling.percentile_interval(shares, options["confidence"]))
+        low, high = uniformity.with_width(*resampling.percentile_interval(shares, options["confidence"]))
     method = f"percentile bootstrap {_over(cluster, options)}; simultaneous: Goodman, effective number of reads"
     common = {"quantity": "share", "method": method}
-    both = {"ci": ends, "sim": together, "bound": bounds.share_bounds(total, n_failed)}
-    intervals = {f"{kind}_{side}": end for kind, ends in both.items() for side, end in zip(SIDES, ends, strict=True)}
+    all_ends = {"ci": (low, high), "sim": together, "bound": bounds.share_bounds(total, n_failed)}
+    intervals = {
+        f"{kind}_{side}": end for kind, ends in all_ends.items() for side, end in zip(SIDES, ends, strict=True)
+    }
     return [
         common
         | {"position": place + 1, "estimate": total[place] / total.sum()}
@@ -134,7 +146,7 @@ def _shares(counts: np.ndarray, drawn: np.ndarray, together: tuple, n_failed: in
     ]
 
 
-def _test(counts: np.ndarray, cluster: str, rng: np.random.Generator) -> dict:
+def _test(counts: np.ndarray, cluster: str, rng: np.random.Generator) -> Row:
     """The row of chi-square with its p-values."""
     test = uniformity.count_test(counts.sum(axis=0))
     row = {"quantity": "chi2", "estimate": test.chi2, "p": test.p, "p_cluster": uniformity.cluster_test(counts)}
@@ -144,7 +156,7 @@ def _test(counts: np.ndarray, cluster: str, rng: np.random.Generator) -> dict:
     return row | {"method": f"{how}; p_rotation: {uniformity.ROTATIONS} rotations"}
 
 
-def _variety(found: selections.Variety) -> list[dict]:
+def _variety(found: selections.Variety) -> list[Row]:
     """The rows of how many different scores there are."""
     values = {
         "commonest_share": found.commonest,
@@ -155,11 +167,11 @@ def _variety(found: selections.Variety) -> list[dict]:
 
 
 def _distance(
-    counts: np.ndarray, drawn: np.ndarray, n_failed: int, cluster: str, options: dict, *, saturated: bool
-) -> list[dict]:
+    counts: np.ndarray, drawn: np.ndarray, n_failed: int, cluster: str, options: dict[str, Any], *, saturated: bool
+) -> list[Row]:
     """The rows of Cramer's V in all its forms, and of what else says how far from uniform could be found."""
     total, confidence = counts.sum(axis=0), options["confidence"]
-    ends = uniformity.with_width(*uniformity.v_interval(counts, drawn, confidence))
+    ends = uniformity.with_width(*map(np.asarray, uniformity.v_interval(counts, drawn, confidence)))
     interval = dict(zip(("ci_low", "ci_high"), map(float, ends), strict=True))
     bound = dict(zip(("bound_low", "bound_high"), bounds.v_bounds(total, n_failed), strict=True))
     flags = ["few clusters"] if len(counts) < uniformity.FEW_CLUSTERS else []
@@ -171,8 +183,8 @@ def _distance(
     less = f"less the variance of the shares over {cluster}s"
     inverted = f"bootstrap test inversion {_over(cluster, options)}"
     power = f"noncentral chi-square, level {level:.3g}, power {uniformity.POWER}"
-    quantities = [
-        ("cramers_v", uniformity.cramers_v(total), inverted, interval | bound | {"flag": ", ".join(flags)}),
+    quantities: list[tuple[str, float, str, Row]] = [
+        ("cramers_v", float(uniformity.cramers_v(total)), inverted, interval | bound | {"flag": ", ".join(flags)}),
         ("cramers_v_corrected", uniformity.corrected_v(counts), f"{less}; {inverted}", interval),
         ("cramers_v_squared", uniformity.squared_v(counts), less, {}),
         ("cramers_v_corrected_reads", uniformity.corrected_v_of_reads(total), BERGSMA, {}),
@@ -182,5 +194,5 @@ def _distance(
     return [{"quantity": name, "estimate": value, "method": method} | more for name, value, method, more in quantities]
 
 
-def _over(cluster: str, options: dict) -> str:
+def _over(cluster: str, options: dict[str, Any]) -> str:
     return f"over {cluster}s, {options['resamples']} resamples"

@@ -1,5 +1,7 @@
 """Positions that each judge selects."""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib import font_manager
 from matplotlib.axes import Axes
@@ -7,7 +9,7 @@ from matplotlib.figure import Figure
 
 from rubric_order.base.labels import Labels
 from rubric_order.base.readouts import Readout
-from rubric_order.base.rows import rows_with
+from rubric_order.base.rows import Row, rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
@@ -76,11 +78,11 @@ def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels
 def _write_sizes(axis: Axes, sizes: pd.DataFrame, labels: Labels, *, several: bool, form: str, letters: float) -> None:
     """Cramer's V with its interval and the number of clusters, a line a dataset, at the top of a panel."""
     lines = [_size(row, labels, several=several, form=form) for row in sizes.to_dict("records")]
-    look = {"va": "top", "fontsize": letters, "color": "0.25", "linespacing": LINE}
+    look: dict[str, Any] = {"va": "top", "fontsize": letters, "color": "0.25", "linespacing": LINE}
     axis.text(0.02, 0.99, "\n".join(lines), transform=axis.transAxes, **look)
 
 
-def _size(row: dict, labels: Labels, *, several: bool, form: str) -> str:
+def _size(row: Row, labels: Labels, *, several: bool, form: str) -> str:
     """One line of `_write_sizes`, in one of `FORMS`."""
     ends = "no interval" if pd.isna(row["ci_low"]) else f"{row['ci_low']:.2f}, {row['ci_high']:.2f}"
     one = "" if row["n_clusters"] == 1 else "s"

@@ -1,5 +1,7 @@
 """Smallest bias that a study can find."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -86,7 +88,7 @@ def _draw_made(axis: Axes, made: pd.DataFrame, assumed: pd.DataFrame, labels: La
     colours = {judge: style.colour(labels.place_of_judge(judge)) for judge in made["judge"].unique()}
     markers = {dataset: style.marker(labels.place_of_dataset(dataset)) for dataset in made["dataset"].unique()}
     for row in made.itertuples():
-        look = {"color": colours[row.judge], "marker": markers[row.dataset]}
+        look: dict[str, Any] = {"color": colours[row.judge], "marker": markers[row.dataset]}
         axis.plot(
             [row.n_items] * 2, [row.detectable_v, row.cramers_v], color=look["color"], linewidth=style.scaled(0.6)
         )

@@ -1,11 +1,13 @@
 """Position preference over judges and datasets: mean, how much judges and datasets differ, and shrunken estimates."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, preference, selections
 from rubric_order.methods.uncertainty import random_effects
@@ -18,7 +20,7 @@ SETTING = ["study", "profile", "condition", "strategy", "n", "readout", "cluster
 FACTORS = ("judge", "dataset")
 METHOD = "random effects by REML, Hartung and Knapp's interval; sampling errors of judges on one dataset correlated"
 # What each cluster adds to each quantity, by block and readout and cluster; the clusters are the index.
-Influence = dict[tuple, pd.DataFrame]
+Influence = dict[tuple[Any, ...], pd.DataFrame]
 
 
 def estimate(
@@ -101,7 +103,7 @@ def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Influence:
     return influence
 
 
-def _correlations(setting: dict, block: pd.DataFrame, influence: Influence) -> np.ndarray:
+def _correlations(setting: dict[str, Any], block: pd.DataFrame, influence: Influence) -> np.ndarray:
     """Correlations of the sampling errors of the estimates of one setting, shape (m, m): 0 between datasets, and the
     same for all judges on one dataset.
     """
@@ -140,7 +142,7 @@ def _mean_correlation(block: pd.DataFrame, correlations: np.ndarray) -> float:
     return float(correlations[pairs].mean()) if pairs.any() else np.nan
 
 
-def _terms(found: random_effects.Summary, block: pd.DataFrame, levels: dict[str, list[str]]) -> Iterator[dict]:
+def _terms(found: random_effects.Summary, block: pd.DataFrame, levels: dict[str, list[str]]) -> Iterator[Row]:
     """The rows of one summary."""
     everywhere = {"judge": EVERY, "dataset": EVERY}
     mean = {"estimate": found.mean, "ci_low": found.low, "ci_high": found.high, "p": found.p, "df": found.df}

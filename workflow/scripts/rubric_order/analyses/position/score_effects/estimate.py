@@ -1,7 +1,7 @@
 """By how many points the order of the score levels moves the scores."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,7 @@ import pandas as pd
 from rubric_order.base import permutations
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, uniformity
 from rubric_order.methods.uncertainty import additive, equivalence, multiplicity, resampling
@@ -83,14 +84,14 @@ def estimate(
         `SATURATED` of all; ``no variation``, where no item's scores differ between reads; ``few clusters``, where
         fewer than `uniformity.FEW_CLUSTERS` equal ones would say as much.
     """
-    laid: dict[tuple, list[Laid]] = {}
+    laid: dict[tuple[Any, ...], list[Laid]] = {}
     for block in blocks.blocks(scores):
         for readout, values in block.readouts() if block.crossed else ():
             reads = _laid(block, values)
             for dataset in (block.keys["dataset"], EVERY):
                 laid.setdefault((*(block.keys | {"dataset": dataset}).values(), readout), []).append(reads)
     key_columns, parts = [*KEYS, "readout"], []
-    made: dict[tuple, list[tuple[dict, dict]]] = {}  # one dataset alone is also all of them
+    made: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # one dataset alone is also all of them
     for key, datasets in sorted(laid.items(), key=lambda entry: entry[0]):
         together = _joined(datasets)
         for cluster in CLUSTERS:
@@ -118,7 +119,7 @@ def _laid(block: blocks.Block, values: np.ndarray) -> Laid:
     scored = ~np.isnan(score)
     shown, number = block.orderings
     same = len(shown) > 1 and block.design.shared
-    places = permutations.positions_of(block.shown[scored]) - 1
+    places: np.ndarray = permutations.positions_of(block.shown[scored]) - 1
     reads = score[scored], block.item[scored], block.design_of(scored).weights
 
     def cells(treatment: np.ndarray, count: int) -> additive.Cells:
@@ -148,7 +149,7 @@ def _joined(each: list[Laid]) -> Laid:
     by_position = (_stacked(tables) for tables in zip(*(part.by_position for part in each), strict=True))
     times = pd.concat([part.times for part in each])
     return Laid(
-        by_ordering=_stacked([part.by_ordering for part in each]) if same else None,
+        by_ordering=_stacked([part.by_ordering for part in each if part.by_ordering]) if same else None,
         orderings=first.orderings if same else first.orderings[:0],
         by_position=tuple(by_position),
         units=units,
@@ -163,8 +164,8 @@ def _stacked(tables: Iterable[additive.Cells]) -> additive.Cells:
 
 
 def _of_reads(
-    about: dict, laid: Laid, draws: int, confidence: float, seed: int, points: float
-) -> Iterator[tuple[dict, dict]]:
+    about: Row, laid: Laid, draws: int, confidence: float, seed: int, points: float
+) -> Iterator[tuple[Row, Row]]:
     """All rows of some reads with one kind of cluster; see `tidy.from_parts`."""
     unit = laid.units[about["cluster"]]
     sizes = np.bincount(unit).astype(float)
@@ -209,7 +210,9 @@ def _of_reads(
         yield about, rows | columns | {"method": method}
 
 
-Found = tuple[dict, np.ndarray, np.ndarray]  # columns of some rows; their estimates; influence of clusters on these
+Found = tuple[
+    dict[str, Any], np.ndarray, np.ndarray
+]  # columns of some rows; their estimates; influence of clusters on these
 
 
 def _of_level(level: int, fit: additive.Shifts) -> Found:
@@ -223,20 +226,20 @@ def _of_orderings(orderings: np.ndarray, fit: additive.Shifts) -> Found:
     return {"quantity": "ordering", "ordering": labels, "mean_score": fit.level + fit.shift}, fit.shift, fit.influence
 
 
-def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict) -> Iterator[Found]:
+def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict[str, Any]) -> Iterator[Found]:
     """The usual ordering against all, and against its reverse, where the reads have them."""
     rising, falling = ((np.sign(side) * np.diff(orderings, axis=1) > 0).all(axis=1) for side in (1, -1))
     # Shifts sum to 0: the mean over orderings is the level.
     weights = [rising] if rising.any() else []
     weights += [rising.astype(float) - falling] if rising.any() and falling.any() else []
     for name, weight in zip(CONTRASTS, np.asarray(weights, dtype=float), strict=False):
-        rows = {"quantity": name}
+        rows: Row = {"quantity": name}
         if name == CONTRASTS[0]:
             rows["p_order"] = additive.no_shift(len(fit.parts) * fit.parts @ weight[:, None], **chance)
         yield rows, np.array([weight @ fit.shift]), fit.influence @ weight[:, None]
 
 
-def _gap(fit: additive.Shifts, cluster: str, draws: int, confidence: float, seed: int) -> dict:
+def _gap(fit: additive.Shifts, cluster: str, draws: int, confidence: float, seed: int) -> Row:
     """The largest gap between orderings, and what chance makes of it."""
     gaps = additive.gaps_by_chance(fit.influence, draws=draws, seed=seed)
     rows = {"quantity": "largest_gap", "estimate": np.ptp(fit.shift), "chance": gaps.mean()}
@@ -244,7 +247,7 @@ def _gap(fit: additive.Shifts, cluster: str, draws: int, confidence: float, seed
     return rows | {"method": f"chance: signs of {cluster}s changed {draws} times"}
 
 
-def _test(fits: list[additive.Shifts], p: float) -> dict:
+def _test(fits: list[additive.Shifts], p: float) -> Row:
     """The test of no mean effect of the order, and the size of the shifts that it is about."""
     shift = np.concatenate([fit.shift for fit in fits]) if fits else np.array([np.nan])
     level = fits[0].level if fits else np.nan

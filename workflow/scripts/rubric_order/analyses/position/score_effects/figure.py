@@ -56,7 +56,7 @@ def draw(score_effects: pd.DataFrame, *, view: View, layout: Layout, labels: Lab
     return figure
 
 
-def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts: Sequence[str]) -> None:
+def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts: Sequence[Readout]) -> None:
     present = [readout for readout in readouts if (shifts["readout"] == readout).any()]
     for place, readout in enumerate(present):
         line = shifts[shifts["readout"] == readout]

@@ -1,11 +1,13 @@
 """Scores that are selected, by the positions at which they stand."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, selections
 from rubric_order.methods.uncertainty import resampling
@@ -32,7 +34,7 @@ def estimate(
 
     Source: the earlier version of Xu et al., Section 5.3, Table 5.
     """
-    totals: dict[tuple, tuple] = {}
+    totals: dict[tuple[Any, ...], tuple[Any, ...]] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if block.crossed else ():
             table = selections.by_score(block, readout).transpose(1, 0, 2, 3).reshape(len(block.items), -1)
@@ -46,7 +48,7 @@ def estimate(
                     before = totals.get(key, (0, 0))
                     totals[key] = before[0] + sums, before[1] + counts
     key_columns = [*KEYS, "readout", "cluster"]
-    parts = []
+    parts: list[tuple[Row, Row]] = []
     for key, (sums, counts) in sorted(totals.items()):
         common = dict(zip(key_columns, key, strict=True)) | {"n_items": counts[0], "n_clusters": counts[1]}
         common["method"] = f"percentile bootstrap over {common['cluster']}s, {resamples} resamples"
@@ -56,7 +58,7 @@ def estimate(
     return table.assign(confidence=confidence, seed=seed)
 
 
-def _cells(about: dict, sums: np.ndarray, confidence: float) -> Iterator[tuple[dict, dict]]:
+def _cells(about: Row, sums: np.ndarray, confidence: float) -> Iterator[tuple[Row, Row]]:
     """The cells of the table of shares, and of that of rates; see `tidy.from_parts`."""
     n = about["n"]
     score, position = (axis.ravel() + 1 for axis in np.indices((n, n)))

@@ -1,6 +1,7 @@
 """Course of position bias and agreement with people as one setting of the judges varies."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -71,7 +72,7 @@ def draw(
     return figure
 
 
-def _on_common_scales(axes: np.ndarray) -> np.ndarray:
+def _on_common_scales(axes: np.ndarray) -> Any:
     """The panels, datasets by quantities, of which those of a quantity share their vertical axis."""
     for (row, column), axis in np.ndenumerate(axes):
         if row:
@@ -89,7 +90,7 @@ def _draw_row(
         axis.set_ylabel("Pearson's r")
 
 
-def _write_values(axes: np.ndarray, places: list[float], texts: list[str]) -> None:
+def _write_values(axes: Any, places: list[float], texts: list[str]) -> None:
     """Write the values of the setting below the lowest panel of each column."""
     axes[-1, 0].set_xticks(places, texts)
     for column in axes.T:
@@ -112,13 +113,13 @@ def _with_values(estimates: pd.DataFrame, setting: Mapping[str, Mapping[str, flo
     return estimates.merge(pd.DataFrame(rows, columns=["judge", "profile", "value"]), on=["judge", "profile"])
 
 
-def _swept(estimates: pd.DataFrame, place_of: Mapping) -> list[str]:
+def _swept(estimates: pd.DataFrame, place_of: Mapping[str, Any]) -> list[str]:
     """The judges that vary the setting: a line needs two points."""
     points = estimates.assign(place=estimates["value"].map(place_of)).groupby("judge")["place"].nunique()
     return [judge for judge in estimates["judge"].unique() if points[judge] > 1]
 
 
-def _places(values: pd.Series, order: list[str]) -> tuple[dict, dict[float, object]]:
+def _places(values: pd.Series, order: list[str]) -> tuple[dict[str, Any], dict[float, object]]:
     """Place of each value on the axis, and the label of each place."""
     distinct = list(dict.fromkeys(values))
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in distinct):

@@ -16,11 +16,16 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, repetition
 from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
+
+# Estimates from sums over units, the usable items, what each adds to the sums, and what repetition is from.
+Split = tuple[Callable[[np.ndarray], dict[str, np.ndarray]], np.ndarray, np.ndarray, str]
 
 
 def item_moments(values: np.ndarray) -> np.ndarray:
@@ -147,7 +152,7 @@ def estimate(
 
     Source: the earlier version of Xu et al., Table 3; the split is ours.
     """
-    parts = []
+    parts: list[tuple[Row, Row]] = []
     for block in blocks.blocks(scores):
         temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
         for readout, values in block.readouts():
@@ -160,15 +165,15 @@ def estimate(
 
 def _of_readout(
     block: blocks.Block,
-    readout: str,
+    readout: Readout,
     values: np.ndarray,
     temperature: float | None,
     *,
     confidence: float,
-) -> Iterator[tuple[dict, dict]]:
+) -> Iterator[tuple[Row, Row]]:
     """All quantities of a block's scores (items by reads); see `tidy.from_parts`."""
     spread = item_moments(values)[:, 1:]
-    statistics = [(_spread, ~np.isnan(spread[:, 0]), np.column_stack([np.ones(len(spread)), spread]), "")]
+    statistics: list[Split] = [(_spread, ~np.isnan(spread[:, 0]), np.column_stack([np.ones(len(spread)), spread]), "")]
     if len(block.orderings[0]) > 1:
         statistics.append(_split_of_block(block, readout, values, temperature))
     for statistic, usable, per_item, source in statistics:
@@ -192,9 +197,7 @@ def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
     return {"mean_sd": sums[:, 3] / sums[:, 1], "variance": sums[:, 2] / sums[:, 1]}
 
 
-def _split_of_block(
-    block: blocks.Block, readout: str, values: np.ndarray, temperature: float | None
-) -> tuple[Callable[[np.ndarray], dict[str, np.ndarray]], np.ndarray, np.ndarray, str]:
+def _split_of_block(block: blocks.Block, readout: Readout, values: np.ndarray, temperature: float | None) -> Split:
     """Way to split the variance of a block's reads, the usable items, their `parts`, and what repetition is from."""
     repeats = repetition.repeats_of(block)
     crossed = repeats is not None

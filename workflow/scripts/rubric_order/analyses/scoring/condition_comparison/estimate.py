@@ -2,11 +2,13 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import BASELINE, CLUSTERS, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import averaging, item_scores
 from rubric_order.methods.position import blocks
@@ -42,11 +44,11 @@ def estimate(
     Source: ours.
     """
     by = [key for key in KEYS if key != "condition"]
-    rows = []
+    rows: list[Row] = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         if len(table) == 0 or table["condition"].nunique() < 2:
             continue
-        settings: dict[tuple, dict[str, pd.DataFrame]] = {}
+        settings: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
         for block in blocks.blocks(table):
             for readout, values in block.readouts():
                 key = (*(block.keys[name] for name in by), readout)
@@ -76,7 +78,7 @@ def _means(block: blocks.Block, values: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"group_id": items["group_id"], "human": items["human_score"], "mean": means})
 
 
-def _compared(about: dict, one: pd.DataFrame, other: pd.DataFrame, confidence: float, points: float) -> Iterator[dict]:
+def _compared(about: Row, one: pd.DataFrame, other: pd.DataFrame, confidence: float, points: float) -> Iterator[Row]:
     """The rows of two conditions' items."""
     both = one.join(other["mean"].rename("other"), how="inner").sort_index()
     rated = both[both["human"].notna()]
@@ -95,7 +97,7 @@ def _compared(about: dict, one: pd.DataFrame, other: pd.DataFrame, confidence: f
                 yield row | agreement
 
 
-def _points(items: pd.DataFrame, unit: np.ndarray, *, confidence: float, margin: float, largest: float) -> dict:
+def _points(items: pd.DataFrame, unit: np.ndarray, *, confidence: float, margin: float, largest: float) -> Row:
     """Mean score under both conditions, and the difference."""
     change = (items["mean"] - items["other"]).to_numpy()
     sizes, total = np.bincount(unit).astype(float), np.bincount(unit, change)
@@ -106,7 +108,7 @@ def _points(items: pd.DataFrame, unit: np.ndarray, *, confidence: float, margin:
     return row | {"of_one": items["mean"].mean(), "of_other": items["other"].mean()}
 
 
-def _agreement(items: pd.DataFrame, unit: np.ndarray, *, confidence: float) -> dict | None:
+def _agreement(items: pd.DataFrame, unit: np.ndarray, *, confidence: float) -> dict[str, Any] | None:
     """Pearson's r with human scores under both conditions, and the difference. None where scores do not vary."""
     human = items["human"].to_numpy(dtype=float)
     one, other = (averaging.agreement(items[[name]].to_numpy(), human, unit).mean for name in ("mean", "other"))
@@ -116,7 +118,7 @@ def _agreement(items: pd.DataFrame, unit: np.ndarray, *, confidence: float) -> d
     return row | {"of_one": float(one[0]), "of_other": float(other[0])}
 
 
-def _with_interval(values: np.ndarray, sizes: np.ndarray, confidence: float) -> dict:
+def _with_interval(values: np.ndarray, sizes: np.ndarray, confidence: float) -> Row:
     """A difference with its interval, from what it is without each part, see `resampling.jackknife_t`."""
     jackknife = resampling.jackknife_t(values, confidence, sizes=sizes)
     if not jackknife.error > ROUNDING:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.rows import Row
 from rubric_order.methods.agreement import agreement, golden
 from rubric_order.methods.agreement.golden import HUMAN
 
@@ -42,7 +43,7 @@ def estimate(
     return pd.DataFrame(rows, columns=columns).astype(words | {"n_items": int, "n_clusters": int})
 
 
-def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: float) -> Iterator[Row]:
     given = golden.sources(block, known, 5)
     human = given.pop(HUMAN, None)
     if human is None:
@@ -56,7 +57,7 @@ def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: fl
             yield common | {"quantity": quantity} | interval.columns()
 
 
-def _differing(votes: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _differing(votes: pd.DataFrame, confidence: float) -> Iterator[Row]:
     for (dataset, source), block in votes[votes["n_scored"] > 1].groupby(["dataset", "source"], sort=True):
         unit = block["group_id"].factorize(sort=True)[0]
         for quantity, told in (("differ", block["how"] != "same"), ("median", block["how"] == "median")):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement
 from rubric_order.methods.position import blocks
@@ -41,7 +42,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     return multiplicity.adjust(table.assign(confidence=confidence), "p")
 
 
-def _rows(block: Block, lengths: pd.Series, confidence: float) -> Iterator[dict]:
+def _rows(block: Block, lengths: pd.Series, confidence: float) -> Iterator[Row]:
     keys = [(block.keys["dataset"], item) for item in block.items["item_id"]]
     length = lengths.reindex(pd.MultiIndex.from_tuples(keys)).to_numpy(dtype=float)
     human = block.items["human_score"].to_numpy(dtype=float)

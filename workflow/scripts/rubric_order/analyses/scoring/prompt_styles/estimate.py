@@ -2,11 +2,13 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement, golden, item_scores, variants
 from rubric_order.methods.agreement.golden import HUMAN
@@ -69,9 +71,9 @@ def estimate(
 
 def _pairs(
     scores: pd.DataFrame | Iterable[pd.DataFrame], prompt_styles: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[dict, pd.DataFrame, pd.DataFrame]]:
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]]:
     """Key columns of every two prompts of one model, and the reads of both."""
-    laid: dict[tuple, dict[str, pd.DataFrame]] = {}
+    laid: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby(KEYS, sort=True):
             keys = dict(zip(KEYS, key, strict=True))
@@ -83,9 +85,7 @@ def _pairs(
             yield dict(key) | styles | {"judge": one, "other": other}, blocks[one], blocks[other]
 
 
-def _rows(
-    one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: dict, confidence: float
-) -> Iterator[dict]:
+def _rows(one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: Row, confidence: float) -> Iterator[Row]:
     """The rows of two prompts, by criterion and cluster."""
     laid = [_first_two(reads) for reads in (one, other)]
     others = laid[1][["first", "second"]].add_suffix("_other")
@@ -93,7 +93,7 @@ def _rows(
     at = asked.reset_index().assign(dataset=about["dataset"])
     asked["human"] = golden.sources(at, known, about["n"]).get(HUMAN, np.full(len(asked), np.nan))
     for criterion, items in item_scores.by_criterion(asked):
-        reads = {"criterion": criterion}
+        reads: Row = {"criterion": criterion}
         for name, table in (("one", one), ("other", other)):
             of_items = table[table["item_id"].isin(items.index)]
             reads |= {f"n_reads_{name}": len(of_items), f"n_failed_{name}": int(of_items["score"].isna().sum())}
@@ -118,7 +118,7 @@ def _first_two(reads: pd.DataFrame) -> pd.DataFrame:
     return table.assign(second=second.loc[same, "score"].astype(float).reindex(table.index))
 
 
-def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, confidence: float) -> Iterator[dict]:
+def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, confidence: float) -> Iterator[Row]:
     """The rows of some items: all, and those with a score from both prompts."""
     one, other, human = (scored[name].to_numpy(dtype=float) for name in ("first", "first_other", "human"))
     unit, rated = item_scores.clusters_of(scored, cluster), ~np.isnan(human)
@@ -150,7 +150,7 @@ def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, c
         yield common | row | {new: difference[old] for old, new in new_names.items()}
 
 
-def _floors(items: pd.DataFrame, about: Mapping) -> dict:
+def _floors(items: pd.DataFrame, about: Mapping[str, Any]) -> Row:
     """Differences of two reads of one prompt, and of the two prompts on the same items; see `estimate`."""
     by_style = {}
     for style, first, second, other in (
@@ -170,16 +170,19 @@ def _floors(items: pd.DataFrame, about: Mapping) -> dict:
     return {"about": told | {"n_repeats": len(both)}, "sizes": sizes}
 
 
-def _sizes(one: np.ndarray, other: np.ndarray, human: np.ndarray, n: int) -> dict[tuple, float]:
+def _sizes(one: np.ndarray, other: np.ndarray, human: np.ndarray, n: int) -> dict[tuple[Any, ...], float]:
     """Each quantity of two sets of scores of the same items, by its name and score."""
     shares = [_shares(scores, n) for scores in (one, other)]
-    sizes = {("mean_shift", None): (one - other).mean(), ("mean_change", None): np.abs(one - other).mean()}
+    sizes: dict[tuple[Any, ...], Any] = {
+        ("mean_shift", None): (one - other).mean(),
+        ("mean_change", None): np.abs(one - other).mean(),
+    }
     sizes |= {("share_changed", None): (one != other).mean()}
     sizes |= {("total_variation", None): np.abs(shares[0] - shares[1]).sum() / 2}
     sizes |= {("share", score): shares[0][score - 1] - shares[1][score - 1] for score in range(1, n + 1)}
     rated = ~np.isnan(human)
     if rated.sum() > 2:
-        everyone = np.zeros(int(rated.sum()), dtype=int)
+        everyone: np.ndarray = np.zeros(int(rated.sum()), dtype=int)
         for quantity in agreement.STATISTICS:
             sides = [agreement.parts(quantity, side[rated], human[rated], everyone)[0] for side in (one, other)]
             sizes[quantity, None] = sides[0] - sides[1]

@@ -1,12 +1,14 @@
 """By how much conditions and orders of a prompt move the scores of the same items, beside what moves them anyway."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import variants
 from rubric_order.methods.agreement.variants import NEUTRAL, SHARED, Variants
@@ -47,7 +49,7 @@ def estimate(
         What is not above them is what any change of a prompt, or a repeated read, does as well. `kind` says what the
         variant changes.
     """
-    rows: list[dict] = []
+    rows: list[Row] = []
     for setting in variants.variants(scores, bases):
         for cluster in CLUSTERS:
             of_cluster = list(_rows(setting, cluster, confidence, level, points))
@@ -61,7 +63,7 @@ def estimate(
     return multiplicity.adjust(table, "p")
 
 
-def _rows(found: Variants, cluster: str, confidence: float, level: float, points: float) -> Iterator[dict]:
+def _rows(found: Variants, cluster: str, confidence: float, level: float, points: float) -> Iterator[Row]:
     unit, means = found.units(cluster), found.means
     for place in range(1, len(found.names)):
         common = found.about(place) | {"cluster": cluster}
@@ -93,11 +95,11 @@ def total_variation(one: np.ndarray, other: np.ndarray, n: int) -> float:
     return float(np.abs(shares[0] - shares[1]).sum() / 2)
 
 
-def _method(cluster: str) -> dict:
+def _method(cluster: str) -> Row:
     return {"method": f"each {cluster} left out, Student's t"}
 
 
-def _equivalence(mean: Mapping, level: float, points: float) -> dict:
+def _equivalence(mean: Mapping[str, Any], level: float, points: float) -> Row:
     """Verdict on whether a mean shift is shown to be within the margin, with its interval."""
     ends = (np.array([mean[name]]) for name in ("estimate", "se", "n_clusters"))
     value, error, clusters = ends
@@ -108,7 +110,7 @@ def _equivalence(mean: Mapping, level: float, points: float) -> dict:
     return {"low": float(low[0]), "high": float(high[0]), "verdict": verdict}
 
 
-def _with_floors(rows: list[dict], found: Variants) -> Iterator[dict]:
+def _with_floors(rows: list[Row], found: Variants) -> Iterator[Row]:
     """The rows with what edits without meaning, and repeated reads, do to the same quantity."""
     pairs, differing, apart = found.repeats.sum(axis=0)
     repeated = {"mean_change": apart / pairs, "share_changed": differing / pairs} if pairs else {}

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, EVERY
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement, golden, variants
 from rubric_order.methods.agreement.variants import NEUTRAL, SHARED, Variants
@@ -47,7 +48,7 @@ def estimate(
     Source: Li et al. (2025), Equations 1 and 2, Table 3, Figure 5, for correlations and fluctuation.
     """
     golden_by_item = golden.by_item(items, human_scales, golden_scores)
-    rows: list[dict] = []
+    rows: list[Row] = []
     for setting in variants.variants(scores, bases):
         sources = golden.sources(setting.items, golden_by_item, setting.keys["n"])
         for name, given in sources.items():
@@ -74,7 +75,7 @@ def estimate(
     return multiplicity.adjust(table, "p")
 
 
-def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> Iterator[dict]:
+def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> Iterator[Row]:
     """The rows of one source of golden scores."""
     means, rated = found.means, ~np.isnan(given)
     for cluster in CLUSTERS:
@@ -110,7 +111,7 @@ def _bounds(found: Variants, place: int, rated: np.ndarray, given: np.ndarray) -
     return bounds.correlation_bounds(low, high, given[rated])
 
 
-def _fluctuations(rows: list[dict]) -> list[dict]:
+def _fluctuations(rows: list[Row]) -> list[Row]:
     """The largest differences of each kind over datasets, see `estimate`."""
     differences = pd.DataFrame([row for row in rows if row["dataset"] != EVERY and row["quantity"] in agreement.FISHER])
     if differences.empty or "difference" not in differences:

@@ -1,11 +1,13 @@
 """The advice of Li et al. (2025) as tests: descending order, letters, Roman numerals, a full-mark reference."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
 from rubric_order.base.conditions import parts
 from rubric_order.base.keys import EVERY
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.uncertainty import multiplicity, random_effects
 
@@ -69,7 +71,7 @@ def advice(varied: str, order: str, kind: str) -> str:
     return next((name for name in OF_IDS if name in said), "") if kind == "ids" else ""
 
 
-def _rows(key: tuple, block: pd.DataFrame, confidence: float) -> Iterator[dict]:
+def _rows(key: tuple[Any, ...], block: pd.DataFrame, confidence: float) -> Iterator[Row]:
     common = dict(zip(SETTING, key, strict=True))
     ends = {"estimate": "difference", "ci_low": "difference_low", "ci_high": "difference_high", "p": "p"}
     for row in block.to_dict("records"):
@@ -82,7 +84,7 @@ def _rows(key: tuple, block: pd.DataFrame, confidence: float) -> Iterator[dict]:
     values, errors = (single[name].to_numpy(dtype=float) for name in ("difference", "difference_se"))
     summary = random_effects.summary(values, errors, codes, confidence)
     if summary is not None:
-        mean = {"estimate": summary.mean, "ci_low": summary.low, "ci_high": summary.high, "p": summary.p}
+        mean: Row = {"estimate": summary.mean, "ci_low": summary.low, "ci_high": summary.high, "p": summary.p}
         mean |= {"judge": EVERY, "dataset": EVERY, "term": "mean", "n_estimates": len(single)}
         mean["sd_judge"] = summary.sd.get("judge", float("nan"))
         yield common | mean | {"method": "random effects by REML, Hartung and Knapp's interval; errors independent"}

@@ -1,11 +1,13 @@
 """Mean scores over orders and IDs of a prompt, against means of as many reads of one prompt."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement, golden, variants
 from rubric_order.methods.agreement.variants import SHARED
@@ -48,7 +50,7 @@ def estimate(
     Source: Li et al. (2025), Limitations, who propose to average and test nothing.
     """
     golden_by_item = golden.by_item(items, human_scales, golden_scores)
-    rows = []
+    rows: list[Row] = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby(SHARED, sort=True):
             keys = dict(zip(SHARED, key, strict=True))
@@ -63,8 +65,14 @@ def estimate(
 
 
 def _rows(
-    block: pd.DataFrame, base: tuple, keys: dict, known: pd.DataFrame, confidence: float, *, greedy: bool
-) -> Iterator[dict]:
+    block: pd.DataFrame,
+    base: tuple[Any, ...],
+    keys: Row,
+    known: pd.DataFrame,
+    confidence: float,
+    *,
+    greedy: bool,
+) -> Iterator[Row]:
     prompts = list(dict.fromkeys(zip(block["condition"], block["strategy"], strict=True)))
     chosen = [name for name in prompts if base in prompts and variants.kind(name, base) in AVERAGED]
     k = len(chosen)

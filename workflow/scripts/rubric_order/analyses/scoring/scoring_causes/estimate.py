@@ -1,7 +1,7 @@
 """Causes that move scores: position, ID, or the presence, number and text of a reference answer. One model for all."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,7 @@ import pandas as pd
 from rubric_order.base import permutations
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, VALUES
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import variants
 from rubric_order.methods.agreement.variants import SHARED
@@ -37,16 +38,16 @@ class Laid(NamedTuple):
     """
 
     items: pd.DataFrame
-    reads: list[tuple]
+    reads: list[tuple[Any, ...]]
     places: np.ndarray
-    values: dict[str, np.ndarray]
+    values: dict[Readout, np.ndarray]
     probabilities: np.ndarray
 
 
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame],
     *,
-    conditions: Mapping[str, Mapping[str, Mapping]],
+    conditions: Mapping[str, Mapping[str, Mapping[str, Any]]],
     confidence: float,
 ) -> pd.DataFrame:
     """Effects of position, ID, presence, number and text on log-odds, and slopes in points.
@@ -84,7 +85,8 @@ def estimate(
         level is that level, and the number of a reference answer whose text always fits it is its text. Where all
         reference answers have a text for one level, the text is their presence.
     """
-    rows, pooled = [], {}
+    rows: list[Row] = []
+    pooled: dict[tuple[Any, ...], list[Laid]] = {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby(SHARED, sort=True):
             keys = dict(zip(SHARED, key, strict=True))
@@ -103,7 +105,7 @@ def estimate(
     return adjusted.rename(columns={"quantity": "cause"}).assign(confidence=confidence)
 
 
-def _with_known_references(block: pd.DataFrame, conditions: Mapping, n: int) -> pd.DataFrame:
+def _with_known_references(block: pd.DataFrame, conditions: Mapping[str, Any], n: int) -> pd.DataFrame:
     """The reads of which it is known which reference answer they show, where a study names any."""
     text = block["condition"].map(
         {name: by_scale[str(n)]["text"] for name, by_scale in conditions.items() if str(n) in by_scale}
@@ -133,7 +135,7 @@ def _laid(block: pd.DataFrame, dataset: str, n: int) -> Laid:
             axis=1,
         )
         probabilities[item[with_probabilities], read[with_probabilities]] = of_scores
-    first = np.zeros(len(ids), dtype=int)
+    first: np.ndarray = np.zeros(len(ids), dtype=int)
     first[item] = np.arange(len(item))
     items = block[["item_id", "group_id"]].iloc[first].assign(dataset=dataset).reset_index(drop=True)
     return Laid(items, list(reads), places, values, probabilities)
@@ -146,14 +148,16 @@ def _joined(parts: list[Laid]) -> Laid:
     return Laid(items, parts[0].reads, places, values, probabilities)
 
 
-def _rows(keys: dict, laid: Laid, conditions: Mapping, confidence: float) -> Iterator[dict]:
+def _rows(keys: Row, laid: Laid, conditions: Mapping[str, Any], confidence: float) -> Iterator[Row]:
     n = keys["n"]
     said = [conditions[condition][str(n)] for condition, *_ in laid.reads]
     ids = np.array([wording["ids"] for wording in said], dtype=object)
     text, shown = (np.array([wording[name] or 0 for wording in said], dtype=int) for name in ("text", "shown"))
     shown = np.where(text > 0, shown, 0)
     terms = prompt_effects.terms(laid.places, ids, shown, text)
-    styles: dict[frozenset, tuple] = {frozenset(map(str, range(1, n + 1))): tuple(map(str, range(1, n + 1)))}
+    styles: dict[frozenset[Any], tuple[Any, ...]] = {
+        frozenset(map(str, range(1, n + 1))): tuple(map(str, range(1, n + 1)))
+    }
     for row in ids.tolist():
         styles.setdefault(frozenset(row), tuple(row))
     asked = prompt_effects.contrasts(
@@ -179,7 +183,7 @@ def _rows(keys: dict, laid: Laid, conditions: Mapping, confidence: float) -> Ite
             yield from (common | points | row for row in _slopes(values, text, shown, unit, n, confidence))
 
 
-def _effects(fit: cluster_robust.Fit, asked: Mapping, confidence: float) -> Iterator[dict]:
+def _effects(fit: cluster_robust.Fit, asked: Mapping[tuple[str, str], np.ndarray], confidence: float) -> Iterator[Row]:
     count = 0 if fit.problem else cluster_robust.counted(fit.influence)
     for (cause, subject), weights in asked.items():
         flags = fit.flags if fit.problem or fit.tells(weights) else [NOT_IDENTIFIED]
@@ -190,7 +194,7 @@ def _effects(fit: cluster_robust.Fit, asked: Mapping, confidence: float) -> Iter
 
 def _slopes(
     values: np.ndarray, text: np.ndarray, shown: np.ndarray, unit: np.ndarray, n: int, confidence: float
-) -> Iterator[dict]:
+) -> Iterator[Row]:
     """Slopes of the score on the number that is shown, see `estimate`."""
     same, fitting = (text == n) & (shown > 0), (text == shown) & (shown > 0)
     slopes = {NUMBER: _of_items(values, shown, same), BOTH: _of_items(values, shown, fitting)}

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import golden, variants
 from rubric_order.methods.agreement.variants import SHARED, Variants
@@ -48,7 +49,7 @@ def estimate(
     return table.astype({"score": "Int8"})
 
 
-def _rows(found: Variants, known: pd.DataFrame) -> Iterator[dict]:
+def _rows(found: Variants, known: pd.DataFrame) -> Iterator[Row]:
     n, keys = found.keys["n"], {name: found.keys[name] for name in SHARED}
     for source, given in golden.sources(found.items, known, n).items():
         common = keys | {"varied": source, "order": "", "kind": "golden", "n_constrained": 0}
@@ -58,7 +59,7 @@ def _rows(found: Variants, known: pd.DataFrame) -> Iterator[dict]:
         yield from _counts(common, found.first[:, place], n, failures=True)
 
 
-def _counts(about: dict, scores: np.ndarray, n: int, *, failures: bool) -> Iterator[dict]:
+def _counts(about: Row, scores: np.ndarray, n: int, *, failures: bool) -> Iterator[Row]:
     """The rows of one variant; golden scores that are not there are no failures."""
     missing = np.isnan(scores)
     total = len(scores) if failures else int((~missing).sum())
