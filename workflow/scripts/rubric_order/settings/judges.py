@@ -101,6 +101,15 @@ CHAT_BODY = {
     "structured_outputs": "second_request or criteria_format",
     "n": "greedy_repeats and a strategy's budget",
 }
+# The same of a request to a decision model.
+DECISION_BODY = {
+    "model": "model",
+    "input": "the dataset",
+    "state": "the dataset",
+    "questions": "question, and the rubrics of the dataset",
+}
+# Settings of judges that write text; some have been part of every request's name since the first version.
+OF_WRITERS = ("system_prompt", "chat_template_kwargs", "dtype", "quantization", "max_model_len", "revision")
 NOT_IN_BODY = {"stream", "stream_options"}
 
 HEADER_NAME = re.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -374,6 +383,8 @@ class Capabilities:
         tokenizer: the tokenizer of its model can be on this machine, to count tokens with.
         prefix_cache: None where every prompt is computed whole.
         prices: of its calls; None where they cost nothing, or it is not known.
+        writes: it answers in text.
+        labels: its prompts show the IDs of levels.
     """
 
     log_probabilities: bool = True
@@ -382,6 +393,8 @@ class Capabilities:
     tokenizer: bool = False
     prefix_cache: Blocks | None = None
     prices: Prices | None = None
+    writes: bool = True
+    labels: bool = True
 
 
 class Judge(Settings):
@@ -396,7 +409,8 @@ class Judge(Settings):
 
     engine: str = setting(
         ...,
-        "What answers the requests; `openai` asks an OpenAI-compatible endpoint, `simulated` computes answers with a"
+        "What answers the requests; `openai` asks an OpenAI-compatible endpoint, `decisions` a decision model, which"
+        " writes nothing, `simulated` computes answers with a"
         " known bias, `recorded` reads answers that exist already.",
         role=Role.IDENTITY,
     )
@@ -999,6 +1013,55 @@ class Endpoint(Addressed, Chat):
         )
 
 
+class Decisions(Addressed):
+    """A decision model behind an endpoint: it takes a text and a question, and returns probabilities."""
+
+    KIND = "decisions"
+    UNCONSTRAINED = "a decision model writes nothing that could be held to a form"
+    IN_BODY = DECISION_BODY
+
+    engine: Literal["decisions"] = setting(..., role=Role.IDENTITY)
+    dialect: Literal["decisions", "systemone"] = setting(
+        "decisions",
+        "Engine decisions; form of its requests, `/decisions` as OpenAI has it or `/systemone`.",
+        role=Role.IDENTITY,
+    )
+    question: Literal["score", "choice", "predicate"] = setting(
+        "score",
+        "How levels are asked for: as an ordered rubric (`score`), as options that have names (`choice`), or with a"
+        " question of yes or no for each level (`predicate`). docs/decisions.md says what each can show.",
+        role=Role.IDENTITY,
+    )
+    answer_format: Literal["decision"] = setting("decision", role=Role.FORMAT)  # type: ignore[assignment]
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of the endpoint."""
+        return Capabilities(
+            several_questions=False,
+            constrained=False,
+            writes=False,
+            labels=self.question != "score",
+            prefix_cache=ENDPOINT_BLOCKS if self.dialect == "decisions" else None,
+            prices=self.prices,
+        )
+
+    @property
+    def draws_at(self) -> float | None:
+        """0: its score is the most probable one."""
+        return 0.0
+
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """Settings of what writes text do not count."""
+        return super()._identity_of_kind(formats) | dict.fromkeys(("sampling", *OF_WRITERS))
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        for name in ("sampling", *OF_WRITERS, "template"):
+            if getattr(self, name) != type(self).model_fields[name].get_default(call_default_factory=True):
+                yield f"{name}: a decision model writes no text, and takes a text and a question alone; leave it out"
+
+
 class Server(Chat, Loaded):
     """A model that vLLM's server runs for the time of a job."""
 
@@ -1123,7 +1186,7 @@ class Rehearsed(Recorded):
     simulation: Simulation = setting(..., role=Role.IDENTITY)
 
 
-KINDS: tuple[type[Judge], ...] = (Vllm, Endpoint, Server, Simulated, Recorded)  # ours
+KINDS: tuple[type[Judge], ...] = (Vllm, Endpoint, Server, Decisions, Simulated, Recorded)  # ours
 ENGINES = tuple(dict.fromkeys(kind.KIND for kind in KINDS))
 ENTRY_POINTS = "rubric_order.engines"  # group of entry points
 

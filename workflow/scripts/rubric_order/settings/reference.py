@@ -50,6 +50,7 @@ KINDS: Mapping[type[judges.Judge], str] = {
     judges.Chat: "judges: engine openai",
     judges.Endpoint: "judges: engine openai with base_url, an endpoint",
     judges.Server: "judges: engine openai with serve, a server of its own",
+    judges.Decisions: "judges: engine decisions",
     judges.Simulated: "judges: engine simulated",
     judges.Recorded: "judges: engine recorded",
 }
