@@ -10,7 +10,7 @@ import json
 import numpy as np
 from endpoint import Call, Reply
 
-OPINION = 1.2  # log-weight that a level loses for each level between it and what the model thinks of a text
+OPINION = 1.2
 ALL_FIT = 0.9  # sum of the probabilities of yes, over the questions about one text
 WHICH = {"terrible": 1, "poor": 2, "fair": 3, "good": 4, "great": 5}
 LEVELS = tuple(f"It is {word}." for word in WHICH)
@@ -21,15 +21,17 @@ class DecisionModel:
 
     Attributes:
         preference: log-weight of each place.
+        opinion: log-weight that a level loses for each level between it and what the model thinks of a text; 0 of a
+            model that reads none.
         version: name under which it answers.
     """
 
-    def __init__(self, preference=(0.0,) * 5, version="a-model"):
-        self.preference, self.version = np.array(preference, dtype=float), version
+    def __init__(self, preference=(0.0,) * 5, opinion=OPINION, version="a-model"):
+        self.preference, self.opinion, self.version = np.array(preference, dtype=float), opinion, version
 
     def probabilities(self, text: str, levels: list[int]) -> np.ndarray:
         """Of each place, where the level at each is known."""
-        logits = self.preference[: len(levels)] - OPINION * np.abs(np.array(levels) - opinion_of(text))
+        logits = self.preference[: len(levels)] - self.opinion * np.abs(np.array(levels) - opinion_of(text))
         weights = np.exp(logits - logits.max())
         return weights / weights.sum()
 

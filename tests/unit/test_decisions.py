@@ -16,11 +16,13 @@ from rubric_order import datasets, probes
 from rubric_order.analyses.position.position_preference import estimate as position_preference
 from rubric_order.analyses.position.score_effects import estimate as score_effects
 from rubric_order.base.errors import InputError
+from rubric_order.cards import card
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.judging import engines, shard
 from rubric_order.judging.engines.decisions import usage_of
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.store import Store
+from rubric_order.library import estimates
 from rubric_order.parsing import decisions
 from rubric_order.parsing.decisions import Decision, DecisionError, Form
 from rubric_order.planning import reads as planned
@@ -526,6 +528,21 @@ def test_a_planted_worth_of_places_is_recovered(form, template, tmp_path):
     assert usual["estimate"] == pytest.approx(shift)
     assert usual["ci_low"] < shift < usual["ci_high"]
     assert usual["ci_high"] < 0 or usual["ci_low"] > 0
+
+
+@pytest.mark.parametrize("form", [Form("decisions", "score"), Form("systemone", "predicate")], ids="-".join)
+def test_a_server_that_says_nothing_is_flagged_and_not_called_fair(form, template, tmp_path):
+    items, rubrics = items_of(40)
+    with running(DecisionModel(opinion=0.0)) as endpoint:
+        judge = judge_of(form, base_url=endpoint.base_url)
+        reads, requests = plan(judge, template, items, rubrics)
+        scores = scored(judge, reads, asked_of(judge, requests, tmp_path))
+    assert scores["failure"].value_counts().to_dict() == {"tied": 800}
+    assert np.stack(scores["position_probabilities"]) == pytest.approx(0.2)
+    (made,) = card.cards(estimates.of_card(scores))
+    assert made.verdict.word == "cannot tell"
+    assert made.verdict.reasons[0].startswith("The judge says nothing of these texts")
+    assert made.to_dict()["says_nothing"]
 
 
 # --- settings

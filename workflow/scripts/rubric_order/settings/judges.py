@@ -1032,7 +1032,9 @@ class Decisions(Addressed):
         " question of yes or no for each level (`predicate`). docs/decisions.md says what each can show.",
         role=Role.IDENTITY,
     )
-    answer_format: Literal["decision"] = setting("decision", role=Role.FORMAT)  # type: ignore[assignment]
+    answer_format: Literal["decision"] = setting(  # type: ignore[assignment]
+        "decision", "Engine decisions; nothing is written.", role=Role.FORMAT
+    )
 
     @property
     def capabilities(self) -> Capabilities:
