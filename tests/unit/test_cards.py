@@ -114,6 +114,29 @@ def test_option_probabilities_decide_log_odds_and_written_scores_points():
     assert said({"p_points": 1e-9}, soft=SOFT, drawn=True)[0] == "equivalent"  # expected scores decide
 
 
+def test_a_judge_that_gives_every_score_the_same_probability_is_never_equivalent():
+    """Whether its ties are written as one score, or are failures."""
+    written = {"soft": SOFT, "top_probability": 1 / 3}
+    tied = written | {"hard": None, "n_reads": 0, "n_failed": 400, "commonest_score": None}
+    for changes in (written, tied):
+        found = dataclasses.replace(PLAIN, **changes)
+        decided = verdict.judge(found)
+        assert decided.word == "cannot tell"
+        assert decided.reasons[0].startswith("The judge says nothing of these texts: each of the 3 scores has the same")
+        assert decided.planned is None
+        assert "tokens of its labels" in decided.advice
+        content = card.Card(found, decided).to_dict()
+        assert content["says_nothing"]
+        assert (
+            "Mean probability of the most probable score",
+            "33%; equal for all 3 scores: this judge says nothing",
+        ) in (card.facts(found))
+    assert said(soft=SOFT, top_probability=0.34)[0] == "equivalent"
+    assert not dataclasses.replace(PLAIN, soft=SOFT, top_probability=0.34).says_nothing
+    # Probabilities that differ by next to nothing, and always in favour of one place, are a bias.
+    assert said({"p_points": 1e-9}, soft=SOFT, top_probability=1 / 3)[0] == "biased"
+
+
 def test_of_two_levels_one_test_decides_and_no_interaction_is_asked_for():
     two = {"keys": PLAIN.keys | {"n": 2}}
     unknown = {"interaction": Interval(), "p_interaction": math.nan, "small_interaction": Small("undecided", 0.2)}

@@ -101,6 +101,7 @@ def test_what_the_page_says_of_new_requests_is_what_names_a_request():
         {"engine": "vllm", "model": "m", "answer_format": "score"},
         {"engine": "openai", "model": "m", "answer_format": "score", "base_url": "https://e.org/v1"},
         {"engine": "openai", "model": "m", "answer_format": "score", "serve": {}},
+        {"engine": "decisions", "model": "m", "base_url": "https://e.org/v1"},
         {"engine": "simulated", "model": "m", "answer_format": "score", "simulation": {}},
     ]
     named = set()

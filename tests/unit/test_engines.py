@@ -77,7 +77,7 @@ def test_each_kind_of_judge_that_is_asked_has_an_engine_of_its_own(block):
 def test_each_model_of_ours_that_is_asked_has_an_engine_and_each_engine_a_model():
     asked = {model.ENGINE or model.KIND for model in judges.KINDS if model.ASKED}
     assert asked == set(engines.REGISTRY.names())
-    assert judges.engines() == ("vllm", "openai", "simulated", "recorded")
+    assert judges.engines() == ("vllm", "openai", "decisions", "simulated", "recorded")
 
 
 def test_a_judge_of_another_package_is_read_named_and_asked(echo, tmp_path):

@@ -17,7 +17,7 @@ from factories import changed, questions, request
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines, open_calls
-from rubric_order.judging.engines import delivery, openai_api, openai_requests
+from rubric_order.judging.engines import delivery, openai_api, openai_protocol, openai_requests
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.openai_answers import LoggedToken, read_options, read_several
 from rubric_order.judging.engines.openai_calls import retry_after
@@ -197,7 +197,7 @@ def test_a_server_of_our_own_gets_more_requests_at_once_than_an_endpoint(
         waiting -= 1
         return engines.Response(asked.request_id, text="4")
 
-    monkeypatch.setattr(openai_api.Asker, "ask", ask)
+    monkeypatch.setattr(openai_requests.Asker, "ask", ask)
     server = SimpleNamespace(base_url="http://127.0.0.1:9/v1", key="k", describe=dict, stop=lambda: None)
     monkeypatch.setattr(openai_api.serving, "start", lambda judge, resources: server)
     engine = engines.load(changed(settings, concurrency=concurrency, **{"serve": {}} if served else {}))
@@ -597,14 +597,14 @@ def test_a_budget_of_money_is_not_exceeded(ask):
     responses, calls = ask(Reply(completion(usage=(200, 16))), 100, prices=prices, budget=budget)
     cost = sum(response.cost for response in responses)
     assert cost == pytest.approx(len(calls) * (200 + 160) / 1e6)
-    most = ((len("prompt 99") + openai_requests.MAX_TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
+    most = ((len("prompt 99") + openai_protocol.MAX_TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
     assert 0.01 - most - 360e-6 <= cost <= 0.01
     assert {response.error.partition(":")[0] for response in responses if response.error} == {"budget"}
 
 
 def test_a_call_whose_cost_is_not_known_counts_in_full(ask):
     prices = {"prompt": 1.0, "completion": 10.0}
-    most = ((len("prompt 0") + openai_requests.MAX_TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
+    most = ((len("prompt 0") + openai_protocol.MAX_TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
     (cut,), _ = ask(Reply(completion(), cut=40), prices=prices)
     assert cut.cost == pytest.approx(3 * most)
     (silent,), _ = ask(Reply(completion(usage=None)), prices=prices)
@@ -616,7 +616,7 @@ def test_a_call_whose_cost_is_not_known_counts_in_full(ask):
 
 def test_a_budget_of_tokens_holds_over_runs_whatever_became_of_the_calls(ask, tmp_path):
     store = Store(tmp_path)
-    budget = {"calls": None, "tokens": 5 * (len("prompt 0") + openai_requests.MAX_TEMPLATE_TOKENS + 16), "cost": None}
+    budget = {"calls": None, "tokens": 5 * (len("prompt 0") + openai_protocol.MAX_TEMPLATE_TOKENS + 16), "cost": None}
     calls = 0
     for run in range(4):
         responses, sent = ask(Reply(completion(), cut=40), 3, budget=budget, spent=store.spent(), max_attempts=1)

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
+from decision_model import LEVELS, DecisionModel
 from endpoint import Reply, completion, running, senders_of
 from factories import complete_judge, request_table
 
@@ -24,6 +25,8 @@ from rubric_order.judging.engines import Response
 from rubric_order.judging.engines.delivery import ENDING_SECONDS
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.store import Store
+from rubric_order.prompts.structured import Choice, Structured
+from rubric_order.settings import judges
 
 REQUESTS = 400
 QUICK = {"max_attempts": 3, "backoff": {"first": 0.01, "longest": 0.05}}  # where a call is tried again
@@ -31,6 +34,8 @@ CONCURRENCY = 8
 CHUNK_SECONDS = 0.2
 SECONDS_A_CALL = 0.002  # the server does one thing at a time: 400 answers take about a second
 FULL_BYTES = 100_000  # an answer can be longer than this
+
+OPTIONS = tuple(Choice(str(k), LEVELS[k - 1]) for k in range(1, 6))
 
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["judge_shard"])
@@ -41,7 +46,7 @@ def library_of_this_project(root, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(root / "workflow/scripts"))
 
 
-def run_job(folder, base_url, shard_number, shards, output, freed, max_tokens):
+def run_job(folder, base_url, shard_number, shards, output, freed, max_tokens, kind):
     """One judge job, as the workflow runs it. Until the event `freed` its disk takes no file above `FULL_BYTES`.
 
     That holds for the process that sends its calls too, which takes the limit over.
@@ -57,8 +62,11 @@ def run_job(folder, base_url, shard_number, shards, output, freed, max_tokens):
             target=lambda: freed.wait() and free(os.getpid(), *senders_of(os.getpid())), daemon=True
         ).start()
     how = {"base_url": base_url, "concurrency": CONCURRENCY, **QUICK}
-    judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="", **how)
-    judge = judge.changed(sampling=judge.sampling.changed(max_tokens=max_tokens))  # more than config takes
+    if kind == "decisions":
+        judge = judges.read({"engine": "decisions", "model": "a-model", **how})
+    else:
+        judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="", **how)
+        judge = judge.changed(sampling=judge.sampling.changed(max_tokens=max_tokens))  # more than config takes
     paths = {"store": folder / "store", "output": folder / output, "model_folder": None, "weights": None}
     judge_shard.main([folder / "requests.parquet"], ["score_order"], shard_number, shards, judge, gpus=0, **paths)
 
@@ -73,19 +81,21 @@ def free(*numbers):
 class Jobs:
     """Jobs over the requests in a folder, and the calls that the server counted."""
 
-    def __init__(self, folder, endpoint):
-        self.folder, self.endpoint, self.text = folder, endpoint, "Fine."
+    def __init__(self, folder, endpoint, kind="openai"):
+        self.folder, self.endpoint, self.text, self.kind = folder, endpoint, "Fine.", kind
         self.started = []
         table = request_table(*(f"{k:032x}" for k in range(REQUESTS)), repeat=0)
-        table = table.assign(
-            prompt=[f"prompt {k}" for k in range(REQUESTS)], unit_id=[f"i{k}" for k in range(REQUESTS)]
-        )
+        prompts = [f"prompt {k}" for k in range(REQUESTS)]
+        if kind == "decisions":
+            prompts = [Structured(text, "How good is it?", OPTIONS).encode() for text in prompts]
+        table = table.assign(prompt=prompts, unit_id=[f"i{k}" for k in range(REQUESTS)])
         self.ids = table["request_id"].tolist()
         files.write_parquet(table, folder / "requests.parquet")
 
     def start(self, *, shard=1, shards=1, output="1.parquet", freed=None, max_tokens=1024):
         job = processes.Process(
-            target=run_job, args=(self.folder, self.endpoint.base_url, shard, shards, output, freed, max_tokens)
+            target=run_job,
+            args=(self.folder, self.endpoint.base_url, shard, shards, output, freed, max_tokens, self.kind),
         )
         job.start()
         self.started.append(job)
@@ -99,7 +109,8 @@ class Jobs:
 
     def asked(self):
         """How often each prompt was asked."""
-        return collections.Counter(call.prompt for call in self.endpoint.calls)
+        asked = (call.body["input"] if self.kind == "decisions" else call.prompt for call in self.endpoint.calls)
+        return collections.Counter(asked)
 
     def answered(self):
         rows = Store(self.folder / "store").read(self.ids, ["text"])
@@ -118,6 +129,19 @@ def jobs(tmp_path):
     with running(reply) as endpoint:
         made = Jobs(tmp_path, endpoint)
         yield made
+
+
+@pytest.fixture
+def decisions(tmp_path):
+    """Jobs of a decision model."""
+    model = DecisionModel()
+
+    def reply(call):
+        time.sleep(SECONDS_A_CALL)
+        return model(call)
+
+    with running(reply) as endpoint:
+        yield Jobs(tmp_path, endpoint, "decisions")
 
 
 def test_an_old_job_beside_a_new_run_of_two_shards_makes_each_call_once(jobs):
@@ -268,6 +292,26 @@ def test_a_job_that_is_killed_twenty_times_makes_each_call_once(jobs):
     for calls, seconds in zip(rng.integers(1, 7, 20).tolist(), rng.uniform(0, 0.02, 20), strict=True):
         kill_at(jobs, calls, seconds)
     check_each_was_asked_once(jobs, jobs.start())
+
+
+def test_a_decision_model_is_paid_once_whatever_is_killed(decisions):
+    """Its job is killed three times, then with the process that sends its calls, and then ends."""
+    for wanted in (80, 80, 80):
+        kill_at(decisions, wanted)
+    kill_at(decisions, 40, with_senders=True)
+    last = decisions.start()
+    last.join(120)
+    sent, asked = len(decisions.endpoint.calls), decisions.asked()
+    assert (last.exitcode, decisions.answered()) == (0, REQUESTS)
+    assert set(asked) == {f"prompt {k}" for k in range(REQUESTS)}
+    assert REQUESTS <= sent <= REQUESTS + CONCURRENCY
+    # A call can be booked that the kill of the sender kept from being sent.
+    assert sent <= decisions.booked() <= sent + CONCURRENCY
+    rows = Store(decisions.folder / "store").read(decisions.ids, ["option_logprobs", "text"])
+    assert rows["option_logprobs"].map(len).eq(5).all()
+    for row in rows.itertuples():
+        listed = [entry["probability"] for entry in json.loads(row.text)["answers"][0]["probabilities"][::-1]]
+        assert np.exp(row.option_logprobs) == pytest.approx(listed)
 
 
 @pytest.mark.parametrize("shards", [(1, 1, 1), pytest.param((1, 2, 3), marks=pytest.mark.slow)])

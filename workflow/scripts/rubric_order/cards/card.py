@@ -70,6 +70,7 @@ class Card:
             "n_copies": evidence.n_copies,
             "n_levels": evidence.n,
             "saturated": evidence.saturated,
+            "says_nothing": evidence.says_nothing,
             "commonest_score": evidence.commonest_score,
             "commonest_share": number(evidence.commonest_share),
             "discordant_share": number(evidence.discordant_share),
@@ -138,7 +139,7 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
         (f"Smallest p, adjusted ({order_tests.LEVEL:g} or less is a finding)", _smallest(evidence.tests)),
         ("Commonest score", "no score" if evidence.commonest_score is None else commonest),
         ("Pairs of reads of an item, in any orderings, whose scores differ", _share(evidence.discordant_share)),
-        ("Mean probability of the most probable score", _share(evidence.top_probability)),
+        ("Mean probability of the most probable score", _most_probable(evidence)),
         *_of_people(evidence),
         ("Smallest V that a study of this size finds with 80% power", _plain(evidence.detectable_v, ".3f")),
         ("Items", f"{evidence.n_items:,} in {_count(evidence.n_groups, 'group')}"),
@@ -257,6 +258,12 @@ def written(value: Interval, form: str) -> str:
         return "not known"
     ends = f"{value.low:{form}}, {value.high:{form}}" if value.bounded else "no interval"
     return f"{value.estimate:{form}} [{ends}]"
+
+
+def _most_probable(evidence: Evidence) -> str:
+    """Mean probability of the most probable score, flagged where all scores are equally probable."""
+    flag = f"; equal for all {evidence.n} scores: this judge says nothing" if evidence.says_nothing else ""
+    return f"{_share(evidence.top_probability)}{flag}"
 
 
 def _share(value: float) -> str:

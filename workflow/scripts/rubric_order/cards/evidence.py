@@ -35,6 +35,7 @@ PLAIN = {
     float: ("commonest_share", "discordant_share", "top_probability", "effective_groups", "heaviest_group"),
 }
 CLUSTER = "group"
+EQUALLY_PROBABLE = 1.01  # mean of the largest probability, as a multiple of 1/n, of a judge that says nothing
 MUCH_LESS = 0.9  # share of the groups; fewer effective ones are worth a word
 USUAL = ("single", "fixed")  # strategies of the usual ordering
 
@@ -231,6 +232,11 @@ class Evidence:
     def saturated(self) -> bool:
         """True where the scores leave an order next to nothing to change, by the main readout."""
         return self.main.saturated or self.commonest_share >= uniformity.COMMONEST
+
+    @property
+    def says_nothing(self) -> bool:
+        """True where every score has the same probability in all reads, or as good as: the text has not been read."""
+        return self.soft is not None and self.top_probability <= EQUALLY_PROBABLE / self.n
 
     @property
     def unequal(self) -> bool:

@@ -155,6 +155,11 @@ def _judge(facts: Mapping[str, Any], versions: Mapping[str, Any], cite: Cite) ->
         return f"{facts['label']}: answers that had been recorded elsewhere; nothing is known of how they were sampled."
     if facts["engine"] == "simulated":
         return f"{facts['label']} is a simulated judge, whose bias was planted; its answers say nothing of any model."
+    if facts["engine"] == "decisions":
+        how = f"was asked by questions of type {facts['question']} over an endpoint (dialect {facts['dialect']})"
+        said = f"{facts['label']} (model {facts['model']}), a decision model, {how}; it returned a probability of each"
+        told = _answered(versions)
+        return f"{said} level and wrote no text. What answered: {told}." if told else f"{said} level and wrote no text."
     revision = f", revision {facts['revision']}" if facts.get("revision") else ""
     local = facts["engine"] == "vllm"
     how = f"with vLLM{cite('vllm')}" if local else "over an OpenAI-compatible endpoint"
@@ -164,15 +169,20 @@ def _judge(facts: Mapping[str, Any], versions: Mapping[str, Any], cite: Cite) ->
     if local:
         settings.append(f"number format {facts['dtype']}")
     form = "wrote feedback and then a score" if facts["answer_format"] == "feedback" else "wrote a score at once"
-    told = "; ".join(
-        f"{what}: {', '.join(f'{version} ({count:,} answers)' for version, count in given.items())}"
-        for what, given in sorted(versions.items())
-    )
+    told = _answered(versions)
     own = " The prompt was our own." if facts.get("template") else ""
     model = (
         f"{facts['label']} (model {facts['model']}{revision}) was run {how}, {', '.join(settings)}, and {form}.{own}"
     )
     return f"{model} What answered: {told}." if told else model
+
+
+def _answered(versions: Mapping[str, Any]) -> str:
+    """The versions that answered, with their numbers of answers."""
+    return "; ".join(
+        f"{what}: {', '.join(f'{version} ({count:,} answers)' for version, count in given.items())}"
+        for what, given in sorted(versions.items())
+    )
 
 
 def _left(value: object) -> object:

@@ -5,6 +5,8 @@ The rules, in this order:
 1. **cannot tell**, where the reads cannot answer the question: not every score was shown in every position; no read has
    a score; there are fewer groups than `FEWEST_GROUPS`, too few for the tests' error to be known; or more than
    `MOST_FAILED` of the reads failed.
+   So it is where every score is equally probable in all reads, and no test finds an effect of the order: such a judge
+   says nothing of the texts.
 2. Where the written scores are saturated, so that there is next to nothing that an order could change: **biased by its
    option probabilities**, where a test of these finds that the order matters, else **cannot tell**.
 3. **biased**, where at least one test of no effect of the order rejects at `order_tests.LEVEL` after Holm's adjustment.
@@ -98,11 +100,14 @@ def _judged(evidence: Evidence) -> Verdict:
         hidden = f"The written scores hardly show it: {saturation}."
         reasons = (hidden, *_of_bias(evidence, of_probabilities, evidence.soft))
         return Verdict(BIASED_IN_PROBABILITIES, reasons, tests, AVERAGE_PROBABILITIES)
-    if saturation:
+    silent = evidence.says_nothing and (bool(problems) or not findings)
+    if silent:
+        problems.insert(0, _silence(evidence))
+    elif saturation:
         problems.insert(0, f"The judge is saturated: {saturation}. So these scores cannot show what it prefers.")
     if problems:
         reasons = (*problems, *_seen_anyway(evidence, tests))
-        planned = groups.of_reads(evidence)
+        planned = None if silent else groups.of_reads(evidence)
         advice = _remedy(evidence) + (f" {groups.sentence(planned)}" if planned else "")
         return Verdict(CANNOT_TELL, reasons, tests, advice, planned)
     if findings:
@@ -158,6 +163,15 @@ def _problems(evidence: Evidence) -> Iterator[str]:
         yield f"{_percent(evidence.failed_share)} of the reads have no score, and those could change the result."
 
 
+def _silence(evidence: Evidence) -> str:
+    """Reason why a judge that gives all scores the same probability cannot be called fair."""
+    return (
+        f"The judge says nothing of these texts: each of the {evidence.n} scores has the same probability in every read"
+        f" (the most probable one has {evidence.top_probability:.3f} on average, and equal ones have"
+        f" {1 / evidence.n:.3f}). That no order changes such an answer is no sign of a fair judge."
+    )
+
+
 def _saturation(evidence: Evidence) -> str:
     """Reason why the written scores leave an order next to nothing to change; empty where they do not."""
     if evidence.hard and evidence.commonest_share >= uniformity.COMMONEST:
@@ -186,6 +200,11 @@ def _worth(evidence: Evidence) -> str:
 def _remedy(evidence: Evidence) -> str:
     """Change that would let the reads answer the question."""
     main = evidence.main
+    if evidence.says_nothing:
+        return (
+            "Look at single answers first. A server gives all levels the same probability where it does not know the"
+            " tokens of its labels, or has no trained head for the question."
+        )
     if not evidence.readouts or evidence.failed_share > MOST_FAILED:
         return (
             "Look at the single reads first: most likely the prompt, or the longest length of an answer, is at fault."

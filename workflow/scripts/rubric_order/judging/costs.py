@@ -166,6 +166,8 @@ def output_tokens(judge: Judge, asked: pd.Series, lengths: pd.Series) -> tuple[f
         Expected tokens, NaN where nothing bounds them; and "answers" or "max_tokens", see `judge_costs`.
     """
     total, source = 0.0, "answers"
+    if not judge.capabilities.writes:
+        return total, source
     for profile, number in asked.items():
         if profile in lengths:
             total += number * lengths[profile]

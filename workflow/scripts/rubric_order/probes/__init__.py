@@ -99,6 +99,7 @@ class Probe(ABC):
         PROMPTS: names of the prompts among which a study can choose, each with the `answer_format` that it asks for, or
             None where it fits any; empty where a probe has one.
         COMPARES: whether its units are pairs or lists of texts, which `comparisons` of a study choose.
+        DECIDES: whether decision models can be asked: its prompts then have a text, a question and the options apart.
         CROSSED: whether a second axis, the order of the score levels, can be varied together with the options.
         FIELDS: what a template of the user may write, with what it stands for; empty where users bring no template.
         COLUMNS: what its scores hold beside the plan's columns; those of `contracts.scores.SCORES` are among them.
@@ -111,6 +112,7 @@ class Probe(ABC):
     IDENTITY: tuple[str, ...] = ("answer_format", "answer_prefix")
     PROMPTS: Mapping[str, str | None] = MappingProxyType({})
     COMPARES: bool = False
+    DECIDES: bool = False
     CROSSED: bool = False
     FIELDS: Mapping[str, str] = MappingProxyType({})
     COLUMNS: tuple[str, ...] = (

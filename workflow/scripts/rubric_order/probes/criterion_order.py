@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from rubric_order.prompts.frames import Frame
+    from rubric_order.prompts.structured import StructuredFrame
     from rubric_order.settings.judges import Judge
 
 TEXT = ["dataset", "group_id", "candidate", "instruction", "response"]  # what items about one text share
@@ -223,7 +224,7 @@ def _check(unit: Any, where: str) -> None:
                 )
 
 
-def _prompt(frame: Frame, described: Sequence[Mapping[str, Any]], n: int, shown: Shown) -> str:
+def _prompt(frame: Frame | StructuredFrame, described: Sequence[Mapping[str, Any]], n: int, shown: Shown) -> str:
     """The prompt for an order of the criteria, and of the score levels where these are crossed with it."""
     return frame.fill([_block(described[option - 1], n, shown.levels) for option in shown.ordering])
 

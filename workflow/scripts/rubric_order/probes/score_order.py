@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from rubric_order.prompts.frames import Frame
+    from rubric_order.prompts.structured import StructuredFrame
     from rubric_order.settings.judges import Judge
 
 ABOUT = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]
@@ -33,6 +34,7 @@ class ScoreOrder(Probe):
         "recorded",  # answers that exist already, in whatever orderings
     )
     CONDITIONS = conditions.Offered(conditions.EXAMPLES)
+    DECIDES = True
     PROMPTS = MappingProxyType(dict.fromkeys(("papers/li2025", "papers/kim2024", "papers/debiasing"), "feedback"))
     FIELDS: Mapping[str, str] = {
         "options": "the score levels in the order of the read, each once: `{{ option }}` is the line `Score 4: Good.`; "
@@ -59,6 +61,8 @@ class ScoreOrder(Probe):
         """
         from rubric_order.prompts import frames
 
+        if frames.is_structured(template):
+            raise ValueError("a template with the blocks text and question is for decision models, which bring it")
         lines = frames.option_lines(["level"] * n, range(1, n + 1))
         for reference in ("a reference", None):
             values = {"instruction": "an instruction", "response": "\x02response\x03", "question": "a question"}
@@ -172,7 +176,7 @@ def _levels(rubric: Any, n: int) -> tuple[str, ...]:
 
 def _frame(
     template: Template, n: int, values: Mapping[str, str], references: Mapping[int, str], condition: str
-) -> Frame:
+) -> Frame | StructuredFrame:
     from rubric_order.prompts import frames
 
     chosen = conditions.read(condition, n)
@@ -180,7 +184,7 @@ def _frame(
     return frames.frame(template, n=n, parts=True, reference=reference, **frames.wording(chosen, n), **values)
 
 
-def _prompt(frame: Callable[[str], Frame], levels: Sequence[str], shown: Shown) -> str:
+def _prompt(frame: Callable[[str], Frame | StructuredFrame], levels: Sequence[str], shown: Shown) -> str:
     from rubric_order.prompts import frames
 
     labels = conditions.read(shown.condition, len(levels)).labels(len(levels))

@@ -8,12 +8,14 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from jinja2 import StrictUndefined, Template, nodes
 
 from rubric_order.base.keys import BASELINE
 from rubric_order.prompts import conditions, sandbox
 from rubric_order.prompts.conditions import Condition
+from rubric_order.prompts.structured import PARTS, StructuredFrame
 
 _ENVIRONMENT = sandbox.Sandbox(
     undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False, trim_blocks=True, lstrip_blocks=True
@@ -71,6 +73,11 @@ def wording(condition: Condition, n: int) -> dict[str, object]:
     return {"ids": spelled, "reference_score": shown, "neutral": condition.neutral}
 
 
+def is_structured(template: Template) -> bool:
+    """True of a template for decision models, which parts the text from the question."""
+    return all(name in template.blocks for name in PARTS)
+
+
 class Frame:
     """A prompt with gaps for its options, rendered once for all orderings of them.
 
@@ -101,8 +108,10 @@ class _Gap(str):
     description: str
 
 
-def frame(template: Template, *, n: int, parts: bool = False, **values: object) -> Frame:
+def frame(template: Template, *, n: int, parts: bool = False, **values: object) -> Frame | StructuredFrame:
     """Render a template but for its n options, which it writes once each and in order, as `options`.
+
+    A template with the blocks `structured.PARTS` writes no options: they are handed on beside text and question.
 
     Args:
         template: a compiled file of ``resources/templates/``, or one of a user's own.
@@ -112,6 +121,11 @@ def frame(template: Template, *, n: int, parts: bool = False, **values: object) 
     Raises:
         ValueError: it writes an option twice, not at all, in another order, or its description without its label.
     """
+    if is_structured(template):
+        text, question = (
+            cast("sandbox.Limited", template).render_block(name, n=n, **values).strip("\n") for name in PARTS
+        )
+        return StructuredFrame(text, question)
     mark = _mark(values)
     marks = []
     for place in range(n):

@@ -45,6 +45,14 @@ class Limited(Template):
         finally:
             _steps.reset(token)
 
+    def render_block(self, name: str, **values: Any) -> str:
+        """Render one block of the template, with the same limits."""
+        token = _steps.set(0)
+        try:
+            return joined(self.blocks[name](self.new_context(values)))
+        finally:
+            _steps.reset(token)
+
 
 def joined(pieces: Iterable[str]) -> str:
     """Pieces as one text.

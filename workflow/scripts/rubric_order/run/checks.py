@@ -86,6 +86,9 @@ def _problems_of_references(config: Config) -> Iterator[str]:
             if judge is None or not judge.ASKED:
                 yield f"{where}/judges: {name!r} is no judge that can be asked; expected one that is not recorded"
                 continue
+            if not judge.capabilities.writes:
+                yield f"{where}/judges: {name!r} is a decision model, which writes no text; expected one that does"
+                continue
             yield from (f"{where}/{problem}" for problem in _problems_of_roles(name, judge, block))
             writer = judge.with_roles(writing=block.writing, reviewing=block.reviewing).under(WRITING)
             again = block.rounds > len(set(block.judges)) and not block.shows_rejected
@@ -155,12 +158,30 @@ def _problems_of_study(study: Study, judges: Mapping[str, Judge]) -> Iterator[st
         if wanted is not None and judge.answer_format != wanted:
             detail = f"judge {name!r} has answer_format {judge.answer_format!r}"
             yield f"/prompt: {study.prompt!r} asks for answer_format {wanted!r}, {detail}"
+        if not (judge.capabilities.writes or probe.DECIDES):
+            offered = ", ".join(repr(other) for other in probes.names() if probes.load(other).DECIDES)
+            yield f"/probe: judge {name!r} is a decision model, which is for probe {offered}; found {study.probe!r}"
+        if not judge.capabilities.labels:
+            yield from _problems_of_ids(name, study)
         if (study.strategies == ["recorded"]) == judge.ASKED:
             yield f": judge {name!r}: engine 'recorded' and strategies: [recorded] go together; found one of them"
     for profile in study.profiles:
         has = (profile in judge.profiles for judge in judges.values())
         if profile != DEFAULT_PROFILE and not any(has):
             yield f"/profiles: none of the study's judges has a profile {profile!r}"
+
+
+def _problems_of_ids(name: str, study: Study) -> Iterator[str]:
+    """Conditions of a study that change the IDs of levels, for a judge that is shown none."""
+    for condition, n in itertools.product(study.conditions, study.scales):
+        try:
+            ids = conditions.read(condition, n).ids
+        except ValueError:
+            continue
+        if ids is not None:
+            expected = "expected question: choice or predicate"
+            yield f"/conditions: {condition!r} names levels, and judge {name!r} is shown no names; {expected}"
+            return
 
 
 def _problems_of_probe(study: Study, probe: Probe) -> Iterator[str]:

@@ -154,6 +154,8 @@ def _simulated(name: str, judge: Judge, datasets: list[str]) -> Judge:
         "sampling": _own_sampling(judge.sampling),
         **_NO_MODEL,
     }
+    if not judge.capabilities.writes:  # option probabilities stand in for those of a decision
+        shared["answer_format"] = "score"
     shared["profiles"] = {name: _own_profile(profile) for name, profile in judge.profiles.items()}
     return Simulated.model_construct(_fields_set=set(shared), **shared)
 

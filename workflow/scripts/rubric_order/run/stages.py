@@ -14,7 +14,7 @@ from rubric_order.judging import answers, engines, weights
 from rubric_order.recorded import discovery, formats
 from rubric_order.run.core import Params, Stage, Wildcards, untracked
 from rubric_order.settings.base import plain
-from rubric_order.settings.judges import Judge, Loaded, Recorded, tracked
+from rubric_order.settings.judges import Decisions, Judge, Loaded, Recorded, tracked
 from rubric_order.settings.studies import Dataset, File
 
 
@@ -300,7 +300,10 @@ class Scores(Stage):
         return self.run.in_file(self._answer(self.run.judge(wildcards)))
 
     def _answer(self, judge: Judge) -> dict[str, Any]:
-        return {"answer_prefix": judge.answer_prefix, "labels": judge.option_letters}
+        read: dict[str, Any] = {"answer_prefix": judge.answer_prefix, "labels": judge.option_letters}
+        if isinstance(judge, Decisions):
+            read["form"] = [judge.dialect, judge.question]
+        return read
 
     def code(self, wildcards: Wildcards) -> str:
         """Hash of the code that makes scores."""

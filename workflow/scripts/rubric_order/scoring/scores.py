@@ -13,7 +13,9 @@ import pyarrow.parquet as pq
 from rubric_order import probes
 from rubric_order.base import files
 from rubric_order.judging.second_requests import completed
+from rubric_order.parsing import decisions
 from rubric_order.parsing.choices import Choice
+from rubric_order.parsing.decisions import Form
 from rubric_order.probes import Probe, Question
 
 MISSING = "no_response"
@@ -58,6 +60,7 @@ def score_reads(
     probe: str,
     answer_prefix: str = "",
     labels: Sequence[str] | None = None,
+    form: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """The score of every read under each of its questions, as it was chosen and by the probabilities of all options.
 
@@ -67,6 +70,8 @@ def score_reads(
         probe: of the study; it parses and scores.
         answer_prefix: what an answer to one question was made to begin with.
         labels: how the options of recorded answers were named, lowest score first, if not as the probe names them.
+        form: dialect and kind of question of a decision model, whose answers are read as JSON, see `decisions.Form`;
+            None for answers in text.
 
     Returns:
         One row a read and question: `contracts.scores.SCORES`, with the columns of the probe. `pattern` is
@@ -77,7 +82,8 @@ def score_reads(
     questions = module.questions(reads)
     if labels is not None:
         questions = [tuple(_relabelled(question, labels) for question in asked) for asked in questions]
-    choices = list(_choices(table, questions, module, answer_prefix))
+    read = _decisions(table, questions, Form.of(form)) if form else _choices(table, questions, module, answer_prefix)
+    choices = list(read)
     logprobs = [row if isinstance(row, list | np.ndarray) else None for row in table["option_logprobs"]]
     answered = reads.reset_index(drop=True).assign(option_logprobs=pd.Series(logprobs, dtype=object))
     return module.score(answered, questions, choices)
@@ -91,9 +97,8 @@ def _choices(table: pd.DataFrame, questions: list[Questions], probe: Probe, pref
     """Choices of each answer; answers of one text to the same questions are parsed once."""
     second = table["constrained_text"] if "constrained_text" in table else [None] * len(table)
     parsed: dict[tuple[Any, ...], Choices] = {}
-    rows = zip(table["text"], table["error"], table["finish_reason"], table["_found"], second, questions, strict=True)
-    for text, error, finish_reason, indicator, constrained, asked in rows:
-        failure = MISSING if indicator != "both" else error.partition(":")[0] if isinstance(error, str) else None
+    rows = zip(table["text"], _failures(table), table["finish_reason"], second, questions, strict=True)
+    for text, failure, finish_reason, constrained, asked in rows:
         if failure:
             yield (Choice(None, reason=failure),) * len(asked)
             continue
@@ -103,6 +108,20 @@ def _choices(table: pd.DataFrame, questions: list[Questions], probe: Probe, pref
         if key not in parsed:
             parsed[key] = _parse(*key, probe)
         yield parsed[key]
+
+
+def _failures(table: pd.DataFrame) -> Iterator[str | None]:
+    """Reason why a read has no answer; None where it has one."""
+    for error, indicator in zip(table["error"], table["_found"], strict=True):
+        yield MISSING if indicator != "both" else error.partition(":")[0] if isinstance(error, str) else None
+
+
+def _decisions(table: pd.DataFrame, questions: list[Questions], form: Form) -> Iterator[Choices]:
+    """The choice of each answer of a decision model, from the probability of the option at each place."""
+    rows = zip(table["text"], table["ordering"], _failures(table), questions, strict=True)
+    for text, ordering, failure, (question,) in rows:
+        shown = [question.labels[option - 1] for option in ordering]
+        yield (Choice(None, reason=failure) if failure else decisions.reread(text, form, shown),)
 
 
 def _parse(text: str, truncated: bool, constrained: str | None, questions: Questions, probe: Probe) -> Choices:

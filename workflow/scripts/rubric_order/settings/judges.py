@@ -86,7 +86,7 @@ OWN_SETTINGS = {
 }
 
 # What a request to an endpoint holds already; given twice, `extra_body` would silently win.
-IN_BODY = {
+CHAT_BODY = {
     "model": "model",
     "messages": "system_prompt",
     "temperature": "sampling/temperature",
@@ -101,6 +101,15 @@ IN_BODY = {
     "structured_outputs": "second_request or criteria_format",
     "n": "greedy_repeats and a strategy's budget",
 }
+# The same of a request to a decision model.
+DECISION_BODY = {
+    "model": "model",
+    "input": "the dataset",
+    "state": "the dataset",
+    "questions": "question, and the rubrics of the dataset",
+}
+# Settings of judges that write text; some have been part of every request's name since the first version.
+OF_WRITERS = ("system_prompt", "chat_template_kwargs", "dtype", "quantization", "max_model_len", "revision")
 NOT_IN_BODY = {"stream", "stream_options"}
 
 HEADER_NAME = re.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -219,12 +228,28 @@ class Prices(Settings):
     cached: From0 = setting(
         None, "Price of the part of a prompt that the endpoint had cached.", otherwise="as `prompt`"
     )
+    cache_write: From0 = setting(
+        None, "Price of the part of a prompt that the endpoint put into its cache.", otherwise="as `prompt`"
+    )
     currency: str = setting(None, "Name of the currency.", otherwise="`USD`")
 
-    def cost(self, prompt: int, completion: int, cached: int = 0) -> float:
-        """Price of so many tokens of a prompt, of which some were cached, and of its answer."""
+    def cost(self, prompt: int, completion: int, cached: int = 0, written: int = 0) -> float:
+        """Price of a call.
+
+        Args:
+            prompt: tokens of the prompt.
+            completion: tokens of the answer.
+            cached: tokens of the prompt that were in the cache.
+            written: tokens of the prompt that were put into the cache.
+        """
         from_cache = self.prompt if self.cached is None else self.cached
-        return ((prompt - cached) * self.prompt + cached * from_cache + completion * self.completion) / 1e6
+        into_cache = self.prompt if self.cache_write is None else self.cache_write
+        parts = (prompt - cached - written) * self.prompt + cached * from_cache + written * into_cache
+        return (parts + completion * self.completion) / 1e6
+
+    def most(self, prompt: int, completion: int) -> float:
+        """Highest price of a call with so many tokens, whatever the cache does."""
+        return max(self.cost(prompt, completion), self.cost(prompt, completion, written=prompt))
 
 
 class Serve(Settings):
@@ -358,6 +383,8 @@ class Capabilities:
         tokenizer: the tokenizer of its model can be on this machine, to count tokens with.
         prefix_cache: None where every prompt is computed whole.
         prices: of its calls; None where they cost nothing, or it is not known.
+        writes: it answers in text.
+        labels: its prompts show the IDs of levels.
     """
 
     log_probabilities: bool = True
@@ -366,6 +393,8 @@ class Capabilities:
     tokenizer: bool = False
     prefix_cache: Blocks | None = None
     prices: Prices | None = None
+    writes: bool = True
+    labels: bool = True
 
 
 class Judge(Settings):
@@ -380,7 +409,8 @@ class Judge(Settings):
 
     engine: str = setting(
         ...,
-        "What answers the requests; `openai` asks an OpenAI-compatible endpoint, `simulated` computes answers with a"
+        "What answers the requests; `openai` asks an OpenAI-compatible endpoint, `decisions` a decision model, which"
+        " writes nothing, `simulated` computes answers with a"
         " known bias, `recorded` reads answers that exist already.",
         role=Role.IDENTITY,
     )
@@ -788,7 +818,13 @@ class Vllm(Loaded):
 
 
 class Called(Judge):
-    """A judge that is asked as an OpenAI-compatible endpoint is, whoever runs it."""
+    """A judge that is asked over HTTP, whoever runs the server.
+
+    Attributes:
+        IN_BODY: fields of a request that settings write, with those settings; `extra_body` may not repeat them.
+    """
+
+    IN_BODY: ClassVar[Mapping[str, str]] = {}
 
     profiles: dict[Id, EndpointProfile] = _profiles()  # type: ignore[assignment]  # a profile of its own fields
     key_over_http: bool = setting(
@@ -799,12 +835,6 @@ class Called(Judge):
         role=Role.WIRE,
         tracked=False,
         reruns=NOTHING,
-    )
-    dialect: Literal["openai", "vllm"] = setting(
-        "openai",
-        "`vllm` also uses what vLLM's server adds, answer_prefix and the log-probability of every score. A server of"
-        " `serve` is one.",
-        role=Role.IDENTITY,
     )
     extra_headers: dict[str, str] = setting(
         {},
@@ -822,15 +852,6 @@ class Called(Judge):
         role=Role.WIRE,
         tracked=False,
         reruns=NOTHING,
-    )
-    max_tokens_name: Literal["max_tokens", "max_completion_tokens"] = setting(
-        "max_tokens", "How the endpoint calls the longest answer.", role=Role.IDENTITY
-    )
-    top_logprobs: Annotated[int, Ge(0), Le(20)] = setting(
-        20,
-        "Likeliest tokens to ask for in format score; 0 where the endpoint gives no log-probabilities.",
-        role=Role.IDENTITY,
-        reruns="`plan_reads` and below; where log-probabilities are read, every prompt is a new request",
     )
     concurrency: Annotated[int, Ge(1), Le(4096)] | None = setting(
         None,
@@ -871,6 +892,45 @@ class Called(Judge):
         """Names that the model may give itself in its answers, which say nothing of its version."""
         return {self.shown_name, *self.accept_models}
 
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """Further fields count where there are some."""
+        return {"extra_body": whole(self.extra_body) or None}
+
+    def _problems_of_profile(self) -> Iterator[str]:
+        for key, own in self.IN_BODY.items():
+            if key in self.extra_body:
+                yield f"extra_body/{key}: set {own} instead"
+        for key in NOT_IN_BODY & self.extra_body.keys():
+            yield f"extra_body/{key}: leave it out; an answer is read whole"
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        yield from problems_of_headers(self.extra_headers)
+        if self.budget.cost is not None and self.prices is None:
+            yield "budget/cost: it needs prices"
+
+
+class Chat(Called):
+    """A judge that is asked over the chat completions protocol."""
+
+    IN_BODY = CHAT_BODY
+
+    dialect: Literal["openai", "vllm"] = setting(
+        "openai",
+        "`vllm` also uses what vLLM's server adds, answer_prefix and the log-probability of every score. A server of"
+        " `serve` is one.",
+        role=Role.IDENTITY,
+    )
+    max_tokens_name: Literal["max_tokens", "max_completion_tokens"] = setting(
+        "max_tokens", "How the endpoint calls the longest answer.", role=Role.IDENTITY
+    )
+    top_logprobs: Annotated[int, Ge(0), Le(20)] = setting(
+        20,
+        "Likeliest tokens to ask for in format score; 0 where the endpoint gives no log-probabilities.",
+        role=Role.IDENTITY,
+        reruns="`plan_reads` and below; where log-probabilities are read, every prompt is a new request",
+    )
+
     @property
     def draws_at(self) -> float | None:
         """The temperature at which the judge's score is one draw from its option probabilities, see `Judge`."""
@@ -880,37 +940,24 @@ class Called(Judge):
         """Likeliest tokens count where they are asked for: a server of vLLM is asked for the labels themselves."""
         reads_options = "criteria_format" in formats or self.answer_format == "score"
         asks_likeliest = self.dialect != "vllm" and reads_options
-        return {
-            "extra_body": whole(self.extra_body) or None,
-            "top_logprobs": self.top_logprobs if asks_likeliest else None,
-        }
+        likeliest = {"top_logprobs": self.top_logprobs if asks_likeliest else None}
+        return super()._identity_of_kind(formats) | likeliest
 
     def _problems_of_profile(self) -> Iterator[str]:
-        yield from (f"extra_body/{key}: set {own} instead" for key, own in IN_BODY.items() if key in self.extra_body)
-        for key in NOT_IN_BODY & self.extra_body.keys():
-            yield f"extra_body/{key}: leave it out; an answer is read whole"
+        yield from super()._problems_of_profile()
         limits = [name for name in ("tokens", "cost") if getattr(self.budget, name) is not None]
         if (limits or self.tokens_per_minute is not None) and self.sampling.max_tokens is None:
             yield "sampling/max_tokens: limits of tokens or cost need a value, to know the most that a call can use"
-
-    def _problems(self) -> Iterator[str]:
-        yield from super()._problems()
-        yield from problems_of_headers(self.extra_headers)
-        if self.budget.cost is not None and self.prices is None:
-            yield "budget/cost: it needs prices"
 
 
 ENDPOINT_BLOCKS = Blocks(128, least=1024)  # of OpenAI's prompt caching, by its guide
 
 
-class Endpoint(Called):
-    """A judge behind an OpenAI-compatible endpoint."""
+class Addressed(Called):
+    """A judge behind an endpoint that others run."""
 
-    KIND = "openai"
     CALLED = True
-    UNCONSTRAINED = "over an endpoint it needs dialect 'vllm'"
 
-    engine: Literal["openai"] = setting(..., role=Role.IDENTITY)
     base_url: Annotated[str, StringConstraints(pattern=ADDRESS)] = setting(
         ..., "Address of the endpoint, usually ending in `/v1`.", role=Role.WIRE, tracked=False, reruns=NOTHING
     )
@@ -921,18 +968,6 @@ class Endpoint(Called):
         tracked=False,
         reruns=NOTHING,
     )
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Abilities of the endpoint, as far as config says them."""
-        is_vllm = self.dialect == "vllm"
-        return Capabilities(
-            log_probabilities=is_vllm or self.top_logprobs > 0,
-            constrained=is_vllm,
-            tokenizer=True,
-            prefix_cache=ENDPOINT_BLOCKS,
-            prices=self.prices,
-        )
 
     @property
     def shown_name(self) -> str:
@@ -957,7 +992,79 @@ class Endpoint(Called):
         yield from super()._problems()
 
 
-class Server(Called, Loaded):
+class Endpoint(Addressed, Chat):
+    """A judge behind an OpenAI-compatible endpoint."""
+
+    KIND = "openai"
+    UNCONSTRAINED = "over an endpoint it needs dialect 'vllm'"
+
+    engine: Literal["openai"] = setting(..., role=Role.IDENTITY)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of the endpoint, as far as config says them."""
+        is_vllm = self.dialect == "vllm"
+        return Capabilities(
+            log_probabilities=is_vllm or self.top_logprobs > 0,
+            constrained=is_vllm,
+            tokenizer=True,
+            prefix_cache=ENDPOINT_BLOCKS,
+            prices=self.prices,
+        )
+
+
+class Decisions(Addressed):
+    """A decision model behind an endpoint: it takes a text and a question, and returns probabilities."""
+
+    KIND = "decisions"
+    UNCONSTRAINED = "a decision model writes nothing that could be held to a form"
+    IN_BODY = DECISION_BODY
+
+    engine: Literal["decisions"] = setting(..., role=Role.IDENTITY)
+    dialect: Literal["decisions", "systemone"] = setting(
+        "decisions",
+        "Engine decisions; form of its requests, `/decisions` as OpenAI has it or `/systemone`.",
+        role=Role.IDENTITY,
+    )
+    question: Literal["score", "choice", "predicate"] = setting(
+        "score",
+        "How levels are asked for: as an ordered rubric (`score`), as options that have names (`choice`), or with a"
+        " question of yes or no for each level (`predicate`). docs/decisions.md says what each can show.",
+        role=Role.IDENTITY,
+    )
+    answer_format: Literal["decision"] = setting(  # type: ignore[assignment]
+        "decision", "Engine decisions; nothing is written.", role=Role.FORMAT
+    )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of the endpoint."""
+        return Capabilities(
+            several_questions=False,
+            constrained=False,
+            writes=False,
+            labels=self.question != "score",
+            prefix_cache=ENDPOINT_BLOCKS if self.dialect == "decisions" else None,
+            prices=self.prices,
+        )
+
+    @property
+    def draws_at(self) -> float | None:
+        """0: its score is the most probable one."""
+        return 0.0
+
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """Settings of what writes text do not count."""
+        return super()._identity_of_kind(formats) | dict.fromkeys(("sampling", *OF_WRITERS))
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        for name in ("sampling", *OF_WRITERS, "template"):
+            if getattr(self, name) != type(self).model_fields[name].get_default(call_default_factory=True):
+                yield f"{name}: a decision model writes no text, and takes a text and a question alone; leave it out"
+
+
+class Server(Chat, Loaded):
     """A model that vLLM's server runs for the time of a job."""
 
     KIND = "openai"
@@ -1081,7 +1188,7 @@ class Rehearsed(Recorded):
     simulation: Simulation = setting(..., role=Role.IDENTITY)
 
 
-KINDS: tuple[type[Judge], ...] = (Vllm, Endpoint, Server, Simulated, Recorded)  # ours
+KINDS: tuple[type[Judge], ...] = (Vllm, Endpoint, Server, Decisions, Simulated, Recorded)  # ours
 ENGINES = tuple(dict.fromkeys(kind.KIND for kind in KINDS))
 ENTRY_POINTS = "rubric_order.engines"  # group of entry points
 

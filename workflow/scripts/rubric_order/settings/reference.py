@@ -45,9 +45,12 @@ KINDS: Mapping[type[judges.Judge], str] = {
     judges.Judge: "judges: every judge",
     judges.Loaded: "judges: a model that a job loads (engine vllm, or openai with serve)",
     judges.Vllm: "judges: engine vllm",
-    judges.Called: "judges: engine openai",
+    judges.Called: "judges: asked over HTTP (engines openai and decisions)",
+    judges.Addressed: "judges: an endpoint that others run (engine openai with base_url, or decisions)",
+    judges.Chat: "judges: engine openai",
     judges.Endpoint: "judges: engine openai with base_url, an endpoint",
     judges.Server: "judges: engine openai with serve, a server of its own",
+    judges.Decisions: "judges: engine decisions",
     judges.Simulated: "judges: engine simulated",
     judges.Recorded: "judges: engine recorded",
 }

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from rubric_order.judging.engines import Response, Turn
 from rubric_order.judging.engines.limits import Amount, Budget, BudgetSpentError, RateLimiter
 from rubric_order.judging.engines.openai_calls import CallError
+from rubric_order.judging.engines.protocols import Usage
 from rubric_order.judging.open_calls import OpenCalls
 from rubric_order.settings.judges import Called
 
@@ -73,10 +74,14 @@ class Account:
         """Write what the next job has to know of the last minute."""
         self.limiter.close()
 
-    def amount(self, prompt: int, completion: int, cached: int = 0) -> Amount:
-        """Use of one call with so many tokens."""
-        cost = self.prices.cost(prompt, completion, cached) if self.prices else 0.0
-        return Amount(1, prompt + completion, cost)
+    def most(self, prompt: int, completion: int) -> Amount:
+        """The most that one call with at most so many tokens can use."""
+        return Amount(1, prompt + completion, self.prices.most(prompt, completion) if self.prices else 0.0)
+
+    def used(self, usage: Usage) -> Amount:
+        """Use of one call by what the endpoint counted."""
+        tokens = usage.prompt, usage.completion, usage.cached or 0, usage.written
+        return Amount(1, usage.prompt + usage.completion, self.prices.cost(*tokens) if self.prices else 0.0)
 
     @contextlib.asynccontextmanager
     async def call(self, request_id: str, most: Amount, tally: Tally) -> AsyncIterator[Call]:

@@ -45,7 +45,7 @@ class Delivery:
         ask: Callable[[Request], Awaitable[Response]],
         account: Account,
         *,
-        session: AbstractAsyncContextManager[None],
+        session: AbstractAsyncContextManager[object],
         at_once: int,
         waits: bool,
         report: Callable[[], None],

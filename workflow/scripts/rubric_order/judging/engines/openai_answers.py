@@ -3,14 +3,14 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
+from rubric_order.judging.engines.protocols import Usage, is_count
 from rubric_order.judging.engines.vllm_offline import places_of_labels
 from rubric_order.probes import Question
 
-MAX_TOKENS_COUNTED = 2**31 - 1  # a larger count of tokens is an error of the endpoint
 ROUNDING = 1e-4  # so far above 0 a log-probability can be
 MOST_PROBABILITY = 1.01  # sum of the probabilities that are listed at one place: 1, and rounding
 # Types of the parts of an answer, and what each belongs to.
@@ -24,29 +24,17 @@ PARTS = {
 MAX_UNKNOWN_SHARE = 1e-3  # of the labels' probability; where more is unknown, none is reported
 
 
-@dataclasses.dataclass(frozen=True)
-class Usage:
-    """Tokens that an endpoint counted."""
-
-    prompt: int
-    completion: int
-    cached: int | None
-
-    @classmethod
-    def of(cls, content: Mapping[str, Any]) -> "Usage | None":
-        usage = content.get("usage")
-        if not isinstance(usage, dict):
-            return None
-        details = usage.get("prompt_tokens_details")
-        cached = details.get("cached_tokens") if isinstance(details, dict) else usage.get("prompt_cache_hit_tokens")
-        prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        if not (_is_count(prompt) and _is_count(completion)):
-            return None
-        return cls(prompt, completion, min(max(cached, 0), prompt) if type(cached) is int else None)
-
-
-def _is_count(count: object) -> TypeGuard[int]:
-    return type(count) is int and 0 <= count <= MAX_TOKENS_COUNTED
+def usage_of(content: Mapping[str, Any]) -> Usage | None:
+    """Tokens that an answer says to have used; None where it does not."""
+    usage = content.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else usage.get("prompt_cache_hit_tokens")
+    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if not (is_count(prompt) and is_count(completion)):
+        return None
+    return Usage(prompt, completion, min(max(cached, 0), prompt) if type(cached) is int else None)
 
 
 def texts_of(message: Mapping[str, Any]) -> dict[str, object]:

@@ -1,102 +1,32 @@
 """OpenAI-compatible endpoints: those that others run, and a server of vLLM for the time of a job."""
 
 import importlib.metadata
-import logging
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
-from rubric_order.judging.engines import Engine, Request, Resources, Response, serving
-from rubric_order.judging.engines.accounts import Account
-from rubric_order.judging.engines.delivery import Delivery
-from rubric_order.judging.engines.openai_calls import Connection, fill_in, secret
+from rubric_order.judging.engines import serving
+from rubric_order.judging.engines.called import AddressedEngine, CalledEngine
+from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.judging.engines.openai_protocol import ChatCompletions
-from rubric_order.judging.engines.openai_requests import Asker
-from rubric_order.settings.judges import Called, Endpoint, Server
+from rubric_order.settings.judges import Chat, Endpoint, Server
 
-log = logging.getLogger(__name__)
-
-CalledJudge = TypeVar("CalledJudge", bound=Called)
+ChatJudge = TypeVar("ChatJudge", bound=Chat)
 
 
-class OpenAiEngine(Engine[CalledJudge]):
-    """A judge behind an endpoint that speaks the chat completions protocol.
+class OpenAiEngine(CalledEngine[ChatJudge]):
+    """A judge that speaks the chat completions protocol."""
 
-    Attributes:
-        AT_ONCE: requests under way at once, where config does not say how many.
-        WAITS: whether the answers to calls under way are waited for where a job ends early.
-    """
-
-    AT_ONCE: ClassVar[int]
-    WAITS: ClassVar[bool]
-
-    def __init__(self, judge: CalledJudge, resources: Resources) -> None:
-        super().__init__(judge, resources)
-        # What answers under a name may change; and a call that failed in two runs was paid for twice.
-        self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
-
-    def start(self) -> None:
-        """Find the endpoint and its key, or start the server.
-
-        Raises:
-            InputError: a secret is missing, or the server does not start.
-        """
-        self.connection = self._connect()
-        self.account = Account(self.judge, self.resources.turn, self.describe())
-        self.protocol = ChatCompletions(self.judge, self.connection)
-        self.delivery = Delivery(
-            Asker(self.protocol, self.account).ask,
-            self.account,
-            session=self.protocol,
-            at_once=self.judge.concurrency or self.AT_ONCE,
-            waits=self.WAITS,
-            report=self._report,
-        )
-
-    @abstractmethod
-    def _connect(self) -> Connection:
-        """The endpoint, and what it takes to call it."""
-
-    def _how(self) -> dict[str, Any]:
-        """Arguments of every connection."""
-        headers, secrets = fill_in(self.judge.extra_headers)
-        return {"headers": headers, "secrets": secrets, "timeout": self.judge.timeout}
+    def _protocol(self, connection: Connection) -> ChatCompletions:
+        return ChatCompletions(self.judge, connection)
 
     def describe(self) -> dict[str, Any]:
         version = importlib.metadata.version("openai")
         return {"engine": "openai", "engine_version": version, "started": self.started}
 
-    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Delivery.responses` for a job that ends early."""
-        return self.delivery.responses(requests)
 
-    def end_early(self, seconds: float | None = None) -> None:
-        self.delivery.end_early(seconds)
-
-    def write_late(self) -> None:
-        self.account.write_late()
-
-    def close(self) -> None:
-        self.account.close()
-
-    def _report(self) -> None:
-        unknown = self.protocol.unknown
-        told = f"; {unknown} answers without the probabilities of all scores" if unknown else ""
-        log.info("%s%s", self.account.spent(), told)
-
-
-class EndpointEngine(OpenAiEngine[Endpoint]):
+class EndpointEngine(AddressedEngine[Endpoint], OpenAiEngine[Endpoint]):
     """An endpoint that others run."""
 
     JUDGE = Endpoint
-    AT_ONCE = 32
-    WAITS = True  # they are paid for
-
-    def _connect(self) -> Connection:
-        name = self.judge.api_key_env
-        key = None if name is None else secret(name, "api_key_env")
-        return Connection(self.judge.base_url, key=key, **self._how())
 
     def describe(self) -> dict[str, Any]:
         return super().describe() | {"base_url": self.judge.base_url}

@@ -184,9 +184,13 @@ class Connection:
 
     def plain(self, text: str) -> str:
         """A message of the endpoint on one line, without anything secret that it may repeat."""
+        return " ".join(self.without_secrets(text).split())[:300]
+
+    def without_secrets(self, text: str) -> str:
+        """A text of the endpoint without anything secret that it may repeat."""
         for value in self._secrets:
             text = text.replace(value, "***")
-        return " ".join(text.split())[:300]
+        return text
 
     def _error(self, status: int, code: str, message: str, headers: Mapping[str, str]) -> CallError:
         """Error that a status other than 200 stands for."""

@@ -3,7 +3,6 @@
 import asyncio
 import functools
 import logging
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,19 +10,21 @@ from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import CUT_SHORT, Request, Response, label_tokens, transport
 from rubric_order.judging.engines.openai_answers import (
     LoggedToken,
-    Usage,
     read_options,
     read_several,
     start_of_answer,
     texts_of,
+    usage_of,
 )
 from rubric_order.judging.engines.openai_calls import CallError, Connection
+from rubric_order.judging.engines.protocols import MAX_TOKENS_COUNTED, Prepared, Protocol, Usage
 from rubric_order.judging.engines.vllm_offline import lines_pattern
 from rubric_order.parsing.choices import are_numbers
-from rubric_order.settings.judges import Called
+from rubric_order.settings.judges import Chat
 
 log = logging.getLogger(__name__)
 
+MAX_TEMPLATE_TOKENS = 256  # tokens that a chat template adds to the messages
 ANSWER_BYTES = 4 * 2**20  # of an answer, beside its tokens
 TOKEN_BYTES = 256  # of a token that is written or listed, with its name, its bytes and its log-probability
 TOKEN_ID = "token_id:"  # noqa: S105 - how vLLM's server names a token, if asked to
@@ -31,25 +32,15 @@ TOKEN_ID = "token_id:"  # noqa: S105 - how vLLM's server names a token, if asked
 Variants = list[list[str]]  # for each label the tokens that write it, as an answer names them
 
 
-class ChatCompletions:
-    """The protocol as one judge speaks it.
+class ChatCompletions(Protocol[Chat]):
+    """The protocol as one judge speaks it."""
 
-    Attributes:
-        unknown: number of answers whose options' probabilities are not known well enough.
-    """
-
-    def __init__(self, judge: Called, connection: Connection) -> None:
-        self.judge = judge
-        self.connection = connection
+    def __init__(self, judge: Chat, connection: Connection) -> None:
+        super().__init__(judge, connection)
         self.is_vllm = connection.server is not None or judge.dialect == "vllm"
-        self.unknown = 0
-        self.under = functools.cache(judge.under)
         # Of vLLM, by labels: the tokens of each, alone and after a space.
         self._spellings: dict[tuple[str, ...], asyncio.Task[list[list[list[int]]]]] = {}
         self._told: set[tuple[str, ...]] = set()  # labels whose probabilities are not asked for
-
-    async def __aenter__(self) -> None:
-        await self.connection.__aenter__()
 
     async def __aexit__(self, *error: object) -> None:
         tasks = list(self._spellings.values())
@@ -57,7 +48,29 @@ class ChatCompletions:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self.connection.__aexit__(*error)
+        await super().__aexit__(*error)
+
+    async def prepare(self, request: Request) -> Prepared:
+        """The call for a request.
+
+        Raises:
+            InputError: a label has no token of its own, and one question is asked.
+        """
+        variants = await self.variants(request)
+        body = self.body(request, variants)
+        # The most that is booked for one answer.
+        answer = min(self.under(request.profile).sampling.max_tokens or 0, MAX_TOKENS_COUNTED)
+        return Prepared(
+            "/chat/completions",
+            body,
+            prompt=prompt_bytes(body) + MAX_TEMPLATE_TOKENS,
+            completion=answer,
+            limit=largest(body, answer),
+            read=functools.partial(self.response, request, variants=variants),
+        )
+
+    def usage(self, content: Mapping[str, Any]) -> Usage | None:
+        return usage_of(content)
 
     def body(self, request: Request, variants: Variants | None) -> dict[str, Any]:
         """Body that is sent for a request. Sampling settings that are null are left out."""
@@ -180,9 +193,8 @@ class ChatCompletions:
 
     def _error(self, texts: Mapping[str, str | None]) -> str | None:
         """Reason why an answer counts as none."""
-        if not self._is_asked_model(texts["model"]):
-            answered = self.connection.plain(str(texts["model"]))
-            return f"wrong_model: asked for {self.judge.shown_name}, answered by {answered}"
+        if wrong := self.wrong_model(texts["model"]):
+            return wrong
         if texts["finish_reason"] == "content_filter":
             return "content_filter"
         if texts["refusal"]:
@@ -190,12 +202,6 @@ class ChatCompletions:
         if texts["text"] is None and texts["finish_reason"] != "length":
             return f"no_content: finish_reason {self.connection.plain(str(texts['finish_reason']))}"
         return None
-
-    def _is_asked_model(self, model: str | None) -> bool:
-        """True if the model that answered is the one that was asked, by its name or that of a dated version."""
-        if model is None or model in self.judge.accepted_names:
-            return True
-        return re.fullmatch(re.escape(self.judge.shown_name) + r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})", model) is not None
 
     def _options(
         self, request: Request, choice: Mapping[str, Any], texts: Mapping[str, str | None], variants: Variants

@@ -1,4 +1,4 @@
-"""One request to an endpoint: calls, until one of them is answered or there have been enough."""
+"""One request over HTTP: calls, until one of them is answered or there have been enough."""
 
 import asyncio
 
@@ -7,17 +7,15 @@ import tenacity
 from rubric_order.judging.engines import Request, Response
 from rubric_order.judging.engines.accounts import Account, Tally
 from rubric_order.judging.engines.delivery import CutOffError
-from rubric_order.judging.engines.openai_answers import MAX_TOKENS_COUNTED, Usage
 from rubric_order.judging.engines.openai_calls import CallError
-from rubric_order.judging.engines.openai_protocol import ChatCompletions, largest, prompt_bytes
-
-MAX_TEMPLATE_TOKENS = 256  # tokens that a chat template adds to the messages
+from rubric_order.judging.engines.protocols import Protocol
+from rubric_order.settings.judges import Called
 
 
 class Asker:
     """Asks an endpoint for the response to a request, within an account."""
 
-    def __init__(self, protocol: ChatCompletions, account: Account) -> None:
+    def __init__(self, protocol: Protocol[Called], account: Account) -> None:
         self._protocol, self._account = protocol, account
 
     async def ask(self, request: Request) -> Response:
@@ -52,17 +50,14 @@ class Asker:
             CallError: it gives none.
         """
         protocol, account = self._protocol, self._account
-        variants = await protocol.variants(request)
-        body = protocol.body(request, variants)
-        # The most that is booked for one answer.
-        answer = min(protocol.under(request.profile).sampling.max_tokens or 0, MAX_TOKENS_COUNTED)
-        most = account.amount(prompt_bytes(body) + MAX_TEMPLATE_TOKENS, answer)
+        prepared = await protocol.prepare(request)
+        most = account.most(prepared.prompt, prepared.completion)
         async with account.call(request.request_id, most, tally) as call:
-            content = await protocol.connection.post("/chat/completions", body, limit=largest(body, answer))
-            usage = Usage.of(content)
+            content = await protocol.connection.post(prepared.address, prepared.body, limit=prepared.limit)
+            usage = protocol.usage(content)
             if usage is not None:
-                call.used = account.amount(usage.prompt, usage.completion, usage.cached or 0)
-            return protocol.response(request, content, usage, variants)
+                call.used = account.used(usage)
+            return prepared.read(content, usage)
 
 
 class _AskedWait(tenacity.wait.wait_base):
