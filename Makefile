@@ -16,7 +16,7 @@ DEMO := config/demo.yaml
 NAMED = $(if $(CONFIG),$(CONFIG),$(error CONFIG=FILE is missing))
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo run report plan-cost judge-status test test-slow test-all test-cluster lint docs docs-links config-reference contracts-page rule-graph clean
+.PHONY: help env demo run report plan-cost pilot judge-status test test-slow test-all test-cluster lint docs docs-links config-reference contracts-page rule-graph clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-16s %s\n", $$1, $$2}'
@@ -37,6 +37,10 @@ report: env ## write report.html, how the results of CONFIG=FILE were made
 
 plan-cost: env ## say what judging will take; CONFIG=FILE for another study than the demo
 	@$(BIN)/snakemake plan_cost --cores all --quiet all --configfile $(or $(CONFIG),$(DEMO)) $(ARGS)
+
+pilot: env ## ask some 200 of the requests of CONFIG=FILE, and say what the rest will take; answers stay
+	$(BIN)/snakemake pilot --cores all --configfile $(NAMED) $(ARGS)
+	@$(BIN)/snakemake plan_cost --cores all --quiet all --configfile $(NAMED) $(ARGS)
 
 judge-status: env ## say how far the judges are, also while they run; ARGS as above
 	@$(BIN)/snakemake judge_status --cores 1 --quiet all --nolock --configfile $(or $(CONFIG),$(DEMO)) $(ARGS)

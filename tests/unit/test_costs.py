@@ -2,9 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from factories import changed
+from scipy import stats
 
 from rubric_order.base import files
-from rubric_order.judging import costs, prefix_cache
+from rubric_order.judging import costs, prefix_cache, speed
 from rubric_order.judging.engines import Response
 from rubric_order.judging.store import Store
 from rubric_order.tables import plan_cost
@@ -154,6 +155,7 @@ def test_pieces_of_a_prompt_begin_with_what_the_profile_changes(judge):
 def run(seconds, *, prompt=1000, cached=600, completion=100):
     return {
         "seconds": seconds,
+        "requests": 10,
         "ended": f"2026-01-{int(seconds):02d}",
         "prompt_tokens": prompt,
         "cached_tokens": cached,
@@ -162,12 +164,80 @@ def run(seconds, *, prompt=1000, cached=600, completion=100):
 
 
 def test_how_fast_a_judge_is_comes_from_config_or_from_earlier_runs(judge, store):
-    assert costs.throughput(judge, store) is None
+    assert speed.of_judge(judge, store) is None
     store.note(run(0.5))
-    assert costs.throughput(judge, store) is None  # too short to say anything
+    assert speed.of_judge(judge, store) is None  # too short to say anything
     store.note(run(2.0))
-    assert costs.throughput(judge, store) == pytest.approx(2 * 500 / 2.5)
-    assert costs.throughput(changed(judge, throughput=70.0), store) == 70
+    assert speed.of_judge(judge, store).tokens == pytest.approx(2 * 500 / 2.5)
+    assert np.isnan(speed.of_judge(judge, store).low)  # notes without marks, as of earlier versions
+    assert speed.of_judge(changed(judge, throughput=70.0), store).tokens == 70
+
+
+def test_a_judge_that_counts_no_tokens_is_as_fast_as_its_answers_come(judge, write, store):
+    none = run(2.0, prompt=0, cached=0, completion=0)
+    store.note(none | {"marks": [[0.4, 4, 0], [1.1, 6, 0], [1.5, 8, 0], [2.0, 10, 0]]})
+    row = costs_of(judge, {"s": write(request_table())}, store).loc["s"]
+    assert row["hours"] == pytest.approx(24 / 5 / 3600)
+    assert 0 <= row["hours_low"] < row["hours"] < row["hours_high"]
+
+
+def test_the_interval_of_a_speed_by_hand():
+    parts = np.array([[1.0, 100], [2, 100], [3, 100]])
+    ratios = np.array([5 / 200, 4 / 200, 3 / 200]) / (6 / 300)
+    error = np.sqrt(2 / 3 * ((ratios - ratios.mean()) ** 2).sum())
+    reach = stats.t(2).ppf(0.975) * error
+    assert speed.interval(parts) == pytest.approx((max(1 - reach, 0), 1 + reach))
+    assert speed.interval(parts[[1, 1, 1, 1]]) == pytest.approx((1, 1))
+    assert np.isnan(speed.interval(parts[:2])).all()
+
+
+def test_intervals_of_speeds_cover_what_is_true():
+    rng = np.random.default_rng(1)
+    tokens = rng.integers(50, 150, (2000, 20))
+    seconds = tokens * rng.gamma(4, 1 / 4, tokens.shape)  # one second a token on average
+    ends = [
+        np.array(speed.interval(np.stack([s, t], axis=1))) * s.sum() / t.sum()
+        for s, t in zip(seconds, tokens, strict=False)
+    ]
+    covered = np.mean([low <= 1 <= high for low, high in ends])
+    assert 0.92 <= covered <= 0.97
+
+
+def test_marks_of_a_run_stay_few_and_end_evenly():
+    marks = speed.Marks()
+    for answer in range(1, 1001):
+        marks.answered(answer)
+    assert [tokens for *_, tokens in marks.marks] == list(range(32, 1001, 32))
+
+
+def test_hours_have_the_interval_of_the_runs_and_money_that_of_the_answers(judge, write, store):
+    table = request_table(items=10)
+    tokens = np.tile([90, 110, 100, 100], 5)
+    answers = [
+        Response(name, text="4", prompt_tokens=50, cached_tokens=0, completion_tokens=int(count))
+        for name, count in zip(table["request_id"], tokens, strict=False)
+    ]
+    store.append(answers, engine="{}")
+    store.note(run(2.0) | {"marks": [[0.4, 5, 100], [1.1, 10, 200], [1.5, 15, 300], [2.0, 20, 400]]})
+    prices = {"prompt": 1.0, "completion": 10.0}
+    endpoint = changed(judge, engine="openai", engine_args={}, prices=prices)
+    row = costs_of(endpoint, {"s": write(table)}, store, encode=None).loc["s"]
+    pace = speed.of_judge(endpoint, store)
+    assert (row["to_ask"], row["prompt_tokens"], row["output_tokens"]) == (20, 20 * 50, 20 * 100)
+    assert row["prompt_tokens_from"] == "answers"
+    assert row["hours_low"] / row["hours"] == pytest.approx(pace.low)
+    assert row["hours_high"] / row["hours"] == pytest.approx(pace.high)
+    variance = np.var(tokens, ddof=1)
+    error = 10 * np.sqrt(20**2 * variance / 20 + 20 * variance)
+    assert row["cost"] == pytest.approx((20 * 50 + 10 * 20 * 100) / 1e6)
+    assert row["cost_high"] - row["cost"] == pytest.approx(1.96 * error / 1e6)
+    printed = plan_cost.for_print(plan_cost.table({"j": row.to_frame().T.assign(study="all").infer_objects()}, {}))
+    assert printed.loc[0, "Cost"] == "0.02 [0.02, 0.02] USD"
+
+
+def test_without_an_answer_nothing_has_an_interval(judge, write, store):
+    row = costs_of(judge, {"s": write(request_table())}, store).loc["all"]
+    assert row[["hours_low", "hours_high", "cost_low", "cost_high"]].isna().all()
 
 
 def test_hours_and_gpu_hours_by_hand(judge, write, store):

@@ -380,6 +380,7 @@ def test_a_run_leaves_a_note_of_what_was_answered_in_what_time(store):
     assert run.pop("seconds") >= 0
     assert datetime.fromisoformat(run.pop("ended"))
     assert json.loads(run.pop("engine"))["engine"] == "counting"
+    assert [counts for _, *counts in run.pop("marks")] == [[1, 5], [2, 5], [3, 10]]  # one failed
     counts = {"prompt_tokens": 20, "cached_tokens": 10, "completion_tokens": 0}
     assert run == {"requests": 3, "failed": 1, **counts}
     shard.judge(request_table("a", "c"), store, no_engine)

@@ -78,6 +78,21 @@ def test_costs_and_status_follow_what_happens_and_are_told_whenever_they_are_ask
 
 
 @pytest.mark.slow
+def test_a_pilot_asks_some_of_the_requests_says_what_the_rest_takes_and_nothing_is_asked_again(fresh: Project, run):
+    slow = {"simulation": JUDGE["simulation"] | {"seconds_per_request": 0.01}}
+    run("pilot", **slow)
+    asked = json.loads(fresh.file("results/pilot/j.json").read_text())["requests"]
+    assert 190 <= asked <= 210
+    run("plan_cost", **slow)
+    costs = pd.read_csv(fresh.file("results/status/plan_cost.csv")).set_index("study").loc["all"]
+    assert (costs["answered"], costs["to_ask"]) == (asked, 250 - asked)
+    assert 0 < costs["hours_low"] <= costs["hours"] <= costs["hours_high"]
+    run(RESPONSES, **slow)
+    notes = [json.loads(path.read_text()) for path in fresh.file("results/store/j/runs").glob("*.json")]
+    assert sorted(note["requests"] for note in notes) == [250 - asked, asked]
+
+
+@pytest.mark.slow
 def test_the_status_can_be_asked_for_while_judging_goes_on(fresh: Project, run):
     slow = {"simulation": JUDGE["simulation"] | {"seconds_per_request": 0.2}}
     run(REQUESTS)

@@ -44,3 +44,43 @@ rule judge_shard:
         " --store {params.store:q}"
         " --output {output.responses:q}"
         " 2> >(tee {log:q} >&2)"
+
+
+# A sample of the requests of all studies, so that time and money of the others are known before they are asked.
+rule pilot_judge:
+    input:
+        requests=judging.requests,
+        model=models.folder,
+        weights=models.weights,
+    output:
+        note="results/pilot/{judge}.json",
+    log:
+        "results/logs/pilot_judge/{judge}.log",
+    benchmark:
+        "results/benchmarks/pilot_judge/{judge}.jsonl"
+    wildcard_constraints:
+        judge=one_of(run.live),
+    conda:
+        judging.environment
+    threads: judging.threads
+    resources:
+        gpu=judging.gpu,
+        mem=judging.mem,
+        runtime=judging.runtime,
+    params:
+        code=run.code("pilot_judge.py", judging.engine_module),
+        entry=run.entry("pilot_judge.py"),
+        probes=judging.probes,
+        judge=judging.judge,
+        store="results/store/{judge}",
+    shell:
+        "python {params.entry:q}"
+        " --requests {input.requests:q}"
+        " --probes {params.probes}"
+        " --judge {params.judge:q}"
+        " --model-folder {input.model:q}"
+        " --weights {input.weights:q}"
+        " --gpus {resources.gpu}"
+        " --store {params.store:q}"
+        " --output {output.note:q}"
+        " 2> >(tee {log:q} >&2)"

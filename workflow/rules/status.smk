@@ -36,6 +36,12 @@ rule plan_cost:
         " 2> >(tee {log:q} >&2)"
 
 
+rule pilot:
+    input:
+        status.pilots,
+    localrule: True
+
+
 # It has no input, so that it tells of what is there and starts nothing.
 rule judge_status:
     output:

@@ -17,14 +17,14 @@ import pyarrow.parquet as pq
 from rubric_order.base.keys import EVERY
 from rubric_order.base.text_columns import is_among
 from rubric_order.contracts.reads import REQUESTS
-from rubric_order.judging import chat, prefix_cache
+from rubric_order.judging import chat, prefix_cache, speed
 from rubric_order.judging.store import Store, asked_again
 from rubric_order.settings.judges import Judge
 
 SAMPLE_PROMPTS = 240  # prompts of one study and dataset whose tokens are counted
 SAMPLE_STRETCHES = 8  # runs of neighbouring requests that make up a sample
+NORMAL = 1.96  # quantile of intervals of money
 CHARACTERS_PER_TOKEN = 4  # assumed where the judge's tokenizer is not on this machine
-MIN_SECONDS_OF_SPEED = 1.0  # a judge's speed is not estimated from less judging than this
 
 Encode = Callable[[str, str], Sequence[object]]  # prompt and profile to tokens
 
@@ -53,21 +53,33 @@ def judge_costs(
         - Of the requests to ask: `prompt_tokens`, `cached_tokens` (those of them that come from the prefix cache) and
           `output_tokens`.
         - `hours` of one job, `gpu_hours`, `cost`, and `cost_cached`: the cost if the prefix cache works as estimated.
-        - `prompt_tokens_from`: "tokenizer" or "characters". `output_tokens_from`: "answers" (the mean length of the
+          `hours_low` to `hours_high` and `cost_low` to `cost_high`: 95% intervals, from how much speed and answers
+          vary in what the judge has answered.
+        - `prompt_tokens_from`: "tokenizer", "answers" (what the endpoint counted of this dataset's prompts) or
+          "characters". `output_tokens_from`: "answers" (the mean length of the
           answers in the store) or "max_tokens" (the longest answer allowed).
         - `tokens_per_second` of one job, from config or from earlier jobs.
     """
     keys = {study: REQUESTS.read(path, columns=["profile", "dataset"]) for study, path in requests.items()}
     left, answers = {}, []
     for study, path in requests.items():
-        left[study], lengths_of_study = _unanswered(path, keys[study]["profile"], store, judge.retry_failed)
+        left[study], lengths_of_study = _unanswered(path, keys[study], store, judge.retry_failed)
         answers += lengths_of_study
-    lengths = output_lengths(answers)
+    of_prompts, of_outputs = (
+        _lengths(answers, "prompt_tokens", "dataset"),
+        _lengths(answers, "output_tokens", "profile"),
+    )
+    lengths = of_outputs["mean"]
     rows = []
     for study, table in keys.items():
         asked = left[study]
         prompt, cached = prompt_tokens(requests[study], judge, encode, table, asked)
-        output, source = output_tokens(judge, table["profile"].iloc[asked].value_counts(), lengths)
+        by_dataset, by_profile = (table[name].iloc[asked].value_counts() for name in ("dataset", "profile"))
+        output, source = output_tokens(judge, by_profile, lengths)
+        counted = encode is None and by_dataset.index.isin(of_prompts.index).all()
+        if counted and len(asked):
+            counted_tokens = (by_dataset * of_prompts["mean"].reindex(by_dataset.index)).sum()
+            prompt, cached = float(counted_tokens), cached * float(counted_tokens) / max(prompt, 1.0)
         rows.append(
             {
                 "study": study,
@@ -79,31 +91,41 @@ def judge_costs(
                 "cached_tokens": np.round(cached),
                 "output_tokens": np.round(output),
                 "output_tokens_from": source,
+                "prompt_tokens_from": "tokenizer" if encode else "answers" if counted else "characters",
+                "prompt_variance": _variance(by_dataset, of_prompts) if counted else 0.0,
+                "output_variance": _variance(by_profile, of_outputs),
             }
         )
-    table = _with_sum(pd.DataFrame(rows))
-    table["prompt_tokens_from"] = "characters" if encode is None else "tokenizer"
-    return _with_prices(table, judge, throughput(judge, store))
+    return _with_prices(_with_sum(pd.DataFrame(rows)), judge, speed.of_judge(judge, store))
 
 
 def _with_sum(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of single studies, and that of all of them."""
     sources = table["output_tokens_from"][table["to_ask"] > 0]
-    counts = table.drop(columns=["study", "output_tokens_from"])
+    counts = table.drop(columns=["study", "output_tokens_from", "prompt_tokens_from"])
+    counted_by = set(table["prompt_tokens_from"][table["to_ask"] > 0]) or set(table["prompt_tokens_from"])
     whole = {
         "study": EVERY,
         **counts.sum(skipna=False).to_dict(),  # what nothing bounds in one study, nothing bounds in all
         "output_tokens_from": "max_tokens" if "max_tokens" in set(sources) else "answers",
+        "prompt_tokens_from": next(name for name in ("characters", "answers", "tokenizer") if name in counted_by),
     }
     return pd.concat([table, pd.DataFrame([whole])], ignore_index=True)
 
 
-def _with_prices(table: pd.DataFrame, judge: Judge, speed: float | None) -> pd.DataFrame:
-    """The table with columns for hours and money."""
+def _with_prices(table: pd.DataFrame, judge: Judge, pace: speed.Speed | None) -> pd.DataFrame:
+    """The table with columns for hours and money, and without the variances that their intervals come from."""
     computed = table["prompt_tokens"] - table["cached_tokens"] + table["output_tokens"]
-    hours = (computed / (speed or np.nan) / 3600).where(computed.isna() | (computed > 0), 0.0)
-    table = table.assign(
-        tokens_per_second=speed or np.nan, hours=hours, gpu_hours=hours * judge.gpu if judge.gpu else 0.0
+    pace = pace or speed.Speed()
+    seconds = table["to_ask"] / pace.requests if np.isnan(pace.tokens) else computed / pace.tokens
+    hours = (seconds / 3600).where(computed.isna() | (computed > 0), 0.0)
+    of_prompts, of_outputs = table["prompt_variance"], table["output_variance"]
+    table = table.drop(columns=["prompt_variance", "output_variance"]).assign(
+        tokens_per_second=pace.tokens,
+        hours=hours,
+        hours_low=hours * pace.low,
+        hours_high=hours * pace.high,
+        gpu_hours=hours * judge.gpu if judge.gpu else 0.0,
     )
     counts = ["reads", "requests", "answered", "to_ask", "prompt_tokens", "cached_tokens", "output_tokens"]
     table = table.astype(dict.fromkeys(counts, "Int64"))
@@ -112,46 +134,58 @@ def _with_prices(table: pd.DataFrame, judge: Judge, speed: float | None) -> pd.D
     if prices:
         cost = table["prompt_tokens"] * prices.prompt + table["output_tokens"] * prices.completion
         saved = table["cached_tokens"] * (0.0 if prices.cached is None else prices.prompt - prices.cached)
-        cost, cost_cached = cost / 1e6, (cost - saved) / 1e6
+        error = np.sqrt(prices.prompt**2 * of_prompts + prices.completion**2 * of_outputs)
+        cost, cost_cached, reach = cost / 1e6, (cost - saved) / 1e6, NORMAL * error / 1e6
+        known = (table["output_tokens_from"] == "answers") & (table["prompt_tokens_from"] != "characters")
+        table = table.assign(cost_low=(cost - reach).clip(lower=0).where(known), cost_high=(cost + reach).where(known))
     currency = (prices.currency or "USD") if prices else ""
-    return table.assign(cost=cost, cost_cached=cost_cached, currency=currency)
-
-
-def throughput(judge: Judge, store: Store) -> float | None:
-    """Tokens a second that one job computes: answers, and prompts without cached tokens. None where not known.
-
-    The value comes from config, or else from the notes of earlier runs. Loading the model does not count.
-    """
-    if judge.throughput:
-        return judge.throughput
-    runs = store.runs()
-    seconds = sum(run["seconds"] for run in runs)
-    tokens = sum(run["prompt_tokens"] - run["cached_tokens"] + run["completion_tokens"] for run in runs)
-    return tokens / seconds if seconds >= MIN_SECONDS_OF_SPEED and tokens else None
+    ends = {name: table.get(name, np.nan) for name in ("cost_low", "cost_high")}
+    return table.assign(cost=cost, **ends, cost_cached=cost_cached, currency=currency)
 
 
 def _unanswered(
-    path: Path, profiles: pd.Series, store: Store, retry_failed: bool
+    path: Path, keys: pd.DataFrame, store: Store, retry_failed: bool
 ) -> tuple[np.ndarray, list[pd.DataFrame]]:
-    """Indices of the requests of a file that are asked, and of the others' answers the tokens, see `output_lengths`."""
+    """Indices of the requests of a file that are asked, and of the others the answers' tokens, see `_lengths`."""
     asked, answers, first = [np.array([], int)], [], 0
-    for ids, stored in store.each(pq.read_table(path, columns=["request_id"])["request_id"], ["completion_tokens"]):
+    stored_ids = pq.read_table(path, columns=["request_id"])["request_id"]
+    for ids, stored in store.each(stored_ids, ["prompt_tokens", "completion_tokens"]):
         again = asked_again(stored["error"], retry_failed=retry_failed)
         asked.append(first + np.flatnonzero(~is_among(ids, stored["request_id"][~again])))
-        profile = pd.Series(profiles.to_numpy()[first : first + len(ids)], ids.to_numpy())
         good = stored[stored["error"].isna()]
-        tokens = good["completion_tokens"].groupby(profile.reindex(good["request_id"]).to_numpy())
-        answers.append(tokens.agg(["sum", "count"]))
+        place = pd.Series(np.arange(first, first + len(ids)), ids.to_numpy()).reindex(good["request_id"]).to_numpy()
+        tokens = {"prompt_tokens": good["prompt_tokens"], "output_tokens": good["completion_tokens"]}
+        table = pd.DataFrame({name: values.to_numpy(dtype=float, na_value=np.nan) for name, values in tokens.items()})
+        for key in ("dataset", "profile"):
+            table[key] = keys[key].to_numpy()[place]
+        answers.append(_sums(table))
         first += len(ids)
     return np.concatenate(asked), answers
 
 
-def output_lengths(answers: Sequence[pd.DataFrame]) -> pd.Series:
-    """Mean number of tokens of the known answers, by profile, from their `sum` and `count` in parts."""
-    if not answers:
-        return pd.Series(dtype=float)
-    whole = pd.concat(answers).groupby(level=0).sum()
-    return (whole["sum"] / whole["count"].where(whole["count"] > 0)).dropna()
+def _sums(tokens: pd.DataFrame) -> pd.DataFrame:
+    """Number, sum and sum of squares of the tokens of answers, by dataset and profile."""
+    long = tokens.melt(["dataset", "profile"], var_name="tokens", value_name="sum").dropna(subset="sum")
+    parts = long.assign(count=1, squares=long["sum"] ** 2)
+    return parts.groupby(["tokens", "dataset", "profile"], as_index=False)[["count", "sum", "squares"]].sum()
+
+
+def _lengths(answers: Sequence[pd.DataFrame], tokens: str, by: str) -> pd.DataFrame:
+    """Mean and variance of the tokens of an answer, and the number of answers (`count`), by dataset or by profile."""
+    columns = ["tokens", by, "count", "sum", "squares"]
+    parts = pd.concat([part[columns] for part in answers] or [pd.DataFrame(columns=columns)])
+    whole = parts[parts["tokens"] == tokens].groupby(by)[["count", "sum", "squares"]].sum().astype(float)
+    mean = whole["sum"] / whole["count"]
+    variance = (whole["squares"] - whole["count"] * mean**2).clip(lower=0) / (whole["count"] - 1).where(
+        whole["count"] > 1
+    )
+    return pd.DataFrame({"count": whole["count"], "mean": mean, "variance": variance})
+
+
+def _variance(asked: pd.Series, lengths: pd.DataFrame) -> float:
+    """Variance of the tokens of what is asked: of the mean that is known, and of the answers that will come."""
+    of = lengths.reindex(asked.index)
+    return float((asked**2 * of["variance"] / of["count"] + asked * of["variance"]).sum())
 
 
 def output_tokens(judge: Judge, asked: pd.Series, lengths: pd.Series) -> tuple[float, str]:

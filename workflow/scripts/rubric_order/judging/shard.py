@@ -20,6 +20,7 @@ from rubric_order.base.text_columns import is_among
 from rubric_order.contracts.responses import RUN_COLUMNS
 from rubric_order.judging.engines import Engine, Request, Response
 from rubric_order.judging.progress import progress
+from rubric_order.judging.speed import Marks, computed
 from rubric_order.judging.store import Store, asked_again, may_pass
 from rubric_order.probes import Question, Shown
 
@@ -239,7 +240,7 @@ def _write_at_last(write: Callable[[], bool], folder: Path) -> None:
 
 def measured(responses: Iterable[Response], note: Callable[[dict[str, Any]], None]) -> Iterator[Response]:
     """Pass responses on. At the end, note the counts and the time, also where the job is cut short."""
-    begun = time.monotonic()
+    marks = Marks()
     run = dict.fromkeys(("requests", "failed", "prompt_tokens", "cached_tokens", "completion_tokens"), 0)
     try:
         for response in responses:
@@ -249,10 +250,11 @@ def measured(responses: Iterable[Response], note: Callable[[dict[str, Any]], Non
                     run[name] += getattr(response, name) or 0
             else:
                 run["failed"] += 1
+            marks.answered(computed(run))
             yield response
     finally:
         ended = datetime.now(UTC).isoformat(timespec="seconds")
         try:
-            note({**run, "seconds": round(time.monotonic() - begun, 3), "ended": ended})
+            note({**run, "seconds": round(marks.seconds(), 3), "marks": marks.marks, "ended": ended})
         except OSError as error:  # no answer is lost
             log.warning("there is no note of this run: %s", error)

@@ -157,6 +157,10 @@ class Status(References):
         }
         return self.run.in_file(blocks, sort_keys=False)
 
+    def pilots(self, wildcards: Wildcards) -> list[str]:
+        """Notes of the pilots of all judges that studies ask."""
+        return [f"results/pilot/{name}.json" for name in self.run.used_judges if name in self.run.live]
+
     def judges_to_ask(self, wildcards: Wildcards) -> str:
         """The judges that are asked, with labels, studies, steps of reference answers and currency of prices."""
         blocks = {

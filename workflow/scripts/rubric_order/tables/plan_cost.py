@@ -12,7 +12,8 @@ CAPTION = (
     "What is still to be judged. Reads of several strategies and studies share a request. ≈: about, reckoned with four"
     " characters a token, where the judge's tokenizer is not on this machine. ≤: at most, every answer as long as"
     " max_tokens allows, where the store has none yet. From cache: the share of prompt tokens that a prefix cache"
-    " saves. Hours are those of one job, without loading the model. Cost counts on no cache. Constrained second"
+    " saves. Hours are those of one job, without loading the model. Cost counts on no cache. In brackets: 95%"
+    " intervals, from what the judge has answered, as in a pilot (make pilot). Constrained second"
     " requests are in neither. Where reference answers are still to be made, requests are from as many as if every text"
     " is accepted at once to as many as if none ever is; prompts that show them are in the second number alone, and in"
     " no other column."
@@ -47,7 +48,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
     making = rows["study"].str.startswith(OF_REFERENCES)
     rows = rows[(rows["study"] == EVERY) | making].reset_index(drop=True)
     making = rows["study"].str.startswith(OF_REFERENCES)
-    approximate = rows["prompt_tokens_from"].map({"characters": "≈ ", "tokenizer": ""})
+    approximate = rows["prompt_tokens_from"].map({"characters": "≈ ", "tokenizer": "", "answers": ""})
     most = rows["output_tokens_from"].map({"max_tokens": "≤ ", "answers": ""})
     lines = pd.DataFrame(
         {
@@ -59,9 +60,11 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
             "Prompt tokens": (approximate + rows["prompt_tokens"].map(count, na_action=None)).where(~making, "unknown"),
             "From cache": [percent(*row) for row in zip(rows["cached_tokens"], rows["prompt_tokens"], strict=True)],
             "Output tokens": (most + rows["output_tokens"].map(count)).where(rows["output_tokens"].notna(), "unknown"),
-            "Hours": _amounts(rows["hours"], most),
+            "Hours": _amounts(rows["hours"], most) + _intervals(rows, "hours"),
             "GPU hours": _amounts(rows["gpu_hours"], most),
-            "Cost": (_amounts(rows["cost"], most) + " " + rows["currency"]).where(rows["currency"] != "", ""),
+            "Cost": (_amounts(rows["cost"], most) + _intervals(rows, "cost") + " " + rows["currency"]).where(
+                rows["currency"] != "", ""
+            ),
         }
     )
     reads, requests, answered, to_ask = rows[["reads", "requests", "answered", "to_ask"]].sum()
@@ -105,6 +108,18 @@ def saved(rows: pd.DataFrame) -> str:
     return (
         f"{reads:,} reads need {requests:,} distinct requests: sharing them saves {reads - requests:,}"
         f" ({percent(reads - requests, reads) or '0 %'})."
+    )
+
+
+def _intervals(rows: pd.DataFrame, name: str) -> pd.Series:
+    """Intervals of hours or money in brackets; empty where none is known or nothing is left to do."""
+    low, high = (rows.get(f"{name}_{side}", pd.Series(float("nan"), rows.index)) for side in ("low", "high"))
+    return pd.Series(
+        [
+            f" [{least:,.2f}, {most:,.2f}]" if pd.notna(least) and most > 0 else ""
+            for least, most in zip(low, high, strict=True)
+        ],
+        rows.index,
     )
 
 
