@@ -8,12 +8,11 @@ import docutils.core
 import pytest
 from factories import blocks_of_all_results
 
-from rubric_order import catalogue
+from rubric_order import catalogue, registry
 from rubric_order.base.code_hash import constant
 from rubric_order.figures import presets, style
 from rubric_order.settings import results
 
-INPUTS = {"items", "pairs", "alone", "golden", "references", "answers", "published"}
 SHOWN = [
     (kind, name, shown)
     for kind, block in (("tables", catalogue.TABLES), ("figures", catalogue.FIGURES))
@@ -63,7 +62,7 @@ def test_a_statistic_takes_the_inputs_and_settings_that_the_catalogue_names(name
     statistic = catalogue.STATISTICS[name]
     module = importlib.import_module(catalogue.module("statistics", name))
     others = {read for read in statistic.reads if read in catalogue.STATISTICS}
-    assert {*statistic.reads} - others <= INPUTS
+    assert {*statistic.reads} - others <= {*catalogue.INPUTS}
     inputs = {*statistic.reads} | ({"scores"} if statistic.probes else set())
     known, needed = arguments(module.estimate)
     given = inputs | settings_of(statistic, defaults)
@@ -109,7 +108,7 @@ def test_config_knows_the_tables_and_figures_of_the_catalogue_and_no_others():
 
 
 def test_the_probes_of_a_result_are_those_behind_its_statistics():
-    assert catalogue.probes(("power",)) == {"score_order"}
-    assert catalogue.probes(("halo",)) == {"criterion_order"}
-    assert catalogue.probes(("datasets",)) == set()
-    assert catalogue.probes(("replication",)) == {"score_order", "criterion_order", "pair_order", "list_order"}
+    assert registry.probes(("power",)) == {"score_order"}
+    assert registry.probes(("halo",)) == {"criterion_order"}
+    assert registry.probes(("datasets",)) == set()
+    assert registry.probes(("replication",)) == {"score_order", "criterion_order", "pair_order", "list_order"}

@@ -244,8 +244,12 @@ def closure(root, script, module):
 def other(tmp_path_factory, monkeypatch):
     """A folder on the path, with packages that nobody has imported."""
     folder = tmp_path_factory.mktemp("other")
-    for name in ("letters/__init__.py", "letters/probe.py", "letters/data/deep.py", "space/one/a.py", "space/two/b.py"):
+    for name in ("letters/__init__.py", "letters/data/deep.py", "letters/table.py", "space/one/a.py", "space/two/b.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("X = 1\n")
+    (folder / "letters/probe.py").write_text("from letters import words\n\n\ndef go():\n    import letters.data.deep\n")
+    (folder / "letters/words.py").write_text("from . import signs\nfrom .data.near import X\n")
+    for name in ("letters/signs.py", "letters/data/__init__.py", "letters/data/near.py"):
         (folder / name).write_text("X = 1\n")
     for name in ("space/one/__init__.py", "space/two/__init__.py", "alone.py"):
         (folder / name).write_text("from rubric_order import plan\n\nraise RuntimeError\n")
@@ -256,12 +260,22 @@ def other(tmp_path_factory, monkeypatch):
 @pytest.mark.parametrize(
     ("module", "counted", "others"),
     [
-        ("letters.probe", ["letters/__init__.py", "letters/probe.py", "letters/data/deep.py"], ["alone.py"]),
+        (
+            "letters.probe",
+            [
+                *("letters/__init__.py", "letters/probe.py", "letters/words.py", "letters/signs.py"),
+                *("letters/data/__init__.py", "letters/data/near.py", "letters/data/deep.py"),
+            ],
+            ["alone.py", "letters/table.py"],
+        ),
+        ("letters.data.near", ["letters/__init__.py", "letters/data/__init__.py"], ["letters/data/deep.py"]),
         ("space.one.a", ["space/one/__init__.py", "space/one/a.py"], ["space/two/b.py", "letters/probe.py"]),
         ("alone", ["alone.py"], ["letters/probe.py"]),
     ],
 )
-def test_of_another_package_all_modules_count_and_none_is_imported(scripts, other, module, counted, others):
+def test_a_module_of_another_package_counts_with_what_it_imports_of_it_and_none_is_imported(
+    scripts, other, module, counted, others
+):
     for name in counted:
         before = code_version(scripts / "entry_c.py", [module])
         (other / name).write_text(f"# A comment.\n{(other / name).read_text()}")
@@ -293,7 +307,9 @@ def test_the_version_does_not_depend_on_where_another_package_lies(scripts, othe
     assert code_version(scripts / "entry_c.py", ["letters.probe"]) == before
 
 
-@pytest.mark.parametrize("module", ["absent", "absent.probe", "space.absent", "rubric_order.figures.absent"])
+@pytest.mark.parametrize(
+    "module", ["absent", "absent.probe", "space.absent", "letters.absent", "rubric_order.figures.absent"]
+)
 def test_a_module_that_no_package_has_is_an_error(scripts, other, module):
     with pytest.raises(FileNotFoundError, match="absent"):
         code_version(scripts / "entry_c.py", [module])

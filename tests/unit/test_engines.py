@@ -58,10 +58,10 @@ def echo(tmp_path, monkeypatch):
         (tmp_path / "plugin_echo.py").write_text(ECHO.replace(old, new))
         monkeypatch.delitem(sys.modules, "plugin_echo", raising=False)
         monkeypatch.syspath_prepend(tmp_path)
-        plugins._entries.cache_clear()
+        plugins.forget()
 
     yield install
-    plugins._entries.cache_clear()
+    plugins.forget()
 
 
 @pytest.mark.parametrize(

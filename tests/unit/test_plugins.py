@@ -40,11 +40,11 @@ def installed(tmp_path, monkeypatch):
             (tmp_path / f"plugin_{name}.py").write_text(text)
             monkeypatch.delitem(sys.modules, f"plugin_{name}", raising=False)
         monkeypatch.syspath_prepend(tmp_path)
-        plugins._entries.cache_clear()
+        plugins.forget()
         return plugins.Plugins(GROUP, Adapter)
 
     yield install
-    plugins._entries.cache_clear()
+    plugins.forget()
 
 
 @pytest.mark.parametrize("registry", [probes.REGISTRY, datasets.REGISTRY, formats.REGISTRY])

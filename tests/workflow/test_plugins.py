@@ -1,4 +1,4 @@
-"""A package with a probe, an adapter, an importer and an engine, made of the files that docs/plugins.md shows."""
+"""A package with a probe, adapter, importer, engine and result, made of the files that docs/plugins.md shows."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,7 +15,7 @@ from .conftest import ROOT, Project
 # A file of the page: its name in a sentence, and after the sentence the block.
 SHOWN = re.compile(r"`([\w./]+\.\w+)`[^`]*:\n\n```\w+\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TARGETS = ("all", "results/requests/letters/planted.parquet", "results/plan/old_verdicts/replies/old_judge.parquet")
-TARGETS += ("results/responses/old_judge/1.parquet",)
+TARGETS += ("results/responses/old_judge/1.parquet", "results/summary.html", "results/methods.md")
 METADATA = "from setuptools import build_meta; build_meta.prepare_metadata_for_build_wheel({folder!r})"
 
 
@@ -59,16 +60,83 @@ def test_the_package_of_the_page_is_planned_and_judged_without_a_change_of_the_p
     answers = pd.read_parquet(fresh.file("results/responses/old_judge/1.parquet"))
     assert sorted(answers["text"]) == ["Score: 1", "Score: 5"]
 
+    expected = {judge: shift(fresh, judge) for judge in ("planted", "counting")}
+    assert expected["counting"] == 0 != expected["planted"]
+    table = pd.read_csv(fresh.file("results/tables/letter_shift.csv"))
+    assert dict(zip(table["judge"], table["estimate"], strict=True)) == pytest.approx(expected)
+    printed = fresh.file("results/tables/letter_shift.md").read_text()
+    assert "with 95% intervals over tickets. Judges with scores of fewer than 1 replies are left out." in printed
+    page = fresh.file("results/summary.html").read_text()
+    for text in ("Shift by direction, table", "Shift by direction, figure", "lowest level last, in study letters."):
+        assert text in page
+    assert fresh.file("results/figures/letter_shift.svg").read_text().startswith("<?xml")
+    methods = fresh.file("results/methods.md").read_text()
+    assert "Mean scores under both directions of the levels were compared within items." in methods
+    assert "Statistics of other packages: letter_shift (helpdesk-judging 1.0)." in methods
+
     def planned() -> set[str]:
         run = fresh.snakemake("--dry-run", *TARGETS, "--configfile", "helpdesk.yaml", environment=helpdesk)
         assert run.returncode == 0, run.stdout + run.stderr
-        return set(re.findall(r"^(?:local)?rule (\w+):", run.stdout, re.MULTILINE))
+        return set(re.findall(r"^(?:local)?rule (\w+):", run.stdout, re.MULTILINE)) - {"all"}
 
-    module = tmp_path / "package/helpdesk/__init__.py"
-    module.write_text("# A comment.\n")
+    package = tmp_path / "package/helpdesk"
+    (package / "__init__.py").write_text("# A comment.\n")
     assert planned() == set()
-    module.write_text("ADDED = 1\n")
-    assert {"prepare_items", "plan_reads", "plan_recorded", "read_recorded"} <= planned()
+    shown = {"render_summary"}
+    for module, rules in (
+        ("letter_shift/table.py", {"render_table"} | shown),
+        ("letter_shift/figure.py", {"draw_figure"} | shown),
+        ("letter_shift/estimate.py", {"estimate_statistic", "render_table", "draw_figure"} | shown),
+        ("__init__.py", {"prepare_items", "plan_reads", "plan_recorded", "read_recorded", "estimate_statistic"}),
+    ):
+        text = (package / module).read_text()
+        (package / module).write_text(f"{text}\nADDED = 1\n")
+        assert planned() == rules if module != "__init__.py" else rules <= planned()
+        (package / module).write_text(text)
+
+
+def shift(project: Project, judge: str) -> float:
+    """Mean score with the lowest level first less that with the lowest level last, from the scores."""
+    scores = pd.read_parquet(project.file(f"results/scores/letters/replies/{judge}.parquet"))
+    forwards = np.array([ordering[0] == 1 for ordering in scores["ordering"]])
+    score = scores["score"].to_numpy(dtype=float)
+    return score[forwards].mean() - score[~forwards].mean()
+
+
+WRONG = "package helpdesk-judging: entry point 'letter_shift' of rubric_order.results"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("letter_shift/table.py", "TABLE = ", "TABEL = ", f"{WRONG}: module 'helpdesk.letter_shift.table' lacks TABLE"),
+        (
+            "letter_shift/__init__.py",
+            "settings.base",
+            "absent",
+            f"{WRONG}: expected a record of rubric_order.catalogue",
+        ),
+        ("", "fewest_items: 1", "fewest_itms: 1", "statistics/letter_shift: unknown key 'fewest_itms'; expected few"),
+        (
+            "",
+            "shift: {}\nfigures",
+            "shift: {stdy: a}\nfigures",
+            "tables/letter_shift: unknown key 'stdy'; expected study",
+        ),
+        ("", "shift: {}\nfigures", "shift: {study: a}\nfigures", "tables/letter_shift/study: 'a' is not defined under"),
+    ],
+)
+def test_what_is_wrong_with_a_result_or_its_settings_is_one_line_before_anything_runs(
+    fresh: Project, helpdesk: dict[str, str], tmp_path: Path, file: str, old: str, new: str, message: str
+):
+    path = tmp_path / "package/helpdesk" / file if file else fresh.file("helpdesk.yaml")
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    run = fresh.snakemake("--dry-run", *TARGETS, "--configfile", "helpdesk.yaml", environment=helpdesk)
+    assert run.returncode == 1
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
 
 
 def test_a_class_that_lacks_something_is_one_line_before_anything_runs(

@@ -9,7 +9,7 @@ from snakemake.exceptions import WorkflowError
 PROJECT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(PROJECT / "workflow" / "scripts"))
 
-from rubric_order import catalogue
+from rubric_order import registry
 from rubric_order.base import command_line
 from rubric_order.base.errors import InputError
 from rubric_order.planning.references import PROBE as REFERENCE_PROBE

@@ -19,7 +19,7 @@ rule draw_figure:
     benchmark:
         "results/benchmarks/draw_figure/{figure}.jsonl"
     wildcard_constraints:
-        figure=one_of(catalogue.FIGURES),
+        figure=one_of(registry.names("figures")),
     conda:
         "../../envs/analysis.yaml"
     params:

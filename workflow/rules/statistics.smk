@@ -1,4 +1,4 @@
-"""From scores to estimates: tidy tables, one row an estimate. The catalogue says what each statistic reads."""
+"""From scores to estimates: tidy tables, one row an estimate. The record of a statistic says what it reads."""
 
 
 rule estimate_statistic:
@@ -11,7 +11,7 @@ rule estimate_statistic:
     benchmark:
         "results/benchmarks/estimate_statistic/{statistic}.jsonl"
     wildcard_constraints:
-        statistic=one_of(catalogue.STATISTICS),
+        statistic=one_of(registry.names("statistics")),
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -19,7 +19,7 @@ rule render_table:
     benchmark:
         "results/benchmarks/render_table/{table}.jsonl"
     wildcard_constraints:
-        table=one_of(catalogue.TABLES),
+        table=one_of(registry.names("tables")),
     conda:
         "../../envs/analysis.yaml"
     params:

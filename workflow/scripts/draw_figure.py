@@ -1,9 +1,8 @@
 """Draw one figure of the catalogue."""
 
-import importlib
 from pathlib import Path
 
-from rubric_order.base import command_line
+from rubric_order.base import command_line, plugins
 from rubric_order.base.conditions import of_condition
 from rubric_order.base.keys import BASELINE, EVERY
 from rubric_order.base.labels import Labels, every_profile, in_order
@@ -37,7 +36,7 @@ def main(
     if settings.get("profile") == EVERY:
         read, known = every_profile(read, known)
     read = {name: in_order(table, known) for name, table in read.items()}
-    drawn = view.draw(importlib.import_module(module), **read, **settings, labels=known)
+    drawn = view.draw(plugins.imported(module), **read, **settings, labels=known)
     if note:
         drawn.text(0.5, 0.5, note, ha="center", va="center", rotation=20, size=40, color="0.5", alpha=0.25)
     output.save(drawn, outputs)

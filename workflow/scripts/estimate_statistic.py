@@ -1,11 +1,10 @@
 """Estimate one statistic of the catalogue."""
 
-import importlib
 from pathlib import Path
 
 import pandas as pd
 
-from rubric_order.base import command_line, files
+from rubric_order.base import command_line, files, plugins
 from rubric_order.contracts.estimates import ESTIMATES
 from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES
 from rubric_order.contracts.scores import SCORES
@@ -26,7 +25,7 @@ def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Pat
         inputs: files by the argument of `estimate` that they are for. Scores are read one file after another.
         settings: further arguments of `estimate`.
     """
-    statistic = importlib.import_module(module)
+    statistic = plugins.imported(module)
     tables = {}
     for name, paths in inputs.items():
         columns, contract = statistic.COLUMNS.get(name), INPUTS.get(name, ESTIMATES)

@@ -1,10 +1,9 @@
 """Write one table of the catalogue."""
 
-import importlib
 from pathlib import Path
 
 from rubric_order import tables
-from rubric_order.base import command_line
+from rubric_order.base import command_line, plugins
 from rubric_order.base.conditions import of_condition
 from rubric_order.base.keys import BASELINE, EVERY
 from rubric_order.base.labels import Labels, every_profile, in_order, with_labels
@@ -26,7 +25,7 @@ def main(module: str, statistics: dict[str, Path], settings: dict, labels: dict,
     if settings.get("profile") == EVERY:
         read, known = every_profile(read, known)
     read = {name: in_order(table, known) for name, table in read.items()}
-    rows, printed = tables.of_studies(importlib.import_module(module).TABLE, read, settings)
+    rows, printed = tables.of_studies(plugins.imported(module).TABLE, read, settings)
     tables.write(rows, with_labels(printed, known), output.with_suffix(""), caption)
 
 

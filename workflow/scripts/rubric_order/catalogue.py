@@ -1,17 +1,26 @@
 """Catalogue of results: each statistic, table and figure, with what it reads and how it is headed. Data only.
 
-The name of a result is that of its folder, of its file and of its block of config, where it has one.
+The name of a result is that of its folder, of its file and of its block of config, where it has one. Other packages
+have records of the same types (`Result`); `registry` finds both.
 """
 
 from collections.abc import Collection
 from typing import NamedTuple
+
+# What a statistic can read beside scores and other statistics, each an argument of `estimate`.
+INPUTS = ("items", "pairs", "alone", "golden", "references", "answers", "published")
+# Arguments of results that are made from several parts of config, see `run.results.Derived`.
+DERIVED = (
+    *("bases", "conditions", "human_scales", "judge_names", "prompt_styles"),
+    *("sampling_temperatures", "setting", "temperatures"),
+)
 
 
 class Statistic(NamedTuple):
     """A table of estimates, one row an estimate; `estimate(...)` of its module makes it.
 
     Attributes:
-        theme: the folder of `analyses/` that its own folder stands in.
+        theme: the folder of `analyses/` that its own folder stands in; of ours alone.
         probes: the probes whose studies' scores it reads (argument `scores`); `ANY_PROBE` for all.
         reads: what it reads beside them, each an argument: `items` and `pairs` of datasets; `alone` and `golden`, the
             scores of the studies that blocks of config name so; `references`, the reference answers that were made;
@@ -19,14 +28,20 @@ class Statistic(NamedTuple):
             another statistic.
         settings: blocks of config under `statistics`, or single keys of them, that are its other arguments; of an
             argument that several have, the last one's is taken.
-        derived: further arguments that are taken from other parts of config, see `DERIVED` in `common.smk`.
+        derived: further arguments that are taken from other parts of config (`DERIVED`).
+        block: model of its own block of config, a subclass of `settings.base.Settings`; of other packages alone, ours
+            are in `settings/statistics.py`.
+        methods: sentences for the text of methods, which cite entries of `Result.references` by ``[@key]``; of other
+            packages alone, ours are in `cards/methods.py`.
     """
 
-    theme: str
+    theme: str = ""
     probes: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     settings: tuple[str, ...] = ("bootstrap",)
     derived: tuple[str, ...] = ()
+    block: type | None = None
+    methods: str = ""
 
 
 class Shown(NamedTuple):
@@ -37,7 +52,7 @@ class Shown(NamedTuple):
             config.
         category, title: where it stands in the report, and what it is called there.
         module: name of its folder, where several results share a module.
-        derived: as of a statistic.
+        derived, block: as of a statistic; our blocks are in `settings/results.py`.
     """
 
     statistics: tuple[str, ...]
@@ -45,6 +60,23 @@ class Shown(NamedTuple):
     title: str
     module: str | None = None
     derived: tuple[str, ...] = ()
+    block: type | None = None
+
+
+class Result(NamedTuple):
+    """A result of another package: a statistic, a table and a figure of one name, or some of them.
+
+    Attributes:
+        folder: package in which its modules are: `estimate`, `table` and `figure`, as there is need.
+        statistic, table, figure: as here; None where it has none.
+        references: BibTeX of what its methods cite, entries parted by empty lines.
+    """
+
+    folder: str
+    statistic: Statistic | None = None
+    table: Shown | None = None
+    figure: Shown | None = None
+    references: str = ""
 
 
 SCORE_ORDER, CRITERION_ORDER = ("score_order",), ("criterion_order",)
@@ -300,6 +332,8 @@ FIGURES = {
 
 
 MODULES = {"statistics": "estimate", "tables": "table", "figures": "figure"}  # in the folder of a result
+# What the modules must have.
+PARTS = {"statistics": ("COLUMNS", "estimate"), "tables": ("CAPTION", "TABLE"), "figures": ("CAPTION", "draw")}
 
 
 def module(kind: str, name: str) -> str:
@@ -324,15 +358,6 @@ def module_file(kind: str, name: str) -> str:
     return module(kind, name).partition(".")[2].replace(".", "/") + ".py"
 
 
-def probes(statistics: tuple[str, ...]) -> set[str]:
-    """The probes whose studies' scores are behind some statistics, directly or through other statistics."""
-    used = set()
-    for name in statistics:
-        reads = tuple(other for other in STATISTICS[name].reads if other in STATISTICS)
-        used |= {*STATISTICS[name].probes} | probes(reads)
-    return used
-
-
 def fits(probe: str, among: Collection[str]) -> bool:
-    """Tell whether a probe is one of some, as `Statistic.probes` and `probes` have them."""
+    """Tell whether a probe is one of some, as `Statistic.probes` and `registry.probes` have them."""
     return ANY in among or probe in among

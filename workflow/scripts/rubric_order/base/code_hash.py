@@ -16,9 +16,22 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = "rubric_order"
 DESCRIPTIONS = {"meaning", "unit"}  # of columns and contracts: arguments that people read on a page
+
+
+class Package(NamedTuple):
+    """A package whose modules count.
+
+    Attributes:
+        name: dotted name; more than one part where it lies in a namespace.
+        folder: folder in which its full name begins.
+    """
+
+    name: str
+    folder: Path
 
 
 def code_version(script: Path, modules: Iterable[str] = ()) -> str:
@@ -31,31 +44,33 @@ def code_version(script: Path, modules: Iterable[str] = ()) -> str:
     Args:
         script: the entry script; the library lies beside it.
         modules: modules that are loaded by their name at run time, which no import tells: their paths in the library,
-            such as `probes/score_order.py`, or dotted names, as `Plugins.module` gives them. Of another package all
-            modules count, since it is not known which of them are used.
+            such as `probes/score_order.py`, or dotted names, as `Plugins.module` gives them. A module of another
+            package counts with the packages that it lies in and with what they import of their package and of ours.
 
     Raises:
         FileNotFoundError: one of them is not there.
     """
-    root = script.parent
-    pending = [(root, script), *(file for module in modules for file in _loaded(root, module))]
+    ours = Package(PACKAGE, script.parent)
+    pending = [(ours, script), *(file for module in modules for file in _loaded(ours, module))]
     closure: dict[Path, str] = {}
     while pending:
-        folder, path = pending.pop()
+        package, path = pending.pop()
         if path not in closure:
-            digest, used = _read(path, path.stat().st_mtime_ns, keep=folder == root)
-            closure[path] = f"{path.relative_to(folder).as_posix()}={digest}"
-            pending += [(root, file) for name in used for file in _files(root, name)]
+            digest, used = _read(path, path.stat().st_mtime_ns, package)
+            closure[path] = f"{path.relative_to(package.folder).as_posix()}={digest}"
+            for name in used:
+                home = ours if name.startswith(f"{PACKAGE}.") else package
+                pending += [(home, file) for file in _files(home.folder, name, home.name)]
     parts = sorted(closure.values())
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
 
-def _loaded(root: Path, module: str) -> Iterator[tuple[Path, Path]]:
-    """Files of a module that is loaded by its name, each after the folder from which its own name begins."""
+def _loaded(ours: Package, module: str) -> Iterator[tuple[Package, Path]]:
+    """Files of a module that is loaded by its name, each with its package."""
     if module.endswith(".py"):
-        yield root, root / PACKAGE / module
+        yield ours, ours.folder / PACKAGE / module
     elif module.startswith(f"{PACKAGE}."):
-        yield root, root / f"{module.replace('.', '/')}.py"
+        yield ours, ours.folder / f"{module.replace('.', '/')}.py"
     else:
         # The first of these that has a file is the package; those before it are namespaces, which packages share.
         names = itertools.accumulate(module.split("."), "{}.{}".format)
@@ -64,10 +79,33 @@ def _loaded(root: Path, module: str) -> Iterator[tuple[Path, Path]]:
         if spec is None or spec.origin is None:
             raise FileNotFoundError(f"{module}: no such module")
         file = Path(spec.origin)
+        depth = spec.name.count(".")
         if spec.submodule_search_locations is None:  # a module without a package
-            yield file.parent, file
+            yield Package(spec.name, file.parents[depth]), file
         else:
-            yield from ((file.parents[1], path) for path in sorted(file.parent.rglob("*.py")))
+            package = Package(spec.name, file.parents[depth + 1])
+            files = [*_files(package.folder, module, package.name)]
+            whole = package.folder.joinpath(*module.split("."))
+            if not {whole.with_suffix(".py"), whole / "__init__.py"} & {*files}:
+                raise FileNotFoundError(f"{module}: no such module")
+            yield from ((package, path) for path in files)
+
+
+def module_file(module: str) -> Path | None:
+    """File of a module by its dotted name; None where there is no such module.
+
+    The packages that it lies in are imported.
+
+    Raises:
+        Exception: whatever a package raises that cannot be imported.
+    """
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise
+        return None
+    return Path(spec.origin) if spec is not None and spec.origin else None
 
 
 def constant(module: Path, name: str) -> object:
@@ -83,9 +121,14 @@ def constant(module: Path, name: str) -> object:
 
 
 @functools.cache
-def _read(path: Path, _modified: int, *, keep: bool = True) -> tuple[str, frozenset[str]]:
-    """Hash of one file's syntax, and the dotted names of this package that it uses; kept beside files of ours alone."""
+def _read(path: Path, _modified: int, package: Package | None = None) -> tuple[str, frozenset[str]]:
+    """Hash of one file's syntax, and the dotted names that it uses of its package and of ours.
+
+    Of our files it is kept beside them.
+    """
     source = path.read_bytes()
+    if package is not None and package.name != PACKAGE:
+        return _of_syntax(source, package.name, path.relative_to(package.folder))
     kept = path.parent / "__pycache__" / f"{path.stem}.syntax.json"
     content = hashlib.blake2b(_own() + source, digest_size=16).hexdigest()
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -93,7 +136,7 @@ def _read(path: Path, _modified: int, *, keep: bool = True) -> tuple[str, frozen
         if saved["content"] == content:
             return saved["syntax"], frozenset(saved["used"])
     digest, used = _of_syntax(source)
-    if keep and not sys.dont_write_bytecode:
+    if not sys.dont_write_bytecode:
         with contextlib.suppress(OSError):
             _keep(kept, {"content": content, "syntax": digest, "used": sorted(used)})
     return digest, used
@@ -113,11 +156,12 @@ def _keep(path: Path, found: dict[str, object]) -> None:
     os.replace(temporary, path)
 
 
-def _of_syntax(source: bytes) -> tuple[str, frozenset[str]]:
-    """Result of `_read`, from the bytes of a file."""
+def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) -> tuple[str, frozenset[str]]:
+    """Result of `_read`, from the bytes of a file; `path` is that of a file of another package, in its folder."""
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
-    used = frozenset(name for name in _names(nodes) if name.startswith(f"{PACKAGE}."))
+    packages = (f"{PACKAGE}.", f"{package}.")
+    used = frozenset(name for name in _names(nodes, path) if f"{name}.".startswith(packages) and name != PACKAGE)
     for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
             node, clean=False
@@ -130,8 +174,11 @@ def _of_syntax(source: bytes) -> tuple[str, frozenset[str]]:
     return hashlib.blake2b("".join(parts).encode(), digest_size=8).hexdigest(), used
 
 
-def _names(nodes: list[ast.AST]) -> Iterator[str]:
-    """Dotted names that are imported, and those that are reached from them: `tables` and then `tables.write`."""
+def _names(nodes: list[ast.AST], path: Path | None = None) -> Iterator[str]:
+    """Dotted names that are imported, and those that are reached from them: `tables` and then `tables.write`.
+
+    Imports that begin with a dot are followed from `path`, the file in the folder of its package.
+    """
     imported = {}
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -140,10 +187,12 @@ def _names(nodes: list[ast.AST]) -> Iterator[str]:
                     alias.name if alias.asname else alias.name.partition(".")[0]
                 )
                 yield alias.name
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-                yield f"{node.module}.{alias.name}"
+        elif isinstance(node, ast.ImportFrom):
+            above = path.parts[: len(path.parts) - node.level] if path is not None and node.level else ()
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names if module else ():
+                imported[alias.asname or alias.name] = f"{module}.{alias.name}"
+                yield f"{module}.{alias.name}"
     for node in nodes:
         parts = []
         while isinstance(node, ast.Attribute):
@@ -174,16 +223,20 @@ def _write(node: object, parts: list[str]) -> None:
         parts.append(repr(node))
 
 
-def _files(root: Path, name: str) -> Iterator[Path]:
+def _files(root: Path, name: str, package: str = PACKAGE) -> Iterator[Path]:
     """The files that a dotted name leads through: packages' `__init__`, and the module at the end of them, if any.
 
-    What follows the last file is a name that is defined in it.
+    What follows the last file is a name that is defined in it. Our own `__init__` is left out.
     """
-    path = root / PACKAGE
-    for part in name.split(".")[1:]:
+    parts = package.split(".")
+    path = root.joinpath(*parts)
+    if package != PACKAGE and (path / "__init__.py").exists():
+        yield path / "__init__.py"
+    for part in name.split(".")[len(parts) :]:
         path /= part
         if path.is_dir():
-            yield path / "__init__.py"
+            if (path / "__init__.py").exists():
+                yield path / "__init__.py"
         else:
             module = path.with_suffix(".py")
             if module.exists():

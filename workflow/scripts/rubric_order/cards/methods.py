@@ -54,6 +54,8 @@ STATISTICS = {
     ),
 }
 
+CITED = re.compile(r"@([\w:-]+)")  # a key, in what another package says of its methods
+
 
 class Counts(NamedTuple):
     """Counts of what one study has of one dataset, over its judges."""
@@ -95,8 +97,9 @@ def text(
 
     Args:
         run: the parts of config that results depend on: `studies`, `judges`, `datasets`, `statistics`;
-            `references`, where there are any; and `rehearsal`, what a rehearsal says of itself. Of each study also what
-            its probe says of itself: `permutes`, `source`.
+            `references`, where there are any; `packages`, of each statistic of another package its `package`,
+            `version`, `methods` and `references` (see `catalogue.Result`); and `rehearsal`, what a rehearsal says of
+            itself. Of each study also what its probe says of itself: `permutes`, `source`.
         counts: by study and dataset.
         versions: by judge and kind of version how many answers each version gave.
         statistics: names of the statistics that were made.
@@ -127,9 +130,11 @@ def text(
         "## Design",
         *(_study(name, study, counts.get(name, {}), cite) for name, study in run["studies"].items()),
         "## Analysis",
-        _analysis(run["statistics"]["bootstrap"], sorted(set(statistics)), cite),
+        _analysis(run["statistics"]["bootstrap"], sorted(set(statistics)), run.get("packages", {}), cite),
     ]
-    entry_by_key = {entry.partition("{")[2].partition(",")[0]: entry for entry in library.strip().split("\n\n")}
+    libraries = (*(package["references"] for package in run.get("packages", {}).values()), library)
+    entries_of_all = (entry.strip() for text in libraries for entry in re.split(r"\n\s*\n", text) if entry.strip())
+    entry_by_key = {entry.partition("{")[2].partition(",")[0]: entry for entry in entries_of_all}
     entries = [entry_by_key.get(key) or _dataset(key, run) for key in dict.fromkeys(cited)]
     return "\n\n".join(parts) + "\n", "\n\n".join(entries) + "\n"
 
@@ -231,7 +236,9 @@ def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], ci
     )
 
 
-def _analysis(bootstrap: Mapping[str, Any], statistics: Sequence[str], cite: Cite) -> str:
+def _analysis(
+    bootstrap: Mapping[str, Any], statistics: Sequence[str], packages: Mapping[str, Mapping[str, str]], cite: Cite
+) -> str:
     said = [
         "Unless a caption says otherwise, groups of units that share a prompt were the sample, and intervals cover "
         f"{bootstrap['confidence']:.0%} and come from {bootstrap['resamples']:,} bootstrap resamples of groups (seed "
@@ -241,9 +248,15 @@ def _analysis(bootstrap: Mapping[str, Any], statistics: Sequence[str], cite: Cit
         if name in STATISTICS:
             sentence, keys = STATISTICS[name]
             said.append(sentence.removesuffix(".") + cite(*keys) + ".")
-    others = [name for name in statistics if name not in STATISTICS]
+        elif name in packages and packages[name]["methods"]:
+            said.append(packages[name]["methods"])
+            cite(*CITED.findall(packages[name]["methods"]))
+    others = [name for name in statistics if name not in STATISTICS and name not in packages]
     if others:
         said.append(f"Further statistics ({', '.join(others)}) are described in the documentation of rubric-order.")
+    if packages:
+        listed = (f"{name} ({package['package']} {package['version']})" for name, package in packages.items())
+        said.append(f"Statistics of other packages: {', '.join(listed)}.")
     return " ".join(said)
 
 

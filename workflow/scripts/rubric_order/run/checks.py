@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from rubric_order import catalogue, datasets, probes
+from rubric_order import catalogue, datasets, probes, registry
 from rubric_order.base.errors import InputError, nearest
 from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
 from rubric_order.probes import Probe
@@ -40,10 +40,15 @@ def _problems(config: Config, ready: Collection[str]) -> Iterator[str]:
     yield from _problems_of_references(config)
     yield from _problems_of_studies(config, ready)
     yield from _problems_of_statistics(config)
-    for block, shown in (("figures", catalogue.FIGURES), ("tables", catalogue.TABLES)):
+    kinds: tuple[registry.Kind, ...] = ("figures", "tables")
+    for block in kinds:
         for name, settings in getattr(config, block).items():
-            of_probes = catalogue.probes(shown[name].statistics)
-            yield from _problems_of_shown(f"{block}/{name}", settings.block(), config.studies, of_probes)
+            try:
+                of_probes = registry.probes(registry.shown(block, name).statistics)
+            except InputError as error:
+                yield f"{block}/{name}: {error}"
+            else:
+                yield from _problems_of_shown(f"{block}/{name}", settings.block(), config.studies, of_probes)
 
 
 def _problems_of_datasets(blocks: Mapping[str, Dataset]) -> Iterator[str]:
@@ -251,7 +256,7 @@ def _problems_of_statistics(config: Config) -> Iterator[str]:
         yield "tables/reference_answers: expected reference answers that are made, under 'references'"
     if "scales" in config.tables:
         shown = statistics.scales.block()
-        yield from _problems_of_shown("statistics/scales", shown, studies, catalogue.probes(("scales",)))
+        yield from _problems_of_shown("statistics/scales", shown, studies, registry.probes(("scales",)))
     named = (("halo/alone", statistics.halo.alone), ("golden_scores/studies", statistics.golden_scores.studies))
     for key, study in ((key, study) for key, listed in named for study in listed):
         if study not in studies:

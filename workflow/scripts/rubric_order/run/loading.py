@@ -1,11 +1,13 @@
 """From the config that a user wrote to the one that the rules read: one call, `complete`."""
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from rubric_order import registry
 from rubric_order.base.errors import InputError
 from rubric_order.figures import presets
 from rubric_order.recorded import discovery
@@ -148,9 +150,10 @@ def size_figures(config: Mapping[str, Any]) -> None:
     """Give each figure of a config the sizes of its preset, in place; a figure of another shape is left as it is."""
     usual = config.get("figure_preset", Config.model_fields["figure_preset"].default)
     for name, block in _block(config, "figures").items():
-        sized = isinstance(block, dict) and name in results.FIGURES
+        sized = isinstance(block, dict) and name in registry.names("figures")
         if sized and isinstance(preset := block.get("preset", usual), str) and preset in presets.PRESETS:
-            presets.fill(block, {key: entry.default for key, entry in results.FIGURES[name].items()}, usual)
+            with contextlib.suppress(InputError):  # a package is at fault; the shape of the config tells
+                presets.fill(block, results.sizes(name), usual)
 
 
 def with_labels(config: Config) -> Config:

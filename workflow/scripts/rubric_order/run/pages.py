@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rubric_order import catalogue, probes
+from rubric_order import catalogue, probes, registry
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Stage, Wildcards
 from rubric_order.run.references import References
@@ -17,7 +17,7 @@ from rubric_order.settings.base import Role, Settings, extra
 
 CARDS: tuple[str, ...] = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
 CARDS += ("order_spread", "human_agreement", "strategy_comparison", "rank_reversal")
-SHOWN = {"tables": "results/tables/{}.html", "figures": "results/figures/{}.svg"}
+SHOWN: dict[registry.Kind, str] = {"tables": "results/tables/{}.html", "figures": "results/figures/{}.svg"}
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Pages(Stage):
 
     def card_files(self, wildcards: Wildcards) -> list[str]:
         """The statistics that bias cards are made from, where a study has the scores that they read."""
-        read = catalogue.probes(CARDS)
+        read = registry.probes(CARDS)
         any_study = any(catalogue.fits(study.probe, read) for study in self.config.studies.values())
         return [f"results/statistics/{name}.parquet" for name in CARDS] if any_study else []
 
@@ -137,7 +137,15 @@ class Pages(Stage):
         for name in references.makers():
             maker = references.facts(name, used[0]) | {"label": self.config.judges[name].label}
             facts["judges"].setdefault(name, maker)
-        return self.run.in_file(facts | {"references": {name: self.config.references[name].block() for name in used}})
+        facts["references"] = {name: self.config.references[name].block() for name in used}
+        facts["packages"] = {
+            name: {"package": record.package, "version": record.version}
+            | {"methods": registry.statistic(name).methods, "references": record.value.references}
+            for name in self.statistics(wildcards)
+            if registry.is_other(name)
+            for record in [registry.load(name)]
+        }
+        return self.run.in_file(facts)
 
 
 # Settings of a judge that run it and that readers of its answers are told all the same.

@@ -1,21 +1,22 @@
-"""From scores to statistics, tables and figures: the catalogue says what each reads."""
+"""From scores to statistics, tables and figures: the record of each, ours or another package's, says what it reads."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rubric_order import catalogue
-from rubric_order.base.code_hash import constant
+from rubric_order import catalogue, registry
+from rubric_order.base.errors import InputError
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.prompts import conditions
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Run, Stage, Wildcards, untracked
 from rubric_order.settings.base import Settings
 from rubric_order.settings.judges import Recorded
+from rubric_order.settings.statistics import with_packages
 
 Block = Mapping[str, Any]
 
@@ -94,14 +95,15 @@ class Statistics(Stage):
 
     def module(self, wildcards: Wildcards) -> str:
         """The module that makes a statistic."""
-        return catalogue.module("statistics", wildcards.statistic)
+        return registry.module("statistics", wildcards.statistic)
 
     def module_file(self, wildcards: Wildcards) -> str:
-        """Path of the module in the library."""
-        return catalogue.module_file("statistics", wildcards.statistic)
+        """The module as its code is hashed."""
+        return registry.code("statistics", wildcards.statistic)
 
     def files(self, wildcards: Wildcards) -> list[str]:
         """Files that a statistic reads."""
+        self._entry(wildcards.statistic)
         return [path for paths in self.inputs(wildcards.statistic).values() for path in paths]
 
     @untracked
@@ -110,8 +112,8 @@ class Statistics(Stage):
         return [word for name, paths in self.inputs(wildcards.statistic).items() for word in ("--inputs", name, *paths)]
 
     def settings(self, wildcards: Wildcards) -> str:
-        """The arguments of a statistic beside its files, as the catalogue says."""
-        entry = catalogue.STATISTICS[wildcards.statistic]
+        """The arguments of a statistic beside its files, as its record says."""
+        entry = self._entry(wildcards.statistic)
         chosen: dict[str, Any] = {}
         for path in entry.settings:
             block, slash, key = path.partition("/")
@@ -119,13 +121,26 @@ class Statistics(Stage):
             chosen |= {key: values[key]} if slash else values
         return self.run.in_file(chosen | Derived(self.run).of(entry.derived, chosen))
 
+    def _entry(self, statistic: str) -> catalogue.Statistic:
+        try:
+            return registry.statistic(statistic)
+        except InputError as error:
+            raise self.run.refuse(str(error)) from None
+
     def _block(self, statistic: str) -> dict[str, Any]:
         settings = getattr(self.config.statistics, statistic, None)
+        if settings is None and registry.is_other(statistic):  # asked for by its file, by no block of config
+            settings = getattr(with_packages([statistic])(), statistic, None)
         return settings.block() if isinstance(settings, Settings) else {}
 
+    def blocks(self, statistics: Iterable[str]) -> dict[str, Any]:
+        """Settings of all statistics, and of some of other packages, by block."""
+        others = {name: self._block(name) for name in registry.behind(statistics) if registry.is_other(name)}
+        return self.config.statistics.block() | others
+
     def inputs(self, statistic: str) -> dict[str, list[str]]:
-        """Files that a statistic reads by the catalogue: paths by argument of `estimate`."""
-        entry, block = catalogue.STATISTICS[statistic], self._block(statistic)
+        """Files that a statistic reads by its record: paths by argument of `estimate`."""
+        entry, block = self._entry(statistic), self._block(statistic)
         inputs = {}
         if entry.probes:
             inputs["scores"] = self.run.score_files(
@@ -162,9 +177,9 @@ class Statistics(Stage):
 
     def _compared(self, statistic: str, block: Block) -> bool:
         """True if one of the studies that a block names, if it names any, is behind a statistic."""
-        if "golden" in catalogue.STATISTICS[statistic].reads:
+        if "golden" in registry.statistic(statistic).reads:
             return bool(self.config.statistics.golden_scores.studies)
-        behind = catalogue.probes((statistic,))
+        behind = registry.probes((statistic,))
         if not behind:  # it is made of items, not of a study's scores
             return True
         studies = block.get("studies", self.config.studies)
@@ -185,11 +200,13 @@ class Shown(Stage):
         kind: ``tables`` or ``figures``, as config and the library call them; the wildcard is that without its ``s``.
     """
 
-    kind: str
+    kind: registry.Kind
 
-    @property
-    def _results(self) -> Mapping[str, catalogue.Shown]:
-        return {"tables": catalogue.TABLES, "figures": catalogue.FIGURES}[self.kind]
+    def _entry(self, name: str) -> catalogue.Shown:
+        try:
+            return registry.shown(self.kind, name)
+        except InputError as error:
+            raise self.run.refuse(str(error)) from None
 
     def _name(self, wildcards: Wildcards) -> str:
         name: str = getattr(wildcards, self.kind.removesuffix("s"))
@@ -203,15 +220,15 @@ class Shown(Stage):
 
     def module(self, wildcards: Wildcards) -> str:
         """The module that makes the result."""
-        return catalogue.module(self.kind, self._name(wildcards))
+        return registry.module(self.kind, self._name(wildcards))
 
     def module_file(self, wildcards: Wildcards) -> str:
-        """Path of the module in the library."""
-        return catalogue.module_file(self.kind, self._name(wildcards))
+        """The module as its code is hashed."""
+        return registry.code(self.kind, self._name(wildcards))
 
     def files(self, wildcards: Wildcards) -> list[str]:
         """The statistics that are shown."""
-        return [f"results/statistics/{name}.parquet" for name in self._results[self._name(wildcards)].statistics]
+        return [f"results/statistics/{name}.parquet" for name in self._entry(self._name(wildcards)).statistics]
 
     @untracked
     def named_files(self, wildcards: Wildcards) -> list[str]:
@@ -222,12 +239,12 @@ class Shown(Stage):
         """The block of config, with what is derived from it."""
         name = self._name(wildcards)
         block = self._block(name)
-        return self.run.in_file(block | Derived(self.run).of(self._results[name].derived, block))
+        return self.run.in_file(block | Derived(self.run).of(self._entry(name).derived, block))
 
     def known_labels(self, wildcards: Wildcards) -> str:
         """The labels of judges and datasets, in the order in which studies use them."""
-        shown = self._results[self._name(wildcards)].statistics
-        described = any("items" in catalogue.STATISTICS[name].reads for name in shown)
+        shown = self._entry(self._name(wildcards)).statistics
+        described = any("items" in registry.statistic(name).reads for name in shown)
         return labels(self.run, Statistics(self.run).described_datasets if described else ())
 
     def caption(self, wildcards: Wildcards) -> str:
@@ -236,18 +253,24 @@ class Shown(Stage):
 
     def caption_of(self, name: str) -> str:
         """The caption of one result."""
-        path = self.run.project / "workflow/scripts/rubric_order" / catalogue.module_file(self.kind, name)
-        values = self.config.statistics.block() | self._block(name)
-        text = str(constant(path, "CAPTION")).format(**values)
+        text = registry.caption(self.kind, name, self.run.project / "workflow/scripts/rubric_order")
+        values = Statistics(self.run).blocks(self._entry(name).statistics) | self._block(name)
+        try:
+            text = text.format(**values)
+        except (LookupError, ValueError, TypeError, AttributeError) as error:
+            if not registry.is_other(name):
+                raise
+            where = f"{registry.load(name).where}: CAPTION of its {self.kind.removesuffix('s')}"
+            raise self.run.refuse(f"{where}: {type(error).__name__}: {error}; expected fields of settings") from None
         return f"{rehearsal.note(self.config)} {text}".lstrip()
 
     def category(self, wildcards: Wildcards) -> str:
         """Category of the result in the report."""
-        return self._results[self._name(wildcards)].category
+        return self._entry(self._name(wildcards)).category
 
     def labels(self, wildcards: Wildcards) -> dict[str, str]:
         """Labels of the result in the report."""
-        return {"result": self._results[self._name(wildcards)].title}
+        return {"result": self._entry(self._name(wildcards)).title}
 
     def note(self, wildcards: Wildcards) -> str:
         """Word across a figure of a rehearsal; empty in any other run."""
@@ -257,14 +280,14 @@ class Shown(Stage):
         """Title, caption and file of each result that config names."""
         names: list[str] = list(getattr(self.config, self.kind))
         return [
-            {"title": self._results[name].title, "caption": self.caption_of(name), "path": pattern.format(name)}
+            {"title": self._entry(name).title, "caption": self.caption_of(name), "path": pattern.format(name)}
             for name in names
         ]
 
     @property
     def statistics(self) -> set[str]:
         """The statistics behind the results that config names."""
-        return {statistic for name in getattr(self.config, self.kind) for statistic in self._results[name].statistics}
+        return {statistic for name in getattr(self.config, self.kind) for statistic in self._entry(name).statistics}
 
 
 def labels(run: Run, also: Any = ()) -> str:

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import typing
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
+import yaml
 from annotated_types import Ge, Len
-from pydantic import GetCoreSchemaHandler, ValidationError
-from pydantic_core import CoreSchema, ErrorDetails, core_schema
+from pydantic import GetCoreSchemaHandler, ValidationError, create_model
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 
+from rubric_order import registry
 from rubric_order.base.errors import InputError, nearest
-from rubric_order.settings import judges, results
-from rubric_order.settings.base import ID, TAG, Chosen, Id, MisfitError, Settings, SomeTexts, kinds_of, setting
+from rubric_order.settings import judges, results, statistics
+from rubric_order.settings.base import (
+    ID,
+    TAG,
+    Chosen,
+    Id,
+    MisfitError,
+    Settings,
+    SomeTexts,
+    extra,
+    kinds_of,
+    parse,
+    setting,
+)
 from rubric_order.settings.judges import AnyJudge
 from rubric_order.settings.statistics import Reads, Statistics
 from rubric_order.settings.studies import Dataset, References, Study
@@ -26,18 +41,24 @@ class Blocks:
 
     kinds = frozenset({"object"})
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: registry.Kind) -> None:
         self.kind = kind
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """A mapping of known names."""
-        blocks = results.BLOCKS[self.kind]
-        fields = {name: core_schema.typed_dict_field(self._block(name), required=False) for name in blocks}
+        names = registry.names(self.kind)
+        fields = {name: core_schema.typed_dict_field(self._block(name), required=False) for name in names}
         return core_schema.typed_dict_schema(fields, extra_behavior="forbid", strict=True)
 
     def _block(self, name: str) -> CoreSchema:
-        chosen = Chosen(lambda block: (results.model(self.kind, name), block))
+        chosen = Chosen(lambda block: (self._model(name), block))
         return core_schema.no_info_plain_validator_function(chosen.check)
+
+    def _model(self, name: str) -> type[Settings]:
+        try:
+            return results.model(self.kind, name)
+        except InputError as error:
+            raise PydanticCustomError("package", "{problem}", {"problem": str(error)}) from None
 
 
 class Config(Settings):
@@ -99,10 +120,40 @@ class Config(Settings):
         Raises:
             InputError: one line for each thing that does not fit, with its path, what was found and what was expected.
         """
+        model = cls._with_packages(config)
         try:
-            return cls.model_validate(config)
+            return model.model_validate(config)
         except ValidationError as error:
-            raise InputError("config: " + "\nconfig: ".join(dict.fromkeys(messages(error, cls)))) from None
+            raise InputError("config: " + "\nconfig: ".join(dict.fromkeys(messages(error, model)))) from None
+
+    @classmethod
+    def _with_packages(cls, config: Mapping[str, object]) -> type[Self]:
+        """The model, with the settings of the statistics of other packages that a config names or shows."""
+        shown = [(kind, name) for kind in OF_RESULTS for name in _names(config.get(kind))]
+        named = {name: None for name in _names(config.get("statistics")) if registry.is_other(name)}
+        for kind, name in shown:
+            with contextlib.suppress(InputError):  # the block of the result tells
+                statistics_behind = registry.behind(registry.shown(kind, name).statistics)
+                named |= {statistic: None for statistic in statistics_behind if registry.is_other(statistic)}
+        if not named and not any(registry.is_other(name) for _, name in shown):
+            return cls
+        try:
+            model = statistics.with_packages(named)
+        except InputError as error:
+            raise InputError(f"config: statistics: {error}") from None
+        field = setting(factory=model, reruns=extra(cls.model_fields["statistics"], "reruns"))
+        return create_model("Config", __base__=cls, statistics=(model, field))
+
+
+OF_RESULTS: tuple[registry.Kind, ...] = ("tables", "figures")
+
+
+def _names(block: object) -> list[str]:
+    """Names of the blocks of an unchecked part of a config; a text is read as YAML, as a command line has it."""
+    if isinstance(block, str):
+        with contextlib.suppress(yaml.YAMLError):
+            block = parse(block)
+    return [name for name in block if isinstance(name, str)] if isinstance(block, Mapping) else []
 
 
 def messages(error: ValidationError, model: type[Settings]) -> Iterator[str]:
@@ -152,6 +203,8 @@ def _message(
         return f"{parent}: key {key!r} is missing"
     if key == "[key]":
         return f"{_path((*within, *place[:-2]))}: unknown key {value!r:.60}; expected an id like {ID}"
+    if kind == "package":
+        return f"{path}: {context['problem']}"
     if kind == "missing_key":
         return f"{path}: {detail['msg']}"
     if kind == "wrong_key":
@@ -215,7 +268,7 @@ def _step(annotation: Any, key: str | int) -> Any:
         if field is None:
             return None
         blocks = [marker for marker in field.metadata if isinstance(marker, Blocks)]
-        return results.BLOCKS[blocks[0].kind] if blocks else _whole_annotation(field)
+        return dict.fromkeys(registry.names(blocks[0].kind)) if blocks else _whole_annotation(field)
     for marker in getattr(annotation, "__metadata__", ()):
         if (several := getattr(marker, "several", None)) is not None:
             return _step(several, key) if isinstance(key, int) else annotation

@@ -1,4 +1,4 @@
-"""Settings of figures and tables: keys that many share, and one block a result."""
+"""Settings of figures and tables: keys that many share, and one block a result. Other packages bring their own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 from annotated_types import Len
 from pydantic import create_model
 
+from rubric_order import registry
+from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.base.readouts import Readout
 from rubric_order.settings.base import (
@@ -447,22 +449,50 @@ TABLES: dict[str, dict[str, Key]] = {
     "crossed_orders": {**CRITERIA, "n": N},
 }
 
-BLOCKS: Mapping[str, Mapping[str, dict[str, Key]]] = {"figures": FIGURES, "tables": TABLES}
+BLOCKS: Mapping[registry.Kind, Mapping[str, dict[str, Key]]] = {"figures": FIGURES, "tables": TABLES}
 
 
 @functools.cache
-def model(kind: str, name: str) -> type[Settings]:
+def model(kind: registry.Kind, name: str) -> type[Settings]:
     """The model of one result's block, made when a config names the result.
 
     Args:
         kind: ``figures`` or ``tables``.
         name: the result.
+
+    Raises:
+        InputError: it is of another package, which is at fault, see `registry.load`.
     """
-    block = BLOCKS[kind][name] | ({"preset": PRESET} if kind == "figures" else {})
+    entry, preset = registry.shown(kind, name), {"preset": PRESET} if kind == "figures" else {}
+    if registry.is_other(name):
+        base, block = of_package(name, entry.block) or Settings, preset
+    else:
+        base, block = Settings, BLOCKS[kind][name] | preset
     keys: dict[str, Any] = {
         key: (entry.type, setting(entry.default, entry.description, otherwise=entry.otherwise))
         for key, entry in block.items()
     }
-    made = create_model(f"{kind}_{name}", __base__=Settings, **keys)
-    made.GONE = {key: reason for (block, result, key), reason in GONE.items() if (block, result) == (kind, name)}
+    made = create_model(f"{kind}_{name}", __base__=base, **keys)
+    if base is Settings:
+        made.GONE = {key: reason for (block, result, key), reason in GONE.items() if (block, result) == (kind, name)}
     return made
+
+
+def sizes(name: str) -> dict[str, Any]:
+    """Keys of a figure's block with their defaults, as `figures.presets.fill` takes them."""
+    if not registry.is_other(name):
+        return {key: entry.default for key, entry in FIGURES[name].items()}
+    fields = model("figures", name).model_fields
+    return {key: field.default for key, field in fields.items() if not field.is_required()}
+
+
+def of_package(name: str, block: object) -> type[Settings] | None:
+    """The model that another package brings for a block of a result; None where it brings none.
+
+    Raises:
+        InputError: it is something else; the package is named.
+    """
+    if block is None or (isinstance(block, type) and issubclass(block, Settings)):
+        return block
+    where = registry.load(name).where
+    raise InputError(f"{where}: block: expected a subclass of {Settings.__module__}.Settings, found {block!r:.80}")

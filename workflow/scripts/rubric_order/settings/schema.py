@@ -2,6 +2,8 @@
 
 python -m rubric_order.settings.schema > workflow/schemas/config.schema.json
 
+With ``--installed`` it has the results of installed packages too, see docs/plugins.md.
+
 Beside the words of JSON Schema it has two of its own: ``x-reruns``, what runs again when a key changes, and
 ``x-default``, what holds where a key without a default is left out.
 """
@@ -19,10 +21,13 @@ from annotated_types import Ge, Gt, Le, Len, Lt
 from pydantic import StringConstraints
 from pydantic.fields import FieldInfo
 
+from rubric_order import registry
+from rubric_order.base.errors import InputError
 from rubric_order.settings import results
 from rubric_order.settings.base import Chosen, EitherOr, Numeric, Settings, Unique, extra, plain
 from rubric_order.settings.config import Blocks, Config
 from rubric_order.settings.judges import KINDS
+from rubric_order.settings.statistics import with_packages
 
 Part = dict[str, Any]
 DEEPEST = 6  # level of a schema from which on a line holds what stands within
@@ -30,10 +35,25 @@ _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list:
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 
 
-def schema() -> Part:
-    """The schema of a whole config."""
+def schema(*, installed: bool = False) -> Part:
+    """The schema of a whole config.
+
+    Args:
+        installed: with the results of other packages that are installed.
+
+    Raises:
+        InputError: one of these packages is at fault, see `registry.load`.
+    """
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Config of rubric-order"}
-    return head | of_model(Config)
+    part: Part = {**head, **of_model(Config)}
+    records = {name: registry.load(name).value for name in registry.RECORDS.names()} if installed else {}
+    blocks = part["properties"]
+    for name, record in records.items():
+        blocks["tables"]["properties"] |= {name: of_model(results.model("tables", name))} if record.table else {}
+        blocks["figures"]["properties"] |= {name: of_model(results.model("figures", name))} if record.figure else {}
+    names = [name for name, record in records.items() if record.statistic]
+    blocks["statistics"] |= of_model(with_packages(names))
+    return part
 
 
 def of_model(model: type[Settings]) -> Part:
@@ -129,4 +149,7 @@ def written(part: Mapping[str, Any], depth: int = 0) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(written(schema()) + "\n")
+    try:
+        sys.stdout.write(written(schema(installed="--installed" in sys.argv[1:])) + "\n")
+    except InputError as error:
+        sys.exit(f"error: {error}")

@@ -1,11 +1,19 @@
-"""Settings of statistics, one block each; the catalogue says which statistic takes which."""
+"""Settings of statistics, one block each; the catalogue says which statistic takes which.
+
+Statistics of other packages bring blocks of their own, which `with_packages` adds.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Len
+from pydantic import create_model
 
+from rubric_order import registry
+from rubric_order.base.errors import InputError, nearest
+from rubric_order.settings import results
 from rubric_order.settings.base import (
     Count,
     Levels,
@@ -239,6 +247,41 @@ class Statistics(Settings):
     scales: Scales = setting(factory=Scales)
     replication: Replication = setting(factory=Replication)
     datasets: DescribedDatasets = setting(factory=DescribedDatasets)
+
+
+def with_packages(names: Iterable[str]) -> type[Statistics]:
+    """The model of `Statistics` with the blocks of some statistics of other packages.
+
+    Args:
+        names: of statistics; those without a block of their own add nothing.
+
+    Raises:
+        InputError: a package is at fault, see `registry.load`; or its statistic takes settings that there are not.
+    """
+    entries = {name: registry.statistic(name) for name in names}
+    blocks: dict[str, Any] = {}
+    for name, entry in entries.items():
+        if (block := results.of_package(name, entry.block)) is not None:
+            if name in Statistics.model_fields:
+                raise InputError(f"{registry.load(name).where}: a block of ours has this name; expected another one")
+            blocks[name] = (block, setting(factory=block, reruns=f"`{name}` and what shows it"))
+    model = create_model("Statistics", __base__=Statistics, **blocks) if blocks else Statistics
+    for name, entry in entries.items():
+        for path in entry.settings:
+            if problem := _problem_of_path(model, path):
+                raise InputError(f"{registry.load(name).where}: statistic: settings: {path!r:.80} {problem}")
+    return model
+
+
+def _problem_of_path(model: type[Statistics], path: str) -> str:
+    """What is wrong with a path of settings, as `catalogue.Statistic` has it; empty where nothing is."""
+    block, _, key = path.partition("/")
+    field = model.model_fields.get(block)
+    if field is None:
+        return f"is no block under statistics{nearest(block, [*model.model_fields])}"
+    annotation: Any = field.annotation
+    keys = annotation.model_fields
+    return f"has no such key{nearest(key, [*keys])}" if key and key not in keys else ""
 
 
 class Reads(Settings):
