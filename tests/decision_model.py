@@ -48,7 +48,9 @@ class DecisionModel:
         kind = next(iter(named.values()))["type"]
         if kind in ("predicate", "noul"):
             levels = [level_of(question["instructions"]) for question in named.values()]
-            fits = ALL_FIT * self.probabilities(text, levels)
+            n = len(self.preference)  # the questions about one ordering follow each other
+            orders = [levels[place : place + n] for place in range(0, len(levels), n)]
+            fits = ALL_FIT * np.concatenate([self.probabilities(text, order) for order in orders])
             field = "noul" if dialect == "systemone" else "probability"
             answers = {name: {"type": kind, field: p} for name, p in zip(named, fits.tolist(), strict=True)}
         else:

@@ -8,6 +8,10 @@ from rubric_order.base import files
 from rubric_order.judging import costs, prefix_cache, speed
 from rubric_order.judging.engines import Response
 from rubric_order.judging.store import Store
+from rubric_order.parsing.decisions import Form
+from rubric_order.prompts import orderings
+from rubric_order.prompts.structured import Choice, Structured
+from rubric_order.settings import judges
 from rubric_order.tables import plan_cost
 
 HEAD = "The head that all prompts share. "
@@ -327,3 +331,42 @@ def test_reference_answers_that_are_still_to_be_made_are_told_from_least_to_most
     assert plan_cost.saved(rows).startswith("60 reads need 24 distinct requests")
     unknown = plan_cost.for_print(plan_cost.table({"a": part.assign(to_come=float("nan"))}))
     assert unknown["To ask"].tolist() == ["24 to unknown", "24 to unknown"]
+
+
+def test_a_decision_model_costs_its_text_and_questions_and_less_where_all_orderings_are_asked_together(write, store):
+    """Apart, each of ten requests has the text; together, one request has it, with ten questions."""
+    text, options = "A long text. " * 100, tuple(Choice(str(k), f"It is level {k}.") for k in range(1, 6))
+    orders = tuple(map(tuple, orderings.balanced(5).tolist()))
+    apart = [Structured(text, "How good?", tuple(options[option - 1] for option in order)).encode() for order in orders]
+    together = [Structured(text, "How good?", options, orders).encode()]
+    paths = {
+        name: write(
+            pd.DataFrame(
+                {
+                    "request_id": [f"{name}{k}" for k in range(len(prompts))],
+                    "profile": "default",
+                    "dataset": "d",
+                    "prompt": prompts,
+                }
+            ),
+            name,
+        )
+        for name, prompts in (("apart", apart), ("together", together))
+    }
+    prices = {"prompt": 1.0, "cached": 0.1, "cache_write": 1.25, "completion": 9.0}
+    judge = judges.read(
+        {"engine": "decisions", "model": "m", "base_url": "https://e.org/v1", "question": "choice", "prices": prices}
+    )
+    rows = costs_of(judge, paths, store, encode=None, reads=10)
+    assert rows["requests"].to_dict() == {"apart": 10, "together": 1, "all": 11}
+    asked = [costs.decision_questions.sent(prompt, Form("decisions", "choice")) for prompt in apart]
+    assert all(prompt.startswith(text) for prompt in asked)
+    expected = sum(len(costs.pieces(judge, prompt, "default")) for prompt in apart)
+    assert rows.loc["apart", "prompt_tokens"] == expected
+    assert rows.loc["apart", "prompt_tokens"] == pytest.approx(sum(map(len, asked)) / 4, rel=0.02)
+    assert rows.loc["together", "prompt_tokens"] < rows.loc["apart", "prompt_tokens"] / 2
+    assert rows["output_tokens"].tolist() == [0, 0, 0]
+    assert rows["cost"].to_numpy() == pytest.approx(rows["prompt_tokens"].to_numpy(float) / 1e6)
+    cached = rows["cached_tokens"].to_numpy(float)
+    written = (rows["prompt_tokens"].to_numpy(float) - cached) * 1.25
+    assert rows["cost_cached"].to_numpy() == pytest.approx((cached * 0.1 + written) / 1e6)

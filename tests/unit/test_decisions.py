@@ -380,8 +380,8 @@ def test_a_refusal_is_said_in_each_dialect():
 )
 def test_no_text_makes_the_reader_raise(content):
     for form in FORMS:
-        assert decisions.reread(json.dumps({"answers": content}), form, "312").label is None
-        assert decisions.reread(f"{content}", form, "312").label is None
+        assert decisions.reread(json.dumps({"answers": content}), form, ["312"]).label is None
+        assert decisions.reread(f"{content}", form, ["312"]).label is None
 
 
 def test_tokens_of_both_dialects_are_counted():
@@ -545,6 +545,79 @@ def test_a_server_that_says_nothing_is_flagged_and_not_called_fair(form, templat
     assert made.to_dict()["says_nothing"]
 
 
+# --- all orderings of a text in one request
+
+TOGETHER = Structured("A cat.", "Is it short?", (Choice("1", "No."), Choice("2", "Yes.")), ((2, 1), (1, 2)))
+
+
+def test_a_request_of_all_orderings_asks_a_question_for_each():
+    _, (call,) = answers_of(judge_of(), Reply({}, status=422), [request_of(TOGETHER)])
+    assert call.body["input"] == "A cat."
+    assert [question["name"] for question in call.body["questions"]] == ["score (1)", "score (2)"]
+    assert [[level["label"] for level in question["levels"]] for question in call.body["questions"]] == [
+        ["Yes.", "No."],
+        ["No.", "Yes."],
+    ]
+    _, (call,) = answers_of(judge_of(Form("systemone", "predicate")), Reply({}, status=422), [request_of(TOGETHER)])
+    assert [*call.body["questions"]] == ["Score 2 (1)", "Score 1 (1)", "Score 1 (2)", "Score 2 (2)"]
+
+
+@pytest.mark.parametrize("form", FORMS, ids="-".join)
+@pytest.mark.parametrize("strategy", ["balanced", "random", "fixed"])
+def test_asked_together_each_read_has_the_answer_to_its_own_ordering(form, strategy, template, tmp_path):
+    """Of a model whose answers do not depend on what else is asked, both conditions have the same scores."""
+    items, rubrics = items_of(3)
+    model = DecisionModel(PREFERENCE)
+    with running(model) as endpoint:
+        judge = judge_of(form, base_url=endpoint.base_url)
+        design = {"strategies": [strategy], "conditions": ["baseline", "together"]}
+        reads, requests = plan(judge, template, items, rubrics, **design)
+        scores = scored(judge, reads, asked_of(judge, requests, tmp_path))
+        sizes = [len(call.body["questions"]) for call in endpoint.calls]
+    asked_apart, asked_together = (requests[requests["condition"] == name] for name in ("baseline", "together"))
+    assert len(asked_together) == len(items)
+    assert len(endpoint.calls) == len(asked_apart) + len(items)
+    one = 5 if form.question == "predicate" else 1
+    assert sorted(sizes) == [one] * len(asked_apart) + [10 * one] * len(items)
+    keys = ["item_id", "read_index"]
+    apart, beside = (scores[scores["condition"] == name].set_index(keys) for name in ("baseline", "together"))
+    assert len(apart) == len(beside) == 10 * len(items)
+    for name in ("score", "position", "failure", "expected_score", "option_mass"):
+        pd.testing.assert_series_equal(apart[name], beside[name])
+    assert np.stack(apart["position_probabilities"]) == pytest.approx(np.stack(beside["position_probabilities"]))
+    assert [*map(list, apart["ordering"])] == [*map(list, beside["ordering"])]
+
+
+def test_a_refusal_among_orderings_is_a_failure_of_its_own_read_alone(template, tmp_path):
+    items, rubrics = items_of(2, candidates=1)
+    model = DecisionModel(PREFERENCE)
+
+    def reply(call):
+        answer = model(call)
+        answer.body["answers"][3] = {"type": "refusal", "name": None}
+        answer.body["answers"][5]["probabilities"][0]["probability"] = -1
+        return answer
+
+    with running(reply) as endpoint:
+        judge = judge_of(base_url=endpoint.base_url)
+        reads, requests = plan(judge, template, items, rubrics, conditions=["together"])
+        scores = scored(judge, reads, asked_of(judge, requests, tmp_path))
+    failures = scores.set_index("read_index")["failure"].dropna()
+    assert failures.groupby(level=0).unique().map(list).to_dict() == {3: ["refusal"], 5: ["bad_probabilities"]}
+    assert scores.set_index("read_index")["position_probabilities"].isna().groupby(level=0).any().to_dict() == {
+        k: k in (3, 5) for k in range(10)
+    }
+
+
+def test_the_name_of_a_request_of_all_orderings_covers_them(template):
+    items, rubrics = items_of(1, candidates=1)
+    few = plan(judge_of(), template, items, rubrics, conditions=["together"], strategies=["random"], budget=3)[1]
+    more = plan(judge_of(), template, items, rubrics, conditions=["together"], strategies=["random"], budget=4)[1]
+    assert len(few) == len(more) == 1
+    assert few["request_id"].item() != more["request_id"].item()
+    assert few["request_id"].item() == "2d25244a3975971f89c1b351df6d9324"
+
+
 # --- settings
 
 
@@ -601,6 +674,10 @@ def config_of(judge=None, **study):
     ("config", "message"),
     [
         (config_of(probe="criterion_order"), "studies/s/probe: judge 'mine' is a decision model, which is for probe"),
+        (
+            config_of({"engine": "openai"}, conditions=["baseline", "together"]),
+            "studies/s/conditions: 'together' is for judges of engine 'decisions', found judge 'mine'",
+        ),
         (config_of(conditions=["letter"]), "studies/s/conditions: 'letter' names levels, and judge 'mine' is shown no"),
         (config_of(prompt="papers/li2025"), "studies/s/prompt: 'papers/li2025' asks for answer_format 'feedback'"),
         (config_of({"answer_format": "score"}), "judges/mine/answer_format"),

@@ -30,7 +30,13 @@ PLAN = Contract(
         Column("n", "int64", unit="from 2", meaning="Number of score levels; of comparisons, of candidates."),
         Column("read_index", "int64", unit="from 0", meaning="Number of the read in its unit, condition and strategy."),
         Column("ordering", "list<int64>", unit="from 1", meaning="Option at each position of the prompt."),
-        Column("levels", "list<int64>", unit="from 1", meaning="Score level at each position, if crossed; else empty."),
+        Column(
+            "levels",
+            "list<int64>",
+            unit="from 1",
+            meaning="Score level at each position, if crossed; under condition `together` all orderings of the request,"
+            " one after the other; else empty.",
+        ),
         Column("repeat", "int64", unit="from 0", meaning="How often the same prompt came before in unit and strategy."),
         REQUEST,
     ),

@@ -17,9 +17,10 @@ import pyarrow.parquet as pq
 from rubric_order.base.keys import EVERY
 from rubric_order.base.text_columns import is_among
 from rubric_order.contracts.reads import REQUESTS
-from rubric_order.judging import chat, prefix_cache, speed
+from rubric_order.judging import chat, decision_questions, prefix_cache, speed
 from rubric_order.judging.store import Store, asked_again
-from rubric_order.settings.judges import Judge
+from rubric_order.parsing.decisions import Form
+from rubric_order.settings.judges import Decisions, Judge
 
 SAMPLE_PROMPTS = 240  # prompts of one study and dataset whose tokens are counted
 SAMPLE_STRETCHES = 8  # runs of neighbouring requests that make up a sample
@@ -52,9 +53,9 @@ def judge_costs(
         - `reads`; `requests`: distinct ones that no earlier study sends; `answered`: those in the store; `to_ask`.
         - Of the requests to ask: `prompt_tokens`, `cached_tokens` (those of them that come from the prefix cache) and
           `output_tokens`.
-        - `hours` of one job, `gpu_hours`, `cost`, and `cost_cached`: the cost if the prefix cache works as estimated.
-          `hours_low` to `hours_high` and `cost_low` to `cost_high`: 95% intervals, from how much speed and answers
-          vary in what the judge has answered.
+        - `hours` of one job, `gpu_hours`, `cost`, and `cost_cached`: the cost if the prefix cache works as estimated,
+          where what is not in it is put there. `hours_low` to `hours_high` and `cost_low` to `cost_high`: 95%
+          intervals, from how much speed and answers vary in what the judge has answered.
         - `prompt_tokens_from`: "tokenizer", "answers" (what the endpoint counted of this dataset's prompts) or
           "characters". `output_tokens_from`: "answers" (the mean length of the
           answers in the store) or "max_tokens" (the longest answer allowed).
@@ -134,8 +135,10 @@ def _with_prices(table: pd.DataFrame, judge: Judge, pace: speed.Speed | None) ->
     if prices:
         cost = table["prompt_tokens"] * prices.prompt + table["output_tokens"] * prices.completion
         saved = table["cached_tokens"] * (0.0 if prices.cached is None else prices.prompt - prices.cached)
+        extra = 0.0 if prices.cache_write is None else prices.cache_write - prices.prompt
+        written = (table["prompt_tokens"] - table["cached_tokens"]) * extra
         error = np.sqrt(prices.prompt**2 * of_prompts + prices.completion**2 * of_outputs)
-        cost, cost_cached, reach = cost / 1e6, (cost - saved) / 1e6, NORMAL * error / 1e6
+        cost, cost_cached, reach = cost / 1e6, (cost - saved + written) / 1e6, NORMAL * error / 1e6
         known = (table["output_tokens_from"] == "answers") & (table["prompt_tokens_from"] != "characters")
         table = table.assign(cost_low=(cost - reach).clip(lower=0).where(known), cost_high=(cost + reach).where(known))
     currency = (prices.currency or "USD") if prices else ""
@@ -291,6 +294,8 @@ def pieces(judge: Judge, prompt: str, profile: str) -> list[str]:
     What the chat template adds is not known. It counts as one token, which differs between profiles.
     """
     variant = judge.under(profile)
+    if isinstance(judge, Decisions):
+        prompt = decision_questions.sent(prompt, Form(judge.dialect, judge.question))
     text = f"{variant.system_prompt or ''}{prompt}"
     starts = range(0, len(text), CHARACTERS_PER_TOKEN)
     return [str(variant.chat_template_kwargs), *(text[start : start + CHARACTERS_PER_TOKEN] for start in starts)]

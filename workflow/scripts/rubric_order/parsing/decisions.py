@@ -93,13 +93,46 @@ def value_of(label: str) -> str:
     return f"Score {label}"
 
 
-def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
-    """The decision that an answer holds.
+def names_of(form: Form, labels: Sequence[str], number: int = 0) -> list[str]:
+    """Names of the questions that ask once for the levels with these labels.
+
+    Args:
+        form: in which they are asked for.
+        labels: of the option at each place.
+        number: of the ordering from 1, where several are asked for in one request; 0 where one is.
+    """
+    names = [value_of(label) for label in labels] if form.question == "predicate" else [NAME]
+    return [f"{name} ({number})" if number else name for name in names]
+
+
+def read_all(content: object, form: Form, labels: Sequence[Sequence[str]]) -> list["Decision | DecisionError"]:
+    """The decisions that an answer holds, one for each ordering that was asked for; or why there is none.
 
     Args:
         content: the answer, from JSON.
         form: in which it was asked for.
-        labels: of the option at each place.
+        labels: of each ordering, those of the option at each place.
+
+    Raises:
+        DecisionError: the answer has another form than the dialect says.
+    """
+    numbers = range(1, len(labels) + 1) if len(labels) > 1 else [0]
+    names = [names_of(form, of_one, number) for number, of_one in zip(numbers, labels, strict=True)]
+    answers = iter(_answers(content, form, [name for of_one in names for name in of_one]))
+    found: list[Decision | DecisionError] = []
+    for of_one, asked in zip(labels, names, strict=True):
+        own = [next(answers) for _ in asked]
+        try:
+            found.append(_decision(own, form, of_one))
+        except DecisionError as error:
+            if error.reason is None:
+                raise
+            found.append(error)
+    return found
+
+
+def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
+    """The decision that an answer to one ordering holds, see `read_all`.
 
     Raises:
         DecisionError: there is none.
@@ -109,8 +142,19 @@ def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
         >>> read({"answers": [answer, {**answer, "probability": 0.6}]}, Form("decisions", "predicate"), "12")
         Decision(probabilities=(0.25, 0.75), chosen=None)
     """
-    names = [value_of(label) for label in labels] if form.question == "predicate" else [NAME]
-    answers = [_checked(answer, form) for answer in _answers(content, form, names)]
+    (decision,) = read_all(content, form, [labels])
+    if isinstance(decision, DecisionError):
+        raise decision
+    return decision
+
+
+def _decision(given: Sequence[object], form: Form, labels: Sequence[str]) -> Decision:
+    """The decision that the answers about one ordering hold.
+
+    Raises:
+        DecisionError: there is none.
+    """
+    answers = [_checked(answer, form) for answer in given]
     if form.question == "predicate":
         field = "noul" if form.dialect == "systemone" else "probability"
         return Decision(_normalised([_probability(answer.get(field)) for answer in answers]), None)
@@ -123,12 +167,21 @@ def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
     return Decision(probabilities, None if chosen is None else values.index(chosen))
 
 
-def reread(text: str, form: Form, labels: Sequence[str]) -> Choice:
-    """The choice of a stored answer, see `read`. Never raises on any text."""
+def reread(text: str, form: Form, labels: Sequence[Sequence[str]], place: int = 0) -> Choice:
+    """The choice that a stored answer makes for one of the orderings that were asked for. Never raises on any text.
+
+    Args:
+        text: the answer, as JSON.
+        form, labels: see `read_all`.
+        place: of the ordering among these, from 0.
+    """
     try:
-        return read(json.loads(text), form, labels).choice(labels)
-    except DecisionError as error:
-        return Choice(None, reason=error.reason or MISSING_LEVEL)
+        decision = read_all(json.loads(text), form, labels)[place]
+        if isinstance(decision, Decision):
+            return decision.choice(labels[place])
+        return Choice(None, reason=decision.reason)
+    except DecisionError:
+        return Choice(None, reason=MISSING_LEVEL)
     except (ValueError, RecursionError):
         return Choice(None, reason=MISSING_LEVEL)
 

@@ -1,6 +1,7 @@
 """From items to reads: one row for each judge answer that a study needs."""
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -139,10 +140,14 @@ def _reads_of(
     for condition in filter(unit.offers, design.conditions):
         for strategy in design.strategies:
             rows, levels = _orders(unit, number, n, strategy, probe, design)
+            together = probe.asks_together(condition, n)
+            if together:
+                levels = [tuple(itertools.chain(*rows))] * len(rows)
             seen: dict[Shown, int] = {}
             for index, (ordering, shown_levels) in enumerate(zip(rows, levels, strict=True)):
-                shown = Shown(ordering, shown_levels, condition)
-                repeat = seen.get(shown, 0)
+                # Reads that are asked together have one request, whichever of its questions answers them.
+                shown = Shown(rows[0] if together else ordering, shown_levels, condition)
+                repeat = 0 if together else seen.get(shown, 0)
                 seen[shown] = repeat + 1
                 if (shown, repeat) not in request_ids:
                     prompt = unit.prompt(shown).encode()

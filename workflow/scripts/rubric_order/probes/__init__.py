@@ -168,6 +168,13 @@ class Probe(ABC):
             ValueError: the strategy has too many orderings.
         """
 
+    def asks_together(self, condition: str, n: int) -> bool:
+        """True of a condition in which all orderings of a strategy are asked in one request.
+
+        Then `Shown.levels` holds these orderings one after the other, and the reads of a unit share a request.
+        """
+        return False
+
     def problems(self, study: Mapping[str, Any]) -> Iterator[str]:
         """Parts of a study's block of config that do not fit the probe, as key and message: ``/strategies: ...``."""
         return iter(())

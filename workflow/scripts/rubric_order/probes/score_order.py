@@ -114,6 +114,9 @@ class ScoreOrder(Probe):
 
         return orderings.choose(strategy, options, budget=budget, rng=rng)
 
+    def asks_together(self, condition: str, n: int) -> bool:
+        return conditions.read(condition, n).together
+
     def problems(self, study: Mapping[str, Any]) -> Iterator[str]:
         from rubric_order.prompts import limits
 
@@ -184,15 +187,28 @@ def _frame(
     return frames.frame(template, n=n, parts=True, reference=reference, **frames.wording(chosen, n), **values)
 
 
+def _in_tuples(values: Sequence[int], n: int) -> Iterator[tuple[int, ...]]:
+    """Values in tuples of n."""
+    return (tuple(values[place : place + n]) for place in range(0, len(values), n))
+
+
 def _prompt(frame: Callable[[str], Frame | StructuredFrame], levels: Sequence[str], shown: Shown) -> str:
     from rubric_order.prompts import frames
 
-    labels = conditions.read(shown.condition, len(levels)).labels(len(levels))
-    return frame(shown.condition).fill(frames.option_lines(levels, shown.ordering, labels))
+    n = len(levels)
+    condition = conditions.read(shown.condition, n)
+    made, labels = frame(shown.condition), condition.labels(n)
+    if condition.together:
+        if isinstance(made, frames.Frame):
+            raise InputError("condition together: the template writes text; expected one for decision models")
+        return made.fill_all(frames.option_lines(levels, range(1, n + 1), labels), list(_in_tuples(shown.levels, n)))
+    return made.fill(frames.option_lines(levels, shown.ordering, labels))
 
 
 def _questions_of(n: int, shown: Shown) -> tuple[Question, ...]:
-    return _questions(n, shown.condition)
+    (question,) = _questions(n, shown.condition)
+    asked = range(1, len(shown.levels) // n + 1)
+    return tuple(question._replace(name=str(number)) for number in asked) or (question,)
 
 
 @cache

@@ -1,7 +1,8 @@
 """Conditions of probe `score_order`: what a prompt varies beside the order of its score levels.
 
 A condition is written as its parts, joined by ``+``: at most one of score IDs, of the reference answer, and of edits
-without meaning, such as ``letter+reference_5``. ``baseline`` is none of them.
+without meaning, such as ``letter+reference_5``. ``baseline`` is none of them. With ``together``
+all orderings of a text are asked in one request.
 
 Checks of a config read this module, so it imports nothing that is slow to import.
 """
@@ -26,10 +27,20 @@ _STYLES = {
 }
 _OWN = re.compile(r"ids\((?P<ids>[^()]*)\)")
 _REFERENCE = re.compile(r"reference_(?P<text>\d)(?:_as_(?P<shown>\d))?")
+TOGETHER = "together"
 NEUTRAL = ("neutral_1", "neutral_2", "neutral_3")
 LONGEST_ID = 20  # characters
 # Named for messages; `Offered` knows the others.
-EXAMPLES = (BASELINE, *_STYLES, "ids(bad,fair,good)", "reference_none", "reference_5", "reference_5_as_1", *NEUTRAL)
+EXAMPLES = (
+    BASELINE,
+    *_STYLES,
+    "ids(bad,fair,good)",
+    "reference_none",
+    "reference_5",
+    "reference_5_as_1",
+    *NEUTRAL,
+    TOGETHER,
+)
 
 
 class Condition(NamedTuple):
@@ -41,12 +52,14 @@ class Condition(NamedTuple):
             left as it is: the item's own, if it has one, which is written for the highest level.
         shown: level whose ID is attached to the reference answer.
         neutral: number of an edit without meaning, 0 for none.
+        together: whether all orderings of a strategy are asked in one request, which decision models can.
     """
 
     ids: tuple[str, ...] | None
     reference: int | None
     shown: int
     neutral: int
+    together: bool = False
 
     def labels(self, n: int) -> tuple[str, ...]:
         """Labels that an answer may write for the levels, lowest first."""
@@ -71,7 +84,8 @@ def read(name: str, n: int) -> Condition:
             raise ValueError(f"{name!r} has two parts of one kind; expected at most one of {key}")
         by_kind[key] = value
     text, shown = by_kind.get("a reference answer", (None, n))
-    return Condition(by_kind.get("score IDs"), text, shown, by_kind.get("an edit without meaning", 0))
+    neutral, together = by_kind.get("an edit without meaning", 0), "a request of all orderings" in by_kind
+    return Condition(by_kind.get("score IDs"), text, shown, neutral, together)
 
 
 def _part(part: str, n: int) -> tuple[str, object]:
@@ -82,6 +96,8 @@ def _part(part: str, n: int) -> tuple[str, object]:
         return "score IDs", _own_ids(own["ids"], n)
     if part in NEUTRAL:
         return "an edit without meaning", NEUTRAL.index(part) + 1
+    if part == TOGETHER:
+        return "a request of all orderings", True
     if part == "reference_none":
         return "a reference answer", (0, n)
     if reference := _REFERENCE.fullmatch(part):

@@ -31,12 +31,20 @@ class Structured(NamedTuple):
     Attributes:
         text: what is judged, with all that belongs to it.
         question: what is asked of it.
-        options: in the order in which they are shown.
+        options: in the order in which they are shown; in canonical order where there are `orders`.
+        orders: of a question that is asked once for each of several orderings, the number of the option at each place,
+            from 1. Empty where it is asked once.
     """
 
     text: str
     question: str
     options: tuple[Choice, ...]
+    orders: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def shown(self) -> list[tuple[Choice, ...]]:
+        """The options of each question, as it shows them."""
+        return [tuple(self.options[option - 1] for option in order) for order in self.orders] or [self.options]
 
     def encode(self) -> str:
         """The prompt as JSON.
@@ -45,8 +53,10 @@ class Structured(NamedTuple):
             >>> Structured("A cat.", "Is it short?", (Choice("1", "No."),)).encode()
             '{"text": "A cat.", "question": "Is it short?", "options": [{"label": "1", "description": "No."}]}'
         """
-        options = [option._asdict() for option in self.options]
-        return json.dumps({**self._asdict(), "options": options}, ensure_ascii=False)
+        parts = {**self._asdict(), "options": [option._asdict() for option in self.options]}
+        if not self.orders:
+            del parts["orders"]
+        return json.dumps(parts, ensure_ascii=False)
 
     @classmethod
     def decode(cls, prompt: str) -> "Structured":
@@ -58,8 +68,9 @@ class Structured(NamedTuple):
         try:
             parts = json.loads(prompt)
             options = tuple(Choice(option["label"], option["description"]) for option in parts["options"])
-            return cls(parts["text"], parts["question"], options)
-        except (ValueError, TypeError, KeyError):
+            orders = tuple(tuple(order) for order in parts.get("orders", ()))
+            return cls(parts["text"], parts["question"], options, orders)
+        except (ValueError, TypeError, KeyError, AttributeError):
             raise ValueError(f"expected a prompt in parts, found {prompt!r:.80}") from None
 
 
@@ -71,5 +82,17 @@ class StructuredFrame:
 
     def fill(self, options: "Sequence[Option | Any]") -> str:
         """The prompt with these options."""
-        shown = tuple(Choice(option.label, option.description) for option in options)
-        return Structured(self.text, self.question, shown).encode()
+        return Structured(self.text, self.question, _choices(options)).encode()
+
+    def fill_all(self, options: Sequence["Option"], orders: Sequence[tuple[int, ...]]) -> str:
+        """The prompt that asks the question once for each ordering of these options.
+
+        Args:
+            options: in canonical order.
+            orders: the number of the option at each place of each question, from 1.
+        """
+        return Structured(self.text, self.question, _choices(options), tuple(orders)).encode()
+
+
+def _choices(options: Sequence["Option"]) -> tuple[Choice, ...]:
+    return tuple(Choice(option.label, option.description) for option in options)

@@ -8,10 +8,12 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from rubric_order import catalogue, datasets, probes, registry
+from rubric_order.base.conditions import split
 from rubric_order.base.errors import InputError, nearest
 from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
 from rubric_order.probes import Probe
 from rubric_order.prompts import conditions
+from rubric_order.prompts.conditions import TOGETHER
 from rubric_order.settings.config import Config
 from rubric_order.settings.judges import REVIEWING, WRITING, Judge, Loaded
 from rubric_order.settings.studies import Dataset, References, Study
@@ -166,6 +168,8 @@ def _problems_of_study(study: Study, judges: Mapping[str, Judge]) -> Iterator[st
         if not (judge.capabilities.writes or probe.DECIDES):
             offered = ", ".join(repr(other) for other in probes.names() if probes.load(other).DECIDES)
             yield f"/probe: judge {name!r} is a decision model, which is for probe {offered}; found {study.probe!r}"
+        if judge.capabilities.writes:
+            yield from _problems_of_together(name, study)
         if not judge.capabilities.labels:
             yield from _problems_of_ids(name, study)
         if (study.strategies == ["recorded"]) == judge.ASKED:
@@ -174,6 +178,13 @@ def _problems_of_study(study: Study, judges: Mapping[str, Judge]) -> Iterator[st
         has = (profile in judge.profiles for judge in judges.values())
         if profile != DEFAULT_PROFILE and not any(has):
             yield f"/profiles: none of the study's judges has a profile {profile!r}"
+
+
+def _problems_of_together(name: str, study: Study) -> Iterator[str]:
+    """Conditions of a study that ask several questions of scores in one request, for a judge that writes."""
+    for condition in study.conditions:
+        if TOGETHER in split(condition):
+            yield f"/conditions: {condition!r} is for judges of engine 'decisions', found judge {name!r}"
 
 
 def _problems_of_ids(name: str, study: Study) -> Iterator[str]:

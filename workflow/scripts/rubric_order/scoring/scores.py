@@ -85,6 +85,8 @@ def score_reads(
     read = _decisions(table, questions, Form.of(form)) if form else _choices(table, questions, module, answer_prefix)
     choices = list(read)
     logprobs = [row if isinstance(row, list | np.ndarray) else None for row in table["option_logprobs"]]
+    if form:
+        logprobs = list(_of_reads(table, logprobs))
     answered = reads.reset_index(drop=True).assign(option_logprobs=pd.Series(logprobs, dtype=object))
     return module.score(answered, questions, choices)
 
@@ -118,10 +120,22 @@ def _failures(table: pd.DataFrame) -> Iterator[str | None]:
 
 def _decisions(table: pd.DataFrame, questions: list[Questions], form: Form) -> Iterator[Choices]:
     """The choice of each answer of a decision model, from the probability of the option at each place."""
-    rows = zip(table["text"], table["ordering"], _failures(table), questions, strict=True)
-    for text, ordering, failure, (question,) in rows:
-        shown = [question.labels[option - 1] for option in ordering]
-        yield (Choice(None, reason=failure) if failure else decisions.reread(text, form, shown),)
+    columns = ("text", "ordering", "levels", "n", "read_index")
+    rows = zip(*(table[name] for name in columns), _failures(table), questions, strict=True)
+    for text, ordering, levels, n, place, failure, (question,) in rows:
+        if failure:
+            yield (Choice(None, reason=failure),)
+            continue
+        together = np.asarray(levels, dtype=int).reshape(-1, n).tolist()
+        labels = [[question.labels[option - 1] for option in order] for order in together or [ordering]]
+        yield (decisions.reread(text, form, labels, place if together else 0),)
+
+
+def _of_reads(table: pd.DataFrame, logprobs: Sequence[Any]) -> Iterator[Any]:
+    """Of each read its own log-probabilities, where a request asks for several orderings; None where it has none."""
+    for row, levels, n, place in zip(logprobs, table["levels"], table["n"], table["read_index"], strict=True):
+        own = row[place * n : (place + 1) * n] if row is not None and len(levels) else row
+        yield None if own is None or np.isnan(own).all() else own
 
 
 def _parse(text: str, truncated: bool, constrained: str | None, questions: Questions, probe: Probe) -> Choices:

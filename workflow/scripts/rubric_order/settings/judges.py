@@ -1040,7 +1040,6 @@ class Decisions(Addressed):
     def capabilities(self) -> Capabilities:
         """Abilities of the endpoint."""
         return Capabilities(
-            several_questions=False,
             constrained=False,
             writes=False,
             labels=self.question != "score",

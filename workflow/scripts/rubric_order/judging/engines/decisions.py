@@ -6,27 +6,27 @@ Calls, limits, account and delivery are those of every judge over HTTP. This mod
 import functools
 import importlib.metadata
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rubric_order.base.errors import InputError
-from rubric_order.judging.engines import Request, Response
+from rubric_order.judging.decision_questions import questions_of
+from rubric_order.judging.engines import Request, Response, transport
 from rubric_order.judging.engines.called import AddressedEngine
 from rubric_order.judging.engines.openai_calls import CallError, Connection
 from rubric_order.judging.engines.protocols import Prepared, Protocol, Usage, is_count
 from rubric_order.parsing import decisions
-from rubric_order.parsing.decisions import DecisionError, Form
+from rubric_order.parsing.decisions import Decision, DecisionError, Form
 from rubric_order.prompts.structured import Structured
 from rubric_order.settings.judges import Decisions
 
 FINISHED = "decision"  # finish reason of a decision: an answer that was not generated
 TEMPLATE_TOKENS = 256  # tokens that a server adds to a question
 ANSWER_TOKENS = 64  # tokens that a server can count for the answer to a question
-ANSWER_BYTES = 2**20  # of an answer, far more than the probabilities of all levels take
-# Requests are named by the prompt and the kind of question, not by these words: they never change.
-STATEMENT = "{question} Is this the level that fits: {description}"
+ANSWER_BYTES = 2**20  # of an answer to a question, far more than the probabilities of all levels take
 
 
 class DecisionProtocol(Protocol[Decisions]):
@@ -57,13 +57,13 @@ class DecisionProtocol(Protocol[Decisions]):
             body,
             prompt=questions * (len(prompt.text.encode()) + TEMPLATE_TOKENS) + asked,
             completion=questions * ANSWER_TOKENS,
-            limit=ANSWER_BYTES,
+            limit=min(questions * ANSWER_BYTES, transport.DEFAULT_LIMIT),
             read=functools.partial(self.response, request),
         )
 
     def body(self, prompt: Structured, judge: Decisions) -> dict[str, Any]:
         """Body that is sent for a prompt."""
-        questions = _questions(prompt, self.form)
+        questions = questions_of(prompt, self.form)
         if self.form.dialect == "systemone":
             body: dict[str, Any] = {"model": judge.shown_name, "state": prompt.text, "questions": questions}
         else:
@@ -80,21 +80,23 @@ class DecisionProtocol(Protocol[Decisions]):
         Raises:
             CallError: the answer does not follow the protocol.
         """
-        labels = [option.label for option in Structured.decode(request.prompt).options]
+        labels = [[option.label for option in shown] for shown in Structured.decode(request.prompt).shown]
         model = content.get("model")
         if not isinstance(model, str | None):
             raise CallError("bad_request", "model of the answer is no text", billed=True)
         error, logprobs = self.wrong_model(model), None
         try:
             if error is None:
-                decision = decisions.read(content, self.form, labels)
-                logprobs = _logprobs(decision.probabilities, labels, request.labels)
+                made = decisions.read_all(content, self.form, labels)
+                problems = [decision for decision in made if isinstance(decision, DecisionError)]
+                self.unknown += bool(problems)
+                if len(problems) == len(made):
+                    details = self.connection.plain(str(problems[0]))
+                    error = f"{problems[0].reason}: {details}" if details else problems[0].reason
+                else:
+                    logprobs = _logprobs(made, labels, request.labels)
         except DecisionError as problem:
-            if problem.reason is None:
-                raise CallError("bad_request", self.connection.plain(str(problem)), billed=True) from None
-            details = self.connection.plain(str(problem))
-            error = f"{problem.reason}: {details}" if details else problem.reason
-            self.unknown += 1
+            raise CallError("bad_request", self.connection.plain(str(problem)), billed=True) from None
         return Response(
             request.request_id,
             text=self.connection.without_secrets(json.dumps(content, ensure_ascii=False)),
@@ -137,35 +139,16 @@ def usage_of(content: Mapping[str, Any]) -> Usage | None:
     return Usage(prompt, completion, cached, written)
 
 
-def _questions(prompt: Structured, form: Form) -> dict[str, dict[str, Any]]:
-    """The questions of a prompt by name, in their order."""
-    kind = decisions.TYPES[form.dialect][form.question]
-    if form.question == "predicate":
-        return {
-            decisions.value_of(option.label): {
-                "type": kind,
-                "instructions": STATEMENT.format(question=prompt.question, description=option.description),
-            }
-            for option in prompt.options
-        }
-    return {decisions.NAME: {"type": kind, "instructions": prompt.question, **_levels(prompt, form)}}
-
-
-def _levels(prompt: Structured, form: Form) -> dict[str, Any]:
-    """The field of a question that lists its options, in the order of the prompt."""
-    if form.question == "score":
-        # No label travels with a level: what names it is its text, and its number is its place.
-        texts = [option.description for option in prompt.options]
-        systemone = form.dialect == "systemone"
-        return {"criteria": texts} if systemone else {"levels": [{"label": text} for text in texts]}
-    named = {decisions.value_of(option.label): option.description for option in prompt.options}
-    if form.dialect == "systemone":
-        return {"criteria": named}
-    return {"choices": [{"value": value, "description": text} for value, text in named.items()]}
-
-
-def _logprobs(probabilities: tuple[float, ...], labels: list[str], canonical: tuple[str, ...]) -> list[float]:
-    """Log-probabilities of the options in canonical order, from those of the options as they were shown."""
-    by_label = dict(zip(labels, probabilities, strict=True))
-    with np.errstate(divide="ignore"):
-        return [float(np.log(by_label[label])) for label in canonical]
+def _logprobs(
+    made: Sequence[Decision | DecisionError], labels: Sequence[Sequence[str]], canonical: Sequence[str]
+) -> list[float]:
+    """Log-probabilities of the options in canonical order, one ordering after the other; NaN where there are none."""
+    logprobs: list[float] = []
+    for decision, shown in zip(made, labels, strict=True):
+        if isinstance(decision, DecisionError):
+            logprobs += [math.nan] * len(canonical)
+            continue
+        by_label = dict(zip(shown, decision.probabilities, strict=True))
+        with np.errstate(divide="ignore"):
+            logprobs += [float(np.log(by_label[label])) for label in canonical]
+    return logprobs
