@@ -123,6 +123,22 @@ def test_costs_are_told_without_asking_for_reference_answers(fresh: Project):
     assert not {"plan_references", "ask_references", "collect_references", "judge_shard"} & set(planned)
 
 
+def test_costs_are_told_without_a_hub_and_a_branch_is_told_to_be_unpinned(fresh: Project):
+    judges = {name: {"engine": "vllm", "model": "org/there-is-none", "revision": name} for name in ("main", "0" * 40)}
+    judges = {name.replace("0" * 40, "pinned"): judge for name, judge in judges.items()}
+    config = {"judges": judges, "studies": {"position_bias": {"datasets": ["demo"], "judges": [*judges]}}}
+    told = fresh.snakemake("plan_cost", "--quiet", "all", config=config, alone=True)
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "main is not pinned: revision 'main' is no commit of 40 digits" in told.stdout
+    assert "pinned is not pinned" not in told.stdout
+    assert not fresh.file("results/weights").exists()
+    refused = fresh.snakemake("plan_cost", "results/responses/main/1.parquet", "-n", config=config, alone=True)
+    assert "'main' under a revision that the hub has not been asked for" in refused.stdout + refused.stderr
+    planned = fresh.snakemake("results/responses/main/1.parquet", "-n", config=config, alone=True)
+    assert "describe_weights" in planned.stdout
+    assert "plan_reads" in planned.stdout  # anew: requests are named by the commit
+
+
 def test_costs_are_told_of_reference_answers_that_a_user_brings(fresh: Project):
     config = with_references(fresh)
     config["references"] = {"demo": {"file": "own.csv"}}

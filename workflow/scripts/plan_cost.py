@@ -23,8 +23,8 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
     """Print and write what each judge still has to do.
 
     Args:
-        judges: of each judge its `settings`, the name of the folder of `converted` weights, and the datasets of each of
-            its `studies`.
+        judges: of each judge its `settings`, the name of the folder of `converted` weights, the datasets of each of
+            its `studies`, and whether its revision is `unpinned`.
         references: of each dataset whose reference answers are to be made first, how (`settings`, `rounds`), from which
             files, the `labels` of who makes them, and the conditions of the `studies` that read the dataset.
         plans: folder of plans, a folder a study and dataset and a file a judge.
@@ -58,6 +58,9 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
     tables.write(rows, printed, output.with_suffix(""), plan_cost.CAPTION)
     print(printable(printed.to_markdown(index=False, disable_numparse=True)))
     print("\n" + "\n".join([plan_cost.saved(rows), *plan_cost.unmade(references), plan_cost.CAPTION]))
+    moving = {judge.label: judge.revision for name, judge in planned.items() if judges[name]["unpinned"]}
+    for line in plan_cost.unpinned(moving):
+        print(line)
     for name, judge in planned.items():
         if slow := number_formats.warning(name, judge, gpus=judge.gpu):
             print(slow)

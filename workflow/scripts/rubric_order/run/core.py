@@ -100,6 +100,27 @@ class Run:
         used = [name for name in self.used_datasets if name in made_by_judges]
         return [name for name in used if not Path(f"results/references/{name}.parquet").exists()]
 
+    def weights(self, judge: str) -> list[str]:
+        """File that names a judge's weights, where config does not.
+
+        A run that only tells the costs asks no hub: it plans by the revision as it is written, see `unpinned`.
+        """
+        if not self.config.judges[judge].has_open_weights or judge in self.unpinned:
+            return []
+        return [self._weights(judge)]
+
+    @functools.cached_property
+    def unpinned(self) -> list[str]:
+        """The judges whose revision the hub has not been asked for yet, in a run that only tells the costs."""
+        if not self.tells_costs:
+            return []
+        of_hub = [name for name in self.live if self.config.judges[name].of_moving_revision]
+        return [name for name in of_hub if not Path(self._weights(name)).exists()]
+
+    @staticmethod
+    def _weights(judge: str) -> str:
+        return f"results/weights/{judge}.json"
+
     def judge(self, wildcards: Wildcards) -> Judge:
         """The judge of a job."""
         return self.config.judges[wildcards.judge]

@@ -47,7 +47,7 @@ class References(Stage):
 
     def _weights(self, dataset: str) -> list[str]:
         judges = self.config.references[dataset].judges
-        return [f"results/weights/{name}.json" for name in judges if self.config.judges[name].has_open_weights]
+        return [path for name in judges for path in self.run.weights(name)]
 
     def judge(self, wildcards: Wildcards) -> str:
         """A judge that writes and reviews, with the sampling of its roles."""
@@ -151,6 +151,7 @@ class Status(References):
                 "settings": self.config.judges[name].block(),
                 "converted": self.config.judges[name].folder_name,
                 "studies": self.run.studies_of(name),
+                "unpinned": name in self.run.unpinned,
             }
             for name in self.run.used_judges
             if name in self.run.live

@@ -82,7 +82,7 @@ class Models(Stage):
 
     def weights(self, wildcards: Wildcards) -> list[str]:
         """File that names a judge's weights, where config does not."""
-        return [f"results/weights/{wildcards.judge}.json"] if self.run.judge(wildcards).has_open_weights else []
+        return self.run.weights(wildcards.judge)
 
     def folder(self, wildcards: Wildcards) -> list[str]:
         """Weights that the workflow makes itself, if the judge's weights come as a GGUF file."""
@@ -208,6 +208,11 @@ class Judging(Stage):
 
     def probes(self, wildcards: Wildcards) -> list[str]:
         """The probes of the studies that use a judge, unless this run only tells the costs."""
+        if wildcards.judge in self.run.unpinned:
+            raise self.run.refuse(
+                f"plan_cost plans with judge {wildcards.judge!r} under a revision that the hub has not been asked for,"
+                " so that it cannot be asked in the same run; expected plan_cost alone"
+            )
         if self.run.unmade_references:
             raise self.run.refuse(
                 "plan_cost plans without the reference answers that are not there yet, so that no judge can be asked in"

@@ -618,6 +618,11 @@ class Judge(Settings):
         return False
 
     @property
+    def of_moving_revision(self) -> bool:
+        """True if the hub says which weights answer: config names no commit."""
+        return self.has_open_weights and not is_local(self.model)
+
+    @property
     def needs_conversion(self) -> bool:
         """True if the workflow makes the judge's weights from a GGUF file."""
         return False

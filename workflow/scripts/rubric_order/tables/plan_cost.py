@@ -101,6 +101,19 @@ def unmade(references: Mapping[str, Mapping[str, object]]) -> list[str]:
     ]
 
 
+def unpinned(judges: Mapping[str, str | None]) -> list[str]:
+    """Lines that name the judges whose revision can move.
+
+    Args:
+        judges: their revisions, by label; None where config names none.
+    """
+    return [
+        f"{label} is not pinned: {f'revision {revision!r}' if revision else 'no revision'} is no commit of 40 digits."
+        " The hub is asked for it when the judge is."
+        for label, revision in judges.items()
+    ]
+
+
 def saved(rows: pd.DataFrame) -> str:
     """Saving by reads that share requests, in words."""
     whole = rows[rows["study"] == EVERY]
