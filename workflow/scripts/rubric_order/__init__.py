@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rubric_order.base.errors import InputError
     from rubric_order.cards.card import Card
+    from rubric_order.library.calibration import Calibrations, calibrate, load_calibration
     from rubric_order.library.prompts import orderings, parse, render
     from rubric_order.library.results import (
         BiasCards,
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "BiasCards",
+    "Calibrations",
     "Card",
     "InputError",
     "Result",
     "agreement",
     "bias_card",
     "budget_curve",
+    "calibrate",
+    "load_calibration",
     "orderings",
     "parse",
     "position_bias",
@@ -38,6 +42,7 @@ __all__ = [
 _MODULES = {
     "base.errors": ("InputError",),
     "cards.card": ("Card",),
+    "library.calibration": ("Calibrations", "calibrate", "load_calibration"),
     "library.prompts": ("orderings", "parse", "render"),
     "library.results": (
         *("BiasCards", "Result", "agreement", "bias_card", "budget_curve", "position_bias", "score_effects"),

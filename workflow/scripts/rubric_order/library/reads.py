@@ -2,7 +2,9 @@
 
 import difflib
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -202,6 +204,61 @@ def as_scores(reads: pd.DataFrame, where: str | Path = "reads") -> pd.DataFrame:
     _check_alike(of_judge, group, "group", "groups", where)
     parts = [_of_judge(part, code, shown, reads, where) for _, part in table.groupby("judge", sort=False)]
     return pd.concat(parts, ignore_index=True)
+
+
+class Single(NamedTuple):
+    """Reads of one judge on one scale, as they stand in a table.
+
+    Attributes:
+        judge: its name; None where the table names none.
+        rows: places of the reads in the table, shape (m,).
+        orderings: score at each position, shape (m, n).
+        scores: written scores, shape (m,), NaN where there is none.
+        probabilities: of each position, shape (m, n), NaN where unknown.
+    """
+
+    judge: str | None
+    rows: np.ndarray
+    orderings: np.ndarray
+    scores: np.ndarray
+    probabilities: np.ndarray
+
+
+def single_reads(reads: pd.DataFrame, where: str | Path = "reads") -> Iterator[Single]:
+    """Reads that need no other read beside them, judge by judge.
+
+    Args:
+        reads: columns ``ordering``; ``score`` or ``p_1`` to ``p_n``, or both; and ``judge`` where it is known. Other
+            columns are not read.
+        where: names the table in errors.
+
+    Raises:
+        InputError: as `as_scores`.
+    """
+    _check_names(list(reads.columns), where)
+    reads = reads.reset_index(drop=True)
+    has_shares = any(PROBABILITY.fullmatch(str(name)) for name in reads.columns)
+    absent = [name for name in ("ordering", "score") if name not in reads and not (name == "score" and has_shares)]
+    if absent:
+        columns = files.listed([str(name) for name in reads.columns])
+        raise InputError(f"{where}: column {absent[0]!r} is missing; found {columns}")
+    if not len(reads):
+        raise InputError(f"{where}: no rows")
+    _check_texts(reads, where)
+    judge = _names(reads, "judge", where, default="")
+    code, shown = _orderings(reads["ordering"], where)
+    n = np.array([len(ordering) for ordering in shown], dtype=int)[code]
+    _check_alike(judge, pd.Series(n), "ordering", "levels", where)
+    score = pd.Series(np.nan, index=reads.index)
+    if "score" in reads:
+        score = _scores(reads["score"], n, where)
+    for name, rows in judge.groupby(judge, sort=False).groups.items():
+        places = rows.to_numpy()
+        used, number = np.unique(code[places], return_inverse=True)
+        order = np.stack([shown[place] for place in used])[number]
+        shares = _probabilities(reads.iloc[places], order, where)
+        written = score.iloc[places].to_numpy(dtype=float, na_value=np.nan)
+        yield Single(str(name) or None, places, order, written, shares)
 
 
 def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
