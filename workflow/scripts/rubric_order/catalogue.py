@@ -123,6 +123,9 @@ STATISTICS = {
     "budget_curve": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "budget_curve")
     ),
+    "calibration": Statistic(
+        "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "calibration")
+    ),
     "rank_reversal": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")
     ),
@@ -250,6 +253,7 @@ TABLES = {
     "permutation_vs_repeat": Shown(COMPARED, "Human agreement", "Permutation against repeats, table"),
     "parse_failures": Shown(("parse_failures",), "Answers without a score", "Parse failures"),
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, table"),
+    "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, table"),
     "rank_reversal": Shown(("rank_reversal",), "Ranking", "Rank reversal"),
     "within_item_deviation": Shown(("within_item_deviation",), "Position bias", "Variation within items"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, table"),
@@ -306,6 +310,7 @@ FIGURES = {
     "human_scores": Shown(("datasets",), "Datasets", "Human scores, figure"),
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, figure"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, figure"),
+    "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, figure"),
     "position_selection_by_dataset": Shown(
         ("position_selection",), "Position bias", "Position selection by dataset, figure"
     ),

@@ -48,6 +48,12 @@ STATISTICS = {
         "Agreement with human scores was measured by Pearson's r, Spearman's rho, Kendall's tau-b and weighted kappa.",
         (),
     ),
+    "calibration": (
+        "What a calibration would make of single reads was estimated by half of the orderings against the other half, "
+        "with calibrations that were learnt on other groups: option probabilities were divided by what positions are "
+        "worth, and written scores replaced by the mean score of items with that score at that position.",
+        (),
+    ),
     "equivalence": (
         "Effects were called smaller than a margin where two one-sided tests reject that they are as large.",
         ("schuirmann1987",),

@@ -79,6 +79,7 @@ IN_EVERY_POSITION_OR_RECORDED = IN_EVERY_POSITION.but(
     type=Literal["balanced", "random", "all", "balanced_williams", "repeated_rotations", "recorded"]
 )
 OF_LEVELS = IN_EVERY_POSITION.but(type=Literal["balanced", "random", "all", "repeated_rotations"])
+OF_ONE_SET_OR_RECORDED = IN_EVERY_POSITION.but(type=Literal["balanced", "all", "recorded"])
 OF_ONE_SET = IN_EVERY_POSITION.but(type=Literal["balanced", "all"])  # the same orderings for every item
 REPEATED = IN_EVERY_POSITION.but(type=Literal["balanced", "all", "repeated_rotations"])
 TO_COMPARE = IN_EVERY_POSITION.but(
@@ -260,6 +261,15 @@ FIGURES: dict[str, dict[str, Key]] = {
         "panel_height_in": PANEL.but(1.75),
         "columns": COLUMNS.but(3),
     },
+    "calibration": {
+        **SHARED,
+        "strategy": OF_ONE_SET_OR_RECORDED,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "panel_height_in": PANEL.but(2.2),
+        "columns": COLUMNS,
+    },
     "position_selection_by_dataset": {
         **SHARED,
         "strategy": IN_EVERY_POSITION.but(type=Literal["balanced", "random", "all", "recorded"]),
@@ -371,6 +381,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "cluster": CLUSTER,
     },
     "generalisability": {**ROWS, "strategy": REPEATED, "n": N, "cluster": CLUSTER},
+    "calibration": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
     "canonical_rank": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
     "score_position": {**ROWS, "strategy": OF_LEVELS, "n": N, "cluster": CLUSTER},
     "bias_cost": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},

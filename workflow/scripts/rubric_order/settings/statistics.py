@@ -105,6 +105,22 @@ class BudgetCurve(Settings):
     )
 
 
+class Calibration(Settings):
+    """Correction of single reads."""
+
+    folds: Annotated[int, Ge(2)] = setting(
+        5, "Parts of the groups, each of which is corrected by what the other parts say."
+    )
+    groups: Annotated[list[Annotated[int, Ge(2)]], Unique] = setting(
+        [5, 10, 20, 50],
+        "Numbers of groups to learn from, beside; those above half of the groups of a dataset are left out.",
+    )
+    draws: Count = setting(20, "Draws of so many groups, over which errors are averaged.")
+    interactions: bool = setting(
+        True, "Learn how much more a position is worth to some scores than to others, where the reads bear it."
+    )
+
+
 class RankReversal(Settings):
     """Noise of rankings."""
 
@@ -236,6 +252,7 @@ class Statistics(Settings):
     equivalence: Equivalence = setting(factory=Equivalence)
     order_spread: OrderSpread = setting(factory=OrderSpread)
     budget_curve: BudgetCurve = setting(factory=BudgetCurve)
+    calibration: Calibration = setting(factory=Calibration)
     rank_reversal: RankReversal = setting(factory=RankReversal)
     bias_cost: BiasCost = setting(factory=BiasCost)
     power: Power = setting(factory=Power)

@@ -182,9 +182,10 @@ def _shrunken(right: np.ndarray, information: np.ndarray, space: np.ndarray) -> 
 def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray:
     """Mean score of items by written score and position, drawn towards the written score, shape (n, n).
 
-    Three steps, each on what the one before leaves, and each drawn towards 0 by its noise: a line in the written score;
-    what each score and each position adds; and what each cell adds, by the noise of that cell. So a cell with few reads
-    has the value of the additive model, and the additive model of few groups that of the written score.
+    Steps, each on what the one before leaves, and each drawn towards 0 by its noise: a line in the written score; what
+    each score and each position adds; another slope of the line at each position, since a score that is written where
+    the judge likes to write says less of the item; and what each cell adds, by the noise of that cell. So a cell with
+    few reads has the value of the model without cells, and the model of few groups that of the written score.
     """
     n, groups = sums.count.shape[1], len(sums.count)
     score, place = (axis.ravel() for axis in np.indices((n, n)))
@@ -194,6 +195,9 @@ def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray
     expected = expected + _fitted(count, total - count * expected, [line])
     effects = [np.eye(n)[score], np.eye(n)[place]] if positions else [np.eye(n)[score]]
     expected = expected + _fitted(count, total - count * expected, effects)
+    if positions:
+        slopes = (np.eye(n) - 1 / n)[place] * line[:, 1:]
+        expected = expected + _fitted(count, total - count * expected, [slopes])
     if positions and interactions:
         expected = expected + _cells(count, total - count * expected)
     return np.clip(expected, 1, n).reshape(n, n)
@@ -201,6 +205,8 @@ def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray
 
 def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
     """Least squares of the cells' means on several sets of columns at once, each set's part drawn towards 0.
+
+    The noise is that of a jackknife, which is too large rather than too small where groups are few.
 
     Args:
         count, total: reads of each group by cell, and the sum of their departures, shape (groups, cells).
@@ -210,10 +216,10 @@ def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np
         Shape (cells,).
     """
     x, groups = np.column_stack(parts), len(count)
-    weight = count.sum(axis=0)
-    bread = np.linalg.pinv((x * weight[:, None]).T @ x, hermitian=True, rcond=1e-9)
-    estimate = bread @ x.T @ total.sum(axis=0)
-    moved = (total - count * (x @ estimate)) @ x @ bread
+    weight, right = count.sum(axis=0), total @ x
+    information = np.einsum("gc,ci,cj->gij", count, x, x, optimize=True)
+    estimate = _solved(information.sum(axis=0), right.sum(axis=0))
+    moved = _solved(information.sum(axis=0) - information, right.sum(axis=0) - right) - estimate  # without each group
     fitted, start = np.zeros(len(weight)), 0
     for columns in parts:
         own = slice(start, start := start + columns.shape[1])
@@ -221,9 +227,14 @@ def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np
         if len(parts) > 1:  # a constant belongs to the line
             mean = (weight @ part) / max(weight.sum(), 1)
             part, noise = part - mean, noise - (noise @ weight)[:, None] / max(weight.sum(), 1)
-        size, by_chance = weight @ part**2, groups / (groups - 1) * (noise**2 @ weight).sum()
+        size, by_chance = weight @ part**2, (groups - 1) / groups * (noise**2 @ weight).sum()
         fitted += part * kept(float(size), float(by_chance))
     return fitted
+
+
+def _solved(information: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solutions of normal equations, the shortest where several are, shape (..., k)."""
+    return np.einsum("...ij,...j->...i", np.linalg.pinv(information, hermitian=True, rcond=1e-9), right)
 
 
 def _cells(count: np.ndarray, total: np.ndarray) -> np.ndarray:

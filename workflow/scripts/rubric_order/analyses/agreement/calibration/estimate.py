@@ -19,7 +19,7 @@ from rubric_order.methods.uncertainty import resampling
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 NONE, FOLDS, GROUPS, SCORES = "none", "folds", "groups", "scores"
 BUDGETS = (1, 2, 3, 4, 5, 10, 20, 40, 60)  # reads an item
-FEWEST_GROUPS = 4  # so that each of two folds has as many as learning takes
+FEWEST_GROUPS = learning.FEWEST_GROUPS + 1  # one is corrected by the others
 DRAWN = ("random", "repeated_rotations")  # strategies whose items have orderings of their own, or one set of them
 
 log = logging.getLogger(__name__)
@@ -112,7 +112,8 @@ def corrected(
         name: of the reads, for folds and draws.
     """
     evidence, count = laid.evidence(), int(laid.group.max()) + 1
-    fold = learning.folds(count, folds, seed=seed, name=name)
+    few = count < 2 * learning.FEWEST_GROUPS  # in two folds, one would be too few to learn from
+    fold = learning.folds(count, count if few else folds, seed=seed, name=name)
     learners = [np.flatnonzero(fold != one) for one in np.unique(fold)]
     kinds = {FOLDS: True, SCORES: False} if laid.probabilities is None else {FOLDS: True}
     for kind, positions in kinds.items():
