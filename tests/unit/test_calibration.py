@@ -245,17 +245,17 @@ def test_orderings_that_cannot_be_halved():
 def test_the_mean_of_some_random_orders_by_all_subsets():
     parts, rng = halves.halves(BALANCED), np.random.default_rng(1)
     values = rng.normal(size=(6, 10))
-    means = parts.means(values)
+    levels = rng.normal(size=(6, 2))
     for reads in (1, 2, 4, 5):
         rows = []
         for side in (False, True):
             own = np.flatnonzero(parts.second == side)
             subsets = [values[:, list(subset)].mean(axis=1) for subset in itertools.combinations(own, reads)]
-            apart = [mean - values[:, parts.second != side].mean(axis=1) for mean in subsets]
+            apart = [mean - levels[:, int(not side)] for mean in subsets]
             rows.append([np.mean(apart, 0), np.mean(np.square(apart), 0), np.mean(subsets, 0)])
             rows[-1].append(np.mean(np.square(subsets), 0))
         expected = np.mean(rows, axis=0)
-        found = errors.several(values, means, parts, reads)
+        found = errors.several(values, levels, parts, reads)
         assert [found.error, found.square, found.value, found.value_square] == [pytest.approx(row) for row in expected]
 
 
@@ -270,8 +270,10 @@ def test_opposite_orders_by_a_loop_have_no_read_on_both_sides():
         others = [j for j in half if j != k]
         elsewhere = group != group[i]
         added = (values[elsewhere, k] - values[np.ix_(elsewhere, half)].mean(axis=1)).mean()
-        target = values[i, others].mean() + added / 4
-        between = values[i, parts.second].mean() - values[i, ~parts.second].mean()
+        halved = [values[:, parts.second == one].mean(axis=1) for one in (parts.second[k], not parts.second[k])]
+        apart = (halved[0] - halved[1])[elsewhere].mean()
+        target = values[i, others].mean() + added / 4 - apart / 2
+        between = (halved[0] - halved[1])[i] - apart
         squares[i, k] = ((values[i, k] + values[i, reverse]) / 2 - target) ** 2 - between**2 / 8
     found = errors.opposite(values, values, parts, group)
     assert found.square == pytest.approx(squares.mean(axis=1))
@@ -280,10 +282,23 @@ def test_opposite_orders_by_a_loop_have_no_read_on_both_sides():
 def test_two_opposite_orders_are_as_wrong_as_two_reads_where_orders_do_nothing():
     parts, rng = halves.halves(BALANCED), np.random.default_rng(3)
     values = rng.normal(size=(20_000, 1)) + rng.normal(size=(20_000, 10))
-    both = errors.opposite(values, values, parts, np.arange(20_000)).square.mean()
-    assert both == pytest.approx(1 / 2 + 1 / 5, rel=0.02)
-    assert errors.several(values, parts.means(values), parts, 2).square.mean() == pytest.approx(1 / 2 + 1 / 5, rel=0.02)
-    assert errors.noise(parts.means(values)).mean() == pytest.approx(1 / 5, rel=0.03)
+    group, level = np.arange(20_000), errors.levels(parts.means(values), np.arange(20_000))
+    assert errors.opposite(values, values, parts, group).square.mean() == pytest.approx(1 / 2 + 1 / 5, rel=0.02)
+    assert errors.several(values, level, parts, 2).square.mean() == pytest.approx(1 / 2 + 1 / 5, rel=0.02)
+    assert errors.noise(level).mean() == pytest.approx(1 / 5, rel=0.03)
+
+
+def test_what_a_half_adds_to_all_items_is_made_up_for_by_what_it_adds_in_other_groups():
+    parts, rng = halves.halves(BALANCED), np.random.default_rng(5)
+    level = rng.normal(size=400)
+    values = level[:, None] + np.where(parts.second, 1.0, 0.0) + np.arange(10) / 10
+    group = np.arange(400) // 2
+    found = errors.levels(parts.means(values), group)
+    assert found == pytest.approx(np.repeat(values.mean(axis=1)[:, None], 2, axis=1))
+    assert errors.noise(found).max() < 1e-9
+    values[group == 0] += np.where(parts.second, 5.0, 0.0)  # its own group does not tell
+    found = errors.levels(parts.means(values), group)
+    assert np.ptp(found[group == 0], axis=1) == pytest.approx([5.0, 5.0])
 
 
 def test_a_summary_by_numpy():

@@ -56,10 +56,21 @@ def matrix(scores, column):
     return wide.to_numpy(), table.groupby("item_id")["human_score"].first().to_numpy()
 
 
+def levels(values):
+    """Means of both halves, less what they add to the mean of both in other groups; two items are a group."""
+    halved = np.stack([values[:, :5].mean(axis=1), values[:, 5:].mean(axis=1)], axis=1)
+    for i in range(len(values)):
+        others = np.arange(len(values)) // 2 != i // 2
+        added = values[others][:, :5].mean() - values[others].mean()
+        halved[i] -= added, -added
+    return halved.T
+
+
 @pytest.mark.parametrize(("readout", "column"), [("hard", "score"), ("soft", "expected_score")])
 def test_single_reads_as_they_are_by_a_loop(scores, rows, readout, column):
     values, human = matrix(scores, column)
-    forward, reverse = values[:, :5].mean(axis=1), values[:, 5:].mean(axis=1)
+    forward, reverse = levels(values)
+    means = [values[:, :5].mean(axis=1), values[:, 5:].mean(axis=1)]
     apart = {"usual": values[:, 0] - reverse}
     turns = [(i, i % 10) for i in range(len(values))]
     apart["rotated"] = np.array([values[i, k] - (reverse if k < 5 else forward)[i] for i, k in turns])
@@ -73,7 +84,7 @@ def test_single_reads_as_they_are_by_a_loop(scores, rows, readout, column):
         assert value(rows, "error", **about) == pytest.approx(np.sqrt((error**2).mean() - noise))
         assert value(rows, "shift", **about) == pytest.approx(error.mean(), abs=1e-12)
         assert value(rows, "pearson", **about) == pytest.approx(np.corrcoef(own[design], people[design])[0, 1])
-    both = np.concatenate([forward - reverse, reverse - forward])
+    both = np.concatenate([means[0] - reverse, means[1] - forward])
     assert value(rows, readout=readout, design="balanced", reads=5) == pytest.approx(np.sqrt((both**2).mean()))
     pairs = [values[:, list(two)].mean(axis=1) - reverse for two in itertools.combinations(range(5), 2)]
     pairs += [values[:, list(two)].mean(axis=1) - forward for two in itertools.combinations(range(5, 10), 2)]
@@ -98,7 +109,7 @@ def test_a_fold_is_corrected_by_what_other_groups_say(scores, rows, readout):
                 corrected[i, k] = model.of_probabilities(laid.probabilities[i, k], laid.orderings[k])
             else:
                 corrected[i, k] = model.of_scores(laid.values[i, k], laid.orderings[k])
-    error = corrected[:, 0] - laid.values[:, 5:].mean(axis=1)
+    error = corrected[:, 0] - levels(laid.values)[1]
     about = {"readout": readout, "kind": "folds"}
     assert value(rows, **about) == pytest.approx(np.sqrt((error**2).mean()))
     assert value(rows, "shift", **about) == pytest.approx(error.mean())
@@ -241,6 +252,34 @@ def test_the_figure_has_a_panel_a_judge_and_dataset_and_a_line_a_method(rows, ro
     assert bars["random orders"].get_ydata().tolist() == pytest.approx(expected)
     assert len(bars["usual order, calibrated"].get_xdata()) == 3  # of 6, of 12 groups, and of folds
     half = lines["error of the half"].get_ydata()[0]
-    assert half == pytest.approx(expected[-1] / np.sqrt(2))
+    own = value(rows, "error", readout="soft", design="balanced", reads=5)
+    assert half == pytest.approx(np.sqrt(expected[-1] ** 2 - own**2))
     assert "can be halved" in nothing.texts[0].get_text()
     plt.close("all")
+
+
+def test_the_numbers_of_the_page_are_those_of_the_stored_reads(root):
+    """Table "A real judge" of docs/calibration.md."""
+    reads = pd.read_parquet(root / "docs/data/smollm2_demo.parquet")
+    found = calibration.estimate(reads, confidence=0.95, seed=20261121)
+    soft = found[(found["readout"] == "soft") & (found["strategy"] == "balanced")]
+    page = (root / "docs/calibration.md").read_text(encoding="utf-8")
+    for words, design, reads, kind in (
+        ("usual order", "usual", 1, "none"),
+        ("usual order, calibrated", "usual", 1, "folds"),
+        ("random order", "random", 1, "none"),
+        ("random order, calibrated", "random", 1, "folds"),
+        ("two opposite orders", "opposite", 2, "none"),
+        ("five orders", "balanced", 5, "none"),
+    ):
+        cells = []
+        for quantity, form in (("rmse", ".3f"), ("rmse_ratio", ".2f")):
+            ends = [
+                value(soft, quantity, readout="soft", design=design, reads=reads, kind=kind, column=column)
+                for column in ("estimate", "ci_low", "ci_high")
+                if quantity == "rmse" or kind == "folds"
+            ]
+            cells.append("{} [{}, {}]".format(*(format(end, form) for end in ends)) if ends else "")
+        assert " | ".join([f"| {words}", *cells]).rstrip() + " |" in page.replace("| |", "|  |").replace("  |", " |")
+    hard = found[(found["readout"] == "hard") & (found["quantity"] == "rmse")]
+    assert (hard["estimate"] == 0).all()

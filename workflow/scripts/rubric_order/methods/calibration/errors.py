@@ -1,5 +1,8 @@
 """Errors of scores by few reads, against the mean of the item over a half of its orderings that they have no part in.
 
+What a half adds to all items, such as descending orderings beside ascending ones, is made up for by what it adds in
+other groups: the target is the mean over both halves, estimated from one.
+
 Moments are kept item by item, so that groups of items can be left out. Where orders are chosen at random, moments are
 expectations over all choices: nothing is drawn.
 """
@@ -42,11 +45,21 @@ class Expected(NamedTuple):
         return np.column_stack(columns) * np.reshape(used, (-1, 1))
 
 
+def levels(means: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Mean of each half of an item less what this half adds to the mean of both in other groups.
+
+    Args:
+        means: of both halves, shape (m, 2), see `halves.Halves.means`.
+        group: number of each item's group, from 0, shape (m,); at least two.
+    """
+    return means - _of_other_groups(means - means.mean(axis=1, keepdims=True), group)
+
+
 def single(values: np.ndarray, targets: np.ndarray, place: np.ndarray | int) -> Expected:
     """One read an item, in an ordering of its own.
 
     Args:
-        values, targets: scores, and means of the other half, shape (m, D); see `halves.Halves.targets`.
+        values, targets: scores, and what the other half says, shape (m, D).
         place: index of the ordering, of all items or of each.
     """
     rows = np.arange(len(values))
@@ -54,17 +67,17 @@ def single(values: np.ndarray, targets: np.ndarray, place: np.ndarray | int) -> 
     return Expected(x - target, (x - target) ** 2, x, x**2)
 
 
-def several(values: np.ndarray, means: np.ndarray, halves: Halves, reads: int) -> Expected:
+def several(values: np.ndarray, levels: np.ndarray, halves: Halves, reads: int) -> Expected:
     """Mean of some reads an item in different orderings of one half, drawn at random.
 
     Args:
-        values: see `single`. means: of both halves, see `halves.Halves.means`.
+        values: see `single`. levels: of both halves, see the function of this name.
         reads: how many, at most as many as a half has.
     """
     parts = []
     for side, chosen in enumerate((~halves.second, halves.second)):
         own, size = values[:, chosen], int(chosen.sum())
-        value, error = own.mean(axis=1), own.mean(axis=1) - means[:, 1 - side]
+        value, error = own.mean(axis=1), own.mean(axis=1) - levels[:, 1 - side]
         left = own.var(axis=1) * (size - reads) / (reads * max(size - 1, 1))  # sampling without replacement
         parts.append((error, error**2 + left, value, value**2 + left))
     return Expected(*(np.mean(both, axis=0) for both in zip(*parts, strict=True)))
@@ -73,7 +86,7 @@ def several(values: np.ndarray, means: np.ndarray, halves: Halves, reads: int) -
 def opposite(values: np.ndarray, reads: np.ndarray, halves: Halves, group: np.ndarray) -> Expected | None:
     """Mean of an ordering and its reverse, drawn at random.
 
-    Each is of another half. So the target is a half without the read that lies in it: the mean of the others, with
+    Each is of another half. So the target is a half without the read that lies in it: the level of the others, with
     what this ordering adds in other groups made up for. It rests on one read less, and what that adds to the square of
     the error is subtracted.
 
@@ -88,15 +101,16 @@ def opposite(values: np.ndarray, reads: np.ndarray, halves: Halves, group: np.nd
     if not len(firsts) or halves.size < 2:
         return None
     means = halves.means(reads)
+    level = levels(means, group)
     sizes = np.array([(~halves.second).sum(), halves.second.sum()])
     side = halves.second.astype(int)
     own = means[:, side]
     added = _of_other_groups(reads - own, group)
-    without = own + (own - reads + added) / (sizes[side] - 1)
+    without = level[:, side] + (own - reads + added) / (sizes[side] - 1)
     both = np.concatenate([firsts, halves.reverse[firsts]])
     value = (values[:, both] + values[:, halves.reverse[both]]) / 2
     error = value - without[:, both]
-    excess = ((means[:, 0] - means[:, 1]) ** 2)[:, None] / (2 * (sizes[side[both]] - 1))
+    excess = noise(level)[:, None] / (sizes[side[both]] - 1)
     parts = (error, error**2 - excess, value, value**2)
     return Expected(*(part.mean(axis=1) for part in parts))
 
@@ -114,9 +128,9 @@ class Summary(NamedTuple):
     """Error of a method over items, each of the shape of the sums without their last axis.
 
     Attributes:
-        rmse: root mean square of the score less the other half's mean.
-        error: the same less the error of that mean.
-        shift: mean of the score less the other half's mean.
+        rmse: root mean square of the score less the other half's level.
+        error: the same less the error of that level.
+        shift: mean of the score less the other half's level.
         pearson: correlation with human scores; NaN where they or the scores do not vary.
     """
 
@@ -143,10 +157,12 @@ def summary(sums: np.ndarray, noise: np.ndarray) -> Summary:
         return Summary(np.sqrt(square), np.sqrt(np.maximum(square - noise, 0)), error / used, pearson)
 
 
-def noise(means: np.ndarray) -> np.ndarray:
-    """Square of the error of a half's mean, of each item: half the square of the difference of both halves.
+def noise(levels: np.ndarray) -> np.ndarray:
+    """Square of the error of a half's level, of each item: half the square of the difference of both.
+
+    What a half adds to single items counts as chance.
 
     Args:
-        means: of both halves, shape (m, 2).
+        levels: of both halves, shape (m, 2).
     """
-    return (means[:, 0] - means[:, 1]) ** 2 / 2
+    return (levels[:, 0] - levels[:, 1]) ** 2 / 2

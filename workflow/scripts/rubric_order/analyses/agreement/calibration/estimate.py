@@ -53,7 +53,8 @@ def estimate(
     """Error of few reads of an item against its mean over orderings that they have no part in.
 
     Orderings are halved (see `halves.halves`). What a method says by reads of one half is compared with the mean of the
-    other half, so that no read is on both sides. A calibration is learnt on other groups than those that it is applied
+    other half, so that no read is on both sides; what a half adds to the mean of all orderings in other groups is
+    subtracted (see `errors.levels`). A calibration is learnt on other groups than those that it is applied
     to. Items without a score in some ordering are left out.
 
     Args:
@@ -151,13 +152,14 @@ def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors
     Args:
         values: scores of the items by ordering, shape (m, D): as they are, or calibrated.
     """
-    parts, targets, means = laid.halves, laid.halves.targets(laid.values), laid.halves.means(laid.values)
+    parts, levels = laid.halves, errors.levels(laid.halves.means(laid.values), laid.group)
+    targets = levels[:, np.where(parts.second, 0, 1)]
     if parts.usual is not None:
         yield "usual", 1, errors.single(values, targets, parts.usual)
     yield "rotated", 1, errors.single(values, targets, np.arange(len(values)) % len(laid.orderings))
     for reads in sorted({budget for budget in BUDGETS if budget < parts.size} | {parts.size}):
         name = "balanced" if reads == parts.size else "random"
-        yield name, reads, errors.several(values, means, parts, reads)
+        yield name, reads, errors.several(values, levels, parts, reads)
     both = errors.opposite(values, laid.values, parts, laid.group)
     if both is not None:
         yield "opposite", 2, both
@@ -169,7 +171,7 @@ def _rows(
     """The rows of one block and readout, see `tidy.from_parts`."""
     middle = (laid.orderings.shape[1] + 1) / 2
     human = human - np.nanmean(human) if (~np.isnan(human)).any() else human
-    noise = errors.noise(laid.halves.means(laid.values))
+    noise = errors.noise(errors.levels(laid.halves.means(laid.values), laid.group))
     shifted = laid._replace(values=laid.values - middle)
     raw = {(design, reads): expected.moments(human) for design, reads, expected in _expected(shifted, shifted.values)}
     common = {"n_items": len(human), "n_rated": int((~np.isnan(human)).sum()), "n_clusters": int(laid.group.max()) + 1}

@@ -11,13 +11,14 @@ from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
 CAPTION = (
-    "Error of an item's score, in points, against the item's mean over the half of its orderings that the score has no "
-    "part in ({strategy}), by calls an item. Random orders: the mean of 1, 2, ... reads in different orderings; the "
-    "last point is a balanced half. Opposite orders: an ordering and its reverse. Usual order: one read. Calibrated: "
-    "one read, corrected by what the balanced reads of other groups say of positions; from left to right of more "
-    "groups, whose reads are shared among these items. Where more items are scored with one calibration, its points "
-    "move to the left, towards one call. Bars: {bootstrap[confidence]:.0%} jackknife intervals over groups. No score "
-    "can be nearer than the error of the half that it is compared with (dotted)."
+    "Error of an item's score, in points, against the item's mean over the half of its orderings that the score has "
+    "no part in ({strategy}), less what that half adds in other groups; by calls an item. Random orders: the mean "
+    "of 1, 2, ... reads in different orderings; the last point is a balanced half. Opposite orders: an ordering and "
+    "its reverse. Usual order: one read. Calibrated: one read, corrected by what the balanced reads of other groups "
+    "say of positions; from left to right of more groups, whose reads are shared among these items. Where more "
+    "items are scored with one calibration, its points move to the left, towards one call. Bars: "
+    "{bootstrap[confidence]:.0%} jackknife intervals over groups. No score can be nearer than the error of the half "
+    "that it is compared with (dotted)."
 )
 LINES = {
     "random orders": ({"design": ["random", "balanced"], "calibration": "none"}, "-"),

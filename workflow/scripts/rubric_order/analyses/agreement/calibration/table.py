@@ -6,17 +6,17 @@ from rubric_order.tables.columns import Estimated, Flags, Number, Text, cell, kn
 from rubric_order.tables.spec import Rows, Table, estimate, same, wide
 
 CAPTION = (
-    "Error of few reads of an item, in points, against the item's mean over the half of its orderings that they have "
-    "no part in ({strategy}); {bootstrap[confidence]:.0%} jackknife intervals over groups. Usual: one read in the "
-    "ordering 1 to n. Random: one read in any ordering. Rotated: one read, the orderings in turn from item to item. "
-    "Opposite: an ordering and its reverse. Balanced: all orderings of a half. Calibrated: corrected by what the "
-    "balanced reads of other groups say of positions, of so many groups drawn at random or of all other folds. By "
-    "score alone: by the mean that items of other groups have by their written score, wherever it stood; what "
-    "calibration by positions gains beyond it is due to the order, the rest is regression to the mean. Calls: reads an "
-    "item, and the reads that the calibration took, shared among these items; fewer where more items are scored with "
-    "one calibration. Own error: without the error of the mean that scores are compared with. Times: error over that "
-    "of the same reads without calibration. Shift: mean error. A calibration corrects for positions alone: other "
-    "reasons why judge and people disagree stay."
+    "Error of few reads of an item, in points, against the item's mean over the half of its orderings that they "
+    "have no part in ({strategy}), less what that half adds in other groups; {bootstrap[confidence]:.0%} jackknife "
+    "intervals over groups. Usual: one read in the ordering 1 to n. Random: one read in any ordering. Rotated: one "
+    "read, the orderings in turn from item to item. Opposite: an ordering and its reverse. Balanced: all orderings "
+    "of a half. Calibrated: corrected by what the balanced reads of other groups say of positions, of so many "
+    "groups drawn at random or of all other folds. By score alone: by the mean that items of other groups have by "
+    "their written score, wherever it stood; what calibration by positions gains beyond it is due to the order, the "
+    "rest is regression to the mean. Calls: reads an item, and the reads that the calibration took, shared among "
+    "these items; fewer where more items are scored with one calibration. Own error: without the error of the mean "
+    "that scores are compared with. Times: error over that of the same reads without calibration. Shift: mean "
+    "error. A calibration corrects for positions alone: other reasons why judge and people disagree stay."
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "design", "reads", "calibration", "n_learning"]
 QUANTITIES = ("rmse", "error", "shift", "pearson", "rmse_ratio", "rmse_change", "pearson_change")
