@@ -189,6 +189,14 @@ def test_items_that_lack_a_read_are_left_out_and_counted():
     assert "pearson" not in set(found["quantity"])
 
 
+def test_an_item_without_the_probabilities_of_a_read_is_left_out(scores, rows):
+    holes = scores.copy()
+    holes.loc[5, "position_probabilities"] = None
+    found = calibration.estimate(holes, **OPTIONS, groups=[])
+    assert set(found.query("readout == 'soft'")["n_items"]) == {47}
+    assert set(found.query("readout == 'hard'")["n_items"]) == {48}
+
+
 def test_without_a_score_in_common_orderings_there_is_nothing_to_compare():
     for table in (
         simulated_reads(groups=8, strategies=["random", "fixed", "repeated_rotations"], human=False),

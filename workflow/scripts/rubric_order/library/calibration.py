@@ -283,6 +283,17 @@ def load_calibration(path: str | Path) -> Calibrations:
 
     Raises:
         InputError: with the field, where the file is missing or not as described.
+
+    >>> import tempfile
+    >>> mean = np.array([[1.5, 1.4, 1.2], [1.9, 2.0, 2.1], [2.5, 2.6, 2.8]])
+    >>> saved = Calibrations({"mine": Calibration(3, np.array([1.0, 0, -1]), np.zeros((3, 3)), mean, 30, 60, 360)})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     saved.save(f"{folder}/calibration.json")
+    ...     calibration = load_calibration(f"{folder}/calibration.json")
+    >>> calibration.score([3, 2, 1], score=3)  # written at the first position, which is preferred
+    2.5
+    >>> round(calibration.score([3, 2, 1], probabilities=[0.1, 0.3, 0.6]), 2)  # of scores 1 to 3: raw 2.5
+    1.94
     """
     path = Path(path)
     try:

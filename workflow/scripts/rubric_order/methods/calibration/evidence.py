@@ -75,7 +75,8 @@ def lay_out(block: Block, readout: str) -> Laid | None:
     shape = len(block.items), len(shown)
     cells, first = np.unique(block.item * shape[1] + number, return_index=True)
     values = np.full(shape[0] * shape[1], np.nan)
-    values[cells] = block.table[VALUES[readout]].to_numpy(dtype=float, na_value=np.nan)[first]
+    there = block.table[READOUTS[readout]].notna().to_numpy()
+    values[cells] = np.where(there, block.table[VALUES[readout]].to_numpy(dtype=float, na_value=np.nan), np.nan)[first]
     values = values.reshape(shape)
     rows = ~np.isnan(values).any(axis=1)
     if not rows.any():
