@@ -103,7 +103,7 @@ def opposite(values: np.ndarray, reads: np.ndarray, halves: Halves, group: np.nd
     means = halves.means(reads)
     level = levels(means, group)
     sizes = np.array([(~halves.second).sum(), halves.second.sum()])
-    side = halves.second.astype(int)
+    side: np.ndarray = halves.second.astype(int)
     own = means[:, side]
     added = _of_other_groups(reads - own, group)
     without = level[:, side] + (own - reads + added) / (sizes[side] - 1)

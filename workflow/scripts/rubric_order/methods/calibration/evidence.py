@@ -56,7 +56,7 @@ class Laid(NamedTuple):
         return learning.Evidence(n, soft, hard, items, items * len(self.orderings))
 
 
-def lay_out(block: Block, readout: str) -> Laid | None:
+def lay_out(block: Block, readout: Readout) -> Laid | None:
     """The items of a block that every ordering can be compared on.
 
     Args:
@@ -83,7 +83,7 @@ def lay_out(block: Block, readout: str) -> Laid | None:
         return None
     probabilities = None
     if readout == Readout.SOFT:
-        read = np.empty(shape[0] * shape[1], dtype=int)
+        read: np.ndarray = np.empty(shape[0] * shape[1], dtype=int)
         read[cells] = first
         column = block.table[READOUTS[readout]].to_numpy()[read.reshape(shape)[rows].ravel()]
         probabilities = np.stack(column).reshape(-1, *shown.shape)

@@ -43,7 +43,7 @@ class HardSums(NamedTuple):
         total: sum over them of the item's mean score in orderings that are not the read's own, shape (groups, n, n).
     """
 
-    count: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # in the place of tuple.count
     total: np.ndarray
 
 

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY_POSITION, KEYS, VALUES
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.calibration import errors, learning
 from rubric_order.methods.calibration.evidence import Laid, lay_out
@@ -84,8 +85,14 @@ def estimate(
 
     Source: ours; see `model.Calibration`.
     """
-    parts: list[tuple[dict, dict]] = []
-    options = {"seed": seed, "folds": folds, "groups": groups, "draws": draws, "interactions": interactions}
+    parts: list[tuple[Row, Row]] = []
+    options: dict[str, Any] = {
+        "seed": seed,
+        "folds": folds,
+        "groups": groups,
+        "draws": draws,
+        "interactions": interactions,
+    }
     for block in blocks.blocks(scores):
         for readout in VALUES if block.keys["strategy"] in {*EVERY_POSITION, "recorded"} - {*DRAWN} else ():
             laid = lay_out(block, readout)
@@ -167,7 +174,7 @@ def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors
 
 def _rows(
     laid: Laid, corrections: Iterable[Corrected], human: np.ndarray, confidence: float
-) -> Iterator[tuple[dict, dict]]:
+) -> Iterator[tuple[Row, Row]]:
     """The rows of one block and readout, see `tidy.from_parts`."""
     middle = (laid.orderings.shape[1] + 1) / 2
     human = human - np.nanmean(human) if (~np.isnan(human)).any() else human
@@ -217,7 +224,7 @@ def _estimates(
     noise: np.ndarray,
     group: np.ndarray,
     confidence: float,
-) -> Iterator[tuple[dict, dict]]:
+) -> Iterator[tuple[Row, Row]]:
     """The quantities of one design, and what a calibration changes.
 
     Args:

@@ -1,5 +1,7 @@
 """Error of scores against the calls that they take, with and without calibration."""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,7 +22,7 @@ CAPTION = (
     "{bootstrap[confidence]:.0%} jackknife intervals over groups. No score can be nearer than the error of the half "
     "that it is compared with (dotted)."
 )
-LINES = {
+LINES: dict[str, tuple[dict[str, Any], Any]] = {
     "random orders": ({"design": ["random", "balanced"], "calibration": "none"}, "-"),
     "random order, calibrated": ({"design": "random", "calibration": ["groups", "folds"], "reads": 1}, "--"),
     "usual order": ({"design": "usual", "calibration": "none"}, "none"),

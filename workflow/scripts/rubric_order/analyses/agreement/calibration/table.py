@@ -1,5 +1,8 @@
 """Error of single reads with and without calibration, beside several reads."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
 from rubric_order.tables.columns import Estimated, Flags, Number, Text, cell, known, texts
@@ -41,7 +44,7 @@ def _printed(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[balanced | single]
 
 
-def _calibrated(row: dict) -> str:
+def _calibrated(row: Mapping[str, Any]) -> str:
     of_groups = f"{row['n_learning']:.0f} groups"
     words = {"none": "", "folds": f"other folds ({of_groups})", "groups": of_groups}
     return words.get(row["calibration"], f"by score alone ({of_groups})")
