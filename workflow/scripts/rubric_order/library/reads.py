@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 
 from rubric_order.base import files, permutations
 from rubric_order.base.errors import InputError
-from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, EVERY_POSITION
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.methods.position import designs
 from rubric_order.prompts import orderings
+from rubric_order.strategies import EVERY_POSITION
 
 REQUIRED = ("item", "ordering", "score")
 OPTIONAL = ("judge", "group", "human_score")

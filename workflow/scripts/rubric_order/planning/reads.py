@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from jinja2 import Template
 
-from rubric_order import probes
+from rubric_order import probes, strategies
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
@@ -20,7 +20,7 @@ from rubric_order.probes import Probe, Shown, Unit
 from rubric_order.prompts import orderings
 from rubric_order.settings.judges import Judge
 
-DRAWN = ("random", "latin")  # strategies that draw other orderings for each unit
+DRAWN = strategies.names(lambda strategy: strategy.drawn)  # strategies that draw other orderings for each unit
 
 
 class Design(NamedTuple):

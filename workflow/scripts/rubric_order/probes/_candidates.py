@@ -19,6 +19,7 @@ from functools import cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from rubric_order import strategies
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
@@ -124,8 +125,8 @@ class Candidates(Probe):
                 yield f"/scales: probe {study['probe']!r} shows {expected} candidates together, found {n}"
                 continue
             budget = n if study["budget"] is None else study["budget"]
-            for strategy in {"swap", "cyclic", "latin"} & {*study["strategies"]}:
-                if budget % n:
+            for strategy in study["strategies"]:
+                if strategy in self.STRATEGIES and strategies.STRATEGIES[strategy].rounds and budget % n:
                     yield f"/budget: strategy {strategy!r} reads {n} candidates in steps of {n}, found {budget}"
         if study["prompt"] == "relative" and (study["scales"] != [2] or {"tie", RANKING} & {*study["conditions"]}):
             yield "/prompt: 'relative' compares two responses without a tie"

@@ -12,6 +12,7 @@ from functools import cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from rubric_order import strategies
 from rubric_order.base.errors import InputError
 from rubric_order.parsing.choices import Choice, numbers
 from rubric_order.probes import Probe, Question, Shown, Unit
@@ -38,7 +39,7 @@ LISTS = {
 class CriterionOrder(Probe):
     PERMUTES = "the criteria in a prompt that asks for several scores"
     SOURCE = "xu2026"
-    STRATEGIES = ("balanced", "random", "fixed", "single", "all", "balanced_williams")
+    STRATEGIES = strategies.offered("criterion_order")
     IDENTITY = ("criteria_format",)
     PROMPTS = MappingProxyType({"papers/xu2026": None})
     CROSSED = True

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from rubric_order import strategies
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
 from rubric_order.probes import Unit, _candidates
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 class ListOrder(_candidates.Candidates):
     SIZES = range(3, 10)  # each candidate has a letter, and a tie has one more
     PERMUTES = "the answers in a list"
-    STRATEGIES = ("cyclic", "latin", "all", "random", "single", "fixed")
+    STRATEGIES = strategies.offered("list_order")
     CONDITIONS = (*_candidates.Candidates.CONDITIONS, _candidates.RANKING)
 
     def units(

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from rubric_order import strategies
 from rubric_order.base.errors import InputError
 from rubric_order.probes import Unit, _candidates
 
@@ -26,7 +27,7 @@ POINTS = {"a": (1.0, 0.0), "b": (0.0, 1.0), "tie": (0.5, 0.5)}
 class PairOrder(_candidates.Candidates):
     SIZES = (2,)
     PERMUTES = "the two answers that are compared"
-    STRATEGIES = ("swap", "single", "random", "fixed", "recorded")  # `recorded`: answers that exist, in whatever orders
+    STRATEGIES = strategies.offered("pair_order")
 
     def units(
         self,

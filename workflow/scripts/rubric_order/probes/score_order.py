@@ -3,11 +3,13 @@
 # Checks of a config read the constants of this module: what is slow to import is imported where it is used.
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from rubric_order import strategies
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
 from rubric_order.parsing.choices import Choice, numbers
@@ -29,10 +31,7 @@ ABOUT = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_scor
 class ScoreOrder(Probe):
     PERMUTES = "the score levels in the rubric"
     SOURCE = "xu2026"
-    STRATEGIES = (
-        *("balanced", "random", "fixed", "single", "descending", "all", "balanced_williams", "repeated_rotations"),
-        "recorded",  # answers that exist already, in whatever orderings
-    )
+    STRATEGIES = strategies.offered("score_order")
     CONDITIONS = conditions.Offered(conditions.EXAMPLES)
     DECIDES = True
     PROMPTS = MappingProxyType(dict.fromkeys(("papers/li2025", "papers/kim2024", "papers/debiasing"), "feedback"))
@@ -118,8 +117,6 @@ class ScoreOrder(Probe):
         return conditions.read(condition, n).together
 
     def problems(self, study: Mapping[str, Any]) -> Iterator[str]:
-        from rubric_order.prompts import limits
-
         for n in study["scales"]:
             for name in (name for name in study["conditions"] if name in self.CONDITIONS):
                 try:
@@ -128,13 +125,15 @@ class ScoreOrder(Probe):
                     yield f"/conditions: scale {n}: {error}"
         for n in study["scales"] if "all" in study["strategies"] else ():
             try:
-                limits.check_all(n)
+                strategies.check_all(n)
             except ValueError as error:
                 yield f"/strategies: {error}"
-        for n in study["scales"] if "repeated_rotations" in study["strategies"] and study["budget"] else ():
-            if (budget := study["budget"]) % n or budget < 2 * n:
-                wanted = f"at least {2 * n} reads of {n} levels, in steps of {n}"
-                yield f"/budget: strategy 'repeated_rotations' expects {wanted}, found {budget}"
+        budget = study["budget"]
+        for n, name in itertools.product(study["scales"], study["strategies"]) if budget else ():
+            rounds = strategies.STRATEGIES[name].rounds if name in self.STRATEGIES else 0
+            if rounds and (budget % n or budget < rounds * n):
+                wanted = f"at least {rounds * n} reads of {n} levels, in steps of {n}"
+                yield f"/budget: strategy {name!r} expects {wanted}, found {budget}"
 
     def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
         return [_questions(*read) for read in zip(reads["n"].tolist(), reads["condition"].tolist(), strict=True)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from annotated_types import Len
 from pydantic import create_model
 
-from rubric_order import registry
+from rubric_order import registry, strategies
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.base.readouts import Readout
@@ -72,19 +72,26 @@ READOUTS_OF_SCORES = READOUTS.but(
     description="`hard` is the score that was written, `soft` the one expected by the options' probabilities."
 )
 AVERAGED = "`hard` averages selected scores, `soft` expected ones."
-IN_EVERY_POSITION = Key(
-    Literal["balanced", "random", "all", "balanced_williams", "repeated_rotations"], "balanced", "Strategy to show."
-)
-IN_EVERY_POSITION_OR_RECORDED = IN_EVERY_POSITION.but(
-    type=Literal["balanced", "random", "all", "balanced_williams", "repeated_rotations", "recorded"]
-)
-OF_LEVELS = IN_EVERY_POSITION.but(type=Literal["balanced", "random", "all", "repeated_rotations"])
-OF_ONE_SET_OR_RECORDED = IN_EVERY_POSITION.but(type=Literal["balanced", "all", "recorded"])
-OF_ONE_SET = IN_EVERY_POSITION.but(type=Literal["balanced", "all"])  # the same orderings for every item
-REPEATED = IN_EVERY_POSITION.but(type=Literal["balanced", "all", "repeated_rotations"])
-TO_COMPARE = IN_EVERY_POSITION.but(
-    type=Literal["balanced", "random", "all", "repeated_rotations", "fixed", "single", "descending"]
-)
+
+
+def _one_of(*names: str) -> Any:
+    """The type of one of some names."""
+    return Literal.__getitem__(names)
+
+
+IN_EVERY_POSITION = Key(_one_of(*strategies.EVERY_POSITION), "balanced", "Strategy to show.")
+IN_EVERY_POSITION_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*strategies.EVERY_POSITION, strategies.RECORDED))
+OF_LEVELS = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("levels")))
+OF_ONE_SET_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("one_set"), strategies.RECORDED))
+OF_ONE_SET = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("one_set")))  # the same orderings for every item
+REPEATED = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("repeats")))
+TO_COMPARE = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("compared")))
+if TYPE_CHECKING:
+    OnCurve = str
+else:
+    OnCurve = _one_of(*strategies.fitting("budget_curve"))
+OF_ONE_ORDERING = strategies.names(lambda strategy: strategy.one_ordering)
+OF_SCORES = strategies.names(lambda strategy: strategy.orderings and "score_order" in strategy.probes)
 CORRELATION = Key(Literal["pearson", "spearman"], "pearson", "Measure of agreement.")
 DATASET = Key(str, "all", "Dataset to show; `all` is all of them.")
 STUDIES = Key(SomeTexts, ["scoring_bias"], "Studies to show; of a row that several have, the first one's is taken.")
@@ -240,7 +247,7 @@ FIGURES: dict[str, dict[str, Key]] = {
         **SHARED,
         "n": N,
         "strategies": Key(
-            Annotated[list[Literal["balanced", "random", "all", "fixed"]], Len(1), Unique],
+            Annotated[list[OnCurve], Len(1), Unique],
             ["balanced", "random", "fixed"],
             "Strategies to show.",
         ),
@@ -272,7 +279,7 @@ FIGURES: dict[str, dict[str, Key]] = {
     },
     "position_selection_by_dataset": {
         **SHARED,
-        "strategy": IN_EVERY_POSITION.but(type=Literal["balanced", "random", "all", "recorded"]),
+        "strategy": IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("by_dataset"))),
         "n": N,
         "readout": READOUT,
         "cluster": CLUSTER,
@@ -346,9 +353,7 @@ TABLES: dict[str, dict[str, Key]] = {
     "strategy_comparison": {
         **ROWS,
         "strategy": Key(
-            Literal[
-                "balanced", "random", "fixed", "single", "descending", "all", "balanced_williams", "repeated_rotations"
-            ],
+            _one_of(*OF_SCORES),
             "balanced",
             "Strategy that the others are compared with.",
         ),
@@ -364,7 +369,11 @@ TABLES: dict[str, dict[str, Key]] = {
     "permutation_vs_repeat": {
         **ROWS,
         "strategy": IN_EVERY_POSITION.but(description="Strategy of several orderings."),
-        "baseline": Key(Literal["fixed", "single"], "fixed", "Strategy that it is compared with."),
+        "baseline": Key(
+            _one_of(*OF_ONE_ORDERING),
+            "fixed",
+            "Strategy that it is compared with.",
+        ),
         "n": N,
         "cluster": CLUSTER,
     },

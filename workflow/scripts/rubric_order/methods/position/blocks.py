@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rubric_order.base.keys import EVERY_POSITION, KEYS, VALUES
+from rubric_order.base.keys import KEYS, VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods.position.designs import Design
+from rubric_order.strategies import EVERY_POSITION
 
 ITEM_COLUMNS = ["item_id", "group_id", "candidate", "criterion", "human_score"]
 COLUMNS = [*KEYS, *ITEM_COLUMNS, "read_index", "ordering", "score", "expected_score"]

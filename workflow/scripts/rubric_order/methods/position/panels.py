@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rubric_order.base.keys import EVERY_POSITION, KEYS, VALUES
+from rubric_order.base.keys import KEYS, VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods.uncertainty.resampling import sum_units
+from rubric_order.strategies import EVERY_POSITION
 
 COLUMNS = [*KEYS, "unit_id", "group_id", "criterion", "human_score", "read_index", "criterion_position", "predecessor"]
 COLUMNS += list(VALUES.values())

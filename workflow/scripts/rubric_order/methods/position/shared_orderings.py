@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rubric_order import strategies
 from rubric_order.methods.position.blocks import Block
 
 # Strategies in which every item is read in the same orderings.
-SHARED = ("balanced", "all")
+SHARED = strategies.fitting("one_set")
 _NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
 
 

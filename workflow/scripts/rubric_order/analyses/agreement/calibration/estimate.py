@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rubric_order.base.keys import EVERY_POSITION, KEYS, VALUES
+from rubric_order.base.keys import KEYS, VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
@@ -16,6 +16,7 @@ from rubric_order.methods.calibration.evidence import Laid, lay_out
 from rubric_order.methods.calibration.model import Calibration
 from rubric_order.methods.position import blocks, selections
 from rubric_order.methods.uncertainty import resampling
+from rubric_order.strategies import EVERY_POSITION
 
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 NONE, FOLDS, GROUPS, SCORES = "none", "folds", "groups", "scores"

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.base.keys import EVERY, STRATEGIES
+from rubric_order.base.keys import EVERY
+from rubric_order.strategies import COMPARED
 from rubric_order.tables.columns import Column, Estimated, Flags, Number, each_row, texts, there
 from rubric_order.tables.spec import PARTS, Rows, Table, estimate, from_strategy, same, select, wide
 
@@ -46,7 +47,7 @@ def _rows(
 
 def _correlation(of: str, title: str) -> list[Column]:
     """A correlation under each strategy, as in the earlier version of Xu et al., Table 2, and its difference."""
-    names = {f"{of}_{name}": f"{name} {title}" for name in STRATEGIES}
+    names = {f"{of}_{name}": f"{name} {title}" for name in COMPARED}
     marks = each_row(lambda row: "†" if of == "pearson" and "order" in row and pd.notna(row["flag"]) else "")
     difference = Estimated(f"{of}_difference", "+.3f", name=f"difference {title}", marks=marks)
     return [*(Number(name, ".2f", name=head, when=there(name)) for name, head in names.items()), difference]

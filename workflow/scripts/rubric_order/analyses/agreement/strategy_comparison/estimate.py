@@ -13,17 +13,18 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.intervals import Interval
-from rubric_order.base.keys import CLUSTERS, KEYS, STRATEGIES, VALUES
+from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement, averaging, item_scores
 from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import multiplicity, resampling
+from rubric_order.strategies import COMPARED, names
 
 COLUMNS = {"scores": item_scores.COLUMNS}
 # Strategies whose k-th read of every item is in one ordering: single reads of theirs are read in single orderings.
-ONE_ORDERING_A_READ = ("balanced", "balanced_williams", "all", "repeated_rotations")
-ONE_ORDERING = ("fixed", "single")  # strategies of the usual ordering alone
+ONE_ORDERING_A_READ = names(lambda strategy: strategy.one_ordering_a_read)
+ONE_ORDERING = names(lambda strategy: strategy.one_ordering)  # strategies of the usual ordering alone
 NEARLY_ALL = 0.95  # share of items whose repeats are the same, from which on repeats are nearly one read
 SAME, ONE_READ = "repeats nearly identical", "one read"
 ROUNDING = 1e-12  # of a correlation
@@ -117,7 +118,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     rows: list[Row] = []
     for key, of_strategy in by_setting.items():
         setting = dict(zip([*by, "readout"], key, strict=True))
-        present = [strategy for strategy in STRATEGIES if strategy in of_strategy]
+        present = [strategy for strategy in COMPARED if strategy in of_strategy]
         for strategy, baseline in itertools.combinations(present, 2):
             (first, *_), (second, *_) = of_strategy[strategy], of_strategy[baseline]
             both = first.join(second["judge"].rename("baseline"), how="inner")

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.base.keys import EVERY, STRATEGIES
+from rubric_order.base.keys import EVERY
+from rubric_order.strategies import COMPARED
 from rubric_order.tables.columns import Column, Estimated, Flags, Number, Text, away_from_zero, texts, there, varied
 from rubric_order.tables.spec import PARTS, Rows, Table, Taken, estimate, from_strategy, same, select, taken, wide
 
@@ -29,7 +30,7 @@ def _rows(
     """One row a judge, dataset and readout: r of each strategy, how much higher it is under `strategy`, and by what."""
     pearson = select(human_agreement, criterion=EVERY, quantity="pearson")
     differences = from_strategy(select(strategy_comparison, criterion=EVERY), strategy)
-    compared = [name for name in STRATEGIES if name in set(pearson["strategy"])]
+    compared = [name for name in COMPARED if name in set(pearson["strategy"])]
     correlations = [estimate("pearson", f"r_{name}", strategy=name) for name in compared]
     items = [taken({"strategy": name}, n_items=f"items_{name}") for name in compared]
     of_strategies = [part for pair in zip(correlations, items, strict=True) for part in pair]
@@ -72,8 +73,8 @@ TABLE = Table(
     columns=[
         *texts("judge", "dataset", "readout"),
         Text(lambda rows: rows["cluster"] + "s", name="sample", when=varied("cluster")),
-        *(Estimated(f"r_{name}", ".2f", name=f"{name} r", when=there(f"r_{name}")) for name in STRATEGIES),
-        *(column for name in STRATEGIES for column in _less(name)),
+        *(Estimated(f"r_{name}", ".2f", name=f"{name} r", when=there(f"r_{name}")) for name in COMPARED),
+        *(column for name in COMPARED for column in _less(name)),
         Flags(),
     ],
 )

@@ -5,12 +5,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rubric_order.base.keys import EVERY, STRATEGIES
+from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
+from rubric_order.strategies import COMPARED
 
 CAPTION = (
     "How well each strategy's mean scores agree with human scores, with {bootstrap[confidence]:.0%} jackknife "
@@ -44,7 +45,7 @@ def draw(human_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
         reason = f"No human scores to agree with in study {view.study}, profile {view.profile}, n = {view.n}"
         return style.nothing(reason, layout)
     judges = list(chosen["judge"].unique())
-    strategies = [*STRATEGIES, *sorted(set(chosen["strategy"]) - set(STRATEGIES))]
+    strategies = [*COMPARED, *sorted(set(chosen["strategy"]) - set(COMPARED))]
     present = [name for name in strategies if (chosen["strategy"] == name).any()]
     present_in = set(zip(chosen["dataset"], chosen["readout"], strict=True))
     panels = [(d, r) for r in view.readouts for d in chosen["dataset"].unique() if (d, r) in present_in]

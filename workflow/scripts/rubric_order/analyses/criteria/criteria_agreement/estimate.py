@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import CLUSTERS, KEYS, MACRO, STRATEGIES, VALUES, stream
+from rubric_order.base.keys import CLUSTERS, KEYS, MACRO, VALUES, stream
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import correlations
 from rubric_order.methods.position import panels
 from rubric_order.methods.uncertainty import multiplicity, resampling
+from rubric_order.strategies import COMPARED
 
 COLUMNS = {"scores": panels.COLUMNS}
 SETTING = [key for key in KEYS if key != "strategy"]
@@ -69,7 +70,7 @@ def estimate(
                 strategies = [
                     (name, panel) for name, kind, panel, _ in panels.blocks(setting, crossed=False) if kind == readout
                 ]
-                strategies.sort(key=lambda pair: STRATEGIES.index(pair[0]["strategy"]))
+                strategies.sort(key=lambda pair: COMPARED.index(pair[0]["strategy"]))
                 if strategies:
                     rows += _setting(strategies, readout, resamples=resamples, confidence=confidence, seed=seed)
     columns = [*KEYS, "other", "readout", "cluster", "criterion", "quantity", "estimate", "ci_low", "ci_high", "p"]

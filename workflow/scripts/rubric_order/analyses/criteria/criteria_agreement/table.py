@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from rubric_order.base.keys import MACRO, STRATEGIES
+from rubric_order import strategies
+from rubric_order.base.keys import MACRO
 from rubric_order.tables.columns import Estimated, Flags, Number, away_from_zero, texts, there
 from rubric_order.tables.spec import Rows, Table, estimate, same, select, wide
 
@@ -14,20 +15,20 @@ CAPTION = (
     "profiles, datasets and scales of the study. Few clusters: fewer than 30, on which intervals depend."
 )
 KEYS = ["judge", "dataset", "n", "readout", "cluster"]
-NAMES = {"balanced": "Bal", "random": "Rnd", "fixed": "Fix", "balanced_williams": "Williams"}
-NAMES |= {"single": "Single", "all": "All"}
+HEADS = {name: strategy.head for name, strategy in strategies.STRATEGIES.items() if strategy.head is not None}
+NAMES = {name: head.text for name, head in sorted(HEADS.items(), key=lambda item: item[1].place)}
 
 
 def _rows(criteria_agreement: pd.DataFrame) -> pd.DataFrame:
     """One row a judge, dataset and readout: each strategy, and the differences of the first with the others.
 
-    The first of `keys.STRATEGIES` that the study has is compared with the others (column `first`).
+    The first of `strategies.COMPARED` that the study has is compared with the others (column `first`).
     """
     chosen = select(criteria_agreement, criterion=MACRO)
-    strategies, difference = set(chosen["strategy"]), "pearson_difference"
-    first = next((name for name in STRATEGIES if name in strategies), None)
+    present, difference = set(chosen["strategy"]), "pearson_difference"
+    first = next((name for name in strategies.COMPARED if name in present), None)
     others = set(select(chosen, quantity=difference, strategy=first)["other"])
-    values = [estimate("pearson", f"pearson_{name}", strategy=name) for name in NAMES if name in strategies]
+    values = [estimate("pearson", f"pearson_{name}", strategy=name) for name in NAMES if name in present]
     values += [
         estimate(difference, f"difference_{name}", "p", "p_holm", "p_bh", strategy=first, other=name)
         for name in NAMES

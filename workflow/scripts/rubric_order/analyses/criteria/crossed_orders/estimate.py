@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import permutations, randomness
-from rubric_order.base.keys import EVERY_POSITION, KEYS, stream
+from rubric_order.base.keys import KEYS, stream
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import uniformity
 from rubric_order.methods.uncertainty import conditional_logit, fixed_effects, multiplicity, rao_scott, resampling
 from rubric_order.methods.uncertainty.resampling import sum_units
+from rubric_order.strategies import EVERY_POSITION
 
 COLUMNS = {"scores": [*KEYS, "unit_id", "group_id", "criterion", "criterion_position", "levels", "score", "position"]}
 

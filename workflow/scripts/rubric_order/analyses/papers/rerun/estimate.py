@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import special
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import EVERY, KEYS, STRATEGIES
+from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
@@ -17,6 +17,7 @@ from rubric_order.methods.agreement import rankings
 from rubric_order.methods.position import blocks, reruns, selections, shared_orderings
 from rubric_order.methods.position.blocks import Block
 from rubric_order.methods.uncertainty import distributions
+from rubric_order.strategies import COMPARED
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position"]}
 DRAWS = 200  # of reads, for the errors of ranks: of a standard error they know 5%
@@ -347,7 +348,7 @@ def _generator(seed: int, name: str) -> np.random.Generator:
 
 def _differences(strategies: list[Row]) -> Iterator[Row]:
     """r of each strategy less that of each later one. What answers they share makes their errors too large."""
-    strategies = sorted(strategies, key=lambda row: STRATEGIES.index(row["strategy"]))
+    strategies = sorted(strategies, key=lambda row: COMPARED.index(row["strategy"]))
     for one, two in itertools.combinations(strategies, 2):
         error = np.hypot(one["error"], two["error"])
         yield one | {"baseline": two["strategy"], "estimate": one["estimate"] - two["estimate"], "error": error}

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from rubric_order.base.keys import EVERY, EVERY_POSITION, KEYS
+from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.rows import Row, rows_with
 from rubric_order.methods import tidy
 from rubric_order.methods.position import uniformity
 from rubric_order.methods.uncertainty import equivalence
+from rubric_order.strategies import EVERY_POSITION
 
 _SAME = [*KEYS, "readout", "cluster"]
 _VALUES = ["estimate", "ci_low", "ci_high", "df", "n_clusters", "effective_clusters", "confidence"]

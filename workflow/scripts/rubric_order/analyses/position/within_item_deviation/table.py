@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from rubric_order import strategies
 from rubric_order.tables.columns import Estimated, Flags, Number, Row, Text, cell, numbers, texts, there, with_interval
 from rubric_order.tables.spec import Rows, Table, Value, estimate, select, wide
 
@@ -20,7 +21,7 @@ CAPTION = (
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 SPLIT = ["ordering", "shift", "interaction", "repetition", "ordering_share", "rest"]
-STRATEGIES = ("balanced", "random", "all", "repeated_rotations", "fixed")
+STRATEGIES = strategies.fitting("deviation")
 UNSPLIT = "not known"
 VARIANCES = {name: f"variance: {name}" for name in ("shift", "interaction", "repetition")}
 
