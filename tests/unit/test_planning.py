@@ -603,3 +603,26 @@ def test_a_sample_does_not_depend_on_the_order_of_the_items(small_dataset):
     for seed in range(8):  # of two groups: half of the draws would differ
         chosen = [planned.in_sample(items, sample=1, seed=seed) for items in (small_dataset.items, turned)]
         assert {*chosen[0]["group_id"]} == {*chosen[1]["group_id"]}
+
+
+def test_a_rotated_item_is_read_once_and_items_together_in_every_position(make, small_dataset):
+    reads = make(strategies=["balanced", "rotated"], scales=[5])
+    rotated = reads[reads["strategy"] == "rotated"]
+    assert rotated["item_id"].tolist() == small_dataset.items["item_id"].tolist()
+    balanced = reads[reads["strategy"] == "balanced"]
+    order = balanced["ordering"].map(tuple).drop_duplicates().tolist()
+    assert rotated["ordering"].map(tuple).tolist() == [order[place % 10] for place in range(len(rotated))]
+    assert set(rotated["request_id"]) < set(balanced["request_id"])  # nothing more is asked
+
+
+def test_the_mean_of_rotated_reads_is_free_of_what_positions_do(make, small_dataset):
+    """A judge that adds the place at which its score stands, so that each ordering moves all its scores."""
+    one = small_dataset.items.iloc[[0]]
+    items = pd.concat([one.assign(item_id=f"i{number:02d}", group_id=f"g{number:02d}") for number in range(20)])
+    reads = make(items=items.reset_index(drop=True), strategies=["balanced", "rotated", "single"], scales=[5])
+    place_of_three = reads["ordering"].map(lambda ordering: list(ordering).index(3))
+    means = (3 + place_of_three / 10).groupby(reads["strategy"]).mean()
+    assert means["rotated"] == pytest.approx(means["balanced"])
+    assert (
+        reads[reads["strategy"] == "rotated"]["ordering"].map(lambda ordering: ordering[0]).value_counts().eq(4).all()
+    )

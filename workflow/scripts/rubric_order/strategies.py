@@ -240,6 +240,7 @@ class Strategy:
         one_ordering_a_read: True if the k-th read of every item is in one ordering, which differs from others.
         rounds: least number of times that each of n orderings is read, where the budget has to be a multiple of n; 0
             where it has not.
+        in_turn: True if units take its orderings in turn, one each.
         fits: results that can show it, beside those of all strategies with `every_position`: `levels`, what scores do
             by position; `one_set`, orderings that all items share; `repeats`, each ordering read several times;
             `compared`, rankings by two strategies; `budget_curve`; `by_dataset`; `deviation`, within items.
@@ -260,6 +261,7 @@ class Strategy:
     one_ordering: bool = False
     one_ordering_a_read: bool = False
     rounds: int = 0
+    in_turn: bool = False
     fits: frozenset[Fit] = field(default_factory=frozenset)
     head: Head | None = None
 
@@ -411,6 +413,19 @@ _EVERY = (
         marker="<",
         line=(0, (2, 1)),
         compared=11,
+        fits=_fits("compared"),
+    ),
+    Strategy(
+        "rotated",
+        "one ordering of `balanced` for each item, the next one for the next item, so that each position has each option "
+        "equally often over items",
+        ("score_order",),
+        lambda wanted: balanced(wanted.n),
+        colour="#7f3c8d",
+        marker="d",
+        line=(0, (5, 1, 1, 1, 1, 1)),
+        compared=12,
+        in_turn=True,
         fits=_fits("compared"),
     ),
     Strategy(

@@ -21,6 +21,7 @@ from rubric_order.prompts import orderings
 from rubric_order.settings.judges import Judge
 
 DRAWN = strategies.names(lambda strategy: strategy.drawn)  # strategies that draw other orderings for each unit
+IN_TURN = strategies.names(lambda strategy: strategy.in_turn)  # strategies whose orderings units take in turn
 
 
 class Design(NamedTuple):
@@ -167,6 +168,8 @@ def _orders(
         rows = _as_tuples(chosen)
     else:
         rows = _same_for_all(probe, strategy, len(unit.options), design.budget)
+    if strategy in IN_TURN:
+        rows = [rows[number % len(rows)]]
     if not design.crossed:
         return rows, [()] * len(rows)
     rng = randomness.generator(design.seed, "random levels", *key)

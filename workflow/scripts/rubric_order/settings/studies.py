@@ -145,7 +145,7 @@ class Study(Settings):
         ["balanced", "random", "fixed"],
         "How the orderings of a unit are chosen, of the strategies that the probe offers: balanced, random, fixed,"
         " single,"
-        " descending, all, balanced_williams, repeated_rotations; `recorded` takes answers that exist already.",
+        " descending, all, balanced_williams, repeated_rotations, rotated; `recorded` takes answers that exist already.",
     )
     budget: Count | None = setting(
         None,
