@@ -417,8 +417,8 @@ _EVERY = (
     ),
     Strategy(
         "rotated",
-        "one ordering of `balanced` for each item, the next one for the next item, so that each position has each option "
-        "equally often over items",
+        "one ordering of `balanced` for each item, the next one for the next item (over items, each option in each"
+        " position equally often)",
         ("score_order",),
         lambda wanted: balanced(wanted.n),
         colour="#7f3c8d",

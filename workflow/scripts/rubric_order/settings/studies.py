@@ -144,8 +144,8 @@ class Study(Settings):
     strategies: SomeTexts = setting(
         ["balanced", "random", "fixed"],
         "How the orderings of a unit are chosen, of the strategies that the probe offers: balanced, random, fixed,"
-        " single,"
-        " descending, all, balanced_williams, repeated_rotations, rotated; `recorded` takes answers that exist already.",
+        " single, descending, all, balanced_williams, repeated_rotations, rotated; `recorded` takes answers that exist"
+        " already.",
     )
     budget: Count | None = setting(
         None,
