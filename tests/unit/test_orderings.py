@@ -183,7 +183,7 @@ def test_the_default_budget_is_that_of_balanced(strategy):
 
 
 def test_an_unknown_strategy_is_named_with_those_that_there_are():
-    with pytest.raises(ValueError, match="unknown strategy 'sorted'; expected one of balanced, random, fixed"):
+    with pytest.raises(ValueError, match="unknown strategy 'sorted'; expected one of balanced, random, all"):
         orderings.choose("sorted", 5)
 
 
