@@ -323,8 +323,8 @@ def test_what_a_schema_cannot_say_is_one_line_with_the_path_of_the_key(config, p
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("strategies", ["sorted"], "'single', 'descending', 'recorded', found 'sorted'"),
-        ("conditions", ["letters"], "'reference_5_as_1', 'neutral_1', 'neutral_2', 'neutral_3', found 'letters'"),
+        ("strategies", ["sorted"], "'descending', 'rotated', 'recorded', found 'sorted'"),
+        ("conditions", ["letters"], "'neutral_1', 'neutral_2', 'neutral_3', 'together', found 'letters'"),
         ("strategies", ["balance"], "found 'balance'; did you mean 'balanced'?"),
         ("probe", "order", "'list_order', 'pair_order', 'score_order'; did you mean 'pair_order'?"),
     ],

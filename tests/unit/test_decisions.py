@@ -694,6 +694,11 @@ def test_a_choice_can_have_levels_of_any_name():
     assert completed(config_of({"question": "choice"}, conditions=["baseline", "letter"]))
 
 
+def test_a_rehearsal_of_a_condition_for_decision_models_is_one_error():
+    with pytest.raises(InputError, match="studies/s/conditions: 'together' cannot be rehearsed"):
+        completed(config_of(conditions=["baseline", "together"]) | {"rehearse": 3})
+
+
 def test_a_rehearsal_puts_a_simulated_judge_in_its_place():
     config = completed(config_of(None) | {"rehearse": 3})
     assert config["judges"]["mine"]["engine"] == "simulated"

@@ -294,14 +294,17 @@ def test_a_job_that_is_killed_twenty_times_makes_each_call_once(jobs):
     check_each_was_asked_once(jobs, jobs.start())
 
 
-def test_a_decision_model_is_paid_once_whatever_is_killed(decisions):
+def test_a_decision_model_is_paid_once_whatever_is_killed(decisions, record_property):
     """Its job is killed three times, then with the process that sends its calls, and then ends."""
     for wanted in (80, 80, 80):
         kill_at(decisions, wanted)
+        assert set(decisions.asked().values()) == {1}
     kill_at(decisions, 40, with_senders=True)
     last = decisions.start()
     last.join(120)
     sent, asked = len(decisions.endpoint.calls), decisions.asked()
+    for name, value in {"sent": sent, "booked": decisions.booked(), "answered": decisions.answered()}.items():
+        record_property(name, value)
     assert (last.exitcode, decisions.answered()) == (0, REQUESTS)
     assert set(asked) == {f"prompt {k}" for k in range(REQUESTS)}
     assert REQUESTS <= sent <= REQUESTS + CONCURRENCY

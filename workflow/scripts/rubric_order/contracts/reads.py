@@ -56,7 +56,11 @@ REQUESTS = Contract(
         PLANNED["condition"],
         *(replace(PLANNED[name], type="list<int8>") for name in ("ordering", "levels")),
         replace(PLANNED["repeat"], type="int16"),
-        Column("prompt", "string", meaning="Message of the user."),
+        Column(
+            "prompt",
+            "string",
+            meaning="Message of the user; of a decision model its text, question and options, as JSON.",
+        ),
         Column("options", "list<string>", meaning="Ids of what is permuted, in canonical order."),
         Column(
             "questions",

@@ -10,7 +10,12 @@ STORE = Contract(
     "results/store/{judge}/*.parquet",
     (
         REQUEST,
-        Column("text", "string", nullable=True, meaning="Exactly what the judge wrote; null where there is no answer."),
+        Column(
+            "text",
+            "string",
+            nullable=True,
+            meaning="Exactly what the judge wrote; a decision model answers in JSON. Null where there is no answer.",
+        ),
         Column("finish_reason", "string", nullable=True, meaning="Why the answer ended, as the engine says."),
         Column("error", "string", nullable=True, meaning="Why there is no answer: a reason, and after a colon more."),
         Column("prompt_tokens", "int32", nullable=True, unit="tokens", meaning="Length of the prompt."),

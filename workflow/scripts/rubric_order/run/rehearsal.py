@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rubric_order.base.conditions import split
+from rubric_order.base.errors import InputError
+from rubric_order.prompts.conditions import TOGETHER
 from rubric_order.recorded import discovery
 from rubric_order.settings.config import Config
 from rubric_order.settings.judges import Judge, Profile, Recorded, Rehearsed, Sampling, Simulated, Simulation
@@ -92,7 +95,17 @@ def apply(config: Config) -> Config:
     Paths become absolute, since a rehearsal runs in another folder. A dataset keeps `stand_in` (options of adapter
     ``simulated``) where one of its files is neither the user's own, nor in `dataset_mirror`, nor fetched already;
     elsewhere `stand_in` becomes None.
+
+    Raises:
+        InputError: a study asks for all orderings in one request, which no simulated judge answers.
     """
+    for name, study in config.studies.items():
+        for condition in study.conditions:
+            if TOGETHER in split(condition):
+                raise InputError(
+                    f"config: studies/{name}/conditions: {condition!r} cannot be rehearsed, since a simulated judge"
+                    " answers one ordering a request; expected a rehearsal without it"
+                )
     mirror = os.path.abspath(config.dataset_mirror) if config.dataset_mirror else ""
     config = config.changed(
         dataset_mirror=mirror,
