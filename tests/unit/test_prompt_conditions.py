@@ -15,6 +15,7 @@ from rubric_order.planning import reads as planned
 from rubric_order.planning import requests as asked
 from rubric_order.probes import Shown
 from rubric_order.prompts import conditions, frames
+from rubric_order.settings.studies import Study
 
 score_order = probes.load("score_order")
 
@@ -239,5 +240,5 @@ def test_a_probe_offers_what_fits_some_scale():
 
 
 def test_a_condition_that_does_not_fit_a_scale_is_a_problem_of_the_study():
-    study = {"scales": [3, 5], "strategies": ["single"], "conditions": ["reference_5"], "budget": None}
+    study = Study(datasets=["d"], judges=["j"], scales=[3, 5], strategies=["single"], conditions=["reference_5"])
     assert list(score_order.problems(study)) == ["/conditions: scale 3: 'reference_5': expected levels from 1 to 3"]

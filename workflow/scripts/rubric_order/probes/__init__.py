@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from rubric_order.settings.judges import Judge
+    from rubric_order.settings.studies import Study
 
 
 Kind = Literal["option", "position", "position_or_tie", "ranking", "level", "verdict", "text"]  # see `Question`
@@ -175,8 +176,8 @@ class Probe(ABC):
         """
         return False
 
-    def problems(self, study: Mapping[str, Any]) -> Iterator[str]:
-        """Parts of a study's block of config that do not fit the probe, as key and message: ``/strategies: ...``."""
+    def problems(self, study: Study) -> Iterator[str]:
+        """Settings of a study that do not fit the probe, as key and message: ``/strategies: ...``."""
         return iter(())
 
     @abstractmethod

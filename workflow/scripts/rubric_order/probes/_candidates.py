@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from rubric_order.settings.judges import Judge
+    from rubric_order.settings.studies import Study
 
 # `papers/...`: a prompt as it is printed, question and responses included.
 PROMPT_NAMES = ("mt_bench", "devbench", "papers/shi2025_devbench", "relative", "letter")
@@ -118,20 +119,20 @@ class Candidates(Probe):
 
         return orderings.choose_candidates(strategy, options, budget=budget, rng=rng)
 
-    def problems(self, study: Mapping[str, Any]) -> Iterator[str]:
-        for n in study["scales"]:
+    def problems(self, study: Study) -> Iterator[str]:
+        for n in study.scales:
             if n not in self.SIZES:
                 expected = f"{self.SIZES[0]}" if len(self.SIZES) == 1 else f"{self.SIZES[0]} to {self.SIZES[-1]}"
-                yield f"/scales: probe {study['probe']!r} shows {expected} candidates together, found {n}"
+                yield f"/scales: probe {study.probe!r} shows {expected} candidates together, found {n}"
                 continue
-            budget = n if study["budget"] is None else study["budget"]
-            for strategy in study["strategies"]:
+            budget = n if study.budget is None else study.budget
+            for strategy in study.strategies:
                 if strategy in self.STRATEGIES and strategies.STRATEGIES[strategy].rounds and budget % n:
                     yield f"/budget: strategy {strategy!r} reads {n} candidates in steps of {n}, found {budget}"
-        if study["prompt"] == "relative" and (study["scales"] != [2] or {"tie", RANKING} & {*study["conditions"]}):
+        if study.prompt == "relative" and (study.scales != [2] or {"tie", RANKING} & {*study.conditions}):
             yield "/prompt: 'relative' compares two responses without a tie"
-        if study["prompt"] in DEVBENCH and RANKING in study["conditions"]:
-            yield f"/prompt: {study['prompt']!r} asks for one choice, not for a ranking"
+        if study.prompt in DEVBENCH and RANKING in study.conditions:
+            yield f"/prompt: {study.prompt!r} asks for one choice, not for a ranking"
 
     def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
         rows = zip(reads["labels"], reads["ordering"], reads["condition"], strict=True)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
+    from rubric_order.settings.studies import Study
+
 # Preferred candidate of a pair, as points of both.
 POINTS = {"a": (1.0, 0.0), "b": (0.0, 1.0), "tie": (0.5, 0.5)}
 
@@ -73,9 +75,9 @@ class PairOrder(_candidates.Candidates):
                 criterion=asks.get(first["rubric_id"]),
             )
 
-    def problems(self, study: Mapping[str, Any]) -> Iterator[str]:
+    def problems(self, study: Study) -> Iterator[str]:
         """Parts of a study that do not fit; of recorded answers none, since they are not asked for."""
-        if study["strategies"] != ["recorded"]:
+        if study.strategies != ["recorded"]:
             yield from super().problems(study)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rubric_order.prompts.frames import Frame
     from rubric_order.prompts.structured import StructuredFrame
     from rubric_order.settings.judges import Judge
+    from rubric_order.settings.studies import Study
 
 ABOUT = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]
 
@@ -116,20 +117,20 @@ class ScoreOrder(Probe):
     def asks_together(self, condition: str, n: int) -> bool:
         return conditions.read(condition, n).together
 
-    def problems(self, study: Mapping[str, Any]) -> Iterator[str]:
-        for n in study["scales"]:
-            for name in (name for name in study["conditions"] if name in self.CONDITIONS):
+    def problems(self, study: Study) -> Iterator[str]:
+        for n in study.scales:
+            for name in (name for name in study.conditions if name in self.CONDITIONS):
                 try:
                     conditions.read(name, n)
                 except ValueError as error:
                     yield f"/conditions: scale {n}: {error}"
-        for n in study["scales"] if "all" in study["strategies"] else ():
+        for n in study.scales if "all" in study.strategies else ():
             try:
                 strategies.check_all(n)
             except ValueError as error:
                 yield f"/strategies: {error}"
-        budget = study["budget"]
-        for n, name in itertools.product(study["scales"], study["strategies"]) if budget else ():
+        budget = study.budget or 0
+        for n, name in itertools.product(study.scales, study.strategies) if budget else ():
             rounds = strategies.STRATEGIES[name].rounds if name in self.STRATEGIES else 0
             if rounds and (budget % n or budget < rounds * n):
                 wanted = f"at least {rounds * n} reads of {n} levels, in steps of {n}"

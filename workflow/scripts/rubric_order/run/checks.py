@@ -216,7 +216,7 @@ def _problems_of_probe(study: Study, probe: Probe) -> Iterator[str]:
         yield f"/crossed: it is for probe {crossing}, found probe {name!r}"
     if study.sample is not None and probe.COMPARES:
         yield f"/sample: probe {name!r} compares texts; expected comparisons/sample"
-    yield from probe.problems(study.block())
+    yield from probe.problems(study)
 
 
 def check_templates(config: Config) -> None:
