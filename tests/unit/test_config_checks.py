@@ -176,7 +176,7 @@ STUDY = "studies/position_bias"
     ("path", "value", "message"),
     [
         # unknown keys
-        ("studeis", {}, "top level: unknown key 'studeis'; expected dataset_mirror, recorded_dir, rehearse, only_judges, datasets"),
+        ("studeis", {}, "top level: unknown key 'studeis'; expected dataset_mirror, recorded_dir, rehearse"),
         (f"{JUDGE}/modle", "x", f"{JUDGE}: unknown key 'modle'; expected engine, model, label, answer_format"),
         (f"{JUDGE}/sampling/temprature", 1, f"{JUDGE}/sampling: unknown key 'temprature'; expected temperature, top_p"),
         (f"{STUDY}/stategies", [], f"{STUDY}: unknown key 'stategies'; expected probe, datasets"),
