@@ -171,7 +171,7 @@ def _problems(name: str, result: Result) -> Iterator[str]:
 
 
 def _problems_of_module(module: str, parts: Iterable[str]) -> Iterator[str]:
-    """What a module of a result lacks, by its syntax."""
+    """Parts that a module of a result lacks, by its syntax."""
     try:
         path = _file(module)
         if path is None:

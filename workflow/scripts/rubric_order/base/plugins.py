@@ -1,4 +1,4 @@
-"""What packages add by entry points: probes, adapters of datasets, importers of recorded answers, engines, results.
+"""Additions of packages by entry points: probes, adapters of datasets, importers of recorded answers, engines, results.
 
 An entry point names a class, such as ``letter_order = my_package.letters:LetterOrder`` in group
 ``rubric_order.probes``, or the record of a result (`catalogue.Result`). Ours stand in ``entry_points.txt`` of this

@@ -254,7 +254,7 @@ def calibrate(reads: Reads, *, interactions: bool = True) -> Calibrations:
 
 
 def _evidence(block: Block) -> Evidence | None:
-    """What the reads of a judge say, by all readouts that it has; None where that is nothing."""
+    """Evidence of the reads of a judge, by all readouts that it has; None where they have none."""
     from rubric_order.methods.calibration import evidence, learning
     from rubric_order.methods.position import preference, selections
 

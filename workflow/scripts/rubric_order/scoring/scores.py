@@ -132,7 +132,7 @@ def _decisions(table: pd.DataFrame, questions: list[Questions], form: Form) -> I
 
 
 def _of_reads(table: pd.DataFrame, logprobs: Sequence[Any]) -> Iterator[Any]:
-    """Of each read its own log-probabilities, where a request asks for several orderings; None where it has none."""
+    """Log-probabilities of each read by itself, where a request asks for several orderings; None where it has none."""
     for row, levels, n, place in zip(logprobs, table["levels"], table["n"], table["read_index"], strict=True):
         own = row[place * n : (place + 1) * n] if row is not None and len(levels) else row
         yield None if own is None or np.isnan(own).all() else own

@@ -291,7 +291,7 @@ def with_packages(names: Iterable[str]) -> type[Statistics]:
 
 
 def _problem_of_path(model: type[Statistics], path: str) -> str:
-    """What is wrong with a path of settings, as `catalogue.Statistic` has it; empty where nothing is."""
+    """Problem of a path of settings, as `catalogue.Statistic` has it; empty where nothing is."""
     block, _, key = path.partition("/")
     field = model.model_fields.get(block)
     if field is None:

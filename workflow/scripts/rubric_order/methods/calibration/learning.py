@@ -48,7 +48,7 @@ class HardSums(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What each group's reads say.
+    """Evidence of each group's reads.
 
     Attributes:
         n: number of score levels.
@@ -238,7 +238,7 @@ def _solved(information: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _cells(count: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """What each cell adds, drawn towards 0 by its own noise; 0 where there are no reads. Arguments as of `_fitted`.
+    """Addition of each cell, drawn towards 0 by its own noise; 0 where there are no reads. Arguments as of `_fitted`.
 
     Reads of a group count as one: its part of a cell's error has a variance in proportion to the square of its reads.
     """
