@@ -107,6 +107,9 @@ def scored(judge, reads, responses):
 # --- what is sent
 
 PROMPT = Structured("A cat.", "Is it short?", (Choice("2", "Yes."), Choice("1", "No.")))
+THREE = Structured("A cat.", "Is it short?", (Choice("3", "Yes."), Choice("1", "No."), Choice("2", "Perhaps.")))
+# All orderings in one request.
+TOGETHER = Structured("A cat.", "Is it short?", (Choice("1", "No."), Choice("2", "Yes.")), ((2, 1), (1, 2)))
 SENT = {
     ("decisions", "score"): [
         {
@@ -400,14 +403,45 @@ def test_what_is_written_into_a_cache_has_a_price_of_its_own():
     assert judges.Prices(prompt=1.0, completion=2.0).most(1_000_000, 1_000_000) == pytest.approx(3.0)
 
 
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("prompt", ["THREE", "TOGETHER"])
+def test_the_server_of_vllm_takes_what_is_sent_and_its_answers_are_read(question, prompt):
+    """Its own code builds the questions, and makes answers of the probabilities of its labels, one after the other."""
+    types = pytest.importorskip("vllm.entrypoints.generate.structured_decisions.question_types")
+    form, asked = Form("systemone", question), {"THREE": THREE, "TOGETHER": TOGETHER}[prompt]
+    body = engines.load(judge_of(form)).protocol.body(asked, judge_of(form))
+    answers, wanted = {}, []
+    for number, (name, sent) in enumerate(body["questions"].items()):
+        built = types.build_question(name, sent["type"], sent["instructions"], sent.get("criteria"), 26)
+        weights = np.arange(1.0, len(built.options) + 1) + number
+        answers[name] = built.type.answer(built, (weights / weights.sum()).tolist(), 0.9)
+        wanted.append(weights / weights.sum())
+    labels = [[option.label for option in shown] for shown in asked.shown]
+    found = decisions.read_all({"answers": json.loads(json.dumps(answers))}, form, labels)
+    assert len(found) == len(asked.shown)
+    n = len(labels[0])
+    yes = [weights[0] for weights in wanted]  # of a question of yes or no
+    orders = [np.array(yes[k * n : (k + 1) * n]) for k in range(len(found))] if question == "predicate" else wanted
+    for decision, expected in zip(found, orders, strict=True):
+        assert decision.probabilities == pytest.approx(expected / expected.sum())
+
+
+def test_a_base_url_can_be_the_whole_address():
+    """Some servers speak one form at the address of the other."""
+    with running(lambda call: Reply({}, status=422)) as endpoint:
+        judge = judge_of(Form("decisions", "score"), base_url=f"{endpoint.base_url}/systemone")
+        engine = engines.load(judge)
+        list(engine.answer([request_of()]))
+        engine.close()
+    assert {call.path for call in endpoint.calls} == {"/v1/systemone"}
+    assert {"input"} <= endpoint.calls[0].body.keys()
+
+
 # --- what fails
 
 
 def reply_with(form, probabilities, **more):
     return Reply({"model": "a-model", **answer_of(form, probabilities), "usage": {"input_tokens": 9}, **more})
-
-
-THREE = Structured("A cat.", "Is it short?", (Choice("3", "Yes."), Choice("1", "No."), Choice("2", "Perhaps.")))
 
 
 @pytest.mark.parametrize("form", FORMS, ids="-".join)
@@ -546,8 +580,6 @@ def test_a_server_that_says_nothing_is_flagged_and_not_called_fair(form, templat
 
 
 # --- all orderings of a text in one request
-
-TOGETHER = Structured("A cat.", "Is it short?", (Choice("1", "No."), Choice("2", "Yes.")), ((2, 1), (1, 2)))
 
 
 def test_a_request_of_all_orderings_asks_a_question_for_each():

@@ -23,7 +23,7 @@ class ByPlace(DecisionModel):
             for place, option in enumerate(question.get("levels") or question.get("choices") or ()):
                 option["label" if "levels" in question else "description"] = f"It is {WORDS[place]}."
             if question["type"] == "predicate":
-                question["instructions"] = f"It is {WORDS[body['questions'].index(question)]}."
+                question["instructions"] = f"It is {WORDS[body['questions'].index(question) % len(WORDS)]}."
         return super().answer(body, dialect)
 
 
@@ -47,6 +47,8 @@ def test_the_example_runs_to_its_tables(fresh: Project, monkeypatch: pytest.Monk
     with running(reply) as endpoint:
         config = yaml.safe_load(fresh.file("config/examples/decisions.yaml").read_text(encoding="utf-8"))
         config["datasets"]["demo"]["limit"] = 2
+        config["studies"]["position_bias"]["conditions"] = ["baseline", "together"]
+        config["tables"]["score_shifts"] = {"study": "position_bias"}
         for name in ARMS:
             config["judges"][name]["base_url"] = endpoint.base_url
         run = fresh.snakemake("results/summary.html", "results/methods.md", "all", *fresh.own(config))
@@ -54,6 +56,7 @@ def test_the_example_runs_to_its_tables(fresh: Project, monkeypatch: pytest.Monk
         calls = list(endpoint.calls)
     requests = {name: pd.read_parquet(fresh.file(f"results/requests/position_bias/{name}.parquet")) for name in ARMS}
     assert len(calls) == sum(map(len, requests.values()))
+    assert {name: len(table) for name, table in requests.items()} == dict.fromkeys(ARMS, 8 * 10 + 8)
     assert {call.headers["authorization"] for call in calls} == {f"Bearer {KEY}"}
     for name in ARMS:
         scores = pd.read_parquet(fresh.file(f"results/scores/position_bias/demo/{name}.parquet"))
@@ -63,8 +66,9 @@ def test_the_example_runs_to_its_tables(fresh: Project, monkeypatch: pytest.Monk
         assert np.stack(scores["position_probabilities"]) == pytest.approx(np.tile(weights, (len(scores), 1)))
     worth = pd.read_csv(fresh.file("results/tables/position_preference.csv"))
     assert set(worth["judge"]) == {*ARMS}
+    assert "together" in fresh.file("results/tables/score_shifts.csv").read_text(encoding="utf-8")
     cards = json.loads(fresh.file("results/summary.json").read_text(encoding="utf-8"))["cards"]
-    assert [card["verdict"] for card in cards] == ["cannot tell"] * len(ARMS)  # of eight groups nothing is said
+    assert [card["verdict"] for card in cards] == ["cannot tell"] * 2 * len(ARMS)  # of eight groups nothing is said
     methods = fresh.file("results/methods.md").read_text(encoding="utf-8")
     assert "a decision model, was asked by questions of type predicate over an endpoint (dialect decisions)" in methods
     for path in fresh.folder.rglob("*"):

@@ -23,6 +23,7 @@ from rubric_order.parsing.decisions import Decision, DecisionError, Form
 from rubric_order.prompts.structured import Structured
 from rubric_order.settings.judges import Decisions
 
+ADDRESSES = ("/decisions", "/systemone")  # ends of a whole address
 FINISHED = "decision"  # finish reason of a decision: an answer that was not generated
 TEMPLATE_TOKENS = 256  # tokens that a server adds to a question
 ANSWER_TOKENS = 64  # tokens that a server can count for the answer to a question
@@ -53,7 +54,7 @@ class DecisionProtocol(Protocol[Decisions]):
         # Servers may count the text once a question. A token has at least one byte.
         asked = len(json.dumps(body["questions"], ensure_ascii=False).encode())
         return Prepared(
-            f"/{self.judge.dialect}",
+            self._address(),
             body,
             prompt=questions * (len(prompt.text.encode()) + TEMPLATE_TOKENS) + asked,
             completion=questions * ANSWER_TOKENS,
@@ -70,6 +71,11 @@ class DecisionProtocol(Protocol[Decisions]):
             listed = [{"name": name, **question} for name, question in questions.items()]
             body = {"model": judge.shown_name, "input": prompt.text, "questions": listed}
         return body | judge.extra_body
+
+    def _address(self) -> str:
+        """The address of calls: below `base_url`, unless it is a whole one, whatever the form that is spoken there."""
+        whole = self.judge.base_url.rstrip("/")
+        return whole if whole.endswith(ADDRESSES) else f"/{self.form.dialect}"
 
     def usage(self, content: Mapping[str, Any]) -> Usage | None:
         return usage_of(content)
