@@ -57,8 +57,8 @@ class _Group:
         """Package and entry point of a name."""
         entries = self._packages(name)
         if not entries:
-            known = ", ".join(map(repr, self.names()))
-            raise InputError(f"{name!r:.80} is not one of {known}{nearest(name, self.names())}")
+            registered = ", ".join(map(repr, self.names()))
+            raise InputError(f"{name!r:.80} is not one of {registered}{nearest(name, self.names())}")
         if len(entries) > 1:
             raise self._refuse(name, [package for package, _ in entries])
         return entries[0]

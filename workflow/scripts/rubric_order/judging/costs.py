@@ -139,8 +139,10 @@ def _with_prices(table: pd.DataFrame, judge: Judge, pace: speed.Speed | None) ->
         written = (table["prompt_tokens"] - table["cached_tokens"]) * extra
         error = np.sqrt(prices.prompt**2 * of_prompts + prices.completion**2 * of_outputs)
         cost, cost_cached, reach = cost / 1e6, (cost - saved + written) / 1e6, NORMAL * error / 1e6
-        known = (table["output_tokens_from"] == "answers") & (table["prompt_tokens_from"] != "characters")
-        table = table.assign(cost_low=(cost - reach).clip(lower=0).where(known), cost_high=(cost + reach).where(known))
+        counted = (table["output_tokens_from"] == "answers") & (table["prompt_tokens_from"] != "characters")
+        table = table.assign(
+            cost_low=(cost - reach).clip(lower=0).where(counted), cost_high=(cost + reach).where(counted)
+        )
     currency = (prices.currency or "USD") if prices else ""
     ends = {name: table.get(name, np.nan) for name in ("cost_low", "cost_high")}
     return table.assign(cost=cost, **ends, cost_cached=cost_cached, currency=currency)

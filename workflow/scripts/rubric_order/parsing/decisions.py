@@ -119,16 +119,16 @@ def read_all(content: object, form: Form, labels: Sequence[Sequence[str]]) -> li
     numbers = range(1, len(labels) + 1) if len(labels) > 1 else [0]
     names = [names_of(form, of_one, number) for number, of_one in zip(numbers, labels, strict=True)]
     answers = iter(_answers(content, form, [name for of_one in names for name in of_one]))
-    found: list[Decision | DecisionError] = []
+    read: list[Decision | DecisionError] = []
     for of_one, asked in zip(labels, names, strict=True):
         own = [next(answers) for _ in asked]
         try:
-            found.append(_decision(own, form, of_one))
+            read.append(_decision(own, form, of_one))
         except DecisionError as error:
             if error.reason is None:
                 raise
-            found.append(error)
-    return found
+            read.append(error)
+    return read
 
 
 def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
@@ -233,18 +233,18 @@ def _by_value(listed: object, values: Sequence[int | str]) -> list[float]:
         pairs = list(zip(values, listed, strict=True))
     else:
         raise DecisionError(None, "it has no probabilities")
-    found: dict[object, float] = {}
+    shares: dict[object, float] = {}
     for value, probability in pairs:
         # True is 1 in Python, and no level here.
         if isinstance(value, bool) or not isinstance(value, int | str) or value not in values:
             raise DecisionError(MISSING_LEVEL, f"{value!r:.60} is no option")
-        if value in found:
+        if value in shares:
             raise DecisionError(MISSING_LEVEL, f"{value!r:.60} has two probabilities")
-        found[value] = _probability(probability)
-    missing = [value for value in values if value not in found]
+        shares[value] = _probability(probability)
+    missing = [value for value in values if value not in shares]
     if missing:
         raise DecisionError(MISSING_LEVEL, f"no probability of {', '.join(map(repr, missing))}")
-    return [found[value] for value in values]
+    return [shares[value] for value in values]
 
 
 def _probability(value: object) -> float:

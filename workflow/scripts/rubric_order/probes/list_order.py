@@ -85,12 +85,12 @@ def drawn(items: pd.DataFrame, n: int, lists: int, seed: int) -> list[list[str]]
     """
     dataset = items["dataset"].iloc[0]
     groups = items.groupby("candidate")["group_id"].nunique()
-    names = sorted(groups[groups == groups.max()].index)
-    if len(names) < n or groups.max() * 2 < items["group_id"].nunique():
+    largest = sorted(groups[groups == groups.max()].index)
+    if len(largest) < n or groups.max() * 2 < items["group_id"].nunique():
         raise InputError(
-            f"dataset {dataset!r}: a list takes {n} candidates that answer the same questions; found {len(names)} that"
-            f" answer {groups.max()} of {items['group_id'].nunique()}"
+            f"dataset {dataset!r}: a list takes {n} candidates that answer the same questions; found {len(largest)}"
+            f" that answer {groups.max()} of {items['group_id'].nunique()}"
         )
-    order = randomness.generator(seed, "lists", dataset, n).permutation(len(names))
-    count = min(lists, len(names) // n)
-    return [[names[place] for place in sorted(order[k * n : (k + 1) * n])] for k in range(count)]
+    order = randomness.generator(seed, "lists", dataset, n).permutation(len(largest))
+    count = min(lists, len(largest) // n)
+    return [[largest[place] for place in sorted(order[k * n : (k + 1) * n])] for k in range(count)]

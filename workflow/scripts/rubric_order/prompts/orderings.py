@@ -107,8 +107,8 @@ def levels_beside(strategy: str, reads: int, n: int, *, start: int, rng: np.rand
     Returns:
         Shape (reads, n).
     """
-    known = strategies.STRATEGIES.get(strategy)  # not that of another package's probe
-    match known.crossed if known else "balanced":
+    record = strategies.STRATEGIES.get(strategy)  # not that of another package's probe
+    match record.crossed if record else "balanced":
         case "drawn":
             return random_orderings(n, reads, rng=rng)
         case "canonical":

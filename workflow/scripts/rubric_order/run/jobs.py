@@ -76,8 +76,8 @@ class Job:
 
     def _written(self) -> dict[str, Path]:
         """Arguments that are an output, with or without its suffix."""
-        names = {*self.outputs, *(path.with_suffix("") for path in self.outputs)}
-        return {name: value for name, value in self.arguments.items() if isinstance(value, Path) and value in names}
+        written = {*self.outputs, *(path.with_suffix("") for path in self.outputs)}
+        return {name: value for name, value in self.arguments.items() if isinstance(value, Path) and value in written}
 
 
 class Inputs(Mapping[str, Any]):
@@ -142,8 +142,8 @@ def _planned(rule: str, config: Sequence[str | Path], folder: Path) -> list[re.M
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)  # noqa: S603
     if done.returncode:
         if f"No rule to produce {rule} " in done.stdout:
-            names = _rules(folder)
-            expected = f"expected one of {', '.join(names)}{nearest(rule, names)}"
+            rules = _rules(folder)
+            expected = f"expected one of {', '.join(rules)}{nearest(rule, rules)}"
             raise InputError(f"{rule!r:.60}: no rule has this name; {expected}")
         _, _, reason = f"\n{done.stderr}".partition("\nerror: ")
         raise InputError(reason.strip() or done.stdout.strip() or done.stderr.strip())

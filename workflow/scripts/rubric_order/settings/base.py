@@ -210,7 +210,7 @@ def _values_of_mapping(annotation: Any) -> Any:
     if origin is Annotated:
         return _values_of_mapping(arguments[0])
     if origin in (Union, types.UnionType):
-        inner = [found for argument in arguments if (found := _values_of_mapping(argument)) is not None]
+        inner = [values for argument in arguments if (values := _values_of_mapping(argument)) is not None]
         return inner[0] if inner else None
     return arguments[1] if origin is dict and arguments[1] is not Any else None
 

@@ -291,4 +291,4 @@ def _choices(annotation: Any) -> tuple[object, ...]:
     """The values of a type that is one of some; empty where it is none."""
     if typing.get_origin(annotation) is Literal:
         return typing.get_args(annotation)
-    return next((found for inner in typing.get_args(annotation) if (found := _choices(inner))), ())
+    return next((choices for inner in typing.get_args(annotation) if (choices := _choices(inner))), ())

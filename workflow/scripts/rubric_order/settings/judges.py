@@ -1284,8 +1284,8 @@ def _of_another(key: str, model: type[Judge], others: list[type[Judge]]) -> str:
         return "it is for a model that is loaded here, by engine 'vllm' or with serve"
     if model is Endpoint and key == "reasoning_end":
         return _REASONING
-    found = "" if others[0].KIND == "openai" else f", found engine {model.KIND!r}"
-    return f"it is for engine {others[0].KIND!r}{found}"
+    detail = "" if others[0].KIND == "openai" else f", found engine {model.KIND!r}"
+    return f"it is for engine {others[0].KIND!r}{detail}"
 
 
 _REASONING = "over an endpoint the server parts reasoning from answer; expected null"

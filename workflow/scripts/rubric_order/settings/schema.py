@@ -51,8 +51,8 @@ def schema(*, installed: bool = False) -> Part:
     for name, record in records.items():
         blocks["tables"]["properties"] |= {name: of_model(results.model("tables", name))} if record.table else {}
         blocks["figures"]["properties"] |= {name: of_model(results.model("figures", name))} if record.figure else {}
-    names = [name for name, record in records.items() if record.statistic]
-    blocks["statistics"] |= of_model(with_packages(names))
+    offered = [name for name, record in records.items() if record.statistic]
+    blocks["statistics"] |= of_model(with_packages(offered))
     return part
 
 

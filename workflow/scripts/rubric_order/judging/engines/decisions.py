@@ -125,8 +125,8 @@ class DecisionsEngine(AddressedEngine[Decisions]):
         return DecisionProtocol(self.judge, connection)
 
     def describe(self) -> dict[str, Any]:
-        about = {"engine": "decisions", "engine_version": importlib.metadata.version("openai"), "started": self.started}
-        return about | {"base_url": self.judge.base_url, "dialect": self.judge.dialect}
+        facts = {"engine": "decisions", "engine_version": importlib.metadata.version("openai"), "started": self.started}
+        return facts | {"base_url": self.judge.base_url, "dialect": self.judge.dialect}
 
 
 def usage_of(content: Mapping[str, Any]) -> Usage | None:

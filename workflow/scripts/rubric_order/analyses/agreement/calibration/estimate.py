@@ -184,17 +184,17 @@ def _rows(
     raw = {(design, reads): expected.moments(human) for design, reads, expected in _expected(shifted, shifted.values)}
     common = {"n_items": len(human), "n_rated": int((~np.isnan(human)).sum()), "n_clusters": int(laid.group.max()) + 1}
     for (design, reads), moments in raw.items():
-        about = common | {"design": design, "reads": reads, "calls": float(reads), "calibration": NONE}
-        yield from _estimates(about, moments, None, noise, laid.group, confidence)
+        arm = common | {"design": design, "reads": reads, "calls": float(reads), "calibration": NONE}
+        yield from _estimates(arm, moments, None, noise, laid.group, confidence)
     for correction in corrections:
         used = sum(~np.isnan(version[:, 0]) for version in correction.versions)
         weight = (used > 0).astype(float)
         for (design, reads), moments in _calibrated(shifted, correction, middle, human).items():
-            about = common | {"n_items": int(weight.sum()), "design": design, "reads": reads}
-            about |= {"calibration": correction.name, "n_learning": correction.n_learning}
-            about["calls"] = reads + correction.reads / len(human)
+            arm = common | {"n_items": int(weight.sum()), "design": design, "reads": reads}
+            arm |= {"calibration": correction.name, "n_learning": correction.n_learning}
+            arm["calls"] = reads + correction.reads / len(human)
             before = raw[design, reads] * weight[:, None]
-            yield from _estimates(about, moments, before, noise * weight, laid.group, confidence)
+            yield from _estimates(arm, moments, before, noise * weight, laid.group, confidence)
 
 
 def _calibrated(
@@ -238,16 +238,16 @@ def _estimates(
     of_noise = sums[:, -1] / sums[:, 0]
     summaries = [errors.summary(sums[:, k * width : (k + 1) * width], of_noise) for k in range(len(tables))]
     now = summaries[0]
-    found = {"rmse": (now.rmse, np.log, np.exp), "error": (now.error, None, None), "shift": (now.shift, None, None)}
-    found["pearson"] = (now.pearson, np.arctanh, np.tanh)
+    estimated = {"rmse": (now.rmse, np.log, np.exp), "error": (now.error, None, None), "shift": (now.shift, None, None)}
+    estimated["pearson"] = (now.pearson, np.arctanh, np.tanh)
     if before is not None:
         old = summaries[1]
         with np.errstate(invalid="ignore", divide="ignore"):
-            found["rmse_ratio"] = (now.rmse / old.rmse, np.log, np.exp)
-        found["rmse_change"] = (now.rmse - old.rmse, None, None)
-        found["pearson_change"] = (now.pearson - old.pearson, None, None)
+            estimated["rmse_ratio"] = (now.rmse / old.rmse, np.log, np.exp)
+        estimated["rmse_change"] = (now.rmse - old.rmse, None, None)
+        estimated["pearson_change"] = (now.pearson - old.pearson, None, None)
     sizes = resampling.part_sizes(group)
-    for quantity, (values, scale, back) in found.items():
+    for quantity, (values, scale, back) in estimated.items():
         if np.isnan(values[0]):
             continue
         interval = resampling.jackknife_t(values, confidence, sizes=sizes, scale=scale, back=back).interval

@@ -164,35 +164,35 @@ def _stacked(tables: Iterable[additive.Cells]) -> additive.Cells:
 
 
 def _of_reads(
-    about: Row, laid: Laid, draws: int, confidence: float, seed: int, points: float
+    shared: Row, laid: Laid, draws: int, confidence: float, seed: int, points: float
 ) -> Iterator[tuple[Row, Row]]:
     """All rows of some reads with one kind of cluster; see `tidy.from_parts`."""
-    unit = laid.units[about["cluster"]]
+    unit = laid.units[shared["cluster"]]
     sizes = np.bincount(unit).astype(float)
     effective = resampling.effective(sizes)
     cells = [laid.by_ordering] if laid.by_ordering else laid.by_position
     away = resampling.sum_units(np.hstack([additive.departures(table) for table in cells]), unit)
-    commonest = float(laid.times.max() / laid.n_reads) if about["readout"] == Readout.HARD else np.nan
+    commonest = float(laid.times.max() / laid.n_reads) if shared["readout"] == Readout.HARD else np.nan
     flags = {
         "saturated": commonest >= SATURATED,
         "no variation": not np.abs(away).max(initial=0) > additive.ROUNDING,
         "few clusters": not effective >= uniformity.FEW_CLUSTERS,
     }
-    about = about | {"n_items": len(unit), "n_clusters": len(away), "commonest": commonest}
-    about |= {"effective_clusters": effective, "heaviest": float(sizes.max() / sizes.sum())}
-    about |= {"n_reads": laid.n_reads, "n_failed": laid.n_failed}
-    about["flag"] = ", ".join(name for name, raised in flags.items() if raised)
+    shared = shared | {"n_items": len(unit), "n_clusters": len(away), "commonest": commonest}
+    shared |= {"effective_clusters": effective, "heaviest": float(sizes.max() / sizes.sum())}
+    shared |= {"n_reads": laid.n_reads, "n_failed": laid.n_failed}
+    shared["flag"] = ", ".join(name for name, raised in flags.items() if raised)
     fits = [additive.shifts(cells, unit) for cells in laid.by_position]
     quantities = [_of_level(level, fit) for level, fit in enumerate(fits, start=1) if fit]
     if laid.by_ordering and (fit := additive.shifts(laid.by_ordering, unit)):
         chance = {"draws": draws, "seed": seed}
         quantities = [_of_orderings(laid.orderings, fit), *_contrasts(laid.orderings, fit, chance), *quantities]
-        yield about, _gap(fit, about["cluster"], draws, confidence, seed)
+        yield shared, _gap(fit, shared["cluster"], draws, confidence, seed)
         tested, what = [fit], "orderings"
     else:
         tested, what = [fit for fit in fits if fit], "positions of levels"
     test = _test(tested, additive.no_shift(away, draws=draws, seed=seed))
-    yield about, test | {"method": f"signs of {about['cluster']}s changed {draws} times, on {what}"}
+    yield shared, test | {"method": f"signs of {shared['cluster']}s changed {draws} times, on {what}"}
     for rows, estimates, influence in quantities:
         values = resampling.left_out_of_mean(estimates, influence, sizes)
         ends = resampling.jackknife_t(values, confidence, sizes=sizes)
@@ -204,10 +204,10 @@ def _of_reads(
         columns |= {"estimate": estimates, "df": effective - 1}
         if rows["quantity"] in OF_ORDERINGS:
             of_cluster = estimates + influence * (sizes.sum() / sizes)[:, None]
-            largest = (about["n"] - 1) * (1 - 1 / len(laid.orderings))
+            largest = (shared["n"] - 1) * (1 - 1 / len(laid.orderings))
             columns["p_bounded"] = equivalence.p_bounded(of_cluster, sizes, margin=points, largest=largest)
-        method = f"least squares with a level for each item; jackknife, Student's t over {about['cluster']}s"
-        yield about, rows | columns | {"method": method}
+        method = f"least squares with a level for each item; jackknife, Student's t over {shared['cluster']}s"
+        yield shared, rows | columns | {"method": method}
 
 
 Found = tuple[

@@ -58,15 +58,15 @@ def estimate(
     return table.assign(confidence=confidence, seed=seed)
 
 
-def _cells(about: Row, sums: np.ndarray, confidence: float) -> Iterator[tuple[Row, Row]]:
+def _cells(shared: Row, sums: np.ndarray, confidence: float) -> Iterator[tuple[Row, Row]]:
     """The cells of the table of shares, and of that of rates; see `tidy.from_parts`."""
-    n = about["n"]
+    n = shared["n"]
     score, position = (axis.ravel() + 1 for axis in np.indices((n, n)))
-    about = about | {"n_reads": int(sums[0, 1].sum() / n)}
+    shared = shared | {"n_reads": int(sums[0, 1].sum() / n)}
     with np.errstate(invalid="ignore"):
         tables = {"share": selections.position_shares(sums[:, 0]), "rate": sums[:, 0] / sums[:, 1]}
     for quantity, values in tables.items():
         low, high = resampling.percentile_interval(values[1:], confidence)
         cells = {"score": score, "position": position, "estimate": values[0].ravel()}
         cells |= {"ci_low": low.ravel(), "ci_high": high.ravel(), "n_selected": np.repeat(sums[0, 0].sum(axis=-1), n)}
-        yield about | {"quantity": quantity}, cells
+        yield shared | {"quantity": quantity}, cells

@@ -24,8 +24,8 @@ def _rows(scoring_tendency: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scores(rows: pd.DataFrame) -> list[Text]:
-    names = rows.loc[:, "kind":"n_constrained"].columns[1:-1]
-    return [Text(name, name="none" if name == str(NONE) else name) for name in names]
+    titles = rows.loc[:, "kind":"n_constrained"].columns[1:-1]
+    return [Text(name, name="none" if name == str(NONE) else name) for name in titles]
 
 
 def _variant(row: Row) -> str:
