@@ -30,7 +30,8 @@ def test_what_a_record_says_of_its_orderings_is_so(name):
     candidates = "score_order" not in strategy.probes
 
     def made(seed):
-        return strategy.orderings(Wanted(n, 400 if name == "random" else 8, candidates, np.random.default_rng(seed)))
+        rows = strategy.orderings(Wanted(n, 400 if name == "random" else 8, candidates, np.random.default_rng(seed)))
+        return rows[1:2] if strategy.in_turn else rows  # the second unit has the second one alone
 
     rows = made(1)
     assert (np.sort(rows, axis=1) == np.arange(1, n + 1)).all()

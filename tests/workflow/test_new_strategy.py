@@ -13,7 +13,7 @@ RECORD = """    Strategy(
         lambda wanted: fixed(wanted.n, 2) * [[1], [-1]] + [[0], [wanted.n + 1]],
         colour="#7a5400",
         marker="d",
-        compared=12,
+        compared=99,
         one_ordering_a_read=True,
         fits=_fits("compared", "budget_curve"),
     ),
