@@ -80,6 +80,7 @@ def chosen(table, **keys):
         (("reference_5", "single"), ("reference_none", "single"), "reference"),
         (("letter+reference_none", "single"), ("reference_none", "single"), "ids"),
         (("neutral_2+reference_none", "single"), ("reference_none", "single"), "neutral"),
+        (("together", "single"), ("baseline", "single"), "together"),
         (("letter+reference_5", "single"), ("baseline", "single"), "crossed"),
         (("letter", "descending"), ("baseline", "single"), "crossed"),
     ],

@@ -66,7 +66,9 @@ def test_the_example_runs_to_its_tables(fresh: Project, monkeypatch: pytest.Monk
         assert np.stack(scores["position_probabilities"]) == pytest.approx(np.tile(weights, (len(scores), 1)))
     worth = pd.read_csv(fresh.file("results/tables/position_preference.csv"))
     assert set(worth["judge"]) == {*ARMS}
-    assert "together" in fresh.file("results/tables/score_shifts.csv").read_text(encoding="utf-8")
+    shifts = pd.read_csv(fresh.file("results/tables/score_shifts.csv"))
+    assert set(shifts["kind"]) == {"together"}
+    assert shifts["mean_shift_estimate"].tolist() == pytest.approx([0.0] * len(shifts))
     cards = json.loads(fresh.file("results/summary.json").read_text(encoding="utf-8"))["cards"]
     assert [card["verdict"] for card in cards] == ["cannot tell"] * 2 * len(ARMS)  # of eight groups nothing is said
     methods = fresh.file("results/methods.md").read_text(encoding="utf-8")

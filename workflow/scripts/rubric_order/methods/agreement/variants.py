@@ -19,6 +19,7 @@ SHARED = [key for key in KEYS if key not in ("condition", "strategy")]
 COLUMNS = [*KEYS, "item_id", "group_id", "human_score", "read_index", "ordering", "pattern", *VALUES.values()]
 CONSTRAINED = "constrained"  # form of a score that was given only where nothing else was allowed
 NEUTRAL = "neutral"  # kind of variants whose edits mean nothing
+TOGETHER = "together"  # kind of variants that are asked for in one request
 Name = tuple[str, str]  # condition and strategy
 
 
@@ -64,10 +65,13 @@ class Variants(NamedTuple):
 
 
 def kind(name: Name, base: Name) -> str:
-    """Kind of change from the base: `base`, `order`, `ids`, `reference`, `neutral`, or `crossed` for several."""
+    """Kind of change from the base.
+
+    One of `base`, `order`, `ids`, `reference`, `neutral`, `together`; or `crossed` for several.
+    """
     changed = set() if name[1] == base[1] else {"order"}
     for part in parts(name[0]) ^ parts(base[0]):
-        kinds = [prefix for prefix in ("reference", NEUTRAL) if part.startswith(prefix)]
+        kinds = [prefix for prefix in ("reference", NEUTRAL, TOGETHER) if part.startswith(prefix)]
         changed.add(kinds[0] if kinds else "ids")
     return "base" if not changed else changed.pop() if len(changed) == 1 else "crossed"
 
