@@ -19,6 +19,7 @@ import pandas as pd
 import psutil
 import pytest
 from endpoint import Call, Endpoint, Reply, completion, running, senders_of
+from factories import demo_config
 
 import rubric_order
 from rubric_order.judging.store import Store
@@ -267,7 +268,8 @@ def studies(function: object, project: Project, folder: Path) -> Iterator[pd.Dat
     rubrics = pd.read_parquet(project.file("results/rubrics/demo.parquet")).set_index("rubric_id")
     names = {"item_id": "item", "group_id": "group", "response": "text"}
     plain = items.rename(columns=names)[[*names.values(), "instruction", "reference", "human_score"]]
-    how = {"dataset": "demo", "answer_format": "score", "name": "mine", "folder": folder}
+    seed = demo_config()["studies"]["position_bias"]["seed"]
+    how = {"dataset": "demo", "seed": seed, "answer_format": "score", "name": "mine", "folder": folder}
     for rubric_id, rows in plain.groupby(items["rubric_id"].to_numpy(), sort=False):
         rubric = {"question": rubrics["question"][rubric_id], "levels": list(rubrics["levels"][rubric_id])}
         for strategy in ("balanced", "random"):
