@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from endpoint import Reply, completion, running
 from factories import request
 
 from rubric_order import Answer
@@ -18,6 +19,7 @@ from rubric_order.judging.engines import delivery, function_answers, functions
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.run import loading
 from rubric_order.settings import judges
+from rubric_order.settings.base import parse
 from rubric_order.settings.judges import FORMATS
 
 QUICK = {"max_attempts": 3, "backoff": {"first": 0.001, "longest": 0.002}}
@@ -426,3 +428,17 @@ def test_calls_are_booked_as_the_answer_says_and_within_the_budget(ask, tmp_path
     responses = ask(lambda prompt: used if prompt == "prompt 0" else 4, 3, turn=turn, **changes)
     assert [(r.tokens, r.cost) for r in responses[:2]] == [(105, 110.0), (len("prompt 1") + 10, len("prompt 1") + 20.0)]
     assert responses[2].error.startswith("budget: calls: 0 of 2 left")
+
+
+def test_the_example_asks_twice_for_an_answer_and_its_config_is_whole(root, ask, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    config = parse((root / "config/examples/python_judge.yaml").read_text(encoding="utf-8"))
+    judge = loading.complete(config, folder=root).judges["my_function"]
+    assert judge.takes == "messages"
+    with running(lambda call: Reply(completion(f"{len(call.body['messages'])} [RESULT] 4"))) as endpoint:
+        monkeypatch.setenv("OPENAI_API_KEY", "no-key-of-anybody")
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        responses = ask(functions.find(judge), 3)
+    assert [response.text for response in responses] == ["3 [RESULT] 4"] * 3
+    assert len(endpoint.calls) == 6
+    sys.modules.pop("two_step_judge", None)

@@ -174,7 +174,13 @@ def _with_function(judge: PythonCallable, function: Function | None) -> tuple[Py
             f"version: {judge.function!r} is not known by the source of its module, as a function of a module is;"
             " expected a version"
         )
-    return _checked(functions.resolved(judge, function)), function
+    settled = functions.resolved(judge, function)
+    if not versioned and not functions.is_as_written(function):
+        raise InputError(
+            f"version: {judge.function!r}: its code is not what the file of its module says: the file has changed since"
+            " it was imported, or it is rewritten on import; import it anew, or give a version"
+        )
+    return _checked(settled), function
 
 
 def _checked(judge: PythonCallable) -> PythonCallable:
@@ -192,7 +198,10 @@ def _is_of_module(function: Function) -> bool:
     """True for a function that its module has under its name."""
     module = sys.modules.get(getattr(function, "__module__", None) or "")
     try:
-        return inspect.isroutine(function) and operator.attrgetter(function.__qualname__)(module) is function
+        return (
+            inspect.isfunction(inspect.unwrap(function))
+            and operator.attrgetter(function.__qualname__)(module) is function
+        )
     except AttributeError:
         return False
 

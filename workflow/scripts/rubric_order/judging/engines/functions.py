@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Literal
 
 from rubric_order.base.errors import InputError
@@ -120,6 +120,22 @@ def _source(module: ModuleType | None, name: str) -> str:
     except (OSError, TypeError, UnicodeDecodeError):
         expected = "expected a version, in the settings or as its __version__"
         raise InputError(f"function: {name!r}: its module has no source file to be known by; {expected}") from None
+
+
+def is_as_written(function: Function) -> bool:
+    """True if a function's code stands in the source file of its module, as it is now.
+
+    It does not where the file has changed since it was imported, or where something rewrites modules on import.
+    """
+    written = inspect.unwrap(function)
+    source = _source(sys.modules.get(written.__module__), written.__module__)
+    pending = [compile(source, "", "exec", dont_inherit=True)]
+    while pending:
+        code = pending.pop()
+        if code == written.__code__:
+            return True
+        pending += (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return False
 
 
 def resolved(judge: PythonCallable, function: Function) -> PythonCallable:

@@ -17,7 +17,7 @@ from rubric_order.judging.engines.accounts import Account, Tally, Usage
 from rubric_order.judging.engines.asking import Asker
 from rubric_order.judging.engines.calling import CallingEngine
 from rubric_order.judging.engines.failures import CallError, one_line
-from rubric_order.judging.engines.functions import Function, find, is_async, resolved
+from rubric_order.judging.engines.functions import Function, find, is_async, resolved, version
 from rubric_order.settings.judges import OF_SOURCE, PythonCallable
 
 AT_ONCE = 32  # calls of an async function under way at once, where config does not say how many
@@ -51,16 +51,16 @@ class PythonEngine(CallingEngine[PythonCallable]):
         )
 
     def _as_planned(self) -> PythonCallable:
-        """The judge with what its function says of itself."""
-        planned = self.judge.version
-        if planned is None or (planned.startswith(OF_SOURCE) and self.resources.function is None):
-            found = resolved(self.judge.changed(version=None), self.function)
-            if planned not in (None, found.version):
-                raise InputError(
-                    f"function: {self.judge.function!r}: its module has changed since the reads were planned; run again"
-                )
-            return found
-        return self.judge
+        """The judge with what its function says of itself.
+
+        Raises:
+            InputError: another source is what requests are named by.
+        """
+        planned, name = self.judge.version or "", self.judge.function
+        named_by_source = self.resources.function is None and planned.startswith(OF_SOURCE)
+        if named_by_source and version(self.function, name.partition(":")[0], name) != planned:
+            raise InputError(f"function: {name!r}: its module has changed since the reads were planned; run again")
+        return resolved(self.judge, self.function)
 
     def describe(self) -> dict[str, Any]:
         return {
