@@ -1,6 +1,7 @@
 """Functions of Python as judges: how they are found and known, called, and what their answers and failures become."""
 
 import asyncio
+import dataclasses
 import functools
 import math
 import sys
@@ -388,6 +389,44 @@ def test_a_call_that_takes_too_long_is_given_up_and_may_pass(ask, kind):
     ended.set()
     assert response.error == "timeout: a_judge:judge gave no answer within 0.05 s"
     assert response.attempts == 2
+
+
+def test_a_function_that_never_returns_does_not_keep_its_job_from_ending(tmp_path):
+    """The calls under way count as made, and their requests are asked again."""
+    begun, ended = threading.Semaphore(0), threading.Event()
+
+    def judge(prompt):
+        begun.release()
+        ended.wait(60)
+        return 4
+
+    turn = engines.Turn(Amount(), tmp_path / "sent.json", tmp_path / "open_calls.jsonl")
+    engine = engines.load(settings(concurrency=3), engines.Resources(turn=turn, function=judge))
+    responses = []
+    answers = threading.Thread(target=lambda: responses.extend(engine.answer(request(f"r{k}") for k in range(9))))
+    answers.start()
+    for _ in range(3):
+        begun.acquire()
+    engine.end_early(0.01)
+    answers.join(30)
+    assert not answers.is_alive()
+    ended.set()
+    engine.close()
+    assert [(r.error, r.attempts) for r in responses] == [("stopped: the job was ended before the answer came", 1)] * 3
+    assert (tmp_path / "open_calls.jsonl").read_text().count('["call"') == 3
+
+
+def test_a_profile_changes_the_system_message_and_nothing_else(module):
+    judge = module("def judge(messages):\n    return 4\n", profiles={"brief": {"system_prompt": "Be brief."}})
+    assert list(judge.problems()) == []
+    seen = []
+    engine = engines.load(judge, engines.Resources(function=lambda messages: seen.append(messages) or 4))
+    asked = [dataclasses.replace(request("r0"), profile="brief"), request("r1")]
+    assert [response.text for response in engine.answer(asked)] == ["4", "4"]
+    assert [[message["role"] for message in messages] for messages in seen] == [["system", "user"], ["user"]]
+    judge = module("def judge(messages):\n    return 4\n", profiles={"warm": {"sampling": {"temperature": 1}}})
+    expected = "profiles/warm/sampling/temperature: the function samples as it does; leave it out"
+    assert list(judge.problems()) == [expected]
 
 
 def test_a_run_stops_after_ten_failures_in_a_row_and_names_function_and_exception(ask):
