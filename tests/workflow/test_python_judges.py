@@ -24,7 +24,7 @@ from factories import demo_config
 import rubric_order
 from rubric_order.judging.store import Store
 
-from .conftest import ROOT, Project
+from .conftest import ONE_TABLE, ROOT, Project
 
 EXAMPLES = ROOT / "config/examples/judges"
 JUDGES = {"langchain": "messages", "litellm": "messages", "dspy": "prompt"}
@@ -260,6 +260,20 @@ def test_the_demo_is_judged_by_a_function_and_the_library_makes_the_same_request
         (card,) = rubric_order.bias_card(given)
         assert (card.judge, card.evidence.n_reads, card.verdict.word) == ("mine", len(balanced), "cannot tell")
     del sys.modules["own_judge"]
+
+    fresh.file("moved").mkdir()
+    fresh.file("own_judge.py").rename(fresh.file("moved/own_judge.py"))
+    config["judges"]["mine"]["folder"] = "moved"
+    assert fresh.planned(ONE_TABLE, config=config) == []
+    fresh.file("moved/own_judge.py").write_text(OWN.replace("0.6", "0.5").replace("0.1", "0.125"))
+    planned = fresh.planned(ONE_TABLE, config=config)
+    assert {"plan_reads", "collect_requests", "judge_shard"} <= set(planned)
+    assert "prepare_items" not in planned
+    fresh.file("moved/own_judge.py").write_text("judge = 4\n")
+    run = fresh.snakemake("--dry-run", ONE_TABLE, config=config)
+    expected = "expected module:name of a function of one argument, found 4"
+    assert run.stderr.splitlines()[-1] == f"error: config: judges/mine/function: 'own_judge:judge': {expected}"
+    assert run.returncode == 1
 
 
 def studies(function: object, project: Project, folder: Path) -> Iterator[pd.DataFrame]:
