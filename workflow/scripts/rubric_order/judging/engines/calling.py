@@ -31,7 +31,7 @@ class CallingEngine(Engine[MeteredJudge]):
         *,
         at_once: int,
         waits: bool = True,
-        session: AbstractAsyncContextManager[None] | None = None,
+        session: AbstractAsyncContextManager[object] | None = None,
     ) -> None:
         """Open the account, and make the delivery. `describe` works already.
 

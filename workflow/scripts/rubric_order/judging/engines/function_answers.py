@@ -72,7 +72,9 @@ def response(request: Request, returned: object) -> Response:
         option_logprobs=None if answer.probabilities is None else _logprobs(request, answer.probabilities),
         reasoning=_text(answer.reasoning, "reasoning"),
         model=_text(answer.model, "model"),
-        **counts,
+        prompt_tokens=counts["prompt_tokens"],
+        completion_tokens=counts["completion_tokens"],
+        cached_tokens=counts["cached_tokens"],
     )
 
 
@@ -112,7 +114,7 @@ def _score(value: object) -> str:
 def _count(value: object, name: str) -> int | None:
     if value is None:
         return None
-    if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= value <= MOST_TOKENS:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) <= MOST_TOKENS:
         raise WrongAnswerError(f"{name}: expected a number of tokens, found {value!r:.80}")
     return int(value)
 
