@@ -102,6 +102,7 @@ def test_what_the_page_says_of_new_requests_is_what_names_a_request():
         {"engine": "openai", "model": "m", "answer_format": "score", "base_url": "https://e.org/v1"},
         {"engine": "openai", "model": "m", "answer_format": "score", "serve": {}},
         {"engine": "decisions", "model": "m", "base_url": "https://e.org/v1"},
+        {"engine": "python", "function": "m:f", "version": "1", "answer_format": "score"},
         {"engine": "simulated", "model": "m", "answer_format": "score", "simulation": {}},
     ]
     named = set()
@@ -121,7 +122,9 @@ def test_what_the_page_says_of_new_requests_is_what_names_a_request():
 
 # Another value of keys that are more than plain values.
 OTHERS = {"model": "another", "serve": judges.Serve(arguments={"a": 1}), "simulation": judges.Simulation(seed=1)}
+OTHERS |= {"function": "m:g", "version": "2"}
 
 
 # Another value of keys that are more than plain values.
 OTHERS = {"model": "another", "serve": judges.Serve(arguments={"a": 1}), "simulation": judges.Simulation(seed=1)}
+OTHERS |= {"function": "m:g", "version": "2"}

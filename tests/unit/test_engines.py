@@ -65,7 +65,11 @@ def echo(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "block", [{"engine": "vllm"}, {"engine": "openai"}, {"engine": "openai", "serve": {}}, {"engine": "simulated"}]
+    "block",
+    [
+        *({"engine": "vllm"}, {"engine": "openai"}, {"engine": "openai", "serve": {}}, {"engine": "simulated"}),
+        {"engine": "python", "function": "json:loads", "sampling": {"temperature": None}},
+    ],
 )
 def test_each_kind_of_judge_that_is_asked_has_an_engine_of_its_own(block):
     judge = complete_judge(**block)
@@ -77,7 +81,7 @@ def test_each_kind_of_judge_that_is_asked_has_an_engine_of_its_own(block):
 def test_each_model_of_ours_that_is_asked_has_an_engine_and_each_engine_a_model():
     asked = {model.ENGINE or model.KIND for model in judges.KINDS if model.ASKED}
     assert asked == set(engines.REGISTRY.names())
-    assert judges.engines() == ("vllm", "openai", "decisions", "simulated", "recorded")
+    assert judges.engines() == ("vllm", "openai", "decisions", "python", "simulated", "recorded")
 
 
 def test_a_judge_of_another_package_is_read_named_and_asked(echo, tmp_path):

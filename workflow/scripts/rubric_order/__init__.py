@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rubric_order.base.errors import InputError
     from rubric_order.cards.card import Card
+    from rubric_order.judging.engines.function_answers import Answer
     from rubric_order.library.calibration import Calibrations, calibrate, load_calibration
     from rubric_order.library.prompts import orderings, parse, render
     from rubric_order.library.results import (
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
         position_bias,
         score_effects,
     )
+    from rubric_order.library.study import study
 
 __version__ = "0.1.0"
 __all__ = [
+    "Answer",
     "BiasCards",
     "Calibrations",
     "Card",
@@ -38,15 +41,18 @@ __all__ = [
     "position_bias",
     "render",
     "score_effects",
+    "study",
 ]
 _MODULES = {
     "base.errors": ("InputError",),
     "cards.card": ("Card",),
+    "judging.engines.function_answers": ("Answer",),
     "library.calibration": ("Calibrations", "calibrate", "load_calibration"),
     "library.prompts": ("orderings", "parse", "render"),
     "library.results": (
         *("BiasCards", "Result", "agreement", "bias_card", "budget_curve", "position_bias", "score_effects"),
     ),
+    "library.study": ("study",),
 }
 _HOME = {name: module for module, exported in _MODULES.items() for name in exported}
 

@@ -166,6 +166,9 @@ def _judge(facts: Mapping[str, Any], versions: Mapping[str, Any], cite: Cite) ->
     sampling = facts["sampling"]
     settings = [f"temperature {_left(sampling['temperature'])}", f"top-p {_left(sampling['top_p'])}"]
     settings += [f"at most {_left(sampling['max_tokens'])} tokens", f"seed {_left(sampling['seed'])}"]
+    if facts["engine"] == "python":
+        how = f"as a function of Python (`{facts['function']}`)"
+        settings = ["which sampled as it does"]
     if local:
         settings.append(f"number format {facts['dtype']}")
     form = "wrote feedback and then a score" if facts["answer_format"] == "feedback" else "wrote a score at once"

@@ -14,7 +14,7 @@ from rubric_order.judging import devices, engines, number_formats, open_calls
 from rubric_order.judging.engines import Engine, Resources, Turn, sender
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.store import Store
-from rubric_order.settings.judges import Called, Judge
+from rubric_order.settings.judges import Judge, Metered
 
 log = logging.getLogger(__name__)
 
@@ -56,12 +56,15 @@ class Starter:
             log.warning(slow)
         if needed := engines.gpus_to_claim(self._judge, gpus):
             self._held.enter_context(devices.claim(needed))
-        if isinstance(self._judge, Called) and self._judge.CALLED:
-            engine = sender.Sender(self._judge, replace(self._resources, turn=self._turn()))
-            self._held.callback(engine.close)  # before what is left is booked, which waits for the process
-            engine.start()
-            return engine
-        return engines.load(self._judge, self._resources)
+        if not (isinstance(self._judge, Metered) and self._judge.CALLED):
+            return engines.load(self._judge, self._resources)
+        resources = replace(self._resources, turn=self._turn())
+        if resources.function is not None:  # another process need not have it
+            return engines.load(self._judge, resources)
+        engine = sender.Sender(self._judge, resources)
+        self._held.callback(engine.close)  # before what is left is booked, which waits for the process
+        engine.start()
+        return engine
 
     def _turn(self) -> Turn:
         """Wait until no other job asks the endpoint: its limits hold for all jobs together. What was spent so far."""

@@ -1,6 +1,7 @@
 """From the config that a user wrote to the one that the rules read: one call, `complete`."""
 
 import contextlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from rubric_order.run import checks, rehearsal, restriction
 from rubric_order.settings import results, values
 from rubric_order.settings.base import parse
 from rubric_order.settings.config import Config
+from rubric_order.settings.judges import PythonCallable
 
 READY = "config"  # folder of the project with the folders `datasets` and `judges`
 OPTIONAL = ("studies", "figures", "tables")  # blocks in which null takes out what another file names
@@ -28,7 +30,7 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
     3. The judges of `recorded_dir` join the studies of strategy `recorded`.
     4. Figures get the sizes of their presets. The shape is checked, defaults are filled in, and the meaning is checked.
     5. A dataset or judge without a label gets its id as one. Paths are found (`locate`). A chat template becomes its
-       text, and prompt templates of the user are checked.
+       text, and prompt templates of the user are checked. Functions that judge are imported.
     6. Studies keep the judges of `only_judges` (`restriction.apply`).
     7. A rehearsal gets simulated judges and a few groups of each dataset (`rehearsal.apply`).
 
@@ -54,7 +56,7 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
     values.check(config)
     checked = Config.read(config)
     checks.check_meaning(checked, ready_judges(folder / READY))
-    config_read = with_templates_read(located(with_labels(checked), folder))
+    config_read = with_functions(with_templates_read(located(with_labels(checked), folder)))
     checks.check_templates(config_read)
     restricted = restriction.apply(config_read) if config_read.only_judges else config_read
     return rehearsal.apply(restricted) if restricted.rehearse else restricted
@@ -201,7 +203,7 @@ def located(config: Config, folder: Path) -> Config:
         datasets[name] = dataset.changed(files=files)
     judges = {}
     for name, judge in config.judges.items():
-        paths = [key for key in ("chat_template", "template") if getattr(judge, key, None) is not None]
+        paths = [key for key in ("chat_template", "template", "folder") if getattr(judge, key, None) is not None]
         judges[name] = judge.changed(**{key: place(getattr(judge, key)) for key in paths})
     return config.changed(
         dataset_mirror=place(config.dataset_mirror),
@@ -228,4 +230,27 @@ def with_templates_read(config: Config) -> Config:
             except InputError as error:
                 raise InputError(f"config: judges/{name}/chat_template: {error}") from None
             judges[name] = judge.changed(chat_template=text.replace("\r\n", "\n").replace("\r", "\n"))
+    return config.changed(judges=judges)
+
+
+def with_functions(config: Config) -> Config:
+    """A config with what the functions that judge say of themselves, see `functions.resolved`.
+
+    Raises:
+        InputError: one line for each that cannot be imported or called, or has no version.
+    """
+    judges, problems = dict(config.judges), []
+    for name, judge in config.judges.items():
+        if isinstance(judge, PythonCallable):
+            from rubric_order.judging.engines import functions
+
+            try:
+                found = functions.resolved(judge, functions.find(judge)).changed(folder=os.path.abspath(judge.folder))
+            except InputError as error:
+                problems.append(f"judges/{name}/{error}")
+                continue
+            problems += (f"judges/{name}/{problem}" for problem in found.problems())
+            judges[name] = found
+    if problems:
+        raise InputError("config: " + "\nconfig: ".join(problems))
     return config.changed(judges=judges)

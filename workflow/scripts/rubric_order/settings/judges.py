@@ -404,14 +404,14 @@ class Judge(Settings):
     ENGINE: ClassVar[str] = ""  # name under which its engine is registered, where that is not `KIND`
     ASKED: ClassVar[bool] = True  # whether it is asked; the answers of others exist already
     LOADED: ClassVar[bool] = False  # whether a job loads its model
-    CALLED: ClassVar[bool] = False  # whether it answers over an endpoint that others run
+    CALLED: ClassVar[bool] = False  # whether a process of its own makes its calls, which may cost money
     UNCONSTRAINED: ClassVar[str] = "its engine holds no answer to a form"  # why a setting cannot be used
 
     engine: str = setting(
         ...,
         "What answers the requests; `openai` asks an OpenAI-compatible endpoint, `decisions` a decision model, which"
-        " writes nothing, `simulated` computes answers with a"
-        " known bias, `recorded` reads answers that exist already.",
+        " writes nothing, `python` calls a function, `simulated` computes answers with a known bias, `recorded` reads"
+        " answers that exist already.",
         role=Role.IDENTITY,
     )
     model: str = setting(..., "Hugging Face model id or local folder; with gguf, only a name.", role=Role.IDENTITY)
@@ -822,7 +822,56 @@ class Vllm(Loaded):
             yield "engine_args/data_parallel_size: set {judge}/shards instead: a job uses one copy of the model"
 
 
-class Called(Judge):
+class Metered(Judge):
+    """A judge whose calls are counted, limited and tried again."""
+
+    concurrency: Annotated[int, Ge(1), Le(4096)] | None = setting(
+        None,
+        "Requests under way at once. `null`: 32 at an endpoint or of an async function, 1 of any other function, 512"
+        " where the job serves the model itself.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+    requests_per_minute: Positive | None = setting(
+        None, "Calls a minute, at most.", role=Role.WIRE, tracked=False, reruns=NOTHING
+    )
+    tokens_per_minute: Positive | None = setting(
+        None, "Tokens of prompts and answers a minute, at most.", role=Role.WIRE, tracked=False, reruns=NOTHING
+    )
+    timeout: Positive = setting(
+        600, "Seconds after which a call is given up.", role=Role.WIRE, tracked=False, reruns=NOTHING
+    )
+    max_attempts: Count = setting(6, "Calls for one request, at most.", role=Role.WIRE, tracked=False, reruns=NOTHING)
+    backoff: Backoff = setting(factory=Backoff, role=Role.WIRE, tracked=False, reruns=NOTHING)
+    budget: Budget = setting(
+        description="What all runs together may use. It is not exceeded, since a call is counted with the most that"
+        " it can"
+        " use before it is sent.",
+        factory=Budget,
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+    prices: Prices | None = setting(None, "Prices of a million tokens.", role=Role.WIRE, tracked=False, reruns=NOTHING)
+
+    @property
+    def currency(self) -> str:
+        """Currency of the judge's prices."""
+        return (self.prices.currency or "USD") if self.prices else ""
+
+    @property
+    def limits_tokens(self) -> bool:
+        """True if a limit is one of tokens or cost."""
+        return any(limit is not None for limit in (self.tokens_per_minute, self.budget.tokens, self.budget.cost))
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if self.budget.cost is not None and self.prices is None:
+            yield "budget/cost: it needs prices"
+
+
+class Called(Metered):
     """A judge that is asked over HTTP, whoever runs the server.
 
     Attributes:
@@ -858,39 +907,6 @@ class Called(Judge):
         tracked=False,
         reruns=NOTHING,
     )
-    concurrency: Annotated[int, Ge(1), Le(4096)] | None = setting(
-        None,
-        "Requests under way at once. `null`: 32 at an endpoint, 512 where the job serves the model itself.",
-        role=Role.WIRE,
-        tracked=False,
-        reruns=NOTHING,
-    )
-    requests_per_minute: Positive | None = setting(
-        None, "Calls a minute, at most.", role=Role.WIRE, tracked=False, reruns=NOTHING
-    )
-    tokens_per_minute: Positive | None = setting(
-        None, "Tokens of prompts and answers a minute, at most.", role=Role.WIRE, tracked=False, reruns=NOTHING
-    )
-    timeout: Positive = setting(
-        600, "Seconds after which a call is given up.", role=Role.WIRE, tracked=False, reruns=NOTHING
-    )
-    max_attempts: Count = setting(6, "Calls for one request, at most.", role=Role.WIRE, tracked=False, reruns=NOTHING)
-    backoff: Backoff = setting(factory=Backoff, role=Role.WIRE, tracked=False, reruns=NOTHING)
-    budget: Budget = setting(
-        description="What all runs together may use. It is not exceeded, since a call is counted with the most that"
-        " it can"
-        " use before it is sent.",
-        factory=Budget,
-        role=Role.WIRE,
-        tracked=False,
-        reruns=NOTHING,
-    )
-    prices: Prices | None = setting(None, "Prices of a million tokens.", role=Role.WIRE, tracked=False, reruns=NOTHING)
-
-    @property
-    def currency(self) -> str:
-        """Currency of the judge's prices."""
-        return (self.prices.currency or "USD") if self.prices else ""
 
     @property
     def accepted_names(self) -> set[str]:
@@ -911,8 +927,6 @@ class Called(Judge):
     def _problems(self) -> Iterator[str]:
         yield from super()._problems()
         yield from problems_of_headers(self.extra_headers)
-        if self.budget.cost is not None and self.prices is None:
-            yield "budget/cost: it needs prices"
 
 
 class Chat(Called):
@@ -950,8 +964,7 @@ class Chat(Called):
 
     def _problems_of_profile(self) -> Iterator[str]:
         yield from super()._problems_of_profile()
-        limits = [name for name in ("tokens", "cost") if getattr(self.budget, name) is not None]
-        if (limits or self.tokens_per_minute is not None) and self.sampling.max_tokens is None:
+        if self.limits_tokens and self.sampling.max_tokens is None:
             yield "sampling/max_tokens: limits of tokens or cost need a value, to know the most that a call can use"
 
 
@@ -1098,6 +1111,122 @@ class Server(Chat, Loaded):
             yield "sampling/seed: the server of serve needs a value"
 
 
+MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+OF_SOURCE = "source:"  # begins a version that is a digest of source code
+
+
+def _left_open() -> Sampling:
+    """Sampling of which nothing is said."""
+    return Sampling(temperature=None, top_p=None, max_tokens=None, seed=None)
+
+
+class PythonCallable(Metered):
+    """A judge that is a function of Python."""
+
+    KIND = "python"
+    CALLED = True
+
+    engine: Literal["python"] = setting(..., role=Role.IDENTITY)
+    model: str = setting(
+        "",
+        "Name of the model that the function asks, for the methods text.",
+        role=Role.IDENTITY,
+        otherwise="the function's name",
+    )
+    function: str = setting(..., "The function, as `module:name`; docs/python_judges.md.", role=Role.IDENTITY)
+    folder: str = setting(
+        ".",
+        "Folder in which the module is looked for, where it is not installed.",
+        role=Role.RUN,
+        tracked=False,
+        reruns=NOTHING,
+    )
+    takes: Literal["prompt", "messages"] = setting(
+        None,
+        "Argument of the function: the `prompt` as text, or the `messages` as a list of mappings with `role` and"
+        " `content`.",
+        role=Role.IDENTITY,
+        otherwise="`messages` where the first parameter has this name, else `prompt`",
+    )
+    version: Text = setting(
+        None,
+        "Version of the function. Another one asks all anew.",
+        role=Role.IDENTITY,
+        otherwise="the function's `__version__`, or else a digest of the source of its module",
+    )
+    transient: list[str] = setting(
+        [],
+        "Exceptions after which the function is called again, by the names of their classes or of base classes, such"
+        " as `RateLimitError` or `litellm.exceptions.Timeout`; beside `ConnectionError` and `TimeoutError`.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+    answer_tokens: Count | None = setting(
+        None,
+        "Longest answer in tokens, as the function limits it: what a call is booked with until its answer says what it"
+        " used. Limits of tokens or cost need it.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+    sampling: Sampling = setting(factory=_left_open, role=Role.IDENTITY)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of a function: it may give probabilities, and is held to no form."""
+        return Capabilities(constrained=False, prices=self.prices)
+
+    @property
+    def shown_name(self) -> str:
+        """The judge's model, or else the function's name without its module."""
+        return self.model or self.function.partition(":")[2]
+
+    @property
+    def is_local(self) -> bool:
+        """False: the model is a name alone."""
+        return False
+
+    @property
+    def draws_at(self) -> float | None:
+        """None: how a function samples is not known."""
+        return None
+
+    def resolved(self, *, takes: Literal["prompt", "messages"], version: str) -> Self:
+        """The judge with what its function says of itself, where config does not say it."""
+        return self.changed(model=self.shown_name, takes=self.takes or takes, version=self.version or version)
+
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """The function by its version: equal source is one function, wherever its module is and whatever its name.
+
+        Raises:
+            ValueError: the version is not known yet, see `resolved`.
+        """
+        if self.version is None:
+            raise ValueError(f"{self.function}: its version is not known")
+        is_digest = self.version.startswith(OF_SOURCE)
+        function = self.function.partition(":")[2] if is_digest else self.function
+        return {"function": function, "function_version": self.version}
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if not MODULE_AND_NAME.fullmatch(self.function):
+            yield f"function: expected module:name, such as my_judges:judge, found {self.function!r:.80}"
+        if self.limits_tokens and self.answer_tokens is None:
+            yield "answer_tokens: limits of tokens or cost need a value, to know the most that a call can use"
+        if self.shards > 1:
+            yield f"shards: one job calls a function, several times at once; expected 1, found {self.shards}"
+
+    def _problems_of_profile(self) -> Iterator[str]:
+        for name, value in self.sampling:
+            if value not in (None, []):
+                yield f"sampling/{name}: the function samples as it does; leave it out"
+        if self.chat_template_kwargs:
+            yield "chat_template_kwargs: the function is called with a prompt or messages alone; leave it out"
+        if self.system_prompt and self.takes == "prompt":
+            yield "system_prompt: the function takes a prompt; expected takes: messages"
+
+
 class Simulated(Judge):
     """A judge that computes its answers, with a bias that is known."""
 
@@ -1192,7 +1321,7 @@ class Rehearsed(Recorded):
     simulation: Simulation = setting(..., role=Role.IDENTITY)
 
 
-KINDS: tuple[type[Judge], ...] = (Vllm, Endpoint, Server, Decisions, Simulated, Recorded)  # ours
+KINDS: tuple[type[Judge], ...] = (Vllm, Endpoint, Server, Decisions, PythonCallable, Simulated, Recorded)  # ours
 ENGINES = tuple(dict.fromkeys(kind.KIND for kind in KINDS))
 ENTRY_POINTS = "rubric_order.engines"  # group of entry points
 

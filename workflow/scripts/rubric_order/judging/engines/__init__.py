@@ -2,7 +2,7 @@
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -16,6 +16,10 @@ from rubric_order.settings.judges import Judge
 
 # Reasons of errors that may pass: such a request is asked again on the next run.
 PASSING = frozenset({"rate_limited", "server_error", "timeout", "connection", "malformed", "budget", "stopped"})
+PASSING |= {"transient"}
+
+# Reasons of errors that may lie in the settings or in a function, and not in the request.
+REFUSED = frozenset({"bad_request", "wrong_model", "raised", "wrong_answer"})
 
 # Ways in which an answer can end before it is whole. Such an answer is a failure that may pass.
 CUT_SHORT = frozenset({"abort", "error", "repetition"})
@@ -102,11 +106,13 @@ class Resources:
         gpus: number of devices.
         model_folder: weights that the workflow converted; None for a model of the hub or a local folder.
         turn: its turn at an endpoint; None where nothing is asked over one, or no other job can ask it.
+        function: a judge's function, where this process has it already: then it is called here.
     """
 
     gpus: int = 0
     model_folder: Path | None = None
     turn: Turn | None = None
+    function: Callable[[Any], Any] | None = None
 
 
 NOTHING = Resources()

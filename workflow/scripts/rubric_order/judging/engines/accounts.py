@@ -8,13 +8,28 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 
 from rubric_order.judging.engines import Response, Turn
+from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.limits import Amount, Budget, BudgetSpentError, RateLimiter
-from rubric_order.judging.engines.openai_calls import CallError
-from rubric_order.judging.engines.protocols import Usage
 from rubric_order.judging.open_calls import OpenCalls
-from rubric_order.settings.judges import Called
+from rubric_order.settings.judges import Metered
 
 FULL_DISK_SECONDS = 1.0  # time between two tries to write down a call that is about to be sent
+
+
+@dataclasses.dataclass(frozen=True)
+class Usage:
+    """Tokens that an endpoint counted.
+
+    Attributes:
+        prompt, completion: of the prompt and of the answer.
+        cached: part of the prompt that was in the endpoint's cache; None where it does not say.
+        written: part of the prompt that was put into it.
+    """
+
+    prompt: int
+    completion: int
+    cached: int | None
+    written: int = 0
 
 
 @dataclasses.dataclass
@@ -46,7 +61,7 @@ class Account:
         failures: number of calls without an answer, by reason.
     """
 
-    def __init__(self, judge: Called, turn: Turn | None, engine: Mapping[str, object]) -> None:
+    def __init__(self, judge: Metered, turn: Turn | None, engine: Mapping[str, object]) -> None:
         """Open an account.
 
         Args:

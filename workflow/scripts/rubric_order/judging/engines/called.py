@@ -2,13 +2,9 @@
 
 import logging
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from typing import Any, ClassVar, TypeVar
 
-from rubric_order.judging.engines import Engine, Request, Resources, Response
-from rubric_order.judging.engines.accounts import Account
-from rubric_order.judging.engines.delivery import Delivery
+from rubric_order.judging.engines.calling import CallingEngine
 from rubric_order.judging.engines.openai_calls import Connection, fill_in, secret
 from rubric_order.judging.engines.openai_requests import Asker
 from rubric_order.judging.engines.protocols import Protocol
@@ -20,7 +16,7 @@ CalledJudge = TypeVar("CalledJudge", bound=Called)
 AddressedJudge = TypeVar("AddressedJudge", bound=Addressed)
 
 
-class CalledEngine(Engine[CalledJudge]):
+class CalledEngine(CallingEngine[CalledJudge]):
     """A judge that is asked over HTTP.
 
     Attributes:
@@ -31,11 +27,6 @@ class CalledEngine(Engine[CalledJudge]):
     AT_ONCE: ClassVar[int]
     WAITS: ClassVar[bool]
 
-    def __init__(self, judge: CalledJudge, resources: Resources) -> None:
-        super().__init__(judge, resources)
-        # What answers under a name may change; and a call that failed in two runs was paid for twice.
-        self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
-
     def start(self) -> None:
         """Find the endpoint and its key, or start the server.
 
@@ -43,15 +34,12 @@ class CalledEngine(Engine[CalledJudge]):
             InputError: a secret is missing, or the server does not start.
         """
         self.connection = self._connect()
-        self.account = Account(self.judge, self.resources.turn, self.describe())
         self.protocol = self._protocol(self.connection)
-        self.delivery = Delivery(
-            Asker(self.protocol, self.account).ask,
-            self.account,
-            session=self.protocol,
-            at_once=self.judge.concurrency or self.AT_ONCE,
+        self._begin(
+            lambda account: Asker(self.protocol, account).ask,
+            at_once=self.AT_ONCE,
             waits=self.WAITS,
-            report=self._report,
+            session=self.protocol,
         )
 
     @abstractmethod
@@ -66,19 +54,6 @@ class CalledEngine(Engine[CalledJudge]):
         """Arguments of every connection."""
         headers, secrets = fill_in(self.judge.extra_headers)
         return {"headers": headers, "secrets": secrets, "timeout": self.judge.timeout}
-
-    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Delivery.responses` for a job that ends early."""
-        return self.delivery.responses(requests)
-
-    def end_early(self, seconds: float | None = None) -> None:
-        self.delivery.end_early(seconds)
-
-    def write_late(self) -> None:
-        self.account.write_late()
-
-    def close(self) -> None:
-        self.account.close()
 
     def _report(self) -> None:
         unknown = self.protocol.unknown

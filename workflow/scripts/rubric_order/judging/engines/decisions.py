@@ -15,9 +15,11 @@ import numpy as np
 from rubric_order.base.errors import InputError
 from rubric_order.judging.decision_questions import questions_of
 from rubric_order.judging.engines import Request, Response, transport
+from rubric_order.judging.engines.accounts import Usage
 from rubric_order.judging.engines.called import AddressedEngine
-from rubric_order.judging.engines.openai_calls import CallError, Connection
-from rubric_order.judging.engines.protocols import Prepared, Protocol, Usage, is_count
+from rubric_order.judging.engines.failures import CallError
+from rubric_order.judging.engines.openai_calls import Connection
+from rubric_order.judging.engines.protocols import Prepared, Protocol, is_count
 from rubric_order.parsing import decisions
 from rubric_order.parsing.decisions import Decision, DecisionError, Form
 from rubric_order.prompts.structured import Structured

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 
 from rubric_order.base.errors import InputError
-from rubric_order.judging.engines import PASSING, Request, Response
+from rubric_order.judging.engines import PASSING, REFUSED, Request, Response
 from rubric_order.judging.engines.accounts import Account
 
 log = logging.getLogger(__name__)
@@ -162,7 +162,7 @@ class Delivery:
             InputError: all requests fail, for a reason that is in config.
         """
         reason = response.error and response.error.partition(":")[0]
-        if reason in ("bad_request", "wrong_model"):
+        if reason in REFUSED:
             # Held back until something is answered: the reason may be our settings, and not this prompt.
             self._refused.append(response)
             if len(self._refused) >= MAX_REFUSED_IN_A_ROW:

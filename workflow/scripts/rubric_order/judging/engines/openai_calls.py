@@ -14,7 +14,8 @@ from typing import Any
 import openai
 
 from rubric_order.base.errors import InputError
-from rubric_order.judging.engines import PASSING, transport
+from rubric_order.judging.engines import transport
+from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.serving import Server
 
 MAX_WAIT_SECONDS = 600.0  # a call is given up if the endpoint asks for a longer wait
@@ -64,35 +65,6 @@ def fill_in(headers: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
             raise InputError(f"judge: {where}: the value holds a character that a header cannot")
         secrets |= set(values.values())
     return filled, secrets
-
-
-class CallError(Exception):
-    """A call without a usable answer.
-
-    Attributes:
-        reason: one word, see `engines.PASSING`.
-        again: whether the same call may succeed later.
-        billed: whether the call may have been charged.
-        sent: False where nothing has reached the endpoint.
-        after: seconds that the endpoint asks to wait; None if it does not.
-    """
-
-    def __init__(
-        self,
-        reason: str,
-        details: str = "",
-        *,
-        again: bool = True,
-        billed: bool = False,
-        sent: bool = True,
-        after: float = 0.0,
-    ) -> None:
-        super().__init__(f"{reason}: {details}" if details else reason)
-        self.reason = reason
-        self.again = again and reason in PASSING
-        self.billed = billed
-        self.sent = sent
-        self.after = after
 
 
 class Connection:

@@ -8,6 +8,8 @@ from typing import Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import CUT_SHORT, Request, Response, label_tokens, transport
+from rubric_order.judging.engines.accounts import Usage
+from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.openai_answers import (
     LoggedToken,
     read_options,
@@ -16,8 +18,8 @@ from rubric_order.judging.engines.openai_answers import (
     texts_of,
     usage_of,
 )
-from rubric_order.judging.engines.openai_calls import CallError, Connection
-from rubric_order.judging.engines.protocols import MAX_TOKENS_COUNTED, Prepared, Protocol, Usage
+from rubric_order.judging.engines.openai_calls import Connection
+from rubric_order.judging.engines.protocols import MAX_TOKENS_COUNTED, Prepared, Protocol
 from rubric_order.judging.engines.vllm_offline import lines_pattern
 from rubric_order.parsing.choices import are_numbers
 from rubric_order.settings.judges import Chat

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, Self, TypeGuard, TypeVar
 
 from rubric_order.judging.engines import Request, Response
+from rubric_order.judging.engines.accounts import Usage
 from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.settings.judges import Called
 
@@ -15,22 +16,6 @@ MAX_TOKENS_COUNTED = 2**31 - 1  # a larger count of tokens is an error of the en
 DATED = r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})"  # how the name of a dated version ends
 
 CalledJudge = TypeVar("CalledJudge", bound=Called)
-
-
-@dataclasses.dataclass(frozen=True)
-class Usage:
-    """Tokens that an endpoint counted.
-
-    Attributes:
-        prompt, completion: of the prompt and of the answer.
-        cached: part of the prompt that was in the endpoint's cache; None where it does not say.
-        written: part of the prompt that was put into it.
-    """
-
-    prompt: int
-    completion: int
-    cached: int | None
-    written: int = 0
 
 
 def is_count(count: object) -> TypeGuard[int]:

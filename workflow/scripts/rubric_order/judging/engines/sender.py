@@ -23,7 +23,7 @@ from rubric_order.base import command_line, locks, signals
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
 from rubric_order.judging.engines import Engine, Request, Resources, Response
-from rubric_order.settings.judges import Called
+from rubric_order.settings.judges import Metered
 
 LIBRARY = Path(__file__).parents[3]
 AHEAD = 1024  # requests that are given beyond those under way, until the job has taken the responses
@@ -35,12 +35,12 @@ Inbox = queue.SimpleQueue[Request | str | None]
 Finished = queue.SimpleQueue[Response | BaseException | None]  # ends with None
 
 
-class Sender(Engine[Called]):
+class Sender(Engine[Metered]):
     """The job's side."""
 
-    JUDGE = Called
+    JUDGE = Metered
 
-    def __init__(self, judge: Called, resources: Resources) -> None:
+    def __init__(self, judge: Metered, resources: Resources) -> None:
         super().__init__(judge, resources)
         self._process: subprocess.Popen[bytes] | None = None
         self._described: dict[str, Any] = {}
@@ -193,7 +193,7 @@ def main(requests: Connection, responses: Connection) -> None:
                 return
 
 
-def _serve(judge: Called, resources: Resources, requests: Connection, responses: Connection) -> None:
+def _serve(judge: Metered, resources: Resources, requests: Connection, responses: Connection) -> None:
     try:
         engine = engines.load(judge, resources)
     except InputError as error:
