@@ -93,6 +93,11 @@ class Turn:
     sent: Path
     open_calls: Path
 
+    @property
+    def batches(self) -> Path:
+        """Folder of the records of batches that are under way, see `judging.batches`."""
+        return self.open_calls.with_name("batches")
+
 
 @dataclass(frozen=True)
 class Resources:
