@@ -156,6 +156,13 @@ class Records:
                 " the endpoint. Remove the file to ask them again"
             ) from None
 
+    def prune(self, store: Store) -> None:
+        """Remove the records of which the store has all answers: their job was killed before it could."""
+        for record in self.all():
+            rows = store.read([sent.request_id for sent in record.requests], [])
+            if record.state == "created" and int(rows["error"].isna().sum()) == len(record.requests):
+                self.remove(record)
+
     def settle(self, ended: list[Ended], store: Store) -> None:
         """Store the responses of batches that have ended and that the store lacks, and remove their records."""
         while ended:

@@ -92,8 +92,9 @@ class Starter:
         self._book(calls)
         self._held.callback(self._book, calls)
         turn = Turn(self._spent(), folder / "sent.json", calls)
-        under_way = Records(turn.batches).all()
-        if under_way and not batches:
+        records = Records(turn.batches)
+        records.prune(self._kept)
+        if (under_way := records.all()) and not batches:
             number = sum(len(record.requests) for record in under_way)
             raise InputError(
                 f"{turn.batches}: {number} requests are under way in batches; set batch: true until they have ended, or"
