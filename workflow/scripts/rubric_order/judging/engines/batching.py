@@ -13,8 +13,9 @@ from typing import Any
 from rubric_order.base.errors import InputError
 from rubric_order.judging.batches import Ended, Record, Records, record_of
 from rubric_order.judging.engines import Request, Resources, Response, batch_api
+from rubric_order.judging.engines.batch_answers import Reader
 from rubric_order.judging.engines.batch_api import BatchApi
-from rubric_order.judging.engines.batch_files import MAX_BYTES, Result, Results, line_of
+from rubric_order.judging.engines.batch_files import MAX_BYTES, Results, line_of
 from rubric_order.judging.engines.delivery import MAX_REFUSED_IN_A_ROW
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.openai_api import EndpointEngine
@@ -61,6 +62,7 @@ class BatchEngine(EndpointEngine):
     def start(self) -> None:
         super().start()
         self.protocol = self._chat = self._protocol(self.connection)
+        self._reader = Reader(self._chat, self.account)
         self._api = BatchApi(self.connection, max_attempts=self.judge.max_attempts, backoff=self.judge.backoff)
         self._runner = asyncio.Runner()
 
@@ -328,9 +330,9 @@ class BatchEngine(EndpointEngine):
         for name, request in asked.items():
             result = results.by_request.get(name)
             try:
-                response = await self._response(request, result, status, most[name])
+                response = await self._reader.response(request, result, status, most[name])
             except InputError as error:  # no request can succeed
-                response = Response(name, error=f"stopped: {error}", attempts=1, tokens=0, cost=self._cost(0.0))
+                response = Response(name, error=f"stopped: {error}", attempts=1, tokens=0, cost=self._reader.cost(0.0))
                 mistakes.append(str(error).removeprefix("judge: "))
             if response.error is not None:
                 response = dataclasses.replace(response, error=_named(response.error, str(record.batch)))
@@ -343,34 +345,6 @@ class BatchEngine(EndpointEngine):
             self._mistake = mistakes[0]
         return responses
 
-    async def _response(self, request: Request, result: Result | None, status: str, most: Amount) -> Response:
-        """Response to one request.
-
-        Raises:
-            InputError: no request can succeed.
-        """
-        name = request.request_id
-        if result is None and status == "completed":
-            error = "malformed: the batch has no result of it"
-            return Response(name, error=error, attempts=1, tokens=most.tokens, cost=self._cost(most.cost))
-        if result is None or result.status is None:
-            error = _unasked(status if result is None else self.connection.plain(result.error or ""))
-            return Response(name, error=error, attempts=1, tokens=0, cost=self._cost(0.0))
-        body = result.body or {}
-        if result.status != 200 or body.get("error"):
-            error = str(self.connection.refusal(500 if result.status == 200 else result.status, body))
-            return Response(name, error=error, attempts=1, tokens=0, cost=self._cost(0.0))
-        usage = self._chat.usage(body)
-        used = most if usage is None else self.account.used(usage)
-        try:
-            response = self._chat.response(request, body, usage, await self._chat.variants(request))
-        except CallError as failure:
-            response = Response(name, error=str(failure))
-        return dataclasses.replace(response, attempts=1, tokens=used.tokens, cost=self._cost(used.cost))
-
-    def _cost(self, cost: float) -> float | None:
-        return cost if self.account.prices is not None else None
-
 
 def _reason(response: Response) -> str | None:
     return response.error and response.error.partition(":")[0]
@@ -379,12 +353,6 @@ def _reason(response: Response) -> str | None:
 def _named(error: str, batch: str) -> str:
     """An error with the batch that it is of: the store tells two failures of one request apart by it."""
     return f"{error} (batch {batch})" if ":" in error else f"{error}: batch {batch}"
-
-
-def _unasked(why: str) -> str:
-    """Error of a request that was not asked, which costs nothing."""
-    reason = "timeout" if "expired" in why else "stopped" if "cancelled" in why else "server_error"
-    return f"{reason}: not asked, {why}"
 
 
 def _after_judge(error: Exception, what: str) -> str:
