@@ -95,7 +95,7 @@ class Turn:
 
     @property
     def batches(self) -> Path:
-        """Folder of the records of batches that are under way, see `judging.batches`."""
+        """Folder of the records of batches that are under way."""
         return self.open_calls.with_name("batches")
 
 

@@ -41,7 +41,7 @@ class Underway:
 
 
 class BatchEngine(EndpointEngine):
-    """A judge whose requests go out in batches. Its job may be killed at any time: `judging.batches` has the records.
+    """A judge whose requests go out in batches. Its job may be killed at any time: `Records` are on disk.
 
     Attributes:
         ended: batches whose answers have come, until the job has stored them and removes their records.
