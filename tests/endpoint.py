@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import re
 import signal
 import threading
 import time
@@ -23,6 +24,7 @@ class Call:
     headers: dict[str, str]
     body: dict
     kind: str = ""
+    method: str = "POST"
 
     @property
     def prompt(self) -> str:
@@ -45,6 +47,16 @@ class Reply:
     cut: int | None = None
     stall: bool = False
     kind: str = "answer"
+
+
+def form_of(content: bytes, content_type: str) -> dict[str, bytes]:
+    """The parts of a form, by name."""
+    mark = re.search("boundary=(.+)", content_type)[1].strip('"').encode()
+    parts = {}
+    for part in content.split(b"--" + mark)[1:-1]:
+        head, _, value = part.removeprefix(b"\r\n").removesuffix(b"\r\n").partition(b"\r\n\r\n")
+        parts[re.search(rb' name="([^"]+)"', head)[1].decode()] = value
+    return parts
 
 
 def completion(
@@ -111,7 +123,9 @@ class Endpoint:
         line, *lines = head.split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
         content = await reader.readexactly(int(headers.get("content-length", 0)))
-        call = Call(time.monotonic(), line.split()[1], headers, json.loads(content) if content else {})
+        form = headers.get("content-type", "").startswith("multipart/form-data")
+        body = {"form": form_of(content, headers["content-type"])} if form else json.loads(content) if content else {}
+        call = Call(time.monotonic(), line.split()[1], headers, body, method=line.split()[0])
         self.calls.append(call)
         return call
 

@@ -9,7 +9,7 @@ import typer
 from rubric_order import __version__
 from rubric_order.base import command_line, signals
 from rubric_order.base.errors import InputError
-from rubric_order.commands import audit, check, compare, dev, plan_groups, probe, prompts, study
+from rubric_order.commands import audit, batch, check, compare, dev, plan_groups, probe, prompts, study
 
 app = typer.Typer(
     help="Measure how the order of things in a prompt moves the scores of an LLM judge.",
@@ -28,6 +28,7 @@ app.command("parse")(prompts.parse)
 app.command("probe")(probe.probe)
 app.command("plan")(study.plan)
 app.command("status")(study.status)
+app.add_typer(batch.app, name="batch")
 app.add_typer(dev.app, name="dev")
 
 

@@ -108,12 +108,12 @@ def _ask(
     refuse_mixed: Callable[[pd.DataFrame], None] | None,
 ) -> None:
     """Ask the engine for the responses that the store lacks."""
-    missing = _missing(requests, store, retry_failed=retry_failed)
+    missing = unanswered(requests, store, retry_failed=retry_failed)
     log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
     if len(missing):
         running = engine()
         # Until the engine was there another job may have answered: one over the same endpoint has to end first.
-        missing = _missing(requests, store, retry_failed=retry_failed)
+        missing = unanswered(requests, store, retry_failed=retry_failed)
     if len(missing):
         engine_used = json.dumps(running.describe(), sort_keys=True)
         if refuse_mixed is not None:
@@ -133,7 +133,7 @@ def _ask(
             log.warning("%s: its files cannot be joined: %s", store.folder, error)
 
 
-def _missing(requests: pd.DataFrame, store: Store, *, retry_failed: bool) -> pd.DataFrame:
+def unanswered(requests: pd.DataFrame, store: Store, *, retry_failed: bool) -> pd.DataFrame:
     """The requests that have no answer yet, or one that is asked again."""
     done = store.read(requests["request_id"], ["request_id"])
     again = asked_again(done["error"], retry_failed=retry_failed)

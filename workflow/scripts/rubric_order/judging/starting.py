@@ -11,10 +11,11 @@ import pandas as pd
 from rubric_order.base import locks
 from rubric_order.base.errors import InputError
 from rubric_order.judging import devices, engines, number_formats, open_calls
+from rubric_order.judging.batches import Records
 from rubric_order.judging.engines import Engine, Resources, Turn, sender
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.store import Store
-from rubric_order.settings.judges import Judge, Metered
+from rubric_order.settings.judges import Endpoint, Judge, Metered
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +57,8 @@ class Starter:
             log.warning(slow)
         if needed := engines.gpus_to_claim(self._judge, gpus):
             self._held.enter_context(devices.claim(needed))
+        if isinstance(self._judge, Endpoint) and self._judge.batches is not None:
+            return self._batches(self._judge)
         if not (isinstance(self._judge, Metered) and self._judge.CALLED):
             return engines.load(self._judge, self._resources)
         resources = replace(self._resources, turn=self._turn())
@@ -66,16 +69,46 @@ class Starter:
         engine.start()
         return engine
 
-    def _turn(self) -> Turn:
+    def _batches(self, judge: Endpoint) -> Engine[Any]:
+        """Engine of a judge that is asked in batches: those of earlier jobs are taken up, and what has come is stored.
+
+        No process of its own sends them, as `sender` does: an endpoint keeps the answers of a batch.
+        """
+        from rubric_order.judging.engines.batching import BatchEngine
+
+        turn = self._turn(batches=True)
+        engine = BatchEngine(judge, replace(self._resources, turn=turn))
+        engine.start()
+        self._held.callback(engine.close)
+        records = Records(turn.batches)
+        self._held.callback(records.settle, engine.ended, self._kept)
+        engine.take_up()
+        records.settle(engine.ended, self._kept)
+        engine.begin(self._spent())
+        return engine
+
+    def _turn(self, *, batches: bool = False) -> Turn:
         """Wait until no other job asks the endpoint: its limits hold for all jobs together. What was spent so far."""
         folder = self._kept.folder
         self._held.enter_context(locks.only_writer(folder / "calls"))
         calls = folder / "open_calls.jsonl"
         self._book(calls)
         self._held.callback(self._book, calls)
+        turn = Turn(self._spent(), folder / "sent.json", calls)
+        records = Records(turn.batches)
+        records.prune(self._kept)
+        if (under_way := records.all()) and not batches:
+            number = sum(len(record.requests) for record in under_way)
+            raise InputError(
+                f"{turn.batches}: {number} requests are under way in batches; set batch: true until they have ended, or"
+                " remove the folder to give their answers up"
+            )
+        return turn
+
+    def _spent(self) -> Amount:
+        """Use of the judge's budget by all that is stored."""
         spent = self._kept.spent()
-        used = Amount(int(spent["calls"]), int(spent["tokens"]), spent["cost"])
-        return Turn(used, folder / "sent.json", calls)
+        return Amount(int(spent["calls"]), int(spent["tokens"]), spent["cost"])
 
     def _book(self, calls: Path) -> None:
         """Book what a job left, see `open_calls.book`, once its sender has ended: it outlives a job that is killed."""

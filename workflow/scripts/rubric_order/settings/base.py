@@ -235,7 +235,7 @@ def _as_written(value: Any, check: Callable[[Any], Any]) -> Any:
 
 
 class EitherOr:
-    """Marker of values that are either a list, or a number or a text: each is checked as what it is."""
+    """Marker of values that are either a list or a block, or a single value: each is checked as what it is."""
 
     kinds = frozenset({"any"})
 
@@ -244,12 +244,12 @@ class EitherOr:
         self.kinds = kinds_of(single) | kinds_of(several)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """A union that is told apart by whether the value is a list."""
+        """A union that is told apart by whether the value is single."""
         choices: dict[Any, Any] = {
             f"{TAG}single": handler.generate_schema(self.single),
             f"{TAG}several": handler.generate_schema(self.several),
         }
-        return core_schema.tagged_union_schema(choices, discriminator=_list_or_not)
+        return core_schema.tagged_union_schema(choices, discriminator=_single_or_not)
 
 
 class MisfitError(ValueError):
@@ -299,8 +299,8 @@ class Chosen:
 TAG = "as:"  # begins those parts of an error's place that only tell types apart
 
 
-def _list_or_not(value: object) -> str:
-    return f"{TAG}several" if isinstance(value, list) else f"{TAG}single"
+def _single_or_not(value: object) -> str:
+    return f"{TAG}several" if isinstance(value, list | Mapping | Settings) else f"{TAG}single"
 
 
 def _unique(values: list[Any]) -> list[Any]:

@@ -252,6 +252,32 @@ class Prices(Settings):
         return max(self.cost(prompt, completion), self.cost(prompt, completion, written=prompt))
 
 
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds of a unit of time
+Duration = Annotated[str, StringConstraints(pattern="^[0-9]+([.][0-9]+)?[smhd]$")]
+
+
+class Batch(Settings):
+    """Requests in batches, which an endpoint answers later and at a lower price."""
+
+    wait: Duration = setting(
+        "1h",
+        "How long a job waits for its batches, such as 90m or 1h. Then it ends, and a later run fetches the answers.",
+    )
+    poll: Duration = setting("60s", "Time between two looks at how far the batches are.")
+    requests: Annotated[int, Ge(1), Le(50_000)] = setting(10_000, "Requests of one batch, at most.")
+    window: Text = setting("24h", "Time in which the endpoint is to answer, as it takes it (`completion_window`).")
+
+
+def seconds(duration: str) -> float:
+    """Length of a duration of config in seconds.
+
+    Examples:
+        >>> seconds("90m")
+        5400.0
+    """
+    return float(duration[:-1]) * UNITS[duration[-1]]
+
+
 class Serve(Settings):
     """A server of vLLM that runs for the time of a job."""
 
@@ -1017,6 +1043,24 @@ class Endpoint(Addressed, Chat):
     UNCONSTRAINED = "over an endpoint it needs dialect 'vllm'"
 
     engine: Literal["openai"] = setting(..., role=Role.IDENTITY)
+    batch: Annotated[bool | Batch, EitherOr(bool, Batch)] = setting(
+        False,
+        "Whether requests go out by the endpoint's Batch API, which answers later and often at half the price. A block"
+        " says how.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+
+    @property
+    def batches(self) -> Batch | None:
+        """How requests go out in batches; None where each is a call of its own."""
+        return self.batch if isinstance(self.batch, Batch) else Batch() if self.batch else None
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if self.batch and self.dialect != "openai":
+            yield f"batch: it is for dialect 'openai', found {self.dialect!r}"
 
     @property
     def capabilities(self) -> Capabilities:

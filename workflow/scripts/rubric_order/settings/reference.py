@@ -145,7 +145,7 @@ def default(part: Part, otherwise: str) -> str:
     """Value of a key that is left out, as YAML; `otherwise` where the schema has no default."""
     if "default" not in part:
         return otherwise
-    if "properties" in part and part["default"] is not None:  # its keys have defaults of their own
+    if "properties" in part and isinstance(part["default"], Mapping):  # its keys have defaults of their own
         return "`{}`"
     written = yaml.safe_dump(part["default"], default_flow_style=True, width=1000).removesuffix("\n")
     return f"`{written.removesuffix('...').strip()}`"

@@ -97,6 +97,11 @@ class Turn:
     sent: Path
     open_calls: Path
 
+    @property
+    def batches(self) -> Path:
+        """Folder of the records of batches that are under way."""
+        return self.open_calls.with_name("batches")
+
 
 @dataclass(frozen=True)
 class Resources:

@@ -58,19 +58,37 @@ class Budget:
         Raises:
             BudgetSpentError: with the limit that would be exceeded.
         """
-        while self._refusal is None and (limit := self._exceeded(most)):
+        while self._refusal is None and self._exceeded(most):
             if self._reserved.calls == 0:
-                left = self.limits[limit] - getattr(self.spent, limit)
-                self._refusal = (
-                    f"{limit}: {left:.10g} of {self.limits[limit]:.10g} left,"
-                    f" the next call can take {getattr(most, limit):.10g}"
-                )
+                self.refuse(most)
             else:
                 self._settled.clear()
                 await self._settled.wait()
         if self._refusal is not None:
             raise BudgetSpentError(self._refusal)
+        self.hold(most)
+
+    def take(self, most: Amount) -> bool:
+        """Reserve an amount if it fits at once; False if it does not."""
+        if self._refusal is not None or self._exceeded(most):
+            return False
+        self.hold(most)
+        return True
+
+    def hold(self, most: Amount) -> None:
+        """Reserve an amount that was sent before, whether it fits or not."""
         self._reserved = self._reserved.plus(most)
+
+    def refuse(self, most: Amount) -> str:
+        """Refuse an amount that does not fit, and all later ones; the reason."""
+        if self._refusal is None:
+            limit = self._exceeded(most) or "calls"
+            left = self.limits[limit] - getattr(self.spent, limit)
+            self._refusal = (
+                f"{limit}: {left:.10g} of {self.limits[limit]:.10g} left,"
+                f" the next call can take {getattr(most, limit):.10g}"
+            )
+        return self._refusal
 
     def settle(self, most: Amount, used: Amount) -> None:
         """Replace the amount that was reserved for a call with what it used."""

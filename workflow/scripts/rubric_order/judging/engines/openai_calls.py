@@ -8,7 +8,7 @@ import os
 import re
 import string
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 import openai
@@ -118,22 +118,64 @@ class Connection:
             CallError: there is none, or it is not what the protocol says.
             InputError: no call can succeed.
         """
+        options = {"headers": self._headers}
+        # Not through the client's typed methods: they know one provider's fields, and check no answer.
+        return self._content(
+            await self._call(lambda: self._client.post(address, body=body, cast_to=bytes, options=options), limit)
+        )
+
+    async def get(
+        self, address: str, parameters: Mapping[str, object] | None = None, *, limit: int = transport.DEFAULT_LIMIT
+    ) -> dict[str, Any]:
+        """What the endpoint has at an address, as JSON. It raises as `post` does.
+
+        Args:
+            address: below the endpoint's own.
+            parameters: of the query.
+            limit: as of `post`.
+        """
+        options = {"headers": self._headers, "params": dict(parameters or {})}
+        return self._content(await self._call(lambda: self._client.get(address, cast_to=bytes, options=options), limit))
+
+    async def delete(self, address: str) -> None:
+        """Delete what the endpoint has at an address. It raises as `post` does."""
+        options = {"headers": self._headers}
+        await self._call(lambda: self._client.delete(address, cast_to=bytes, options=options), transport.DEFAULT_LIMIT)
+
+    async def upload(self, name: str, content: bytes, purpose: str) -> dict[str, Any]:
+        """Upload a file; the endpoint's description of it. It raises as `post` does."""
+        options = {"headers": {"Content-Type": "multipart/form-data", **self._headers}}
+        file = ("file", (name, content, "application/jsonl"))
+        return self._content(
+            await self._call(
+                lambda: self._client.post(
+                    "/files", body={"purpose": purpose}, files=[file], cast_to=bytes, options=options
+                ),
+                transport.DEFAULT_LIMIT,
+            )
+        )
+
+    async def download(self, file_id: str, *, limit: int) -> bytes:
+        """Content of a file of the endpoint. It raises as `post` does."""
+        options = {"headers": self._headers}
+        return await self._call(
+            lambda: self._client.get(f"/files/{file_id}/content", cast_to=bytes, options=options), limit
+        )
+
+    async def _call(self, send: Callable[[], Awaitable[bytes]], limit: int) -> bytes:
+        """The bytes of the endpoint's answer to one call."""
         with transport.transfer(limit) as state:
             try:
-                return await self._post(address, body)
+                return await self._answer(send)
             except CallError as error:
                 if not state.sent:
                     error.sent = error.billed = False
                 raise
 
-    async def _post(self, address: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    async def _answer(self, send: Callable[[], Awaitable[bytes]]) -> bytes:
         try:
             async with asyncio.timeout(self.timeout):
-                # Not through the client's typed methods: they know one provider's fields, and check no answer.
-                answer = await self._client.post(address, body=body, cast_to=bytes, options={"headers": self._headers})
-            content = _loads(answer)
-        except (ValueError, RecursionError):
-            raise CallError("malformed", "the answer is not whole JSON", billed=True) from None
+                return await send()
         except transport.BodyError as error:
             raise CallError("bad_request", str(error), billed=True) from None
         except (TimeoutError, openai.APITimeoutError):
@@ -148,11 +190,33 @@ class Connection:
             cause = error.__cause__ or error
             # Whether the endpoint had begun to answer is not known.
             raise CallError("connection", self.plain(f"{type(cause).__name__} {cause}"), billed=True) from None
+        except (ValueError, RecursionError):
+            raise CallError("malformed", "the answer is not whole JSON", billed=True) from None
+
+    def _content(self, answer: bytes) -> dict[str, Any]:
+        """The JSON object of an answer, which is no error."""
+        try:
+            content = _loads(answer)
+        except (ValueError, RecursionError):
+            raise CallError("malformed", "the answer is not whole JSON", billed=True) from None
         if content.get("error"):  # some gateways say so under status 200
-            told = content["error"] if isinstance(content["error"], dict) else {"message": content["error"]}
-            status = told["code"] if isinstance(told.get("code"), int) else 500
-            raise self._error(status, str(told.get("type")), str(told.get("message")), {})
+            raise self.refusal(500, content)
         return content
+
+    def refusal(self, status: int, content: Mapping[str, Any]) -> CallError:
+        """Error that an answer with an error in it stands for.
+
+        Args:
+            status: of the answer, where the error has no code that is one.
+            content: the answer.
+
+        Raises:
+            InputError: no call can succeed.
+        """
+        told = content.get("error")
+        told = told if isinstance(told, dict) else {"message": told}
+        status = told["code"] if isinstance(told.get("code"), int) else status
+        return self._error(status, f"{told.get('code')} {told.get('type')}", str(told.get("message")), {})
 
     def plain(self, text: str) -> str:
         """A message of the endpoint on one line, without anything secret that it may repeat."""
