@@ -16,8 +16,10 @@ from factories import request
 from rubric_order import Answer
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
-from rubric_order.judging.engines import delivery, function_answers, functions
+from rubric_order.judging.engines import delivery
 from rubric_order.judging.engines.limits import Amount
+from rubric_order.judging.engines.python import answers as function_answers
+from rubric_order.judging.engines.python import functions
 from rubric_order.run import loading
 from rubric_order.settings import judges
 from rubric_order.settings.base import parse

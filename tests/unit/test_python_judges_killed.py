@@ -18,7 +18,7 @@ from factories import request_table
 
 import rubric_order
 from rubric_order.base import files, signals
-from rubric_order.judging.engines import functions
+from rubric_order.judging.engines.python import functions
 from rubric_order.judging.store import Store
 from rubric_order.settings import judges
 

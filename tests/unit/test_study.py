@@ -13,7 +13,7 @@ import collect_requests
 import plan_reads
 import prepare_items
 import rubric_order as ro
-from rubric_order.judging.engines import functions
+from rubric_order.judging.engines.python import functions
 from rubric_order.judging.store import Store
 from rubric_order.settings import judges
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rubric_order.base.errors import InputError
     from rubric_order.cards.card import Card
-    from rubric_order.judging.engines.function_answers import Answer
+    from rubric_order.judging.engines.python.answers import Answer
     from rubric_order.library.calibration import Calibrations, calibrate, load_calibration
     from rubric_order.library.prompts import orderings, parse, render
     from rubric_order.library.results import (
@@ -46,7 +46,7 @@ __all__ = [
 _MODULES = {
     "base.errors": ("InputError",),
     "cards.card": ("Card",),
-    "judging.engines.function_answers": ("Answer",),
+    "judging.engines.python.answers": ("Answer",),
     "library.calibration": ("Calibrations", "calibrate", "load_calibration"),
     "library.prompts": ("orderings", "parse", "render"),
     "library.results": (

@@ -162,7 +162,7 @@ def _with_function(judge: PythonCallable, function: Function | None) -> tuple[Py
         InputError: it cannot be called with one argument; or it has no version, and is more than its module's source
             says.
     """
-    from rubric_order.judging.engines import functions
+    from rubric_order.judging.engines.python import functions
 
     if function is None:
         function = functions.find(judge)

@@ -242,7 +242,7 @@ def with_functions(config: Config) -> Config:
     judges, problems = dict(config.judges), []
     for name, judge in config.judges.items():
         if isinstance(judge, PythonCallable):
-            from rubric_order.judging.engines import functions
+            from rubric_order.judging.engines.python import functions
 
             try:
                 found = functions.resolved(judge, functions.find(judge)).changed(folder=os.path.abspath(judge.folder))

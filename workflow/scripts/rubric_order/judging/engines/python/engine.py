@@ -12,12 +12,12 @@ from typing import Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import Request, Response
-from rubric_order.judging.engines import function_answers as answers
 from rubric_order.judging.engines.accounts import Account, Tally, Usage
 from rubric_order.judging.engines.asking import Asker
 from rubric_order.judging.engines.calling import CallingEngine
 from rubric_order.judging.engines.failures import CallError, one_line
-from rubric_order.judging.engines.functions import Function, find, is_async, resolved, version
+from rubric_order.judging.engines.python import answers
+from rubric_order.judging.engines.python.functions import Function, find, is_async, resolved, version
 from rubric_order.settings.judges import OF_SOURCE, PythonCallable
 
 AT_ONCE = 32  # calls of an async function under way at once, where config does not say how many
