@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import Pipe
 
 import pytest
 from endpoint import Reply, completion, running, senders_of, sigterm_ends
@@ -14,6 +15,7 @@ from factories import complete_judge, request
 from rubric_order.base import locks
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
+from rubric_order.judging.engines import sender
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.sender import AHEAD, Sender
 
@@ -176,6 +178,14 @@ def test_a_sender_that_waits_for_another_ends_when_its_job_does(endpoint, tmp_pa
         with pytest.raises(InputError, match="has ended with status 0"):
             started.result()
     assert not endpoint.calls
+
+
+def test_a_job_that_ends_before_it_has_said_what_to_ask_ends_its_sender():
+    requests_of_sender, given = Pipe(duplex=False)
+    taken, responses_of_sender = Pipe(duplex=False)
+    given.send(sender.END)
+    sender.main(requests_of_sender, responses_of_sender)
+    assert not taken.poll()
 
 
 def test_a_job_that_is_left_ends_its_sender(start, endpoint):

@@ -183,9 +183,12 @@ class Sender(Engine[Metered]):
 def main(requests: Connection, responses: Connection) -> None:
     """Answer what comes over the first pipe over the second one, until the job ends."""
     try:
-        judge, resources = requests.recv()
+        first = requests.recv()
     except (EOFError, OSError):  # it was killed
         return
+    if first == END:  # it ended before it said what to ask
+        return
+    judge, resources = first
     while not requests.poll():  # before it is told that this process is ready, a job says only that it ends
         with locks.only_writer(resources.turn.open_calls, patience=LOCK_SECONDS) as mine:
             if mine:
