@@ -103,6 +103,16 @@ def test_a_file_that_is_imported_twice_counts_once(project):
 
 
 @pytest.mark.parametrize(
+    "error", ["too long", {"message": "too long", "code": 400}, {"error": {"message": "too long"}}]
+)
+def test_an_error_of_vllm_that_stands_beside_the_response_is_read(project, error):
+    """Source: `make_error_request_output` of ``vllm run-batch``, of several versions."""
+    line = result("r0") | {"response": {"status_code": 400, "request_id": "x", "body": None}, "error": error}
+    assert project.read_in([line]).output.strip() == "1 failed"
+    assert project.store.read(["r0"])["error"].tolist() == ["bad_request: 400 too long"]
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["export", "nothing.parquet", "-o", "x"], "nothing.parquet: no such file; expected requests, as results/"),

@@ -11,6 +11,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.judging import shard, starting
 from rubric_order.judging.engines import Resources
 from rubric_order.judging.store import Store
+from rubric_order.settings.config import Config
 
 QUICK = {"first": 0.001, "longest": 0.01}
 LEAVE = {"wait": "0s", "poll": "0s", "requests": 1000}  # the job sends its batches and ends
@@ -157,6 +158,24 @@ def test_batches_are_for_chat_completions_as_openai_has_them():
     assert complete_judge(engine="openai", model="m", answer_prefix="", batch={}).batches.wait == "1h"
     judge = complete_judge(engine="openai", model="m", dialect="vllm", batch=True)
     assert "batch: it is for dialect 'openai', found 'vllm'" in list(judge.problems())
+
+
+@pytest.mark.parametrize(
+    ("batch", "message"),
+    [
+        (
+            {"wiat": "1h"},
+            "judges/a/batch: unknown key 'wiat'; expected wait, poll, requests, window; did you mean 'wait'?",
+        ),
+        ({"wait": "1 hour"}, "judges/a/batch/wait: '1 hour' does not match"),
+        ({"requests": 50_001}, "judges/a/batch/requests: 50001 is greater than the maximum of 50000"),
+        ([1], r"judges/a/batch: expected a mapping or true or false, found \[1\]"),
+    ],
+)
+def test_a_mistake_in_the_settings_of_batches_is_one_error(batch, message):
+    judge = {"engine": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "m", "batch": batch}
+    with pytest.raises(InputError, match=message.replace("?", "[?]")):
+        Config.read({"datasets": {"demo": {"adapter": "demo"}}, "judges": {"a": judge}, "studies": {}})
 
 
 def test_a_record_that_cannot_be_read_is_one_error(study):

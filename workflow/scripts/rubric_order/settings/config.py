@@ -20,6 +20,7 @@ from rubric_order.settings.base import (
     ID,
     TAG,
     Chosen,
+    EitherOr,
     Id,
     MisfitError,
     Settings,
@@ -230,7 +231,8 @@ def _path(parts: tuple[str | int, ...]) -> str:
 
 
 def _unknown(key: str, part: Any) -> str:
-    part = next((inner for inner in (part, *typing.get_args(part)) if isinstance(inner, type)), part)
+    several = [marker.several for marker in getattr(part, "__metadata__", ()) if isinstance(marker, EitherOr)]
+    part = next((inner for inner in (*several, part, *typing.get_args(part)) if isinstance(inner, type)), part)
     if isinstance(part, type) and issubclass(part, Settings):
         if key in part.GONE:
             return f"key {key!r} is no longer there; leave it out: {part.GONE[key]}"
@@ -271,7 +273,8 @@ def _step(annotation: Any, key: str | int) -> Any:
         return dict.fromkeys(registry.names(blocks[0].kind)) if blocks else _whole_annotation(field)
     for marker in getattr(annotation, "__metadata__", ()):
         if (several := getattr(marker, "several", None)) is not None:
-            return _step(several, key) if isinstance(key, int) else annotation
+            is_block = isinstance(several, type) and issubclass(several, Settings)
+            return _step(several, key) if is_block or isinstance(key, int) else annotation
     inner = [argument for argument in typing.get_args(annotation) if argument is not type(None)]
     origin = typing.get_origin(annotation)
     if origin is Annotated:

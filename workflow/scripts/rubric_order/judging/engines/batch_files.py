@@ -100,6 +100,8 @@ def _entry(line: bytes) -> tuple[str, Result] | None:
     response, error = entry.get("response"), entry.get("error")
     if isinstance(response, dict) and type(response.get("status_code")) is int:
         body = response.get("body")
+        if body is None and error is not None:  # as vLLM has it
+            body = error if isinstance(error, dict) and "error" in error else {"error": error}
         return entry["custom_id"], Result(response["status_code"], body if isinstance(body, dict) else None)
     if isinstance(error, dict):
         code = str(error.get("code"))
