@@ -46,7 +46,7 @@ def export(
     Example: [green]rubric-order batch export results/requests/s/j.parquet --config my.yaml -o open.jsonl[/]
     """
     from rubric_order.judging import batch_exchange
-    from rubric_order.judging.engines.batch_files import MAX_BYTES, MAX_REQUESTS
+    from rubric_order.judging.engines.batches.files import MAX_BYTES, MAX_REQUESTS
     from rubric_order.judging.store import Store
 
     settings, name = _judge(requests, config, judge, project)

@@ -16,8 +16,8 @@ from rubric_order.judging import shard
 from rubric_order.judging.batches import Records
 from rubric_order.judging.engines import Request, Response
 from rubric_order.judging.engines.accounts import Account
-from rubric_order.judging.engines.batch_answers import Reader
-from rubric_order.judging.engines.batch_files import Results, line_of
+from rubric_order.judging.engines.batches.answers import Reader
+from rubric_order.judging.engines.batches.files import Results, line_of
 from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.judging.engines.openai_protocol import ChatCompletions
 from rubric_order.judging.store import Store

@@ -74,7 +74,7 @@ class Starter:
 
         No process of its own sends them, as `sender` does: an endpoint keeps the answers of a batch.
         """
-        from rubric_order.judging.engines.batching import BatchEngine
+        from rubric_order.judging.engines.batches.engine import BatchEngine
 
         turn = self._turn(batches=True)
         engine = BatchEngine(judge, replace(self._resources, turn=turn))

@@ -12,10 +12,11 @@ from typing import Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging.batches import Ended, Record, Records, record_of
-from rubric_order.judging.engines import Request, Resources, Response, batch_api
-from rubric_order.judging.engines.batch_answers import Reader
-from rubric_order.judging.engines.batch_api import BatchApi
-from rubric_order.judging.engines.batch_files import MAX_BYTES, Results, line_of
+from rubric_order.judging.engines import Request, Resources, Response
+from rubric_order.judging.engines.batches import api
+from rubric_order.judging.engines.batches.answers import Reader
+from rubric_order.judging.engines.batches.api import BatchApi
+from rubric_order.judging.engines.batches.files import MAX_BYTES, Results, line_of
 from rubric_order.judging.engines.delivery import MAX_REFUSED_IN_A_ROW
 from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.limits import Amount
@@ -239,7 +240,7 @@ class BatchEngine(EndpointEngine):
         raise InputError(f"judge: no batch can be created: {failure}; run again")
 
     def _created(self, record: Record, batch: Mapping[str, Any]) -> Underway:
-        record = record.model_copy(update={"state": "created", "batch": batch_api.id_of(batch)})
+        record = record.model_copy(update={"state": "created", "batch": api.id_of(batch)})
         self._records.write(record)
         log.info("batch %s: %d requests are sent", record.batch, len(record.requests))
         return Underway(record)
@@ -300,9 +301,9 @@ class BatchEngine(EndpointEngine):
         if state != batch.state:
             batch.state = state
             log.info("batch %s: %s", batch.record.batch, state)
-        if content["status"] in batch_api.UNDER_WAY:
+        if content["status"] in api.UNDER_WAY:
             return None
-        if content["status"] == batch_api.FAILED:
+        if content["status"] == api.FAILED:
             self._mistake = f"batch {batch.record.batch} was refused: {self._why(content)}; none of it was asked"
             return Ended(batch.record, [])
         results, asked = Results(), batch.record.asked()

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import tenacity
 
 from rubric_order.base.errors import InputError
-from rubric_order.judging.engines.batch_files import ENDPOINT, PURPOSE
+from rubric_order.judging.engines.batches.files import ENDPOINT, PURPOSE
 from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.settings.judges import Backoff

@@ -4,7 +4,7 @@ import dataclasses
 
 from rubric_order.judging.engines import Request, Response
 from rubric_order.judging.engines.accounts import Account
-from rubric_order.judging.engines.batch_files import Result
+from rubric_order.judging.engines.batches.files import Result
 from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.openai_protocol import ChatCompletions
