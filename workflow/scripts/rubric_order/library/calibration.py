@@ -211,24 +211,25 @@ def calibrate(reads: Reads, *, interactions: bool = True) -> Calibrations:
         InputError: with row and field, where the reads are not as described; where a judge's items are of fewer than
             two groups, or nothing tells positions and scores apart.
 
-    >>> import numpy as np, pandas as pd, rubric_order as ro
-    >>> shown, rows = ro.orderings("balanced", 3), []
-    >>> for item in range(12):
-    ...     opinion = -(np.arange(1, 4) - 1 - item / 6) ** 2 / 2
-    ...     for ordering in shown:
-    ...         weight = np.exp(opinion[ordering - 1] + [0.9, 0, 0])  # the judge prefers the first position
-    ...         p = dict(zip([f"p_{score}" for score in ordering], weight / weight.sum()))
-    ...         row = {"item": f"i{item}", "ordering": ordering.tolist(), "score": ordering[weight.argmax()]}
-    ...         rows.append(row | p)
-    >>> reads = pd.DataFrame(rows)
-    >>> calibration = ro.calibrate(reads)
-    >>> calibration["judge"].position.round(2).tolist()
-    [0.6, -0.3, -0.3]
-    >>> one = calibration.apply(reads[reads["item"] == "i6"])
-    >>> one["calibrated_score"].round(3).tolist()
-    [2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
-    >>> round(calibration.score([1, 2, 3], probabilities=one.iloc[0][["p_1", "p_2", "p_3"]]), 3)
-    2.0
+    Examples:
+        >>> import numpy as np, pandas as pd, rubric_order as ro
+        >>> shown, rows = ro.orderings("balanced", 3), []
+        >>> for item in range(12):
+        ...     opinion = -(np.arange(1, 4) - 1 - item / 6) ** 2 / 2
+        ...     for ordering in shown:
+        ...         weight = np.exp(opinion[ordering - 1] + [0.9, 0, 0])  # the judge prefers the first position
+        ...         p = dict(zip([f"p_{score}" for score in ordering], weight / weight.sum()))
+        ...         row = {"item": f"i{item}", "ordering": ordering.tolist(), "score": ordering[weight.argmax()]}
+        ...         rows.append(row | p)
+        >>> reads = pd.DataFrame(rows)
+        >>> calibration = ro.calibrate(reads)
+        >>> calibration["judge"].position.round(2).tolist()
+        [0.6, -0.3, -0.3]
+        >>> one = calibration.apply(reads[reads["item"] == "i6"])
+        >>> one["calibrated_score"].round(3).tolist()
+        [2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
+        >>> round(calibration.score([1, 2, 3], probabilities=one.iloc[0][["p_1", "p_2", "p_3"]]), 3)
+        2.0
     """
     from rubric_order.library import estimates
     from rubric_order.methods.calibration import learning
@@ -284,16 +285,17 @@ def load_calibration(path: str | Path) -> Calibrations:
     Raises:
         InputError: with the field, where the file is missing or not as described.
 
-    >>> import tempfile
-    >>> mean = np.array([[1.5, 1.4, 1.2], [1.9, 2.0, 2.1], [2.5, 2.6, 2.8]])
-    >>> saved = Calibrations({"mine": Calibration(3, np.array([1.0, 0, -1]), np.zeros((3, 3)), mean, 30, 60, 360)})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     saved.save(f"{folder}/calibration.json")
-    ...     calibration = load_calibration(f"{folder}/calibration.json")
-    >>> calibration.score([3, 2, 1], score=3)  # written at the first position, which is preferred
-    2.5
-    >>> round(calibration.score([3, 2, 1], probabilities=[0.1, 0.3, 0.6]), 2)  # of scores 1 to 3: raw 2.5
-    1.94
+    Examples:
+        >>> import tempfile
+        >>> mean = np.array([[1.5, 1.4, 1.2], [1.9, 2.0, 2.1], [2.5, 2.6, 2.8]])
+        >>> saved = Calibrations({"mine": Calibration(3, np.array([1.0, 0, -1]), np.zeros((3, 3)), mean, 30, 60, 360)})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     saved.save(f"{folder}/calibration.json")
+        ...     calibration = load_calibration(f"{folder}/calibration.json")
+        >>> calibration.score([3, 2, 1], score=3)  # written at the first position, which is preferred
+        2.5
+        >>> round(calibration.score([3, 2, 1], probabilities=[0.1, 0.3, 0.6]), 2)  # of scores 1 to 3: raw 2.5
+        1.94
     """
     path = Path(path)
     try:
