@@ -207,6 +207,9 @@ def calibrate(reads: Reads, *, interactions: bool = True) -> Calibrations:
             all items are read in the same orderings, such as those of ``orderings("balanced")``.
         interactions: let positions be worth more to some scores than to others, where the reads bear it.
 
+    Returns:
+        The calibration of each judge.
+
     Raises:
         InputError: with row and field, where the reads are not as described; where a judge's items are of fewer than
             two groups, or nothing tells positions and scores apart.
