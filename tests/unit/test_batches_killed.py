@@ -54,6 +54,7 @@ def run_and_kill_at_write(folder, base_url, write):
     run_job(folder, base_url)
 
 
+@pytest.mark.slow
 def test_of_400_requests_each_is_billed_once_in_20_kills(tmp_path):
     """Half of the kills come at a call, before or after the server has done it, half at a write of the job."""
     rng = np.random.default_rng(1)

@@ -132,6 +132,7 @@ def plain_costs_without_noise(table, shown, unit):
     return np.array(costs)
 
 
+@pytest.mark.slow
 def test_the_choice_of_half_of_the_groups_is_looked_at_in_the_other_half(data):
     parts, found = data
     shown = orderings.balanced(5)

@@ -76,6 +76,7 @@ def test_the_summary_is_that_of_the_estimates_of_single_datasets(reads, preferen
     assert ours.loc["error_correlation", "estimate"] == pytest.approx(correlations[np.triu(same, 1)].mean())
 
 
+@pytest.mark.slow
 def test_judges_that_err_alike_on_the_same_groups_say_less_of_their_mean():
     """Five judges, one dataset: the errors of all come from which groups were read."""
     covered, r = [], []

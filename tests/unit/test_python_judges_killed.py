@@ -152,6 +152,7 @@ def test_a_job_that_is_killed_at_random_calls_the_function_once_a_request(tmp_pa
     assert texts[jobs.ids].tolist() == [f"{prompt} [RESULT] 4" for prompt in jobs.prompts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "coroutine"])
 def test_where_all_its_processes_are_killed_the_calls_under_way_are_made_again(tmp_path, name):
     jobs, rng, kills = Jobs(tmp_path, name), np.random.default_rng(21), 4
@@ -197,6 +198,7 @@ def study(function, folder):
     return rubric_order.study(function, ITEMS, rubric=RUBRIC, folder=folder / "store", instruction="Write.", **how)
 
 
+@pytest.mark.slow
 def test_a_study_that_is_killed_at_random_makes_no_call_whose_answer_has_come_again(tmp_path):
     """The function runs in the caller's process: a kill costs the calls under way."""
     jobs, rng, kills = Jobs(tmp_path, "of_study"), np.random.default_rng(22), 4

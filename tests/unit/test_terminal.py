@@ -136,6 +136,7 @@ def test_standard_input_that_is_no_utf8_is_one_line():
     assert run.stderr == b"error: standard input: expected UTF-8, found byte 0xe9\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 2, 5])
 def test_ctrl_c_ends_a_probe_without_a_traceback_however_often(tmp_path, times):
     (tmp_path / "reply.txt").write_text("Hello.")

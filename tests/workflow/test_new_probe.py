@@ -1,6 +1,7 @@
 """Cost of a new probe: one class, which brings its own labels and its own strategy, and a line that registers it."""
 
 import pandas as pd
+import pytest
 
 from .conftest import Project
 
@@ -73,6 +74,7 @@ CONFIG = {
 }
 
 
+@pytest.mark.slow
 def test_a_new_probe_is_one_class_and_runs_to_a_table_and_pages_that_say_what_it_permutes(fresh: Project):
     fresh.file(f"{LIBRARY}/probes/letter_order.py").write_text(PROBE)
     entries = fresh.file(f"{LIBRARY}/entry_points.txt")

@@ -35,6 +35,7 @@ def helpdesk(fresh: Project, tmp_path: Path) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([str(package), str(metadata)])}
 
 
+@pytest.mark.slow
 def test_the_package_of_the_page_is_planned_and_judged_without_a_change_of_the_project(
     fresh: Project, helpdesk: dict[str, str], tmp_path: Path
 ):

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pandas as pd
+import pytest
 import yaml
 
 from .conftest import Project
@@ -123,6 +124,7 @@ def test_costs_are_told_without_asking_for_reference_answers(fresh: Project):
     assert not {"plan_references", "ask_references", "collect_references", "judge_shard"} & set(planned)
 
 
+@pytest.mark.slow
 def test_costs_are_told_without_a_hub_and_a_branch_is_told_to_be_unpinned(fresh: Project):
     judges = {name: {"engine": "vllm", "model": "org/there-is-none", "revision": name} for name in ("main", "0" * 40)}
     judges = {name.replace("0" * 40, "pinned"): judge for name, judge in judges.items()}
