@@ -30,7 +30,7 @@ class DecisionModel:
         self.preference, self.opinion, self.version = np.array(preference, dtype=float), opinion, version
 
     def probabilities(self, text: str, levels: list[int]) -> np.ndarray:
-        """Of each place, where the level at each is known."""
+        """Value of each place, where the level at each is known."""
         logits = self.preference[: len(levels)] - self.opinion * np.abs(np.array(levels) - opinion_of(text))
         weights = np.exp(logits - logits.max())
         return weights / weights.sum()
@@ -93,7 +93,7 @@ def level_of(text: str) -> int:
 
 
 def opinion_of(text: str) -> float:
-    """What the model thinks of a text: from 1 to 5, the same each time."""
+    """The model's opinion of a text: from 1 to 5, the same each time."""
     digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
     return 1 + 4 * int.from_bytes(digest, "big") / 2**64
 

@@ -1,4 +1,4 @@
-"""How long a saved calibration takes: for one read, for a million reads as arrays, and as a table.
+"""Time that a saved calibration takes: for one read, for a million reads as arrays, and as a table.
 
     python tests/benchmarks/calibration.py
 

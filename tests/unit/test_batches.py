@@ -434,7 +434,7 @@ def test_a_batch_is_never_larger_than_the_budget_allows(study, budget, sent):
 
 
 def test_what_a_batch_did_not_use_pays_for_the_next_one(study):
-    """Of 272 tokens that a request can use it takes 105: a budget for three at once is enough for six."""
+    """A request can use 272 tokens and takes 105: a budget for three at once is enough for six."""
     assert study.run(budget={"tokens": 3 * 272}) == [None] * 6
     assert study.store.spent()["tokens"] == 630
 

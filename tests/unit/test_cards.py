@@ -115,7 +115,7 @@ def test_option_probabilities_decide_log_odds_and_written_scores_points():
 
 
 def test_a_judge_that_gives_every_score_the_same_probability_is_never_equivalent():
-    """Whether its ties are written as one score, or are failures."""
+    """True if its ties are written as one score, and are no failures."""
     written = {"soft": SOFT, "top_probability": 1 / 3}
     tied = written | {"hard": None, "n_reads": 0, "n_failed": 400, "commonest_score": None}
     for changes in (written, tied):

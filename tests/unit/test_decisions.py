@@ -5,12 +5,15 @@ import math
 
 import numpy as np
 import pandas as pd
+import pydantic
 import pytest
 from decision_model import LEVELS, DecisionModel
 from endpoint import Reply, running
 from factories import completed
 from hypothesis import given
 from hypothesis import strategies as st
+from openai.types.decision import Decision as DecisionOfClient
+from openai.types.decision_create_params import DecisionCreateParams
 
 from rubric_order import datasets, probes
 from rubric_order.analyses.position.position_preference import estimate as position_preference
@@ -180,23 +183,20 @@ def test_a_call_has_the_text_and_the_levels_in_the_order_of_the_read(form):
 
 
 def test_a_request_fits_the_types_of_the_client():
-    pydantic = pytest.importorskip("pydantic")
-    types = pytest.importorskip("openai.types.decision_create_params")
-    adapter = pydantic.TypeAdapter(types.DecisionCreateParams)
+    adapter = pydantic.TypeAdapter(DecisionCreateParams)
     for question in QUESTIONS:
         _, (call,) = answers_of(judge_of(Form("decisions", question)), Reply({}, status=422))
         adapter.validate_python(call.body, strict=True)
 
 
 def test_the_answer_of_our_server_fits_the_types_of_the_client():
-    decision = pytest.importorskip("openai.types.decision").Decision
     for question in QUESTIONS:
         with running(DecisionModel()) as endpoint:
             engine = engines.load(judge_of(Form("decisions", question), base_url=endpoint.base_url))
             prompt = Structured("A cat.", "How good?", tuple(Choice(str(k + 1), LEVELS[k]) for k in (4, 2, 0, 1, 3)))
             (response,) = engine.answer([request_of(prompt)])
             engine.close()
-        assert decision.model_validate_json(response.text, strict=True).answers
+        assert DecisionOfClient.model_validate_json(response.text, strict=True).answers
 
 
 def test_the_name_of_a_request_covers_text_question_levels_and_order(template):
@@ -597,7 +597,7 @@ def test_a_request_of_all_orderings_asks_a_question_for_each():
 @pytest.mark.parametrize("form", FORMS, ids="-".join)
 @pytest.mark.parametrize("strategy", ["balanced", "random", "fixed"])
 def test_asked_together_each_read_has_the_answer_to_its_own_ordering(form, strategy, template, tmp_path):
-    """Of a model whose answers do not depend on what else is asked, both conditions have the same scores."""
+    """Both conditions have the same scores if answers do not depend on what else is asked."""
     items, rubrics = items_of(3)
     model = DecisionModel(PREFERENCE)
     with running(model) as endpoint:

@@ -135,7 +135,7 @@ def wait_for_end_of(senders):
 
 @pytest.mark.parametrize("name", ["plain", "coroutine"])
 def test_a_job_that_is_killed_at_random_calls_the_function_once_a_request(tmp_path, name):
-    """What calls the function outlives its job, and writes down the answers under way."""
+    """The process that calls the function outlives its job, and writes down the answers under way."""
     jobs, rng = Jobs(tmp_path, name), np.random.default_rng(20)
     for calls, seconds in zip(rng.integers(1, 60, 6).tolist(), rng.uniform(0, 0.05, 6), strict=True):
         job = jobs.start()

@@ -1,4 +1,4 @@
-"""What a new strategy takes: one record. A study plans it, and its tables, figures and methods text name it."""
+"""A new strategy is one record. A study plans it, and its tables, figures and methods text name it."""
 
 import pandas as pd
 import pytest
