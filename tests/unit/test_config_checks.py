@@ -181,6 +181,8 @@ STUDY = "studies/position_bias"
         (f"{JUDGE}/sampling/temprature", 1, f"{JUDGE}/sampling: unknown key 'temprature'; expected temperature, top_p"),
         (f"{STUDY}/stategies", [], f"{STUDY}: unknown key 'stategies'; expected probe, datasets"),
         ("figures/budget", {}, "figures: unknown key 'budget'; expected "),
+        ("figures", [5], "figures: expected a mapping, found [5]"),
+        ("tables", "all", "tables: expected a mapping, found 'all'"),
         # a key that there was
         (
             "figures/strategy_forest/interval",

@@ -251,8 +251,8 @@ WORDS |= {"boolean": "true or false", "null": "null"}
 
 
 def expected(annotation: Any) -> str:
-    """The values that a type takes, in words."""
-    kinds = kinds_of(annotation)
+    """The values that a type takes, in words. The blocks of figures, or of tables, are a mapping."""
+    kinds = {"object"} if isinstance(annotation, Mapping) else kinds_of(annotation)
     kinds -= {"integer"} if "number" in kinds else set()
     return " or ".join(word for kind, word in WORDS.items() if kind in kinds) or "another value"
 
