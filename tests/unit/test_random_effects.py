@@ -92,3 +92,22 @@ def test_planted_variances_are_found_and_intervals_cover():
         sd.append(list(found.sd.values()))
     assert 0.91 < np.mean(inside) <= 1.0
     assert (np.array(sd) ** 2).mean(axis=0) == pytest.approx([0.25, 0.09, 0.04], rel=0.2)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("errors", [[1e-17] * 4, [1e-17, 1e-17, 0.1, 0.1], [1e-17, 2e-18, 3e-17, 0.05]])
+@pytest.mark.parametrize("values", [[0.1, 0.3, 0.1, 0.3], [0.25] * 4, [0.31, 0.12, 0.5, 0.44]])
+def test_exact_estimates_have_a_summary_and_rounding_is_no_difference(values, errors, correlation):
+    """A judge with the same probabilities for every item has estimates whose standard errors are rounding alone."""
+    factors = {"judge": np.array([0, 1, 0, 1]), "dataset": np.array([0, 0, 1, 1])}
+    correlations = np.where(np.eye(4, dtype=bool), 1.0, correlation)
+    estimates = np.array(values) + [0, 1e-17, -1e-17, 3e-17]
+    summary = random_effects.summary(estimates, np.array(errors), factors, 0.95, correlations=correlations)
+    assert min(values) - 1e-9 <= summary.mean <= max(values) + 1e-9
+    assert np.isfinite([summary.low, summary.high, summary.p, *summary.sd.values()]).all()
+    if len(set(values)) == 1:
+        assert summary.q_p > 0.99
+        assert max(summary.sd.values()) < 1e-6
+    elif max(errors) < 1e-9:
+        assert summary.q_p < 1e-9
+        assert summary.mean == pytest.approx(np.mean(values), abs=1e-6)

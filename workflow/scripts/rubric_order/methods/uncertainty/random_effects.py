@@ -13,6 +13,7 @@ import numpy as np
 from rubric_order.methods.uncertainty import distributions
 
 MOST_CORRELATED = 0.99  # errors; two judges with the same errors are one
+LEAST_ERROR = 1e-6  # of the largest number; a judge whose probabilities are the same for every item has none but rounding
 
 
 class Summary(NamedTuple):
@@ -50,7 +51,8 @@ def summary(
     """Random-effects summary of estimates.
 
     Args:
-        estimates: shape (m,). errors: their standard errors, above 0.
+        estimates: shape (m,). errors: their standard errors, above 0. Smaller ones than `LEAST_ERROR` of the largest
+            estimate or error count as that: rounding is no knowledge of the last digits.
         factors: number of the level of each estimate, from 0, shape (m,), by name of the factor. A factor with one
             level, or as many levels as estimates, is left out: its effect is in the mean, or in the rest.
         confidence: of the interval.
@@ -68,7 +70,8 @@ def summary(
     m = len(estimates)
     if m < 2:
         return None
-    sampling = np.diag(np.asarray(errors, dtype=float) ** 2)
+    errors = np.maximum(errors, LEAST_ERROR * max(np.abs(estimates).max(), np.max(errors)))
+    sampling = np.diag(errors**2)
     if correlations is not None:
         apart = np.clip(correlations, -MOST_CORRELATED, MOST_CORRELATED) * np.outer(errors, errors)
         sampling = np.where(np.eye(m, dtype=bool), sampling, apart)
