@@ -18,6 +18,7 @@ from openai.types.decision_create_params import DecisionCreateParams
 from rubric_order import datasets, probes
 from rubric_order.analyses.position.position_preference import estimate as position_preference
 from rubric_order.analyses.position.score_effects import estimate as score_effects
+from rubric_order.analyses.scoring.paired_reads import estimate as paired_reads
 from rubric_order.base.errors import InputError
 from rubric_order.cards import card
 from rubric_order.datasets.rubrics import Rubric
@@ -618,6 +619,51 @@ def test_asked_together_each_read_has_the_answer_to_its_own_ordering(form, strat
         pd.testing.assert_series_equal(apart[name], beside[name])
     assert np.stack(apart["position_probabilities"]) == pytest.approx(np.stack(beside["position_probabilities"]))
     assert [*map(list, apart["ordering"])] == [*map(list, beside["ordering"])]
+
+
+class Anchored(DecisionModel):
+    """A model whose answers to later questions of a request are pulled towards its answer to the first one."""
+
+    pull = 0.25
+
+    def answer(self, body: dict, dialect: str) -> dict:
+        answer = super().answer(body, dialect)
+        (first, *later) = answer["answers"]
+        anchor = {level["label"]: level["probability"] for level in first["probabilities"]}
+        for question in later:
+            for level in question["probabilities"]:
+                level["probability"] += self.pull * (anchor[level["label"]] - level["probability"])
+        return answer
+
+
+@pytest.mark.parametrize("model", [Anchored(PREFERENCE), DecisionModel(PREFERENCE)], ids=["influence", "none"])
+def test_a_planted_influence_between_questions_is_recovered(model, template, tmp_path):
+    """Truth is computed from the model: of each ordering, a quarter of its distance from the first one's answer."""
+    items, rubrics = items_of(30, candidates=2)
+    with running(model) as endpoint:
+        judge = judge_of(base_url=endpoint.base_url)
+        reads, requests = plan(judge, template, items, rubrics, conditions=["baseline", "together"])
+        scores = scored(judge, reads, asked_of(judge, requests, tmp_path))
+    texts_by_id = {row.request_id: Structured.decode(row.prompt).text for row in requests.itertuples()}
+    apart = scores[scores["condition"] == "baseline"].sort_values(["item_id", "read_index"])
+    expected = np.array(
+        [model.expected_score(texts_by_id[row.request_id], [*row.ordering]) for row in apart.itertuples()]
+    )
+    expected = expected.reshape(-1, 10)
+    truth = (getattr(model, "pull", 0) * (expected[:, :1] - expected)).mean(axis=0)
+    rows = paired_reads.estimate(scores, confidence=CONFIDENCE)
+    rows = rows[(rows["readout"] == "soft") & (rows["cluster"] == "group")].set_index("quantity")
+    assert (rows["condition"] == "together").all()
+    numbers = rows.loc["number"].sort_values("number")
+    assert numbers["estimate"].to_numpy() == pytest.approx(truth, abs=1e-9)
+    assert rows.loc["mean", "estimate"] == pytest.approx(truth.mean(), abs=1e-9)
+    if truth.any():
+        assert rows.loc["any_number", "p"] < 1e-6
+        assert ((numbers["ci_low"] <= truth) & (truth <= numbers["ci_high"]))[1:].all()
+        assert rows.loc["size", "n_differ"] == 9 * len(items)
+    else:
+        assert rows.loc["size", "n_differ"] == 0
+        assert rows["p"].isna().all()
 
 
 def test_a_refusal_among_orderings_is_a_failure_of_its_own_read_alone(template, tmp_path):

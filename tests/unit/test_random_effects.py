@@ -101,7 +101,7 @@ def test_exact_estimates_have_a_summary_and_rounding_is_no_difference(values, er
     """A judge with the same probabilities for every item has estimates whose standard errors are rounding alone."""
     factors = {"judge": np.array([0, 1, 0, 1]), "dataset": np.array([0, 0, 1, 1])}
     correlations = np.where(np.eye(4, dtype=bool), 1.0, correlation)
-    estimates = np.array(values) + [0, 1e-17, -1e-17, 3e-17]
+    estimates = np.array(values) + np.array([0, 1e-17, -1e-17, 3e-17])
     summary = random_effects.summary(estimates, np.array(errors), factors, 0.95, correlations=correlations)
     assert min(values) - 1e-9 <= summary.mean <= max(values) + 1e-9
     assert np.isfinite([summary.low, summary.high, summary.p, *summary.sd.values()]).all()

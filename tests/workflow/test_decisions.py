@@ -48,7 +48,7 @@ def test_the_example_runs_to_its_tables(fresh: Project, monkeypatch: pytest.Monk
         config = yaml.safe_load(fresh.file("config/examples/decisions.yaml").read_text(encoding="utf-8"))
         config["datasets"]["demo"]["limit"] = 2
         config["studies"]["position_bias"]["conditions"] = ["baseline", "together"]
-        config["tables"]["score_shifts"] = {"study": "position_bias"}
+        config["tables"] |= {name: {"study": "position_bias"} for name in ("score_shifts", "paired_reads")}
         for name in ARMS:
             config["judges"][name]["base_url"] = endpoint.base_url
         run = fresh.snakemake("results/summary.html", "results/methods.md", "all", *fresh.own(config))
@@ -69,6 +69,9 @@ def test_the_example_runs_to_its_tables(fresh: Project, monkeypatch: pytest.Monk
     shifts = pd.read_csv(fresh.file("results/tables/score_shifts.csv"))
     assert set(shifts["kind"]) == {"together"}
     assert shifts["mean_shift_estimate"].tolist() == pytest.approx([0.0] * len(shifts))
+    pairs = pd.read_csv(fresh.file("results/tables/paired_reads.csv"))
+    assert pairs["n_differ"].tolist() == [0] * len(pairs)
+    assert set(pairs["n_pairs"]) == {80}
     cards = json.loads(fresh.file("results/summary.json").read_text(encoding="utf-8"))["cards"]
     assert [card["verdict"] for card in cards] == ["cannot tell"] * 2 * len(ARMS)  # of eight groups nothing is said
     methods = fresh.file("results/methods.md").read_text(encoding="utf-8")

@@ -141,6 +141,7 @@ STATISTICS = {
     "canonical_rank": Statistic("agreement", SCORE_ORDER),
     "score_position": Statistic("position", SCORE_ORDER),
     "condition_comparison": Statistic("scoring", SCORE_ORDER, settings=("bootstrap/confidence", "equivalence/points")),
+    "paired_reads": Statistic("scoring", SCORE_ORDER, settings=("bootstrap/confidence",)),
     "equivalence": Statistic(
         "position",
         reads=("score_effects", "position_preference", "strategy_comparison", "condition_comparison"),
@@ -262,6 +263,7 @@ TABLES = {
     "bias_cost": Shown(("bias_cost",), "Position bias", "Bias Cost"),
     "equivalence": Shown(("equivalence",), "Position bias", "Shown to be small"),
     "score_shifts": Shown(("score_shifts",), "Scoring bias", "Scores moved by conditions"),
+    "paired_reads": Shown(("paired_reads",), "Scoring bias", "Scores of the same orderings under two conditions"),
     "scoring_tendency": Shown(("scoring_tendency",), "Scoring bias", "Scoring tendency, table"),
     "scoring_accuracy": Shown(("scoring_accuracy",), "Scoring bias", "Scoring accuracy, table"),
     "scoring_accuracy_by_dataset": Shown(

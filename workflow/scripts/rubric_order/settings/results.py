@@ -396,6 +396,7 @@ TABLES: dict[str, dict[str, Key]] = {
     "bias_cost": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
     "equivalence": {**ROWS, "cluster": CLUSTER},
     "parse_failures": ROWS,
+    "paired_reads": SCORING_ESTIMATES,
     "score_shifts": SCORING_ESTIMATES,
     "scoring_tendency": SCORING_ROWS,
     "scoring_accuracy": SCORING_ESTIMATES,

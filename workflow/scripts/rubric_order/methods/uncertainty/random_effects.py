@@ -13,7 +13,9 @@ import numpy as np
 from rubric_order.methods.uncertainty import distributions
 
 MOST_CORRELATED = 0.99  # errors; two judges with the same errors are one
-LEAST_ERROR = 1e-6  # of the largest number; a judge whose probabilities are the same for every item has none but rounding
+LEAST_ERROR = (
+    1e-6  # of the largest number; a judge whose probabilities are the same for every item has none but rounding
+)
 
 
 class Summary(NamedTuple):
