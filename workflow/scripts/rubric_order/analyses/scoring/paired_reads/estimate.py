@@ -91,9 +91,10 @@ def _of_readout(
 ) -> Iterator[Row]:
     """The rows of two conditions by one readout."""
     common = common | {"readout": readout, "n_pairs": len(pairs), "n_differ": int((difference != 0).sum())}
-    number, everything = pairs["number"].to_numpy(), np.zeros(len(pairs), dtype=int)
+    number = pairs["number"].to_numpy()
+    everything: np.ndarray = np.zeros(len(pairs), dtype=int)
     numbers = np.unique(number) if number.max() <= MOST_NUMBERS else np.zeros(1, dtype=int)
-    place = np.searchsorted(numbers, number) if len(numbers) > 1 else everything
+    place: np.ndarray = np.searchsorted(numbers, number) if len(numbers) > 1 else everything
     for cluster in CLUSTERS:
         unit = pd.factorize(pairs[f"{cluster}_id"], sort=True)[0]
         sizes = np.bincount(unit).astype(float)
