@@ -653,7 +653,7 @@ def test_a_planted_influence_between_questions_is_recovered(model, template, tmp
     truth = (getattr(model, "pull", 0) * (expected[:, :1] - expected)).mean(axis=0)
     rows = paired_reads.estimate(scores, confidence=CONFIDENCE)
     rows = rows[(rows["readout"] == "soft") & (rows["cluster"] == "group")].set_index("quantity")
-    assert (rows["condition"] == "together").all()
+    assert (rows["varied"] == "together").all()
     numbers = rows.loc["number"].sort_values("number")
     assert numbers["estimate"].to_numpy() == pytest.approx(truth, abs=1e-9)
     assert rows.loc["mean", "estimate"] == pytest.approx(truth.mean(), abs=1e-9)

@@ -158,6 +158,6 @@ def test_the_table_has_a_row_a_comparison():
         asked_apart_and_together(np.random.default_rng(8), PLANTED["every question"]), confidence=0.95
     )
     made = printed.TABLE.table(rows, study=READS["study"].iloc[0])
-    assert made["condition"].tolist() == ["together", "together"]
+    assert made["varied"].tolist() == ["together", "together"]
     shown = printed.TABLE.for_print(made)
     assert {"mean", "trend", "any number, p", "differ"} <= set(shown)

@@ -31,9 +31,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         confidence: nominal coverage of the intervals, such as 0.95.
 
     Returns:
-        One row a group of `KEYS`, `other` (the condition that `condition` is compared with: the baseline wherever it is
-        one of the two), `readout`, `cluster` and `quantity`. A read's `number` is its place among the reads of its item
-        under `condition`, from 1; where one request asks for all of them, the number of its question.
+        One row a group of `KEYS` but for the condition, `varied` (a condition), `other` (the one that it is compared
+        with: the baseline wherever it is one of the two), `readout`, `cluster` and `quantity`. A read's `number` is its
+        place among the reads of its item under `varied`, from 1; where one request asks for all of them, the number of
+        its question.
 
         - ``mean``: mean difference in points, each number with the same weight;
         - ``trend``: points by which the difference grows from a number to the next, by least squares over their means;
@@ -54,11 +55,24 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         for key, setting in table.groupby(SHARED, sort=True):
             conditions = {str(name): _numbered(reads) for name, reads in setting.groupby("condition", sort=True)}
             for one, other in itertools.combinations(sorted(conditions, key=_last_baseline), 2):
-                common = dict(zip(SHARED, key, strict=True)) | {"condition": one, "other": other}
+                common = dict(zip(SHARED, key, strict=True)) | {"varied": one, "other": other}
                 rows += _compared(common, conditions[one], conditions[other], confidence)
-    columns = [*KEYS, "other", "readout", "cluster", "quantity", "number", "estimate", "ci_low", "ci_high", "p", "df"]
+    columns = [
+        *SHARED,
+        "varied",
+        "other",
+        "readout",
+        "cluster",
+        "quantity",
+        "number",
+        "estimate",
+        "ci_low",
+        "ci_high",
+        "p",
+        "df",
+    ]
     columns += ["n_pairs", "n_differ", "n_items", "n_clusters", "effective_clusters", "method"]
-    made = tidy.from_rows(rows, columns, ["other", "readout", "cluster", "quantity", "method"])
+    made = tidy.from_rows(rows, columns, ["varied", "other", "readout", "cluster", "quantity", "method"])
     return multiplicity.adjust(made.assign(confidence=confidence))
 
 
@@ -94,7 +108,7 @@ def _of_readout(
     number = pairs["number"].to_numpy()
     everything: np.ndarray = np.zeros(len(pairs), dtype=int)
     numbers = np.unique(number) if number.max() <= MOST_NUMBERS else np.zeros(1, dtype=int)
-    place: np.ndarray = np.searchsorted(numbers, number) if len(numbers) > 1 else everything
+    place = np.asarray(np.searchsorted(numbers, number)) if len(numbers) > 1 else everything
     for cluster in CLUSTERS:
         unit = pd.factorize(pairs[f"{cluster}_id"], sort=True)[0]
         sizes = np.bincount(unit).astype(float)

@@ -15,7 +15,7 @@ CAPTION = (
     "size: mean size of a difference. A judge that draws its answers differs from itself as well: compare with a "
     "repeated condition. * significant at 5% after Holm's adjustment."
 )
-KEYS = ["judge", "dataset", "strategy", "n", "condition", "other", "readout"]
+KEYS = ["judge", "dataset", "strategy", "n", "varied", "other", "readout"]
 
 
 def _rows(paired_reads: pd.DataFrame) -> pd.DataFrame:
@@ -34,7 +34,7 @@ TABLE = Table(
     rows=Rows(_rows, "study", "n", "profile", "cluster", "readouts"),
     columns=[
         *texts("judge", "dataset", "strategy"),
-        cell("conditions", "{condition} - {other}".format_map),
+        cell("conditions", "{varied} - {other}".format_map),
         *texts("readout", n_items="items"),
         Estimated("mean", "+.3f"),
         PValue("mean_p", name="mean, p"),
