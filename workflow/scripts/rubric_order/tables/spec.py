@@ -126,14 +126,19 @@ def _chosen(estimates: pd.DataFrame, where: Mapping[str, object]) -> pd.DataFram
 
 def select(estimates: pd.DataFrame, **where: object) -> pd.DataFrame:
     """Rows with these values: of each column one, one of several, or None for a missing one."""
-    kept = pd.Series(True, estimates.index)
+    return estimates[_has(estimates, where)]
+
+
+def _has(estimates: pd.DataFrame, where: Mapping[str, object]) -> np.ndarray:
+    """Mask of the rows with these values, see `select`."""
+    kept: np.ndarray = np.ones(len(estimates), dtype=bool)
     for name, value in where.items():
         column = estimates[name]
         if value is None:
-            kept &= column.isna()
+            kept &= column.isna().to_numpy()
         else:
-            kept &= column.isin(value if isinstance(value, list | tuple) else [value])
-    return estimates[kept]
+            kept &= column.isin(value if isinstance(value, list | tuple) else [value]).to_numpy()
+    return kept
 
 
 class Taken(NamedTuple):
@@ -183,17 +188,19 @@ def wide(estimates: pd.DataFrame, keys: Sequence[str], values: Iterable[Value]) 
             index.
     """
     keys = [*keys]
-    firsts = estimates.drop_duplicates(keys).set_index(keys)
-    table = pd.DataFrame(index=firsts.index)
+    is_first = ~estimates.duplicated(keys).to_numpy()
+    number = estimates.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
+    firsts = estimates.loc[is_first, keys].reset_index(drop=True)
+    parts = [firsts]
     for part in values:
         if isinstance(part, pd.DataFrame | pd.Series):
-            table = table.join(part)
+            parts.append(firsts.join(part, on=keys).drop(columns=keys))
             continue
         part = estimate(part) if isinstance(part, str) else part
-        rows = select(estimates, **part.where).set_index(keys) if part.where else firsts
-        for column, name in part.columns.items():
-            table[name] = rows[column]
-    return table.reset_index()
+        kept = _has(estimates, part.where) if part.where else is_first
+        rows = estimates.loc[kept, [*dict.fromkeys(part.columns)]].set_axis(number[kept]).reindex(firsts.index)
+        parts.append(rows.set_axis([part.columns[column] for column in rows], axis=1))
+    return pd.concat(parts, axis=1)
 
 
 def significant(tests: pd.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
