@@ -113,13 +113,17 @@ class Statistics(Stage):
 
     def settings(self, wildcards: Wildcards) -> str:
         """The arguments of a statistic beside its files, as its record says."""
-        entry = self._entry(wildcards.statistic)
+        return self.run.in_file(self.arguments(wildcards.statistic))
+
+    def arguments(self, statistic: str) -> dict[str, Any]:
+        """The arguments of a statistic beside its files."""
+        entry = self._entry(statistic)
         chosen: dict[str, Any] = {}
         for path in entry.settings:
             block, slash, key = path.partition("/")
             values = self._block(block)
             chosen |= {key: values[key]} if slash else values
-        return self.run.in_file(chosen | Derived(self.run).of(entry.derived, chosen))
+        return chosen | Derived(self.run).of(entry.derived, chosen)
 
     def _entry(self, statistic: str) -> catalogue.Statistic:
         try:
@@ -292,9 +296,13 @@ class Shown(Stage):
 
 def labels(run: Run, also: Any = ()) -> str:
     """The labels of judges and datasets, in the order in which studies use them, and of further datasets."""
+    return run.in_file(labels_of(run, also), sort_keys=False)
+
+
+def labels_of(run: Run, also: Any = ()) -> dict[str, dict[str, str]]:
+    """The labels of judges and of datasets by id, see `labels`."""
     datasets = list(dict.fromkeys([*run.used_datasets, *also]))
-    by_kind = {
+    return {
         "judges": {name: run.config.judges[name].label for name in run.used_judges},
         "datasets": {name: run.config.datasets[name].label for name in datasets},
     }
-    return run.in_file(by_kind, sort_keys=False)
