@@ -1,20 +1,30 @@
 """`rubric-order certify`: from a judge to its card, over a server that answers on this machine."""
 
+import collections
+import io
 import json
 import re
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
+from decision_model import LEVELS, DecisionModel
 from endpoint import Call, Endpoint, Reply, completion, running
+from rich.console import Console
 from typer.testing import CliRunner
 
+from rubric_order.commands import watching
 from rubric_order.commands.app import app
+from rubric_order.judging.engines import Response
 from rubric_order.library import results
 from rubric_order.library.certify import inputs, judges, study
 from rubric_order.run import loading
+from rubric_order.settings.judges import read
 
 TEXTS = """item_id,group_id,instruction,response,human_score
 a,letter,Write a letter.,Dear you.,1
@@ -91,6 +101,19 @@ def test_the_sample_is_the_demo_and_its_labels_are_levels_that_were_intended(roo
     assert sample.sources["tasks"].read_bytes() == (root / "resources/demo/tasks.yaml").read_bytes()
     assert sample.tables.items["group_id"].nunique() == 20
     assert sample.tables.items.groupby("group_id").size().min() >= 3
+
+
+def test_the_page_is_one_file_that_names_no_path_and_says_what_nobody_rated(server: Endpoint, tmp_path):
+    (tmp_path / "own.jinja").write_text("{{ response }}\n{% for option in options %}\n{{ option }}\n{% endfor %}\n")
+    words = [server.base_url, "--model", "m", "--groups", 1, "--template", tmp_path / "own.jinja"]
+    assert run(*words, "--set", "label=Our <judge>", "--folder", tmp_path / "study").exit_code == 0
+    page = (tmp_path / "study/card.html").read_text()
+    assert inputs.SAMPLE_NOTE in page
+    assert "Our &lt;judge&gt;" in page
+    assert page.count("data:image/svg+xml;base64,") == 2
+    for text in (str(tmp_path), server.base_url, "<script", 'src="http', 'href="http'):
+        assert text not in page, text
+    assert "own.jinja" in page
 
 
 def test_the_reads_are_a_file_for_audit_with_the_same_card(server: Endpoint, texts, tmp_path):
@@ -204,3 +227,114 @@ def test_the_default_folder_is_named_after_the_judge(server: Endpoint, texts, tm
     monkeypatch.chdir(tmp_path)
     assert run(server.base_url, "--model", "org/Big-Model", *texts).exit_code == 0
     assert Path("certify/judge_big_model/certify.yaml").is_file()
+
+
+FUNCTION = """
+import re
+
+
+def judge(prompt):
+    shown = re.findall(r"^Score ([0-9]+):", prompt, re.MULTILINE)
+    with open({calls!r}, "a", encoding="utf-8") as file:
+        file.write("called\\n")
+    return {{"score": int(shown[0]), "probabilities": {{label: 1 / len(shown) for label in shown}}}}
+"""
+
+
+def test_a_function_is_a_judge_and_its_probabilities_are_on_the_card(texts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    calls = tmp_path / "calls"
+    (tmp_path / "certified_function.py").write_text(FUNCTION.format(calls=str(calls)))
+    words = ["certified_function:judge", *texts, "--answer-format", "score", "--json"]
+    done = run(*words)
+    assert done.exit_code == 0, done.exception
+    (card,) = json.loads(done.stdout)
+    assert (card["judge"], card["n_reads"]) == ("judge_certified_function_judge", 18)
+    assert [share["share"] for share in card["readouts"]["soft"]["shares"]] == [pytest.approx(1 / 3)] * 3
+    reads = pd.read_csv(tmp_path / "certify/judge_certified_function_judge/reads.csv")
+    assert reads[["p_1", "p_2", "p_3"]].eq(1 / 3).all(axis=None)
+    assert len(calls.read_text().splitlines()) == 18
+    assert run(*words).stdout == done.stdout
+    assert len(calls.read_text().splitlines()) == 18
+
+
+@pytest.mark.parametrize("question", ["score", "choice", "predicate"])
+def test_a_decision_model_is_a_judge(question, tmp_path):
+    levels = dict(enumerate(LEVELS, start=1))
+    (tmp_path / "texts.csv").write_text(TEXTS)
+    (tmp_path / "rubric.yaml").write_text(yaml.safe_dump({"question": "Is it good?", "levels": levels}))
+    with running(DecisionModel(preference=(3.0, 0, 0, 0, 0), opinion=0.5)) as endpoint:
+        words = [f"decisions:{endpoint.base_url}", "--model", "a-model", "--set", f"question={question}"]
+        words += ["--items", tmp_path / "texts.csv", "--rubric", tmp_path / "rubric.yaml", "--folder", tmp_path / "d"]
+        done = run(*words, "--json")
+        assert done.exit_code == 0, done.exception
+        assert {call.path for call in endpoint.calls} == {"/v1/decisions"}
+        assert len(endpoint.calls) == 30
+    (card,) = json.loads(done.stdout)
+    assert card["readouts"]["soft"]["shares"][0]["share"] > 0.6
+
+
+def test_a_pilot_asks_a_part_and_says_what_the_rest_will_take(server: Endpoint, tmp_path):
+    words = [server.base_url, "--model", "m", "--prices", "0.4,1.6", "--folder", tmp_path / "study"]
+    done = run(*words, "--pilot")
+    assert done.exit_code == 0, done.exception
+    asked = len(server.calls)
+    assert 150 <= asked <= 250
+    said = done.stderr.splitlines()
+    assert f"The pilot asked {asked} requests; the answers stay." in said
+    assert f"80 texts in 20 groups: 800 requests, {asked} answered, {800 - asked} to ask." in said
+    money = (800 - asked) * (100 * 0.4 + 5 * 1.6) / 1e6  # each answer counts 100 and 5 tokens
+    assert f"{money:.2f} [" in said[-1]
+    assert not (tmp_path / "study/summary.json").exists()
+    assert run(*words).exit_code == 0
+    assert len(server.calls) == 800
+
+
+def test_a_budget_is_kept_and_a_larger_one_goes_on(server: Endpoint, texts, tmp_path):
+    words = [server.base_url, "--model", "m", *texts, "--folder", tmp_path / "study"]
+    message = failed(*words, "--budget", "7calls")
+    assert message.startswith("11 of 18 requests failed for reasons that may pass (11 budget)")
+    assert len(server.calls) == 7
+    assert run(*words, "--budget", "20calls").exit_code == 0
+    assert len(server.calls) == 18
+
+
+def test_a_run_that_is_killed_goes_on_and_asks_nothing_twice(texts, tmp_path):
+    def slow(call: Call) -> Reply:
+        reply = first_shown(call)
+        reply.delay = 0.2
+        return reply
+
+    program = Path(sys.executable).with_name("rubric-order")
+    with running(slow) as endpoint:
+        words = ["certify", endpoint.base_url, "--model", "m", *texts, "--set", "concurrency=2"]
+        command = [str(word) for word in (program, *words, "--folder", tmp_path / "study")]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            while len(endpoint.calls) < 7:
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.kill()
+        assert len(endpoint.calls) < 18
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        times = collections.Counter(call.prompt for call in endpoint.calls)
+    assert len(times) == 18
+    assert set(times.values()) == {1}
+
+
+def test_the_bar_says_rate_money_and_time():
+    assert watching.said(None, 0, 10, 0, 0.0, "") == ""
+    assert watching.said(2.0, 100, 300, 0, 0.5, "USD") == (
+        "2.0 a second, 0:01:40 left, 0.50 USD spent, about 1.00 USD to come"
+    )
+    assert watching.said(0.5, 1, 3, 1, 0.0, "") == "0.5 a second, 0:00:04 left, 1 failed"
+
+
+def test_a_terminal_gets_a_bar_that_passes_every_response_on():
+    block = {"engine": "openai", "base_url": URL, "model": "m", "prices": {"prompt": 1.0, "completion": 1.0}}
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=120)
+    answers = [Response(str(number), text="4", cost=0.25) for number in range(4)]
+    assert list(watching.watch(read(block), console)(iter(answers), 4)) == answers
+    assert "4/4" in screen.getvalue()
+    assert "1.00 USD spent, about 0.00 USD to come" in screen.getvalue()

@@ -80,11 +80,13 @@ def test_certify_and_snakemake_are_one_study(fresh: Project, server: Endpoint, t
         assert one.to_csv(index=False) == other.to_csv(index=False)
     assert cards == made
     assert cards[0]["n_failed"] > 0
-    statistics = sorted(path.name for path in (ours / "data/statistics").iterdir())
-    for name in statistics:
-        pd.testing.assert_frame_equal(
-            pd.read_parquet(ours / "data/statistics" / name), pd.read_parquet(theirs / "results/statistics" / name)
-        )
+    for path in (ours / "data/statistics").iterdir():
+        other = theirs / "results/statistics" / path.name
+        pd.testing.assert_frame_equal(pd.read_parquet(path), pd.read_parquet(other))
+    shown = [path for kind in ("tables", "figures") for path in (ours / "data" / kind).iterdir()]
+    assert {path.suffix for path in shown} == {".csv", ".md", ".tex", ".html", ".svg"}
+    for path in shown:
+        assert path.read_bytes() == (theirs / "results" / path.relative_to(ours / "data")).read_bytes(), path
 
 
 def test_snakemake_takes_the_answers_of_certify_in_its_folder(fresh: Project, server: Endpoint, tmp_path: Path):

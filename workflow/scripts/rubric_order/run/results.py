@@ -18,6 +18,7 @@ from rubric_order.settings.base import Settings
 from rubric_order.settings.judges import Recorded
 from rubric_order.settings.statistics import with_packages
 
+LIBRARY = Path(__file__).parents[1]
 Block = Mapping[str, Any]
 
 
@@ -241,9 +242,16 @@ class Shown(Stage):
 
     def settings(self, wildcards: Wildcards) -> str:
         """The block of config, with what is derived from it."""
-        name = self._name(wildcards)
+        return self.run.in_file(self.arguments(self._name(wildcards)))
+
+    def arguments(self, name: str) -> dict[str, Any]:
+        """The block of config of one result, with what is derived from it."""
         block = self._block(name)
-        return self.run.in_file(block | Derived(self.run).of(self._entry(name).derived, block))
+        return block | Derived(self.run).of(self._entry(name).derived, block)
+
+    def statistics_of(self, name: str) -> tuple[str, ...]:
+        """The statistics that one result shows."""
+        return self._entry(name).statistics
 
     def known_labels(self, wildcards: Wildcards) -> str:
         """The labels of judges and datasets, in the order in which studies use them."""
@@ -257,7 +265,7 @@ class Shown(Stage):
 
     def caption_of(self, name: str) -> str:
         """The caption of one result."""
-        text = registry.caption(self.kind, name, self.run.project / "workflow/scripts/rubric_order")
+        text = registry.caption(self.kind, name, LIBRARY)
         values = Statistics(self.run).blocks(self._entry(name).statistics) | self._block(name)
         try:
             text = text.format(**values)

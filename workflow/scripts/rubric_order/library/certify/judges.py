@@ -99,7 +99,7 @@ def _of_word(word: str, model: str | None) -> dict[str, Any]:
         return _of_file(word, model)
     if MODULE_AND_NAME.fullmatch(word):
         named = {} if model is None else {"model": model}
-        return {"engine": "python", "function": word, "folder": os.getcwd(), "label": rest, **named}
+        return {"engine": "python", "function": word, "folder": os.getcwd(), "label": word, **named}
     raise InputError(f"{word!r:.80}: no such judge; expected {FORMS}")
 
 

@@ -7,6 +7,7 @@ they have in the workflow under ``results``.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 import json
@@ -18,7 +19,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from rubric_order import probes, registry
+from rubric_order import probes, registry, tables
 from rubric_order.base import files, locks
 from rubric_order.base.errors import InputError
 from rubric_order.base.labels import Labels, in_order
@@ -29,13 +30,14 @@ from rubric_order.contracts.estimates import ESTIMATES
 from rubric_order.contracts.items import ITEMS, PAIRS, RUBRICS
 from rubric_order.contracts.reads import PLAN, REQUESTS
 from rubric_order.contracts.scores import SCORES
+from rubric_order.figures import drawing, output
 from rubric_order.judging import answers, costs, pilot, shard, starting, versions
 from rubric_order.judging.engines import Resources
 from rubric_order.judging.progress import progress
 from rubric_order.judging.second_requests import of_studies
 from rubric_order.judging.store import Store
 from rubric_order.library import prompts
-from rubric_order.library.certify.inputs import Inputs
+from rubric_order.library.certify.inputs import SAMPLE, SAMPLE_NOTE, Inputs
 from rubric_order.library.certify.judges import judge_id
 from rubric_order.library.study import as_reads
 from rubric_order.planning import requests as planned
@@ -43,18 +45,19 @@ from rubric_order.planning.reads import Design, plan_reads
 from rubric_order.prompts import frames
 from rubric_order.run.core import Run
 from rubric_order.run.pages import CARDS, Pages
-from rubric_order.run.results import Statistics, labels_of
+from rubric_order.run.results import Shown, Statistics, labels_of
 from rubric_order.run.stages import Planning, Scores
 from rubric_order.scoring.scores import read_responses, score_reads
 from rubric_order.settings import reading
 from rubric_order.settings.judges import Judge
+from rubric_order.tables import rendering
 
 STUDY = "certify"
 CONFIG, PAGE, SUMMARY, READS = "certify.yaml", "card.html", "summary.json", "reads.csv"
 STRATEGIES = ["balanced", "single"]  # all positions equally often, and the usual ordering, which is one of these
 STATISTICS = "results/statistics/"
-TABLES = ("position_selection", "human_agreement", "score_effects", "parse_failures")
-OF_A_SCALE = TABLES[:2]  # tables of one number of levels
+KINDS: tuple[registry.Kind, ...] = ("tables", "figures")
+STYLE = Path(output.__file__).with_name("rubric_order.mplstyle")
 HEADER = """\
 # The study of `rubric-order certify`. In a clone of rubric-order, Snakemake runs it too, and asks nothing again:
 #   snakemake all results/summary.html --cores all --directory {folder} --configfile {folder}/certify.yaml
@@ -128,11 +131,11 @@ class Certification:
             (ITEMS, RUBRICS, PAIRS), (given.items, given.rubrics, given.pairs), paths, strict=True
         ):
             contract.write(table, path, dataset=dataset)
-        tables = ITEMS.read(paths[0]), RUBRICS.read(paths[1]), PAIRS.read(paths[2])
+        texts = ITEMS.read(paths[0]), RUBRICS.read(paths[1]), PAIRS.read(paths[2])
         template = frames.load_template(self._template())
         design = Design(**Planning(self.run).design_of(study))
         reads = plan_reads(
-            *tables,
+            *texts,
             study=STUDY,
             judge_id=self.name,
             judge=self.judge,
@@ -143,7 +146,7 @@ class Certification:
         PLAN.write(reads, self._plan, study=STUDY, judge=self.name, probe=self._probe)
         greedy = self.judge.greedy_profiles(reads["profile"].unique())
         distinct = planned.distinct_requests(PLAN.read(self._plan), owned_elsewhere=(), greedy=greedy)
-        units = planned.units_asked(distinct, *tables, template, probe=self._probe)
+        units = planned.units_asked(distinct, *texts, template, probe=self._probe)
         rendered = REQUESTS.table(planned.render_requests(distinct, units))
         REQUESTS.write(files.in_row_groups(rendered), self._requests)
         return len(distinct)
@@ -236,21 +239,63 @@ class Certification:
             return self._estimated(Path(path).stem, made) if path.startswith(STATISTICS) else self._path(path)
 
         paths = {argument: [*map(there, listed)] for argument, listed in stages.inputs(name).items()}
-        tables = contract_inputs.read(module.COLUMNS, paths)
+        read = contract_inputs.read(module.COLUMNS, paths)
         settings = stages.arguments(name)
         output = self._path(f"results/statistics/{name}.parquet")
-        ESTIMATES.write(module.estimate(**tables, **settings), output, **settings)
+        ESTIMATES.write(module.estimate(**read, **settings), output, **settings)
         made[name] = output
         return output
 
     def cards(self) -> list[Card]:
-        """The bias card of the judge, and the file ``summary.json`` with it."""
-        cards = summary.made(self.statistics())
-        content = summary.content(cards, Pages(self.run).run_facts())
-        files.write_text(
-            json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", self.folder / SUMMARY
+        """The bias card of the judge, as ``summary.json`` and as a page too."""
+        shown = {kind: Shown(self.run, kind) for kind in KINDS}
+        behind = {name for kind in KINDS for name in shown[kind].statistics}
+        statistics = self.statistics(dict.fromkeys([*CARDS, *sorted(behind)]))
+        cards = summary.made({name: statistics[name] for name in CARDS})
+        facts = Pages(self.run).run_facts()
+        # No path of this machine is sent with the page.
+        facts["datasets"][self.inputs.dataset]["files"] = self.inputs.block()["files"]
+        if self.judge.template is not None:
+            facts["judges"][self.name]["template"] = Path(self.judge.template).name
+        content = summary.content(cards, facts)
+        data = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        files.write_text(data, self.folder / SUMMARY)
+        labels, notes = Labels(**labels_of(self.run)), self.notes
+        page = summary.page(
+            [dataclasses.replace(card, notes=(*card.notes, *notes)) for card in cards],
+            content,
+            tables=[self._table(shown["tables"], name, statistics, labels) for name in self.run.config.tables],
+            figures=[self._figure(shown["figures"], name, statistics, labels) for name in self.run.config.figures],
+            labels=labels,
+            reads={},
+            table_folder="data/tables",
         )
+        files.write_text(page, self.folder / PAGE)
         return cards
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about the texts that a reader of the card should know."""
+        return [SAMPLE_NOTE] if self.inputs.dataset == SAMPLE else []
+
+    def _table(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
+        """A table, written as the workflow writes it."""
+        module = importlib.import_module(registry.module("tables", name))
+        wanted = {statistic: statistics[statistic] for statistic in shown.statistics_of(name)}
+        rows, printed = rendering.rendered(module.TABLE, wanted, shown.arguments(name), labels)
+        stem, caption = self._path(f"results/tables/{name}"), shown.caption_of(name)
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        tables.write(rows, printed, stem, caption)
+        return summary.Shown(registry.shown("tables", name).title, caption, stem.with_suffix(".html"))
+
+    def _figure(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
+        """A figure, drawn as the workflow draws it."""
+        module = importlib.import_module(registry.module("figures", name))
+        wanted = {statistic: statistics[statistic] for statistic in shown.statistics_of(name)}
+        figure = drawing.drawn(module, wanted, shown.arguments(name), labels, style=STYLE)
+        path = self._path(f"results/figures/{name}.svg")
+        output.save(figure, [path])
+        return summary.Shown(registry.shown("figures", name).title, shown.caption_of(name), path)
 
 
 def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs) -> Certification:
@@ -265,6 +310,11 @@ def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs) -> Certifica
         InputError: a setting cannot be used, or the folder has the study of another judge.
     """
     name = judge_id(str(judge.get("label", "")))
+    readouts = ["hard"] if judge.get("answer_format", "feedback") == "feedback" else ["hard", "soft"]
+    readouts = ["hard", "soft"] if judge["engine"] == "decisions" else readouts
+    scale = {"study": STUDY, "n": inputs.n}
+    balanced = scale | {"strategy": STRATEGIES[0]}
+    selection = balanced | {"readouts": readouts}
     written: dict[str, Any] = {
         "datasets": {inputs.dataset: inputs.block()},
         "judges": {name: dict(judge)},
@@ -276,7 +326,13 @@ def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs) -> Certifica
                 "strategies": STRATEGIES,
             }
         },
-        "tables": {name: {"study": STUDY} | ({"n": inputs.n} if name in OF_A_SCALE else {}) for name in TABLES},
+        "figures": {"position_selection": selection, "score_effects": balanced},
+        "tables": {
+            "position_selection": {**scale},
+            "human_agreement": {**scale},
+            "score_effects": {"study": STUDY},
+            "parse_failures": {"study": STUDY},
+        },
     }
     run = Run.load(_with_paths_in(folder, written), folder, dry=True)
     _check_folder(folder, name, run.config.judges[name])
