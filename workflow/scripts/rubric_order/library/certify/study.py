@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import importlib.util
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ from rubric_order.run.results import Shown, Statistics, labels_of
 from rubric_order.run.stages import Planning, Scores
 from rubric_order.scoring.scores import read_responses, score_reads
 from rubric_order.settings import reading
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges import Addressed, Judge
 from rubric_order.tables import rendering
 
 STUDY = "certify"
@@ -58,6 +59,7 @@ STRATEGIES = ["balanced", "single"]  # all positions equally often, and the usua
 STATISTICS = "results/statistics/"
 KINDS: tuple[registry.Kind, ...] = ("tables", "figures")
 STYLE = Path(output.__file__).with_name("rubric_order.mplstyle")
+CLIENT = "openai"  # the package that asks endpoints, of an extra
 HEADER = """\
 # The study of `rubric-order certify`. In a clone of rubric-order, Snakemake runs it too, and asks nothing again:
 #   snakemake all results/summary.html --cores all --directory {folder} --configfile {folder}/certify.yaml
@@ -336,6 +338,7 @@ def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs) -> Certifica
     }
     run = Run.load(_with_paths_in(folder, written), folder, dry=True)
     _check_folder(folder, name, run.config.judges[name])
+    _check_packages(run.config.judges[name])
     folder.mkdir(parents=True, exist_ok=True)
     inputs.copy_to(folder)
     text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=120)
@@ -351,6 +354,16 @@ def _with_paths_in(folder: Path, written: Mapping[str, Any]) -> dict[str, Any]:
         for name, block in written["datasets"].items()
     }
     return {**written, "datasets": blocks}
+
+
+def _check_packages(judge: Judge) -> None:
+    """Refuse a judge whose engine needs a package that is not there.
+
+    Raises:
+        InputError: with the package.
+    """
+    if isinstance(judge, Addressed) and importlib.util.find_spec(CLIENT) is None:
+        raise InputError(f"package {CLIENT!r} is missing; expected pip install 'rubric-order[endpoint]'")
 
 
 def _check_folder(folder: Path, name: str, judge: Judge) -> None:
