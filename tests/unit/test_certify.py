@@ -203,6 +203,8 @@ def test_a_folder_is_of_one_judge_and_of_certify_alone(server: Endpoint, texts, 
     )
     assert "not 'python'" in failed("json:dumps", "--set", "label=m", *texts, "--folder", folder)
     assert "found other files" in failed(server.base_url, "--model", "m", *texts, "--folder", tmp_path)
+    (folder / "certify.yaml").write_text("judges: {a: {}, b: {}}")
+    assert "expected one judge, as certify wrote it" in failed(server.base_url, "--model", "m", "--folder", folder)
     assert len(server.calls) == asked
 
 
@@ -219,6 +221,8 @@ def test_a_judge_is_read_from_a_file(tmp_path, texts):
     done = run(tmp_path / "planted.yaml", *texts, "--folder", tmp_path / "study", "--json")
     assert done.exit_code == 0, done.exception
     assert json.loads(done.stdout)[0]["judge"] == "judge_planted"
+    (tmp_path / "vllm.yaml").write_text(yaml.safe_dump({"engine": "vllm", "model": "org/m"}))
+    assert failed(tmp_path / "vllm.yaml", *texts).startswith("engine 'vllm': expected an endpoint")
     shutil.copy(tmp_path / "rubric.yaml", tmp_path / "wrong.yaml")
     assert "expected the block of one judge, with its engine; found levels, question" in failed(tmp_path / "wrong.yaml")
 
@@ -281,7 +285,7 @@ def test_a_pilot_asks_a_part_and_says_what_the_rest_will_take(server: Endpoint, 
     asked = len(server.calls)
     assert 150 <= asked <= 250
     said = done.stderr.splitlines()
-    assert f"The pilot asked {asked} requests; the answers stay." in said
+    assert f"The pilot's {asked} requests are answered, and the answers stay." in said
     assert f"80 texts in 20 groups: 800 requests, {asked} answered, {800 - asked} to ask." in said
     money = (800 - asked) * (100 * 0.4 + 5 * 1.6) / 1e6  # each answer counts 100 and 5 tokens
     assert f"{money:.2f} [" in said[-1]

@@ -22,12 +22,28 @@ class Without:
         self.finder = finder
 
     def find_spec(self, name, path=None, target=None):
-        return None if name.partition(".")[0] in {absent!r} else self.finder.find_spec(name, path, target)
+        hidden = name in {absent!r} or name.partition(".")[0] in {absent!r}
+        return None if hidden else self.finder.find_spec(name, path, target)
 
     def __getattr__(self, name):
         return getattr(self.finder, name)
 
 
+if {platform!r} != sys.platform:
+    import os
+    import matplotlib.pyplot, openai, pandas, scipy.stats  # other packages are those of this system
+
+    def none(event, arguments):
+        if event == "open" and str(arguments[0]).startswith("/proc/"):
+            raise FileNotFoundError(arguments[0])
+
+    def stat(path, *others, of_linux=os.stat, **named):
+        none("open", [path])
+        return of_linux(path, *others, **named)
+
+    sys.addaudithook(none)
+    os.stat = stat
+    sys.platform = {platform!r}
 sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
 """
 PROGRAM = ("-m", "rubric_order.commands.app", "certify")
@@ -61,11 +77,11 @@ def certify(installed: Path, tmp_path: Path):
     """Run the program in a folder and a home that are empty, without some packages."""
 
     def run(
-        *words: str, absent: tuple[str, ...] = ABSENT, program: tuple[str, ...] = PROGRAM
+        *words: str, absent: tuple[str, ...] = ABSENT, program: tuple[str, ...] = PROGRAM, platform: str = sys.platform
     ) -> subprocess.CompletedProcess:
         hook = tmp_path / "hook"
         hook.mkdir(exist_ok=True)
-        (hook / "sitecustomize.py").write_text(WITHOUT.format(absent=set(absent)))
+        (hook / "sitecustomize.py").write_text(WITHOUT.format(absent=set(absent), platform=platform))
         (tmp_path / "home").mkdir(exist_ok=True)
         path = [hook, installed, sysconfig.get_path("purelib")]
         environment = {"PYTHONPATH": ":".join(map(str, path)), "HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"}
@@ -97,3 +113,13 @@ def test_a_package_that_is_missing_is_one_line(certify):
     done = certify("http://127.0.0.1:9/v1", "--model", "m", absent=(*ABSENT, "openai"))
     assert done.returncode == 1
     assert done.stderr == "error: package 'openai' is missing; expected pip install 'rubric-order[endpoint]'\n"
+
+
+def test_another_system_makes_a_card(certify, tmp_path: Path):
+    """As far as Linux can play macOS, in the program and in the process of its calls: darwin, and no /proc."""
+    with running(reply) as endpoint:
+        words = [endpoint.base_url, "--model", "m", "--groups", "1", "--json"]
+        done = certify(*words, platform="darwin", absent=(*ABSENT, "rubric_order.judging.devices"))
+        assert done.returncode == 0, done.stderr
+        assert json.loads(certify(*words, platform="darwin").stdout) == json.loads(done.stdout)
+        assert len(endpoint.calls) == 40

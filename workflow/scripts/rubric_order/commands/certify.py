@@ -99,11 +99,11 @@ def certify(
     texts = inputs.read(items, rubric, groups=groups)
     made = study.prepare(folder or Path("certify", judges.judge_id(str(block.get("label", "")))), block, texts)
     made.plan()
-    _say(console, *_plan(made))
+    _say(console, *_plan(made), *made.notes)
     watch = watching.watch(made.judge, console)
     if pilot:
         asked = made.pilot(watch)
-        _say(console, f"The pilot asked {asked:,} requests; the answers stay.", *_plan(made))
+        _say(console, f"The pilot's {asked:,} requests are answered, and the answers stay.", *_plan(made))
         return
     made.ask(watch)
     cards = made.cards()
@@ -121,13 +121,10 @@ def _say(console: "Console", *sentences: str) -> None:
 
 def _plan(made: "Certification") -> list[str]:
     """Sentences on what is still to be asked, and what it takes."""
-    from rubric_order.library.certify.inputs import SAMPLE, SAMPLE_NOTE
-
     cost, texts = made.cost(), made.inputs.tables.items
-    size = f"{len(texts):,} texts in {texts['group_id'].nunique():,} groups"
-    sentences = [f"{size}: {cost['requests']:,} requests, {cost['answered']:,} answered, {cost['to_ask']:,} to ask."]
-    if made.inputs.dataset == SAMPLE:
-        sentences.append(SAMPLE_NOTE)
+    counts = (len(texts), "text"), (texts["group_id"].nunique(), "group"), (cost["requests"], "request")
+    items, groups, requests = (f"{number:,} {word}{'' if number == 1 else 's'}" for number, word in counts)
+    sentences = [f"{items} in {groups}: {requests}, {cost['answered']:,} answered, {cost['to_ask']:,} to ask."]
     return sentences + ([_takes(made, cost)] if cost["to_ask"] else [])
 
 

@@ -14,7 +14,9 @@ from rubric_order.base.errors import InputError
 from rubric_order.datasets.custom import FORMATS
 
 SAMPLE, OWN = "sample", "items"  # ids of datasets
-SAMPLE_NOTE = "Nobody rated the sample: its human scores are the levels that the texts were written for."
+SAMPLE_NOTE = (
+    "Nobody rated the sample: in the place of human scores stand intended levels, which the texts were written for."
+)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import yaml
 
@@ -202,7 +203,7 @@ class Certification:
         check = functools.partial(versions.check, names=judge.accepted_names)
         with (
             locks.only_writer(self.folder / "certify"),
-            starting.Starter(judge, kept, Resources(judge.gpu, None)) as start,
+            starting.Starter(judge, kept, Resources()) as start,
         ):
             starting.check(judge, requests)
             return shard.judge(
@@ -294,9 +295,11 @@ class Certification:
         """A figure, drawn as the workflow draws it."""
         module = importlib.import_module(registry.module("figures", name))
         wanted = {statistic: statistics[statistic] for statistic in shown.statistics_of(name)}
-        figure = drawing.drawn(module, wanted, shown.arguments(name), labels, style=STYLE)
         path = self._path(f"results/figures/{name}.svg")
-        output.save(figure, [path])
+        with plt.rc_context():
+            figure = drawing.drawn(module, wanted, shown.arguments(name), labels, style=STYLE)
+            output.save(figure, [path])
+        plt.close(figure)
         return summary.Shown(registry.shown("figures", name).title, shown.caption_of(name), path)
 
 
@@ -338,7 +341,7 @@ def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs) -> Certifica
     }
     run = Run.load(_with_paths_in(folder, written), folder, dry=True)
     _check_folder(folder, name, run.config.judges[name])
-    _check_packages(run.config.judges[name])
+    _check_engine(run.config.judges[name])
     folder.mkdir(parents=True, exist_ok=True)
     inputs.copy_to(folder)
     text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=120)
@@ -356,12 +359,15 @@ def _with_paths_in(folder: Path, written: Mapping[str, Any]) -> dict[str, Any]:
     return {**written, "datasets": blocks}
 
 
-def _check_packages(judge: Judge) -> None:
-    """Refuse a judge whose engine needs a package that is not there.
+def _check_engine(judge: Judge) -> None:
+    """Refuse a judge that this process cannot ask.
 
     Raises:
-        InputError: with the package.
+        InputError: its model is loaded by a job, its answers are recorded, or a package is missing.
     """
+    if judge.LOADED or not judge.ASKED:
+        expected = "expected an endpoint, a decision model or a function; others take a clone and a config (make run)"
+        raise InputError(f"engine {judge.engine!r}: {expected}")
     if isinstance(judge, Addressed) and importlib.util.find_spec(CLIENT) is None:
         raise InputError(f"package {CLIENT!r} is missing; expected pip install 'rubric-order[endpoint]'")
 
@@ -377,7 +383,12 @@ def _check_folder(folder: Path, name: str, judge: Judge) -> None:
         if folder.is_dir() and any(folder.iterdir()):
             raise InputError(f"{folder}: expected a new folder, or one of an earlier certify; found other files")
         return
-    ((other, there),) = reading.read(path)["judges"].items()
+    blocks = reading.read(path).get("judges")
+    if not isinstance(blocks, Mapping) or len(blocks) != 1 or not all(isinstance(b, Mapping) for b in blocks.values()):
+        raise InputError(
+            f"{path}: expected one judge, as certify wrote it; give another --folder, or run it by Snakemake"
+        )
+    ((other, there),) = blocks.items()
     values: list[tuple[str, Any, Any]] = [("judge", other, name)]
     values += [(key, there.get(key), getattr(judge, key, None)) for key in ("engine", "model", "function")]
     for key, before, now in values:
