@@ -313,8 +313,17 @@ def test_rubrics_both_in_columns_and_in_a_file_are_an_error(tmp_path):
     assert error(path, rubrics).startswith(f"{path}: column 'question': rubrics stand in {rubrics} already")
 
 
+@pytest.mark.parametrize(("content", "named"), [({"polite": SCALE}, "polite"), (SCALE, "overall")])
+def test_rows_need_not_name_the_rubric_that_a_file_has_alone(tmp_path, content, named):
+    rubrics = write_rubrics(tmp_path, content)
+    tables = prepare(write(tmp_path, [referring()]), rubrics)
+    (rubric,) = tables.rubrics.to_dict("records")
+    assert (rubric["rubric_id"], rubric["criterion"], list(rubric["levels"])) == (named, named, ["no", "yes"])
+    assert tables.items["rubric_id"].tolist() == [named]
+
+
 def test_rows_that_do_not_say_which_rubric_they_mean_are_an_error(tmp_path):
-    rubrics = write_rubrics(tmp_path, {"polite": SCALE})
+    rubrics = write_rubrics(tmp_path, {"polite": SCALE, "short": SCALE})
     path = write(tmp_path, [referring()])
     assert error(path, rubrics).startswith(f"{path}: column 'rubric_id' or 'criterion' is missing")
 

@@ -43,6 +43,8 @@ STANDS_FOR = {"FILE": "config/demo.yaml", "NAME": "position_selection", "PATH": 
 SPHINX = "a directive of Sphinx: `make docs` runs it in CI, and a warning is an error"
 # By page and beginning.
 NOT_RUN = {
+    ("docs/certify.md", "pip install"): "an endpoint and its key: tests/unit/test_certify.py asks servers of its own",
+    ("docs/certify.md", "snakemake all"): "the folder of a study: tests/workflow/test_certify.py runs it so",
     ("docs/endpoints.md", "rubric-order batch export"): "files of a run: tests/unit/test_batch_command.py carries such",
     ("docs/plugins.md", ""): "files of a package: tests/workflow/test_plugins.py installs it and runs its study",
     ("docs/simulated.md", "m_i = "): "a formula; tests/unit/test_simulation_judge.py has its numbers",

@@ -59,11 +59,16 @@ def parser(main: Callable[..., None]) -> argparse.ArgumentParser:
 
 def begin() -> None:
     """Log to the standard error, and end at the first signal."""
+    log_to_stderr(logging.INFO)
+    signals.end_once()  # SIGTERM comes from a scheduler or at the time limit
+
+
+def log_to_stderr(level: int) -> None:
+    """Log to the standard error: messages of this program from a level on, and warnings of libraries."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Printable("%(asctime)s %(message)s", datefmt="%H:%M:%S"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    signals.end_once()  # SIGTERM comes from a scheduler or at the time limit
-    log.setLevel(logging.INFO)  # progress of this program, but only warnings of libraries
+    log.setLevel(level)
 
 
 class _Printable(logging.Formatter):

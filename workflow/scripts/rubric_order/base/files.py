@@ -45,14 +45,15 @@ def atomic(path: str | Path, *, rename: Callable[[Path], Path] | None = None) ->
     temporary.chmod(0o644)
     try:
         yield temporary
-        with open(temporary, "rb") as file:
+        with open(temporary, "rb+") as file:
             os.fsync(file)  # after a power cut there is the old file or the new one, never an empty one
         os.replace(temporary, rename(temporary) if rename else path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # from here on, it is the new file
-        finally:
-            os.close(folder)
+        if os.name == "posix":  # elsewhere a folder cannot be opened
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)  # from here on, it is the new file
+            finally:
+                os.close(folder)
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -10,25 +10,35 @@ network file system keeps it (NFSv4; NFSv3 with its lock service; Lustre, GPFS a
 holds between the nodes of a cluster. The lock file also names its holder. Some file systems have no locks, or keep
 separate locks on each node. There the second job checks whether the holder still runs: a process of this machine in
 the list of processes, a SLURM job with ``squeue``.
+
+Without ``/proc``, as on macOS and Windows, a lock file says nothing of its holder's process, and the lock alone counts.
+On Windows a byte of the file is locked.
 """
 
 import contextlib
 import errno
-import fcntl
 import json
 import logging
 import math
 import os
+import platform
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 2.0  # longest time between two tries; the first ones follow each other sooner
+FAR = 2**30  # place of the byte that is locked on Windows, where nobody reads
 SQUEUE_SECONDS = 20.0  # time that squeue gets to answer
 
 
@@ -66,8 +76,13 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
         _write_holder(file)
         yield True
     finally:
-        path.unlink(missing_ok=True)
-        file.close()
+        if sys.platform == "win32":  # an open file is not removed there
+            file.close()
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+        else:
+            path.unlink(missing_ok=True)
+            file.close()
 
 
 def _write_holder(file: TextIO) -> None:
@@ -93,7 +108,8 @@ def alive(holder: dict[str, Any]) -> bool | None:
     if not holder:
         return None
     if {key: holder[key] for key in _place()} == _place():
-        return _started(holder["pid"]) == holder["started"]
+        started = holder["started"]
+        return None if started is None else _started(holder["pid"]) == started
     if holder["slurm_job"] in (None, _slurm_job()) or not shutil.which("squeue"):
         return None
     return _runs(holder["slurm_job"])
@@ -102,7 +118,11 @@ def alive(holder: dict[str, Any]) -> bool | None:
 def _lock(file: TextIO, path: Path) -> bool:
     """Try to lock an open file. False where another process holds the lock, or has removed or replaced the file."""
     try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if sys.platform == "win32":
+            file.seek(FAR)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EAGAIN):
             return False
@@ -117,7 +137,8 @@ def _lock(file: TextIO, path: Path) -> bool:
 
 def _place() -> dict[str, Any]:
     """The machine and the container in which a process id is unique."""
-    return {"host": os.uname().nodename, "pid_namespace": os.stat("/proc/self/ns/pid").st_ino}
+    namespace = os.stat("/proc/self/ns/pid").st_ino if sys.platform == "linux" else 0
+    return {"host": platform.node(), "pid_namespace": namespace}
 
 
 def _name(holder: dict[str, Any]) -> str:
@@ -128,7 +149,12 @@ def _name(holder: dict[str, Any]) -> str:
 
 
 def _started(pid: int) -> int | None:
-    """Start of a process, in clock ticks since boot; None once it has ended. Id and start name one process."""
+    """Start of a process, in clock ticks since boot; None once it has ended. Id and start name one process.
+
+    None where this system does not say.
+    """
+    if sys.platform != "linux":
+        return None
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -88,15 +88,18 @@ def page(
     figures: Iterable[Shown],
     labels: Labels,
     reads: Mapping[str, str],
+    table_folder: str = "results/tables",
 ) -> str:
     """The page: one file that asks for nothing else.
 
     Args:
         summary: see `content`.
         reads: links to the pages of single reads, by study.
+        table_folder: where the page says that tables are.
     """
     return pages.render(
         "summary.html.jinja",
+        table_folder=table_folder,
         cards=_with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards]),
         reads=reads,
         tables=[(table, Markup(_table(table.path))) for table in tables],  # noqa: S704 - written and escaped by `tables`

@@ -9,7 +9,7 @@ import typer
 from rubric_order import __version__
 from rubric_order.base import command_line, signals
 from rubric_order.base.errors import InputError
-from rubric_order.commands import audit, batch, check, compare, dev, plan_groups, probe, prompts, study
+from rubric_order.commands import audit, batch, certify, check, compare, dev, plan_groups, probe, prompts, study
 
 app = typer.Typer(
     help="Measure how the order of things in a prompt moves the scores of an LLM judge.",
@@ -19,6 +19,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("audit")(audit.audit)
+app.command("certify")(certify.certify)
 app.command("check")(check.check)
 app.command("compare")(compare.compare)
 app.command("plan-groups")(plan_groups.plan_groups)

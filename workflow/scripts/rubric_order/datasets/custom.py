@@ -6,7 +6,7 @@ A rubric stands in the columns of its row, or in a YAML file that rows refer to.
 import dataclasses
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels, read
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 REQUIRED = ("item_id", "instruction", "response")
 WHOLE = (*REQUIRED, "group_id", "candidate", "criterion", "rubric_id", "question")  # filled in every row or absent
+NAMING = ("rubric_id", "criterion")  # either says which rubric of a file is meant
+ONLY = "overall"  # id of a rubric that a file has alone and without a name
 SPARSE = ("reference", "category")
 LEVELS = tuple(f"level_{level}" for level in range(1, MAX_LEVELS + 1))
 RATER = re.compile(r"human_score_[1-9][0-9]{0,2}")
@@ -53,7 +55,7 @@ class Custom(Adapter):
         check_columns(table)
         raters = rater_columns(table)
         scales = None if rubrics is None else read_scales(rubrics)
-        check_rubric_source(table, rubrics)
+        check_rubric_source(table, rubrics, scales)
         groups: dict[str, str] = {}
         candidates: dict[tuple[str, str], str] = {}
         own_rubrics: dict[tuple[Any, ...], str] = {}
@@ -70,14 +72,13 @@ class Custom(Adapter):
                 )
                 rubric = Rubric(rubric_id, criterion, text["question"], levels)
             else:
-                column = "rubric_id" if "rubric_id" in table.columns else "criterion"
-                if text[column] not in scales:
-                    rubric_ids = files.listed(scales)
-                    raise InputError(
-                        f"{where}: field {column!r}: no rubric {text[column]!r:.60} in {rubrics}; found {rubric_ids}"
-                    )
-                criterion = text.get("criterion", text[column])
-                rubric = dataclasses.replace(scales[text[column]], rubric_id=text[column], criterion=criterion)
+                column = next((name for name in NAMING if name in table.columns), None)
+                named = next(iter(scales)) if column is None else text[column]
+                if named not in scales:
+                    listed = files.listed(scales)
+                    raise InputError(f"{where}: field {column!r}: no rubric {named!r:.60} in {rubrics}; found {listed}")
+                criterion = text.get("criterion", named)
+                rubric = dataclasses.replace(scales[named], rubric_id=named, criterion=criterion)
             yield Item(
                 where=where,
                 item_id=item_id,
@@ -161,7 +162,7 @@ def rater_columns(table: Table) -> list[str]:
     return raters or ways
 
 
-def check_rubric_source(table: Table, rubrics: Path | None) -> None:
+def check_rubric_source(table: Table, rubrics: Path | None, scales: Collection[str] | None) -> None:
     """Check that rubrics stand either in columns or in a file that rows refer to."""
     own = [name for name in ("question", *LEVELS) if name in table.columns]
     if rubrics is None:
@@ -173,7 +174,7 @@ def check_rubric_source(table: Table, rubrics: Path | None) -> None:
                 )
     elif own:
         raise InputError(f"{table.path}: column {own[0]!r}: rubrics stand in {rubrics} already; expected one of them")
-    elif not {"rubric_id", "criterion"} & set(table.columns):
+    elif not {*NAMING} & {*table.columns} and len(scales or ()) != 1:
         raise InputError(
             f"{table.path}: column 'rubric_id' or 'criterion' is missing; it says which rubric of {rubrics} is meant"
         )
@@ -244,9 +245,12 @@ def number(value: object, where: str) -> float:
 def read_scales(path: Path) -> dict[str, Rubric]:
     """The rubrics of a file, by id.
 
-    The file is a list like ``resources/rubrics/hanna.yaml``, or a mapping of id to question and levels.
+    The file is a list like ``resources/rubrics/hanna.yaml``, a mapping of id to question and levels, or one rubric's
+    question and levels.
     """
     entries = files.read_yaml(path)
+    if isinstance(entries, dict) and set(entries) == {"question", "levels"}:
+        entries = {ONLY: entries}
     if isinstance(entries, list):
         return read_rubrics(path, "custom")
     if not isinstance(entries, dict) or not entries:

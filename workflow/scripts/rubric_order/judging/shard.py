@@ -26,6 +26,8 @@ from rubric_order.probes import Question, Shown
 
 log = logging.getLogger(__name__)
 
+Watch = Callable[[Iterable[Response], int], Iterator[Response]]
+
 CHUNK_SECONDS = 20.0  # longest time that a finished request waits to be written
 LAST_SECONDS = 60.0  # time in which the last answers are tried to be written, where the disk does not take them
 MAX_WAITING = 4  # so many times the next number wait at most where the disk does not take them; then the job ends
@@ -41,6 +43,7 @@ def judge(
     retry_failed: bool = False,
     refuse_mixed: Callable[[pd.DataFrame], None] | None = None,
     second_requests: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None,
+    watch: Watch = progress,
 ) -> pd.DataFrame:
     """Responses to all requests, in their order.
 
@@ -54,6 +57,7 @@ def judge(
             `versions.check`. It is called before anything is asked, and at the end; None takes all.
         second_requests: takes requests and their responses, and makes second requests, see
             `second_requests.second_requests`. None if the judge gets no second requests.
+        watch: passes responses on, of which it is given the number, and shows how far the job is.
 
     Returns:
         `contracts.responses.RESPONSES`, without what says how an answer was obtained. With second requests also
@@ -64,7 +68,9 @@ def judge(
     """
     with contextlib.ExitStack() as started:
         engine = functools.cache(lambda: _start(start_engine, started))
-        ask = functools.partial(_ask, store=store, engine=engine, retry_failed=retry_failed, refuse_mixed=refuse_mixed)
+        ask = functools.partial(
+            _ask, store=store, engine=engine, retry_failed=retry_failed, refuse_mixed=refuse_mixed, watch=watch
+        )
         ask(requests)
         second = None
         if second_requests is not None:
@@ -106,6 +112,7 @@ def _ask(
     engine: Callable[[], Engine[Any]],
     retry_failed: bool,
     refuse_mixed: Callable[[pd.DataFrame], None] | None,
+    watch: Watch,
 ) -> None:
     """Ask the engine for the responses that the store lacks."""
     missing = unanswered(requests, store, retry_failed=retry_failed)
@@ -121,7 +128,7 @@ def _ask(
             answers = answers[answers["error"].isna()].astype(object)
             refuse_mixed(pd.concat([answers, pd.DataFrame({"engine": [engine_used], "model": [None]})]))
         source = running.answer(as_requests(missing))
-        noted = measured(progress(source, len(missing)), lambda run: store.note({**run, "engine": engine_used}))
+        noted = measured(watch(source, len(missing)), lambda run: store.note({**run, "engine": engine_used}))
         try:
             keep(noted, store, engine_used, source=source)
         finally:  # also where answers cannot be kept: nothing is asked any more when this returns

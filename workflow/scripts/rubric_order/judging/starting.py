@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -10,12 +11,15 @@ import pandas as pd
 
 from rubric_order.base import locks
 from rubric_order.base.errors import InputError
-from rubric_order.judging import devices, engines, number_formats, open_calls
+from rubric_order.judging import engines, number_formats, open_calls
 from rubric_order.judging.batches import Records
 from rubric_order.judging.engines import Engine, Resources, Turn, sender
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.store import Store
 from rubric_order.settings.judges import Endpoint, Judge, Metered
+
+if sys.platform == "linux":  # elsewhere no job has a GPU
+    from rubric_order.judging import devices
 
 log = logging.getLogger(__name__)
 
@@ -55,14 +59,15 @@ class Starter:
         gpus = self._resources.gpus
         if slow := number_formats.warning(self._kept.folder.name, self._judge, gpus=gpus):
             log.warning(slow)
-        if needed := engines.gpus_to_claim(self._judge, gpus):
+        if sys.platform == "linux" and (needed := engines.gpus_to_claim(self._judge, gpus)):
             self._held.enter_context(devices.claim(needed))
         if isinstance(self._judge, Endpoint) and self._judge.batches is not None:
             return self._batches(self._judge)
         if not (isinstance(self._judge, Metered) and self._judge.CALLED):
             return engines.load(self._judge, self._resources)
         resources = replace(self._resources, turn=self._turn())
-        if resources.function is not None:  # another process need not have it
+        # Another process need not have the function; on Windows none is given pipes.
+        if resources.function is not None or sys.platform == "win32":
             return engines.load(self._judge, resources)
         engine = sender.Sender(self._judge, resources)
         self._held.callback(engine.close)  # before what is left is booked, which waits for the process

@@ -105,7 +105,7 @@ def study(
     requests = planned.distinct_requests(reads, owned_elsewhere=())
     units = planned.units_asked(requests, tables.items, tables.rubrics, tables.pairs, source, probe=PROBE)
     responses = _asked(planned.render_requests(requests, units).assign(probe=PROBE), settled, function, Path(folder))
-    return _as_reads(score_reads(reads, responses[RESPONSES[:-1]], probe=PROBE), responses, len(levels))
+    return as_reads(score_reads(reads, responses[RESPONSES[:-1]], probe=PROBE), responses, len(levels))
 
 
 def _asked(requests: pd.DataFrame, judge: PythonCallable, function: Function, folder: Path) -> pd.DataFrame:
@@ -274,7 +274,7 @@ def _number(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _as_reads(scores: pd.DataFrame, responses: pd.DataFrame, n: int) -> pd.DataFrame:
+def as_reads(scores: pd.DataFrame, responses: pd.DataFrame, n: int) -> pd.DataFrame:
     """Scores as a plain table of reads, see `reads.as_scores`."""
     texts = responses.set_index("request_id")["text"]
     table = pd.DataFrame(

@@ -109,9 +109,9 @@ class Pages(Stage):
 
     def facts(self, wildcards: Wildcards) -> str:
         """Settings that results depend on, for the facts of a run."""
-        return self.run.in_file(self._facts())
+        return self.run.in_file(self.run_facts())
 
-    def _facts(self) -> dict[str, Any]:
+    def run_facts(self) -> dict[str, Any]:
         """The parts of config that results depend on, without what only says where it runs."""
         config = self.config
         used: dict[str, dict[str, Settings]] = {
@@ -128,7 +128,7 @@ class Pages(Stage):
 
     def methods(self, wildcards: Wildcards) -> str:
         """Settings that results depend on, facts about each study's probe, and settings of reference answers."""
-        facts = self._facts()
+        facts = self.run_facts()
         used = [name for name in self.run.used_datasets if name in self.config.references]
         for study in facts["studies"].values():
             probe = probes.load(study["probe"])

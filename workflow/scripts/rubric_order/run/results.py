@@ -18,6 +18,7 @@ from rubric_order.settings.base import Settings
 from rubric_order.settings.judges import Recorded
 from rubric_order.settings.statistics import with_packages
 
+LIBRARY = Path(__file__).parents[1]
 Block = Mapping[str, Any]
 
 
@@ -113,13 +114,17 @@ class Statistics(Stage):
 
     def settings(self, wildcards: Wildcards) -> str:
         """The arguments of a statistic beside its files, as its record says."""
-        entry = self._entry(wildcards.statistic)
+        return self.run.in_file(self.arguments(wildcards.statistic))
+
+    def arguments(self, statistic: str) -> dict[str, Any]:
+        """The arguments of a statistic beside its files."""
+        entry = self._entry(statistic)
         chosen: dict[str, Any] = {}
         for path in entry.settings:
             block, slash, key = path.partition("/")
             values = self._block(block)
             chosen |= {key: values[key]} if slash else values
-        return self.run.in_file(chosen | Derived(self.run).of(entry.derived, chosen))
+        return chosen | Derived(self.run).of(entry.derived, chosen)
 
     def _entry(self, statistic: str) -> catalogue.Statistic:
         try:
@@ -237,9 +242,16 @@ class Shown(Stage):
 
     def settings(self, wildcards: Wildcards) -> str:
         """The block of config, with what is derived from it."""
-        name = self._name(wildcards)
+        return self.run.in_file(self.arguments(self._name(wildcards)))
+
+    def arguments(self, name: str) -> dict[str, Any]:
+        """The block of config of one result, with what is derived from it."""
         block = self._block(name)
-        return self.run.in_file(block | Derived(self.run).of(self._entry(name).derived, block))
+        return block | Derived(self.run).of(self._entry(name).derived, block)
+
+    def statistics_of(self, name: str) -> tuple[str, ...]:
+        """The statistics that one result shows."""
+        return self._entry(name).statistics
 
     def known_labels(self, wildcards: Wildcards) -> str:
         """The labels of judges and datasets, in the order in which studies use them."""
@@ -253,7 +265,7 @@ class Shown(Stage):
 
     def caption_of(self, name: str) -> str:
         """The caption of one result."""
-        text = registry.caption(self.kind, name, self.run.project / "workflow/scripts/rubric_order")
+        text = registry.caption(self.kind, name, LIBRARY)
         values = Statistics(self.run).blocks(self._entry(name).statistics) | self._block(name)
         try:
             text = text.format(**values)
@@ -292,9 +304,13 @@ class Shown(Stage):
 
 def labels(run: Run, also: Any = ()) -> str:
     """The labels of judges and datasets, in the order in which studies use them, and of further datasets."""
+    return run.in_file(labels_of(run, also), sort_keys=False)
+
+
+def labels_of(run: Run, also: Any = ()) -> dict[str, dict[str, str]]:
+    """The labels of judges and of datasets by id, see `labels`."""
     datasets = list(dict.fromkeys([*run.used_datasets, *also]))
-    by_kind = {
+    return {
         "judges": {name: run.config.judges[name].label for name in run.used_judges},
         "datasets": {name: run.config.datasets[name].label for name in datasets},
     }
-    return run.in_file(by_kind, sort_keys=False)

@@ -15,7 +15,7 @@ from rubric_order.recorded import discovery, formats
 from rubric_order.run.core import Params, Stage, Wildcards, untracked
 from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Decisions, Judge, Loaded, Recorded, tracked
-from rubric_order.settings.studies import Dataset, File
+from rubric_order.settings.studies import Dataset, File, Study
 
 
 class Datasets(Stage):
@@ -141,12 +141,14 @@ class Planning(Stage):
 
     def design(self, wildcards: Wildcards) -> str:
         """Reads that a study wants of each unit."""
-        study = self.run.study(wildcards)
-        design = {
-            key: getattr(study, key) for key in ("scales", "strategies", "budget", "seed", "conditions", "crossed")
-        }
+        design = self.design_of(self.run.study(wildcards))
+        return self.run.in_file(design | {"comparisons": self._comparisons(wildcards)})
+
+    def design_of(self, study: Study) -> dict[str, Any]:
+        """Reads that a study wants of each unit, as `Design` takes them, but for pairs and lists."""
+        keys = ("scales", "strategies", "budget", "seed", "conditions", "crossed")
         drawn = {"sample": study.sample} if study.sample is not None else {}
-        return self.run.in_file(design | drawn | {"comparisons": self._comparisons(wildcards)})
+        return {key: getattr(study, key) for key in keys} | drawn
 
     def comparisons(self, wildcards: Wildcards) -> str:
         """Pairs or lists that a study reads, with the prompt."""
@@ -302,9 +304,10 @@ class Scores(Stage):
 
     def answer(self, wildcards: Wildcards) -> str:
         """Settings that the parsing of a judge's answers depends on."""
-        return self.run.in_file(self._answer(self.run.judge(wildcards)))
+        return self.run.in_file(self.answer_settings(self.run.judge(wildcards)))
 
-    def _answer(self, judge: Judge) -> dict[str, Any]:
+    def answer_settings(self, judge: Judge) -> dict[str, Any]:
+        """Settings that the parsing of a judge's answers depends on, as `score_reads` takes them."""
         read: dict[str, Any] = {"answer_prefix": judge.answer_prefix, "labels": judge.option_letters}
         if isinstance(judge, Decisions):
             read["form"] = [judge.dialect, judge.question]
@@ -336,7 +339,7 @@ class Scores(Stage):
 
     def _made_by(self, wildcards: Wildcards) -> str:
         judge, probe = self.run.judge(wildcards), self.run.study(wildcards).probe
-        makers = [self.code(wildcards), probe, self._answer(judge), judge.second_request]
+        makers = [self.code(wildcards), probe, self.answer_settings(judge), judge.second_request]
         return hashlib.blake2b(json.dumps(makers, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     def answers(self, settled: Callable[[str], Any]) -> Params:

@@ -1,0 +1,344 @@
+"""`rubric-order certify`: from a judge to its card, over a server that answers on this machine."""
+
+import collections
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from decision_model import LEVELS, DecisionModel
+from endpoint import Call, Endpoint, Reply, completion, running
+from rich.console import Console
+from typer.testing import CliRunner
+
+from rubric_order.commands import watching
+from rubric_order.commands.app import app
+from rubric_order.judging.engines import Response
+from rubric_order.library import results
+from rubric_order.library.certify import inputs, judges, study
+from rubric_order.run import loading
+from rubric_order.settings.judges import read
+
+TEXTS = """item_id,group_id,instruction,response,human_score
+a,letter,Write a letter.,Dear you.,1
+b,letter,Write a letter.,Dear Ms Okafor.,3
+c,note,Apologise.,Sorry.,2
+"""
+RUBRIC = {"question": "Is it polite?", "levels": {1: "Rude.", 2: "Correct.", 3: "Warm."}}
+
+
+def first_shown(call: Call) -> Reply:
+    """The answer of a judge that chooses what stands first."""
+    shown = re.findall(r"^Score ([0-9]+):", call.prompt, re.MULTILINE)
+    return Reply(completion(f"So be it. [RESULT] {shown[0]}", model=call.body["model"]))
+
+
+@pytest.fixture
+def server():
+    with running(first_shown) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def texts(tmp_path):
+    """Options that name a table and its rubric."""
+    (tmp_path / "texts.csv").write_text(TEXTS)
+    (tmp_path / "rubric.yaml").write_text(yaml.safe_dump(RUBRIC))
+    return ["--items", tmp_path / "texts.csv", "--rubric", tmp_path / "rubric.yaml"]
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["certify", *map(str, words)])
+
+
+def failed(*words) -> str:
+    """The message of a run that ends with the user's mistake."""
+    done = run(*words)
+    assert done.exit_code == 1
+    return str(done.exception)
+
+
+def test_an_endpoint_gets_its_card_and_a_second_run_asks_nothing(server: Endpoint, texts, tmp_path):
+    words = [server.base_url, "--model", "org/a-model", *texts, "--folder", tmp_path / "study"]
+    done = run(*words, "--json")
+    assert done.exit_code == 0, done.exception
+    (card,) = json.loads(done.stdout)
+    assert (card["judge"], card["n_levels"]) == ("judge_a_model", 3)
+    assert (card["n_items"], card["n_groups"], card["n_reads"], card["n_orderings"]) == (3, 2, 18, 6)
+    assert [share["share"] for share in card["readouts"]["hard"]["shares"]] == [1, 0, 0]
+    assert len(server.calls) == 18
+    assert "18 requests, 0 answered, 18 to ask" in done.stderr
+
+    again = run(*words)
+    assert again.exit_code == 0, again.exception
+    assert len(server.calls) == 18
+    assert "18 answered, 0 to ask" in again.stderr
+    assert again.stdout.splitlines()[1].strip("│ ") == f"org/a-model: {card['verdict']}"
+    summary = json.loads((tmp_path / "study/summary.json").read_text())
+    assert summary["cards"] == [card]
+
+
+def test_the_sample_comes_with_the_package_and_groups_cut_it(server: Endpoint, tmp_path):
+    done = run(server.base_url, "--model", "m", "--groups", 2, "--folder", tmp_path / "study", "--json")
+    assert done.exit_code == 0, done.exception
+    (card,) = json.loads(done.stdout)
+    assert (card["n_groups"], card["n_items"], card["n_reads"]) == (2, 8, 80)
+    assert inputs.SAMPLE_NOTE in done.stderr
+    more = run(server.base_url, "--model", "m", "--groups", 3, "--folder", tmp_path / "study", "--json")
+    assert json.loads(more.stdout)[0]["n_groups"] == 3
+    assert len(server.calls) == 120  # those of the third group alone are new
+
+
+def test_the_sample_is_the_demo_and_its_labels_are_levels_that_were_intended(root):
+    sample = inputs.read(None, None)
+    assert sample.sources["tasks"].read_bytes() == (root / "resources/demo/tasks.yaml").read_bytes()
+    assert sample.tables.items["group_id"].nunique() == 20
+    assert sample.tables.items.groupby("group_id").size().min() >= 3
+
+
+def test_the_page_is_one_file_that_names_no_path_and_says_what_nobody_rated(server: Endpoint, tmp_path):
+    (tmp_path / "own.jinja").write_text("{{ response }}\n{% for option in options %}\n{{ option }}\n{% endfor %}\n")
+    words = [server.base_url, "--model", "m", "--groups", 1, "--template", tmp_path / "own.jinja"]
+    assert run(*words, "--set", "label=Our <judge>", "--folder", tmp_path / "study").exit_code == 0
+    page = (tmp_path / "study/card.html").read_text()
+    assert inputs.SAMPLE_NOTE in page
+    assert "Our &lt;judge&gt;" in page
+    assert page.count("data:image/svg+xml;base64,") == 2
+    for text in (str(tmp_path), server.base_url, "<script", 'src="http', 'href="http'):
+        assert text not in page, text
+    assert "own.jinja" in page
+
+
+def test_the_reads_are_a_file_for_audit_with_the_same_card(server: Endpoint, texts, tmp_path):
+    done = run(server.base_url, "--model", "m", *texts, "--folder", tmp_path / "study", "--json")
+    reads = pd.read_csv(tmp_path / "study/reads.csv")
+    assert reads["answer"].str.startswith("So be it. [RESULT] ").all()
+    (audited,), (card,) = results.bias_card(tmp_path / "study/reads.csv").to_dicts(), json.loads(done.stdout)
+    for key in ("usual_minus_balanced", "verdict", "n_reads", "preference", "commonest_score"):
+        assert audited[key] == card[key], key
+
+
+@pytest.mark.parametrize(
+    ("word", "model", "expected"),
+    [
+        ("openai:gpt-x", None, {"engine": "openai", "model": "gpt-x", "api_key_env": "OPENAI_API_KEY"}),
+        ("http://h:1/v1/", "m", {"engine": "openai", "model": "m", "base_url": "http://h:1/v1"}),
+        ("decisions:d", None, {"engine": "decisions", "model": "d", "base_url": "https://api.openai.com/v1"}),
+        ("decisions:http://h:1/v1", "d", {"engine": "decisions", "base_url": "http://h:1/v1"}),
+        ("pack.judge:score", None, {"engine": "python", "function": "pack.judge:score"}),
+    ],
+)
+def test_a_word_stands_for_the_block_of_a_judge(word, model, expected):
+    block = judges.block(word, judges.Options(model=model))
+    assert {key: block[key] for key in expected} == expected
+
+
+def test_options_become_settings_of_the_judge():
+    changes = ("sampling/temperature=0.7", "extra_body={reasoning_effort: low}", "sampling/max_tokens=8")
+    options = judges.Options(prices="0.4,1.6", budget="2.5", answer_format="score", changes=changes)
+    block = judges.block("openai:m", options)
+    assert block["prices"] == {"prompt": 0.4, "completion": 1.6}
+    assert block["budget"] == {"cost": 2.5}
+    assert block["sampling"] == {"temperature": 0.7, "max_tokens": 8}
+    assert block["extra_body"] == {"reasoning_effort": "low"}
+    assert judges.block("openai:m", judges.Options(budget="500calls"))["budget"] == {"calls": 500}
+
+
+URL = "http://127.0.0.1:9/v1"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["gpt-4.1"], "'gpt-4.1': no such judge; expected"),
+        (["openai:"], "'openai:': the model is missing"),
+        ([URL], "--model is missing; expected what 'http://127.0.0.1:9/v1' calls its model"),
+        (["openai:m", "--model", "n"], "--model: 'openai:m' names the model already; found 'n'"),
+        ([URL, "--model", "m", "--budget", "5"], "--budget: money needs --prices"),
+        ([URL, "--model", "m", "--budget", "much"], "--budget: expected money, or a number such as 500calls"),
+        ([URL, "--model", "m", "--prices", "1"], "--prices: expected those of a million tokens"),
+        ([URL, "--model", "m", "--set", "sampling"], "--set: expected KEY=VALUE"),
+        ([URL, "--model", "m", "--set", "temprature=1"], "config: judges/judge_m: unknown key 'temprature'"),
+        ([URL, "--model", "m", "--rubric", "r.yaml"], "--rubric: it is for texts of your own"),
+        ([URL, "--model", "m", "--items", "no.csv"], "no.csv: no such file"),
+        ([URL, "--model", "m", "--items", "texts.doc"], "texts.doc: expected a file that ends in .csv"),
+        (["no_such_module_here:judge"], "no module 'no_such_module_here'"),
+        (["http://example.org/v1", "--model", "m", "--api-key-env", "K"], "the key or a header with a variable"),
+    ],
+)
+def test_a_mistake_is_one_message_and_nothing_is_written(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert message in failed(*words)
+    assert not any(tmp_path.iterdir())
+
+
+def test_rubrics_of_several_scales_are_refused(tmp_path):
+    rows = [
+        {"item_id": "a", "instruction": "i", "response": "r", "rubric_id": "two"},
+        {"item_id": "b", "instruction": "i", "response": "s", "rubric_id": "three"},
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    levels = {"two": ["bad", "good"], "three": ["bad", "fair", "good"]}
+    content = {name: {"question": "q", "levels": dict(enumerate(texts, 1))} for name, texts in levels.items()}
+    (tmp_path / "r.yaml").write_text(yaml.safe_dump(content))
+    message = failed(URL, "--model", "m", "--items", tmp_path / "t.csv", "--rubric", tmp_path / "r.yaml")
+    assert message.endswith("rubrics with 2, 3 levels; expected one number of levels in a study")
+
+
+def test_a_folder_is_of_one_judge_and_of_certify_alone(server: Endpoint, texts, tmp_path):
+    folder = tmp_path / "study"
+    assert run(server.base_url, "--model", "m", *texts, "--folder", folder).exit_code == 0
+    asked = len(server.calls)
+    message = failed(server.base_url, "--model", "n", *texts, "--folder", folder)
+    assert (
+        message
+        == f"{folder}: it has the study of another judge (judge 'judge_m', not 'judge_n'); expected another --folder"
+    )
+    assert "not 'python'" in failed("json:dumps", "--set", "label=m", *texts, "--folder", folder)
+    assert "found other files" in failed(server.base_url, "--model", "m", *texts, "--folder", tmp_path)
+    (folder / "certify.yaml").write_text("judges: {a: {}, b: {}}")
+    assert "expected one judge, as certify wrote it" in failed(server.base_url, "--model", "m", "--folder", folder)
+    assert len(server.calls) == asked
+
+
+def test_ids_of_a_study_are_none_that_come_with_a_clone(root):
+    """Snakemake puts ready-made blocks under those of a config."""
+    ready = loading.with_ready_made({"studies": {study.STUDY: {}}}, root / "config")
+    assert not {inputs.SAMPLE, inputs.OWN} & set(ready["datasets"])
+    assert not [name for name in loading.ready_judges(root / "config") if name.startswith("judge")]
+
+
+def test_a_judge_is_read_from_a_file(tmp_path, texts):
+    block = {"engine": "simulated", "model": "planted", "answer_format": "score"}
+    (tmp_path / "planted.yaml").write_text(yaml.safe_dump({**block, "simulation": {"preference": "first"}}))
+    done = run(tmp_path / "planted.yaml", *texts, "--folder", tmp_path / "study", "--json")
+    assert done.exit_code == 0, done.exception
+    assert json.loads(done.stdout)[0]["judge"] == "judge_planted"
+    (tmp_path / "vllm.yaml").write_text(yaml.safe_dump({"engine": "vllm", "model": "org/m"}))
+    assert failed(tmp_path / "vllm.yaml", *texts).startswith("engine 'vllm': expected an endpoint")
+    shutil.copy(tmp_path / "rubric.yaml", tmp_path / "wrong.yaml")
+    assert "expected the block of one judge, with its engine; found levels, question" in failed(tmp_path / "wrong.yaml")
+
+
+def test_the_default_folder_is_named_after_the_judge(server: Endpoint, texts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(server.base_url, "--model", "org/Big-Model", *texts).exit_code == 0
+    assert Path("certify/judge_big_model/certify.yaml").is_file()
+
+
+FUNCTION = """
+import re
+
+
+def judge(prompt):
+    shown = re.findall(r"^Score ([0-9]+):", prompt, re.MULTILINE)
+    with open({calls!r}, "a", encoding="utf-8") as file:
+        file.write("called\\n")
+    return {{"score": int(shown[0]), "probabilities": {{label: 1 / len(shown) for label in shown}}}}
+"""
+
+
+def test_a_function_is_a_judge_and_its_probabilities_are_on_the_card(texts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    calls = tmp_path / "calls"
+    (tmp_path / "certified_function.py").write_text(FUNCTION.format(calls=str(calls)))
+    words = ["certified_function:judge", *texts, "--answer-format", "score", "--json"]
+    done = run(*words)
+    assert done.exit_code == 0, done.exception
+    (card,) = json.loads(done.stdout)
+    assert (card["judge"], card["n_reads"]) == ("judge_certified_function_judge", 18)
+    assert [share["share"] for share in card["readouts"]["soft"]["shares"]] == [pytest.approx(1 / 3)] * 3
+    reads = pd.read_csv(tmp_path / "certify/judge_certified_function_judge/reads.csv")
+    assert reads[["p_1", "p_2", "p_3"]].eq(1 / 3).all(axis=None)
+    assert len(calls.read_text().splitlines()) == 18
+    assert run(*words).stdout == done.stdout
+    assert len(calls.read_text().splitlines()) == 18
+
+
+@pytest.mark.parametrize("question", ["score", "choice", "predicate"])
+def test_a_decision_model_is_a_judge(question, tmp_path):
+    levels = dict(enumerate(LEVELS, start=1))
+    (tmp_path / "texts.csv").write_text(TEXTS)
+    (tmp_path / "rubric.yaml").write_text(yaml.safe_dump({"question": "Is it good?", "levels": levels}))
+    with running(DecisionModel(preference=(3.0, 0, 0, 0, 0), opinion=0.5)) as endpoint:
+        words = [f"decisions:{endpoint.base_url}", "--model", "a-model", "--set", f"question={question}"]
+        words += ["--items", tmp_path / "texts.csv", "--rubric", tmp_path / "rubric.yaml", "--folder", tmp_path / "d"]
+        done = run(*words, "--json")
+        assert done.exit_code == 0, done.exception
+        assert {call.path for call in endpoint.calls} == {"/v1/decisions"}
+        assert len(endpoint.calls) == 30
+    (card,) = json.loads(done.stdout)
+    assert card["readouts"]["soft"]["shares"][0]["share"] > 0.6
+
+
+def test_a_pilot_asks_a_part_and_says_what_the_rest_will_take(server: Endpoint, tmp_path):
+    words = [server.base_url, "--model", "m", "--prices", "0.4,1.6", "--folder", tmp_path / "study"]
+    done = run(*words, "--pilot")
+    assert done.exit_code == 0, done.exception
+    asked = len(server.calls)
+    assert 150 <= asked <= 250
+    said = done.stderr.splitlines()
+    assert f"The pilot's {asked} requests are answered, and the answers stay." in said
+    assert f"80 texts in 20 groups: 800 requests, {asked} answered, {800 - asked} to ask." in said
+    money = (800 - asked) * (100 * 0.4 + 5 * 1.6) / 1e6  # each answer counts 100 and 5 tokens
+    assert f"{money:.2f} [" in said[-1]
+    assert not (tmp_path / "study/summary.json").exists()
+    assert run(*words).exit_code == 0
+    assert len(server.calls) == 800
+
+
+def test_a_budget_is_kept_and_a_larger_one_goes_on(server: Endpoint, texts, tmp_path):
+    words = [server.base_url, "--model", "m", *texts, "--folder", tmp_path / "study"]
+    message = failed(*words, "--budget", "7calls")
+    assert message.startswith("11 of 18 requests failed for reasons that may pass (11 budget)")
+    assert len(server.calls) == 7
+    assert run(*words, "--budget", "20calls").exit_code == 0
+    assert len(server.calls) == 18
+
+
+def test_a_run_that_is_killed_goes_on_and_asks_nothing_twice(texts, tmp_path):
+    def slow(call: Call) -> Reply:
+        reply = first_shown(call)
+        reply.delay = 0.2
+        return reply
+
+    program = Path(sys.executable).with_name("rubric-order")
+    with running(slow) as endpoint:
+        words = ["certify", endpoint.base_url, "--model", "m", *texts, "--set", "concurrency=2"]
+        command = [str(word) for word in (program, *words, "--folder", tmp_path / "study")]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            while len(endpoint.calls) < 7:
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.kill()
+        assert len(endpoint.calls) < 18
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        times = collections.Counter(call.prompt for call in endpoint.calls)
+    assert len(times) == 18
+    assert set(times.values()) == {1}
+
+
+def test_the_bar_says_rate_money_and_time():
+    assert watching.said(None, 0, 10, 0, 0.0, "") == ""
+    assert watching.said(2.0, 100, 300, 0, 0.5, "USD") == (
+        "2.0 a second, 0:01:40 left, 0.50 USD spent, about 1.00 USD to come"
+    )
+    assert watching.said(0.5, 1, 3, 1, 0.0, "") == "0.5 a second, 0:00:04 left, 1 failed"
+
+
+def test_a_terminal_gets_a_bar_that_passes_every_response_on():
+    block = {"engine": "openai", "base_url": URL, "model": "m", "prices": {"prompt": 1.0, "completion": 1.0}}
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=120)
+    answers = [Response(str(number), text="4", cost=0.25) for number in range(4)]
+    assert list(watching.watch(read(block), console)(iter(answers), 4)) == answers
+    assert "4/4" in screen.getvalue()
+    assert "1.00 USD spent, about 0.00 USD to come" in screen.getvalue()

@@ -1,0 +1,161 @@
+"""``rubric-order certify``: from a judge to its bias card, without Snakemake."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rubric_order import commands
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from rubric_order.cards.card import Card
+    from rubric_order.library.certify.study import Certification
+
+
+def certify(
+    judge: Annotated[
+        str,
+        typer.Argument(
+            help="openai:MODEL; the address of an OpenAI-compatible endpoint, with --model; decisions:MODEL; a "
+            "function as module:name; or a YAML file with the block of a judge.",
+            show_default=False,
+        ),
+    ],
+    model: Annotated[str | None, typer.Option(help="What the endpoint calls the model.", show_default=False)] = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of texts (CSV, JSON Lines or Parquet) with columns item_id, instruction, response; without it "
+            "a sample of 80 texts that comes with the package.",
+            show_default=False,
+        ),
+    ] = None,
+    rubric: Annotated[
+        Path | None,
+        typer.Option(help="YAML file with question and levels, where the table has no rubric.", show_default=False),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Answers and results go there, and the same command goes on there. By default certify/MODEL.",
+            show_default=False,
+        ),
+    ] = None,
+    groups: Annotated[
+        int | None, typer.Option(min=1, help="Judge the first so many groups of texts.", show_default=False)
+    ] = None,
+    pilot: Annotated[
+        bool, typer.Option("--pilot", help="Ask some 200 requests, say what the others will take, and stop.")
+    ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(help="Money, or calls or tokens as 500calls, that all runs together may use.", show_default=False),
+    ] = None,
+    prices: Annotated[
+        str | None,
+        typer.Option(help="Of a million tokens of prompts and of answers, such as 0.4,1.6.", show_default=False),
+    ] = None,
+    api_key_env: Annotated[
+        str | None, typer.Option(help="Name of the environment variable with the key.", show_default=False)
+    ] = None,
+    key_over_http: Annotated[
+        bool, typer.Option("--key-over-http", help="Send the key over plain http to another machine.")
+    ] = False,
+    answer_format: Annotated[
+        str | None, typer.Option(help="feedback and then the score, or score alone.", show_default=False)
+    ] = None,
+    template: Annotated[
+        Path | None, typer.Option(help="A prompt of your own, as a Jinja file.", show_default=False)
+    ] = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="Another setting of the judge, such as sampling/temperature=0.7.", show_default=False
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with the card, as audit does.")] = False,
+) -> None:
+    """Judge texts with the score levels in all balanced orderings, and say whether the order moves the scores.
+
+    What is asked and answered stays in the folder: a run that was stopped is started again and asks what is missing.
+    The status is 0 whatever the verdict, and 1 where something cannot be read or asked.
+
+    Examples: [green]rubric-order certify openai:gpt-4.1-mini --pilot[/],
+    [green]rubric-order certify http://localhost:8000/v1 --model m --items texts.csv --rubric rubric.yaml[/]
+    """
+    from rich.console import Console
+
+    from rubric_order.commands import watching
+    from rubric_order.library.certify import inputs, judges, study
+
+    console = Console(stderr=True)
+    options = judges.Options(
+        model, api_key_env, key_over_http, answer_format, template, prices, budget, tuple(change or ())
+    )
+    block = judges.block(judge, options)
+    texts = inputs.read(items, rubric, groups=groups)
+    made = study.prepare(folder or Path("certify", judges.judge_id(str(block.get("label", "")))), block, texts)
+    made.plan()
+    _say(console, *_plan(made), *made.notes)
+    watch = watching.watch(made.judge, console)
+    if pilot:
+        asked = made.pilot(watch)
+        _say(console, f"The pilot's {asked:,} requests are answered, and the answers stay.", *_plan(made))
+        return
+    made.ask(watch)
+    cards = made.cards()
+    if as_json:
+        typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in cards) + "\n]")
+    else:
+        _print(cards, made.judge.label or made.name)
+    _say(console, f"In {made.folder}: {', '.join(made.written())}")
+
+
+def _say(console: "Console", *sentences: str) -> None:
+    for sentence in sentences:
+        console.print(commands.text(sentence), soft_wrap=True)
+
+
+def _plan(made: "Certification") -> list[str]:
+    """Sentences on what is still to be asked, and what it takes."""
+    cost, texts = made.cost(), made.inputs.tables.items
+    counts = (len(texts), "text"), (texts["group_id"].nunique(), "group"), (cost["requests"], "request")
+    items, groups, requests = (f"{number:,} {word}{'' if number == 1 else 's'}" for number, word in counts)
+    sentences = [f"{items} in {groups}: {requests}, {cost['answered']:,} answered, {cost['to_ask']:,} to ask."]
+    return sentences + ([_takes(made, cost)] if cost["to_ask"] else [])
+
+
+def _takes(made: "Certification", cost: "pd.Series") -> str:
+    """Sentence on tokens, money and time of what is to be asked."""
+    import pandas as pd
+
+    parts = []
+    if not pd.isna(cost["prompt_tokens"]):
+        parts.append(f"about {cost['prompt_tokens']:,} tokens of prompts")
+    if not pd.isna(cost["output_tokens"]) and cost["output_tokens"]:
+        about = "at most" if cost["output_tokens_from"] == "max_tokens" else "about"
+        parts.append(f"{about} {cost['output_tokens']:,} of answers")
+    if not pd.isna(cost["cost"]):
+        ends = f" [{cost['cost_low']:.2f}, {cost['cost_high']:.2f}]" if not pd.isna(cost["cost_low"]) else ""
+        parts.append(f"{cost['cost']:.2f}{ends} {made.judge.currency}")
+    if not pd.isna(cost["hours"]):
+        parts.append(f"{60 * cost['hours']:.1f} minutes")
+    return f"These take {', '.join(parts)}."
+
+
+def _print(cards: "list[Card]", label: str) -> None:
+    """Print cards under the name that people know the judge by."""
+    import dataclasses
+
+    from rubric_order.commands import audit
+    from rubric_order.library.results import BiasCards
+
+    keys = [{**card.evidence.keys, "judge": label} for card in cards]
+    shown = [
+        dataclasses.replace(card, evidence=dataclasses.replace(card.evidence, keys=named))
+        for card, named in zip(cards, keys, strict=True)
+    ]
+    audit._print(BiasCards(tuple(shown), {}))
