@@ -27,7 +27,9 @@ def probe(
     ] = None,
     question: Annotated[str, typer.Option(help="The criterion, with --level.")] = "",
     instruction: Annotated[Path | None, typer.Option(help="File with what the response answers.")] = None,
-    template: Annotated[str, typer.Option(help="feedback, score, or the path of a Jinja file.")] = "feedback",
+    template: Annotated[
+        str, typer.Option(help="feedback, score, or the path of a Jinja file or of a YAML file of messages.")
+    ] = "feedback",
     strategy: Annotated[str, typer.Option(help="balanced (2n orderings) or all (n! orderings).")] = "balanced",
     api_key_env: Annotated[
         str | None, typer.Option(help="Name of the environment variable with the key.", show_default=False)

@@ -37,9 +37,11 @@ def render(
     ordering: Annotated[str, typer.Option(help="The score at each position; by default 1 2 3 ...")] = "",
     instruction: Annotated[Path | None, typer.Option(help="File with what the response answers.")] = None,
     question: Annotated[str, typer.Option(help="The criterion.")] = "",
-    template: Annotated[str, typer.Option(help="feedback, score, or the path of a Jinja file.")] = "feedback",
+    template: Annotated[
+        str, typer.Option(help="feedback, score, or the path of a Jinja file or of a YAML file of messages.")
+    ] = "feedback",
 ) -> None:
-    """Print the prompt of one read.
+    """Print the prompt of one read; one of several messages as JSON.
 
     Example: [green]rubric-order render reply.txt --level bad --level fair --level good --ordering "3 1 2"[/]
     """
@@ -58,7 +60,8 @@ def render(
         question=question,
         template=template,
     )
-    typer.echo(commands.for_output(prompt), color=True)  # as it is
+    text = prompt if isinstance(prompt, str) else json.dumps(prompt, indent=1, ensure_ascii=False)
+    typer.echo(commands.for_output(text), color=True)  # as it is
 
 
 def parse(

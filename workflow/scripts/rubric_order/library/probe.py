@@ -63,7 +63,7 @@ def probe(
     question: str = "",
     instruction: str = "",
     reference: str | None = None,
-    template: str | Path = "feedback",
+    template: str | Path | prompts.Messages = "feedback",
     strategy: str = "balanced",
     temperature: float = 0,
     max_tokens: int = 1024,
@@ -108,9 +108,9 @@ def probe(
         "instruction": instruction,
         "question": question,
         "reference": reference,
-        "template": template,
+        "template": prompts.load(template),
     }
-    texts = [prompts.render(response, levels=levels, ordering=ordering, **fields) for ordering in shown]
+    texts = [prompts.rendered(response, levels=levels, ordering=ordering, **fields) for ordering in shown]
     for place, text, failure in _answers(texts, shown, judge):
         if failure is not None or text is None:
             yield Read(shown[place], None, failure or "empty", text)

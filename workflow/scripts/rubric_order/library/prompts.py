@@ -1,19 +1,19 @@
 """Orderings, prompts and parsing for studies that are run elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from jinja2 import Template
 
-from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.parsing import one_score
 from rubric_order.parsing.choices import Choice, numbers
-from rubric_order.prompts import frames
+from rubric_order.prompts import frames, messages
 from rubric_order.prompts import orderings as strategies
 
 TEMPLATES = Path(frames.__file__).parent / "templates"
+Messages = Sequence[Mapping[str, str]]
 MOST_CHARACTERS = 1_000_000  # of an answer
 
 
@@ -58,9 +58,9 @@ def render(
     instruction: str = "",
     question: str = "",
     reference: str | None = None,
-    template: str | Path = "feedback",
-) -> str:
-    """The prompt of one read.
+    template: str | Path | Messages = "feedback",
+) -> str | list[dict[str, str]]:
+    """The prompt of one read: a text, or messages with ``role`` and ``content`` where the template has messages.
 
     Args:
         response: the text to be judged.
@@ -71,10 +71,12 @@ def render(
         reference: an answer that deserves the highest score.
         template: ``feedback`` (the prompt of Xu et al.), ``score`` (a score alone), ``papers/li2025`` and others as
             printed, or the path of a Jinja file that writes `options` once each and in order, and may use
-            `instruction`, `response`, `reference`, `question` and `n`.
+            `instruction`, `response`, `reference`, `question` and `n`. Or a list of messages, each with ``role`` and
+            ``content`` (Jinja), or the path of a YAML file with one.
 
     Raises:
-        InputError: the ordering does not fit the levels, or the template cannot be used.
+        InputError: the ordering does not fit the levels, the template cannot be used, or a text holds a control
+            character that begins a message.
 
     Examples:
         >>> import rubric_order as ro
@@ -82,10 +84,36 @@ def render(
         >>> prompt.splitlines()[-4:-2]
         ['Score 2: Good.', 'Score 1: Bad.']
     """
+    prompt = rendered(
+        response,
+        levels=levels,
+        ordering=ordering,
+        instruction=instruction,
+        question=question,
+        reference=reference,
+        template=load(template),
+    )
+    return messages.chat(prompt) if messages.MARKS.search(prompt) else prompt
+
+
+def rendered(
+    response: str,
+    *,
+    levels: Sequence[str],
+    ordering: Sequence[int],
+    instruction: str,
+    question: str,
+    reference: str | None,
+    template: Template,
+) -> str:
+    """The prompt of one read, as a file of requests holds it, see `render`."""
     if sorted(map(int, ordering)) != list(range(1, len(levels) + 1)):
         raise InputError(f"ordering: expected each score from 1 to {len(levels)} once, found {list(ordering)!r:.80}")
+    for text in (response, instruction, question, reference or "", *levels):
+        if control := messages.MARKS.search(text):
+            raise InputError(f"expected text without control character {control[0]!r}, found {text!r:.60}")
     return frames.render(
-        load(template),
+        template,
         instruction=instruction,
         response=response,
         reference=reference,
@@ -95,8 +123,13 @@ def render(
     )
 
 
-def load(template: str | Path) -> Template:
-    """A template by its name, or by the path of its file."""
+def load(template: str | Path | Messages) -> Template:
+    """A template by its name, by the path of its file, or of messages."""
+    if not isinstance(template, str | Path):
+        try:
+            return frames.compile_template(messages.compose(messages.of(template)))
+        except ValueError as error:
+            raise InputError(f"template: {error}") from None
     path = Path(template)
     if not path.suffix:
         templates = {file.relative_to(TEMPLATES).with_suffix("").as_posix() for file in TEMPLATES.glob("**/*.jinja")}
@@ -106,7 +139,7 @@ def load(template: str | Path) -> Template:
                 f"template: expected {expected}, or the path of a .jinja file, found {str(template)!r:.60}"
             )
         path = TEMPLATES / f"{template}.jinja"
-    return frames.compile_template(files.read_text(path).removesuffix("\n"))
+    return frames.compile_template(messages.source(path).removesuffix("\n"))
 
 
 def parse(text: str, n: int = 5) -> Choice:

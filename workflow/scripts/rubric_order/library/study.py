@@ -19,7 +19,7 @@ from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels
 from rubric_order.library import probe, prompts
 from rubric_order.planning import requests as planned
 from rubric_order.planning.reads import Design, plan_reads
-from rubric_order.prompts import orderings
+from rubric_order.prompts import messages, orderings
 from rubric_order.scoring.scores import RESPONSES, score_reads
 from rubric_order.settings.judges import PythonCallable
 
@@ -41,7 +41,7 @@ def study(
     budget: int | None = None,
     seed: int = 0,
     answer_format: Literal["feedback", "score"] = "feedback",
-    template: str | Path | None = None,
+    template: str | Path | prompts.Messages | None = None,
     name: str = "judge",
     dataset: str = "items",
     accept_failures: bool = False,
@@ -90,6 +90,9 @@ def study(
         raise InputError(
             f"strategy: expected one of {listed}, found {strategy!r:.60}{nearest(strategy, orderings.STRATEGIES)}"
         )
+    of_messages = template is not None and (not isinstance(template, str | Path) or messages.is_file(template))
+    if of_messages and settled.takes == "prompt":
+        raise InputError("template: the function takes a prompt, found messages; expected takes='messages'")
     source = prompts.load(answer_format if template is None else template)
     reads = plan_reads(
         tables.items,

@@ -13,7 +13,7 @@ from typing import cast
 from jinja2 import StrictUndefined, Template, nodes
 
 from rubric_order.base.keys import BASELINE
-from rubric_order.prompts import conditions, sandbox
+from rubric_order.prompts import conditions, messages, sandbox
 from rubric_order.prompts.conditions import Condition
 from rubric_order.prompts.structured import PARTS, StructuredFrame
 
@@ -33,6 +33,9 @@ def compile_template(source: str) -> Template:
 
 
 def load_template(path: str | Path) -> Template:
+    """A template from its file: one of messages where the file's ending says so, see `messages.FILES`."""
+    if messages.is_file(path):
+        return compile_template(messages.source(path))
     return compile_template(Path(path).read_text(encoding="utf-8"))
 
 

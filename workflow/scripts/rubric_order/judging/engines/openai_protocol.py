@@ -22,6 +22,7 @@ from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.judging.engines.protocols import MAX_TOKENS_COUNTED, Prepared, Protocol
 from rubric_order.judging.engines.vllm_offline import lines_pattern
 from rubric_order.parsing.choices import are_numbers
+from rubric_order.prompts.messages import chat
 from rubric_order.settings.judges import Chat
 
 log = logging.getLogger(__name__)
@@ -77,9 +78,7 @@ class ChatCompletions(Protocol[Chat]):
     def body(self, request: Request, variants: Variants | None) -> dict[str, Any]:
         """Body that is sent for a request. Sampling settings that are null are left out."""
         judge = self.under(request.profile)
-        messages = [{"role": "user", "content": request.prompt}]
-        if judge.system_prompt:
-            messages.insert(0, {"role": "system", "content": judge.system_prompt})
+        messages = chat(request.prompt, judge.system_prompt)
         sampling = judge.sampling
         body: dict[str, Any] = {
             "model": judge.shown_name,
