@@ -54,11 +54,12 @@ def probe(
 
     if (rubric is None) == (not level):
         raise InputError("rubric: expected --rubric FILE, or --level once a score")
-    asked, levels = library.read_rubric(rubric) if rubric else (question, level or [])
+    wording = library.read_rubric(rubric) if rubric else library.Wording(question, level or [])
     reads = library.probe(
         files.read_text(response),
-        levels=levels,
-        question=asked,
+        levels=wording.levels,
+        lowest=wording.lowest,
+        question=wording.question,
         instruction=files.read_text(instruction) if instruction else "",
         base_url=base_url,
         model=model,
@@ -106,7 +107,10 @@ def _table(reads: "Iterable[Read]") -> "Table":
             line.append(f"{score} ", style="reverse bold" if score == read.score else "")
         said = "" if read.score is not None else f"no score: {read.reason}"
         table.add_row(
-            line, Text(str(read.score or "")), Text(str(read.position or "")), commands.text(said, style="dim")
+            line,
+            Text("" if read.score is None else str(read.score)),
+            Text(str(read.position or "")),
+            commands.text(said, style="dim"),
         )
     return table
 

@@ -7,6 +7,7 @@ import numpy as np
 from jinja2 import Template
 
 from rubric_order.base.errors import InputError
+from rubric_order.datasets.rubrics import MAX_LEVELS
 from rubric_order.parsing import one_score
 from rubric_order.parsing.choices import Choice, numbers
 from rubric_order.prompts import frames, messages
@@ -23,7 +24,7 @@ def orderings(strategy: str = "balanced", n: int = 5, *, budget: int | None = No
     Args:
         strategy: ``balanced`` (the 2n rotations, forward and reversed), ``random``, ``fixed``, ``single``, ``all``,
             ``balanced_williams`` or ``repeated_rotations``.
-        n: number of score levels, 2 to 10.
+        n: number of score levels, 2 to 11.
         budget: reads of ``random``, ``fixed`` and ``repeated_rotations``; 2n by default.
         seed: of ``random``. Give each item its own.
 
@@ -40,8 +41,8 @@ def orderings(strategy: str = "balanced", n: int = 5, *, budget: int | None = No
     """
     if strategy not in strategies.STRATEGIES:
         raise InputError(f"strategy: expected one of {', '.join(strategies.STRATEGIES)}, found {strategy!r:.60}")
-    if not 2 <= n <= 10:
-        raise InputError(f"n: expected 2 to 10 score levels, found {n}")
+    if not 2 <= n <= MAX_LEVELS:
+        raise InputError(f"n: expected 2 to {MAX_LEVELS} score levels, found {n}")
     if budget is not None and budget < 1:
         raise InputError(f"budget: expected at least 1 read, found {budget}")
     try:
@@ -105,8 +106,9 @@ def rendered(
     question: str,
     reference: str | None,
     template: Template,
+    lowest: int = 1,
 ) -> str:
-    """The prompt of one read, as a file of requests holds it, see `render`."""
+    """The prompt of one read, as a file of requests holds it, see `render`; `lowest` is the lowest score, 0 or 1."""
     if sorted(map(int, ordering)) != list(range(1, len(levels) + 1)):
         raise InputError(f"ordering: expected each score from 1 to {len(levels)} once, found {list(ordering)!r:.80}")
     for text in (response, instruction, question, reference or "", *levels):
@@ -120,6 +122,7 @@ def rendered(
         question=question,
         levels=levels,
         ordering=[int(score) for score in ordering],
+        lowest=lowest,
     )
 
 
@@ -142,8 +145,13 @@ def load(template: str | Path | Messages) -> Template:
     return frames.compile_template(messages.source(path).removesuffix("\n"))
 
 
-def parse(text: str, n: int = 5) -> Choice:
-    """The score that an answer gives on a scale of 1 to n, or the reason why it gives none; nothing is guessed.
+def parse(text: str, n: int = 5, *, lowest: int = 1) -> Choice:
+    """The score that an answer gives on a scale of n levels, or the reason why it gives none; nothing is guessed.
+
+    Args:
+        text: the answer.
+        n: number of score levels, 2 to 11.
+        lowest: the lowest score, 0 or 1.
 
     Raises:
         InputError: the text is too long, or there is no such scale.
@@ -154,9 +162,13 @@ def parse(text: str, n: int = 5) -> Choice:
         '4'
         >>> ro.parse("Between 2 and 4.").label is None
         True
+        >>> ro.parse('{"score": 10}', 11, lowest=0).label
+        '10'
     """
-    if not 2 <= n <= 10:
-        raise InputError(f"n: expected 2 to 10 score levels, found {n}")
+    if not 2 <= n <= MAX_LEVELS:
+        raise InputError(f"n: expected 2 to {MAX_LEVELS} score levels, found {n}")
+    if lowest not in (0, 1):
+        raise InputError(f"lowest: expected 0 or 1, found {lowest!r:.60}")
     if len(text) > MOST_CHARACTERS:
         raise InputError(f"text: expected at most {MOST_CHARACTERS:,} characters, found {len(text):,}")
-    return one_score.parse_score(text, numbers(n), truncated=False)
+    return one_score.parse_score(text, numbers(n, lowest), truncated=False)

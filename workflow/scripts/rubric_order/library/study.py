@@ -220,11 +220,14 @@ def _rubric(rubric: Mapping[str, Any] | str | Path) -> Rubric:
             raise InputError(f"rubric: expected question and levels, found {', '.join(map(str, rubric)) or 'nothing'}")
         question, levels = rubric["question"], rubric["levels"]
     else:
-        question, levels = probe.read_rubric(rubric)
+        question, levels, lowest = probe.read_rubric(rubric)
+        levels = dict(enumerate(levels, start=lowest))
     if isinstance(levels, Sequence) and not isinstance(levels, str):
         levels = dict(enumerate(levels, start=1))
     if isinstance(levels, Mapping) and len(levels) > MAX_LEVELS:
         raise InputError(f"rubric: expected at most {MAX_LEVELS} levels, found {len(levels)}")
+    if isinstance(levels, Mapping) and 0 in levels:
+        raise InputError("rubric: levels: expected levels from 1 on, found level 0; a study of a config takes it")
     return Rubric("overall", "overall", question, check_levels(levels, "rubric: levels"))
 
 

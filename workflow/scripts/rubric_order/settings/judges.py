@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # Version of what names a request. Another one makes every stored answer useless, so it is never changed again.
 IDENTITY_VERSION = 2
 
-LETTERS = "ABCDEFGHI"
+LETTERS = "ABCDEFGHIJK"
 LETTERED_STYLES = ("mcq",)  # prompt styles of recorded answers with options A, B, ..., the lowest score first
 
 # Arguments of vLLM that only change how fast and in how much memory it runs. Any other may change what a model answers.

@@ -116,9 +116,8 @@ class ChatCompletions(Protocol[Chat]):
         wanted = bool(request.names) or judge.answer_format == "score"
         if not wanted or request.begun is not None or not judge.capabilities.log_probabilities:
             return None
-        numbers = are_numbers(request.labels)
         if not self.is_vllm:
-            reason = None if numbers else label_tokens.shared_beginning(request.labels)
+            reason = label_tokens.shared_beginning(request.labels)
             texts = [[label, f" {label}"] for label in request.labels]
             return texts if reason is None else self._unread(request, reason)
         if request.labels not in self._spellings:
@@ -130,7 +129,7 @@ class ChatCompletions(Protocol[Chat]):
             return [sorted(f"{TOKEN_ID}{token}" for token in tokens) for tokens in singles]
         if request.names:
             return None
-        if numbers:
+        if are_numbers(request.labels):
             raise InputError(f"judge: {reason}; use answer_format: feedback")
         return self._unread(request, reason)
 
