@@ -93,6 +93,59 @@ def parse_scores(
     return [_agreed(by_criterion[key], missing) for key in keys]
 
 
+def parse_field(text: str | None, name: str, labels: Sequence[str]) -> Choice | None:
+    """The score that the JSON of an answer gives in the field of one criterion, such as ``{"coherence": 7}``.
+
+    Args:
+        text: the raw answer.
+        name: of the criterion.
+        labels: of the scores.
+
+    Returns:
+        None where no field of that name holds a score, or where the labels are no numbers. Never raises on any text.
+
+    Example:
+        >>> parse_field('{"reason": "A 3 for style.", "coherence": 7}', "coherence", choices.numbers(10)).label
+        '7'
+    """
+    scale, key = Scale.of(labels), words(name)
+    answer = one_score.strip_thinking(text or "")
+    if scale is None or answer is None or not key:
+        return None
+    result = _agreed(_in_json(answer, [key], scale)[key], choices.NO_SCORE)
+    return None if result.reason == choices.NO_SCORE else result
+
+
+def parse_object(text: str | None, labels: Sequence[str]) -> Choice | None:
+    """The score of an answer that is one JSON object and nothing else: of its field `score`, or of its only field.
+
+    Args:
+        text: the raw answer; a fence of Markdown around the object counts as nothing.
+        labels: of the scores.
+
+    Returns:
+        None where the answer is no such object, or its field holds no score. Never raises on any text.
+
+    Example:
+        >>> parse_object('{"quality": 10}', choices.numbers(10)).label
+        '10'
+    """
+    scale = Scale.of(labels)
+    answer = _FENCE.sub("", one_score.strip_thinking(text or "") or "").strip()
+    objects = list(_json_values(answer)) if answer.startswith("{") and answer.endswith("}") else []
+    if scale is None or len(objects) != 1:
+        return None
+    pairs = _pairs(objects[0])
+    scores = [value for key, value in pairs if key.casefold() == "score"] or [value for _, value in pairs]
+    result = _read_json(scores[0], scale) if len(scores) == 1 else Choice(None, reason=choices.NO_SCORE)
+    return None if result.reason == choices.NO_SCORE else result
+
+
+def _pairs(value: object) -> list[tuple[str, object]]:
+    """Keys and values of a JSON object; nothing of other values."""
+    return list(value) if isinstance(value, _Pairs) else []
+
+
 def _agreed(results: list[Choice], missing: str) -> Choice:
     """Choice on which several places that name one criterion agree. Places that only name it do not count."""
     telling = [result for result in results if result.reason not in (choices.NO_SCORE, choices.ECHO)]

@@ -141,14 +141,20 @@ class ScoreOrder(Probe):
                 yield f"/budget: strategy {name!r} expects {wanted}, found {budget}"
 
     def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
-        columns = (reads["n"].tolist(), lowest_scores(reads), reads["condition"].tolist())
+        criteria = reads["criterion"].tolist() if "criterion" in reads else [""] * len(reads)
+        columns = (reads["n"].tolist(), lowest_scores(reads), reads["condition"].tolist(), criteria)
         return [_questions(*read) for read in zip(*columns, strict=True)]
 
     def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
-        from rubric_order.parsing import one_score
+        from rubric_order.parsing import one_score, several_scores
 
         (question,) = questions
-        return (one_score.parse_score(text, question.labels, truncated=truncated),)
+        if field := several_scores.parse_field(text, question.name, question.labels):
+            return (field,)
+        choice = one_score.parse_score(text, question.labels, truncated=truncated)
+        if choice.label is None:
+            choice = several_scores.parse_object(text, question.labels) or choice
+        return (choice,)
 
     def score(
         self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
@@ -217,5 +223,6 @@ def _questions_of(n: int, lowest: int, shown: Shown) -> tuple[Question, ...]:
 
 
 @cache
-def _questions(n: int, lowest: int, condition: str) -> tuple[Question, ...]:
-    return (Question("", conditions.read(condition, n).labels(n, lowest), "option"),)
+def _questions(n: int, lowest: int, condition: str, name: object = "") -> tuple[Question, ...]:
+    """The question of a read. A request names no criterion; an answer in JSON can."""
+    return (Question(name if isinstance(name, str) else "", conditions.read(condition, n).labels(n, lowest), "option"),)
