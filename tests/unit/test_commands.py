@@ -67,11 +67,13 @@ def test_a_rubric_for_probe_is_given_once_and_checked(files):
     for words in ([], ["--rubric", files / "rubric.yaml", "--level", "bad"]):
         with pytest.raises(InputError, match="expected --rubric FILE, or --level once a score"):
             raise run(files, "http://127.0.0.1:9/v1", *words).exception
-    assert probe.read_rubric(files / "rubric.yaml") == ("Is it polite?", ["bad", "fair", "good"])
+    assert probe.read_rubric(files / "rubric.yaml") == ("Is it polite?", ["bad", "fair", "good"], 1)
     named = files / "named.yaml"
     named.write_text("politeness:\n" + re.sub("^", "  ", RUBRIC, flags=re.MULTILINE))
     assert probe.read_rubric(named)[1] == ["bad", "fair", "good"]
-    for text in ("levels: {1: a, 3: b}", "levels: [a]", "question: x", "levels: {1: a, 2: 3}"):
+    named.write_text("question: x\nlevels: {0: a, 1: b, 2: c}")
+    assert probe.read_rubric(named) == ("x", ["a", "b", "c"], 0)
+    for text in ("levels: {1: a, 3: b}", "levels: {0: a, 2: b}", "levels: [a]", "question: x", "levels: {1: a, 2: 3}"):
         named.write_text(text)
         with pytest.raises(InputError, match=r"named\.yaml: expected one rubric"):
             probe.read_rubric(named)
@@ -102,7 +104,7 @@ def test_an_address_is_what_the_schema_says():
 
 def test_the_settings_of_probe_are_the_defaults_of_a_judge(monkeypatch):
     asked = []
-    monkeypatch.setattr(probe, "_answers", lambda texts, shown, judge: asked.append(judge) or iter(()))
+    monkeypatch.setattr(probe, "_answers", lambda texts, shown, judge, labels: asked.append(judge) or iter(()))
     list(probe.probe("A text.", levels=["bad", "good"], base_url="http://127.0.0.1:9/v1", model="org/model"))
     sampling = {"temperature": 0, "top_p": None, "max_tokens": 1024, "seed": None}
     usual = complete_judge(engine="openai", answer_format="feedback", answer_prefix="", sampling=sampling)

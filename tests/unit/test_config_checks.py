@@ -195,7 +195,7 @@ STUDY = "studies/position_bias"
         (f"{STUDY}/scales", 5, f"{STUDY}/scales: expected a list, found 5"),
         (f"{STUDY}/scales", ["5"], f"{STUDY}/scales/0: expected a whole number, found '5'"),
         (f"{STUDY}/scales", [5.0], f"{STUDY}/scales/0: expected a whole number, found 5.0"),
-        (f"{STUDY}/scales", [10], f"{STUDY}/scales/0: 10 is greater than the maximum of 9"),
+        (f"{STUDY}/scales", [12], f"{STUDY}/scales/0: 12 is greater than the maximum of 11"),
         (f"{STUDY}/scales", [5, 5], f"{STUDY}/scales: [5, 5] has non-unique elements"),
         (f"{STUDY}/budget", True, f"{STUDY}/budget: expected a whole number or null, found True"),
         (f"{STUDY}/strategies", "fixed", f"{STUDY}/strategies: expected a list, found 'fixed'"),

@@ -50,7 +50,7 @@ def test_one_row_an_item_and_one_a_rubric():
     assert items["dataset"].unique().tolist() == ["d"]
     assert rubrics.to_dict("records") == [
         {"rubric_id": "r", "criterion": "quality"}
-        | {"name": "Quality", "short": "Is it good?", "question": "Is it good?", "levels": ["no", "yes"]}
+        | {"name": "Quality", "short": "Is it good?", "question": "Is it good?", "levels": ["no", "yes"], "lowest": 1}
     ]
 
 
@@ -281,6 +281,7 @@ def test_a_prometheus_record_is_cut_into_its_sections(tmp_path):
             "short": "Is it polite?",
             "question": "Is it polite?",
             "levels": ["no", "barely", "so so", "yes", "very"],
+            "lowest": 1,
         }
     ]
 

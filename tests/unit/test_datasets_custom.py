@@ -90,7 +90,7 @@ def test_a_full_row_is_read_the_same_from_each_format(tmp_path, format):
     assert first["human_scores"] == [4.5]
     assert tables.rubrics.to_dict("records") == [
         {"rubric_id": "kind", "criterion": "kindness", "name": "Kindness", "short": "Is it kind?"}
-        | {"question": "Is it kind?", "levels": ["no", "partly", "yes"]}
+        | {"question": "Is it kind?", "levels": ["no", "partly", "yes"], "lowest": 1}
     ]
     assert tables.items["item_id"].tolist() == ["a", "b"]
 
@@ -205,12 +205,12 @@ def test_a_parquet_file_of_pandas_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("name", ["Response", "humanscore", "level_0", "level_10", "human_score_0", "level", "notes"])
+@pytest.mark.parametrize("name", ["Response", "humanscore", "level_00", "level_12", "human_score_0", "level", "notes"])
 def test_an_unknown_column_is_an_error_that_names_it_and_the_known_ones(tmp_path, format, name):
     path = write(tmp_path, [row(), row("b", **{name: "5"})], format)
     assert error(path) == (
         f"{path}: unknown column {name!r}; known: item_id, instruction, response, group_id, candidate, criterion, "
-        "rubric_id, question, reference, category, human_score, human_scores, human_score_1, ..., level_1 ... level_9"
+        "rubric_id, question, reference, category, human_score, human_scores, human_score_1, ..., level_0 ... level_11"
     )
 
 

@@ -57,7 +57,7 @@ def test_figure_5_of_xu_et_al_first_prompt(printed, template):
 
 
 def test_figure_5_of_xu_et_al_second_prompt(printed, template):
-    given = {"scale": 5, "instruction": "{instruction}", "response": "{response}"}
+    given = {"scale": 5, "lowest": 1, "highest": 5, "instruction": "{instruction}", "response": "{response}"}
     lines = [f"- {{criterion_{k}}}: {{short_description_{k}}}" for k in (1, 2, 3, "n")]
     lines.insert(3, "- ...")
     text = frames.frame(template("papers/xu2026"), n=5, **given).fill(lines)

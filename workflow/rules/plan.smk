@@ -1,6 +1,21 @@
 """From items to reads, and from reads to the distinct requests of a judge."""
 
 
+rule write_prompt:
+    output:
+        prompt="results/prompts/{judge}.json",
+    log:
+        "results/logs/write_prompt/{judge}.log",
+    benchmark:
+        "results/benchmarks/write_prompt/{judge}.jsonl"
+    wildcard_constraints:
+        judge=one_of(run.live),
+    params:
+        messages=planning.messages,
+    shell:
+        "cp {params.messages:q} {output.prompt:q} 2> >(tee {log:q} >&2)"
+
+
 rule plan_reads:
     input:
         item_table="results/items/{dataset}.parquet",

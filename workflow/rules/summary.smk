@@ -85,9 +85,11 @@ rule render_summary:
         labels=pages.labels,
         run=pages.facts,
         reads=pages.reads,
+        margin=pages.margin,
     shell:
         "python {params.entry:q}"
         " --statistics {params.statistics:q}"
+        " --margin {params.margin}"
         " --shown {params.shown:q}"
         " --labels {params.labels:q}"
         " --run {params.run:q}"

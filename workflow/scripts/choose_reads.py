@@ -11,6 +11,7 @@ from rubric_order.contracts.reads import REQUESTS
 from rubric_order.contracts.responses import RESPONSES
 from rubric_order.contracts.scores import SCORES
 from rubric_order.pages import page, reads
+from rubric_order.prompts import messages
 from rubric_order.scoring.scores import read_requested, read_responses
 
 CALL = "readsLoaded"  # the function of the page that takes them
@@ -43,6 +44,7 @@ def main(
     # By request, not by unit: a request that units share stands under the first of them alone.
     REQUESTS.check(*requests, columns=PROMPTS)
     prompts = read_requested(requests, wanted, PROMPTS) if requests else pd.DataFrame(columns=PROMPTS)
+    prompts = prompts.assign(prompt=prompts["prompt"].map(messages.shown))
     paths = [responses / f"{shard}.parquet" for shard in range(1, shards + 1)]
     RESPONSES.check(*paths)
     people = ITEMS.read_each(items, RATERS)

@@ -5,32 +5,42 @@ from pathlib import Path
 
 from rubric_order.base import command_line, files
 from rubric_order.base.labels import Labels, in_order
-from rubric_order.cards import summary
+from rubric_order.cards import criteria, summary
 from rubric_order.contracts.estimates import ESTIMATES
 
 
 def main(
-    statistics: dict[str, Path], shown: dict, labels: dict, run: dict, reads: dict, data: Path, page: Path
+    statistics: dict[str, Path],
+    shown: dict,
+    labels: dict,
+    run: dict,
+    reads: dict,
+    data: Path,
+    page: Path,
+    margin: float = 0.1,
 ) -> None:
     """Write `summary.json` and `summary.html`.
 
     Args:
-        statistics: tables that cards are made from, by name; none where no study is about the order of score levels.
+        statistics: tables that cards are made from, by name; none where no study is about an order of score levels or
+            of criteria.
         shown: of ``tables`` and ``figures`` the title, caption and path of each.
         labels: of judges and datasets.
         run: the parts of config that results depend on.
         reads: links to the pages of single reads, by study.
         data, page: the files to write.
+        margin: of equivalence in points, for cards of criteria.
     """
     known = Labels(**labels)
     read = {name: in_order(ESTIMATES.read(path), known) for name, path in statistics.items()}
     cards = summary.made(read, note=run.get("rehearsal", "")) if read else []
-    content = summary.content(cards, run)
+    of_criteria = criteria.cards(read[criteria.STATISTIC], margin) if criteria.STATISTIC in read else []
+    content = summary.content(cards, run, of_criteria)
     results = {
         kind: [summary.Shown(each["title"], each["caption"], Path(each["path"])) for each in shown[kind]]
         for kind in ("tables", "figures")
     }
-    html = summary.page(cards, content, labels=known, reads=reads, **results)
+    html = summary.page(cards, content, labels=known, reads=reads, of_criteria=of_criteria, **results)
     files.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", data)
     files.write_text(html, page)
 

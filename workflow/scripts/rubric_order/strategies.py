@@ -191,7 +191,7 @@ class Wanted(NamedTuple):
     """Orderings that are wanted of a strategy.
 
     Attributes:
-        n: number of options, 2 to 9.
+        n: number of options, 2 to 11.
         budget: reads of a unit, of strategies that take a number; None for as many as is usual.
         candidates: True if the options are the candidates of a pair or a list.
         rng: generator of those that are drawn.

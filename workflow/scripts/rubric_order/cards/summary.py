@@ -16,9 +16,10 @@ from markupsafe import Markup
 from rubric_order import __version__
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
+from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
-from rubric_order.cards import evidence
-from rubric_order.cards.card import Card, facts
+from rubric_order.cards import criteria, evidence
+from rubric_order.cards.card import Card, facts, written
 from rubric_order.cards.card import cards as cards_of
 from rubric_order.methods.position import order_tests
 from rubric_order.pages import page as pages
@@ -49,6 +50,8 @@ def made(statistics: Mapping[str, pd.DataFrame], *, note: str = "") -> list[Card
     Args:
         note: a sentence that each card says first, if any.
     """
+    if evidence.STATISTICS[0] not in statistics:
+        return []
     first = statistics[evidence.STATISTICS[0]]
     cards = cards_of({**statistics, evidence.STATISTICS[0]: first[first["strategy"].isin(SHOWN)]})
     return [dataclasses.replace(card, notes=(note, *card.notes)) for card in cards] if note else cards
@@ -59,14 +62,19 @@ def chosen(cards: Iterable[Card]) -> list[Card]:
     return [card for card in cards if card.evidence.keys["strategy"] in SHOWN]
 
 
-def content(cards: Iterable[Card], run: Mapping[str, Any]) -> dict[str, Any]:
+def content(
+    cards: Iterable[Card], run: Mapping[str, Any], of_criteria: Iterable[criteria.CriterionCard] = ()
+) -> dict[str, Any]:
     """Content of `summary.json`, see ``summary.schema.json``.
 
     Args:
         run: what was run: the parts of config that results depend on.
+        of_criteria: cards of prompts that ask for several criteria.
     """
     made = [card.to_dict() for card in cards]
-    return {"format": FORMAT, "version": VERSION, "cards": made, "versions": versions(), "run": dict(run)}
+    listed = [card.to_dict() for card in of_criteria]
+    own = {"criteria": listed} if listed else {}
+    return {"format": FORMAT, "version": VERSION, "cards": made, **own, "versions": versions(), "run": dict(run)}
 
 
 def versions() -> dict[str, str]:
@@ -89,6 +97,7 @@ def page(
     labels: Labels,
     reads: Mapping[str, str],
     table_folder: str = "results/tables",
+    of_criteria: Iterable[criteria.CriterionCard] = (),
 ) -> str:
     """The page: one file that asks for nothing else.
 
@@ -96,10 +105,12 @@ def page(
         summary: see `content`.
         reads: links to the pages of single reads, by study.
         table_folder: where the page says that tables are.
+        of_criteria: cards of prompts that ask for several criteria.
     """
     return pages.render(
         "summary.html.jinja",
         table_folder=table_folder,
+        criteria=[_shown_criterion(card, labels, reads) for card in of_criteria],
         cards=_with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards]),
         reads=reads,
         tables=[(table, Markup(_table(table.path))) for table in tables],  # noqa: S704 - written and escaped by `tables`
@@ -133,6 +144,23 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
     }
 
 
+def _shown_criterion(card: criteria.CriterionCard, labels: Labels, reads: Mapping[str, str]) -> dict[str, Any]:
+    keys = card.keys
+    parts = [labels.judge(keys["judge"]), labels.dataset(keys["dataset"])]
+    parts += [f"profile {keys['profile']}"] if keys["profile"] != "default" else []
+    parts += ["all criteria" if card.criterion == EVERY else f"criterion {card.criterion}"]
+    return {
+        "title": ", ".join(parts),
+        "about": f"study {keys['study']}, strategy {keys['strategy']}, {keys['n']} score levels",
+        "verdict": card.verdict,
+        "reasons": card.reasons,
+        "advice": card.advice,
+        "shifts": [(place, written(shift, "+z.2f")) for place, shift in enumerate(card.shifts, start=1)],
+        "facts": criteria.facts(card),
+        "reads": _link_of(keys, reads),
+    }
+
+
 def _with_own_titles(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The cards; where several would have one title, with what they are about in it."""
     titles = [card["title"] for card in shown]
@@ -144,7 +172,10 @@ def _with_own_titles(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _link(card: Card, reads: Mapping[str, str]) -> str | None:
     """Link to the reads behind a card; None where they have no page."""
-    keys = card.evidence.keys
+    return _link_of(card.evidence.keys, reads)
+
+
+def _link_of(keys: Mapping[str, Any], reads: Mapping[str, str]) -> str | None:
     return f"{reads[keys['study']]}#{keys['dataset']}/{keys['judge']}" if keys["study"] in reads else None
 
 

@@ -27,7 +27,9 @@ def probe(
     ] = None,
     question: Annotated[str, typer.Option(help="The criterion, with --level.")] = "",
     instruction: Annotated[Path | None, typer.Option(help="File with what the response answers.")] = None,
-    template: Annotated[str, typer.Option(help="feedback, score, or the path of a Jinja file.")] = "feedback",
+    template: Annotated[
+        str, typer.Option(help="feedback, score, or the path of a Jinja file or of a YAML file of messages.")
+    ] = "feedback",
     strategy: Annotated[str, typer.Option(help="balanced (2n orderings) or all (n! orderings).")] = "balanced",
     api_key_env: Annotated[
         str | None, typer.Option(help="Name of the environment variable with the key.", show_default=False)
@@ -52,11 +54,12 @@ def probe(
 
     if (rubric is None) == (not level):
         raise InputError("rubric: expected --rubric FILE, or --level once a score")
-    asked, levels = library.read_rubric(rubric) if rubric else (question, level or [])
+    wording = library.read_rubric(rubric) if rubric else library.Wording(question, level or [])
     reads = library.probe(
         files.read_text(response),
-        levels=levels,
-        question=asked,
+        levels=wording.levels,
+        lowest=wording.lowest,
+        question=wording.question,
         instruction=files.read_text(instruction) if instruction else "",
         base_url=base_url,
         model=model,
@@ -104,7 +107,10 @@ def _table(reads: "Iterable[Read]") -> "Table":
             line.append(f"{score} ", style="reverse bold" if score == read.score else "")
         said = "" if read.score is not None else f"no score: {read.reason}"
         table.add_row(
-            line, Text(str(read.score or "")), Text(str(read.position or "")), commands.text(said, style="dim")
+            line,
+            Text("" if read.score is None else str(read.score)),
+            Text(str(read.position or "")),
+            commands.text(said, style="dim"),
         )
     return table
 

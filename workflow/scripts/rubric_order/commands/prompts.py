@@ -37,9 +37,11 @@ def render(
     ordering: Annotated[str, typer.Option(help="The score at each position; by default 1 2 3 ...")] = "",
     instruction: Annotated[Path | None, typer.Option(help="File with what the response answers.")] = None,
     question: Annotated[str, typer.Option(help="The criterion.")] = "",
-    template: Annotated[str, typer.Option(help="feedback, score, or the path of a Jinja file.")] = "feedback",
+    template: Annotated[
+        str, typer.Option(help="feedback, score, or the path of a Jinja file or of a YAML file of messages.")
+    ] = "feedback",
 ) -> None:
-    """Print the prompt of one read.
+    """Print the prompt of one read; one of several messages as JSON.
 
     Example: [green]rubric-order render reply.txt --level bad --level fair --level good --ordering "3 1 2"[/]
     """
@@ -58,12 +60,14 @@ def render(
         question=question,
         template=template,
     )
-    typer.echo(commands.for_output(prompt), color=True)  # as it is
+    text = prompt if isinstance(prompt, str) else json.dumps(prompt, indent=1, ensure_ascii=False)
+    typer.echo(commands.for_output(text), color=True)  # as it is
 
 
 def parse(
     answer: Annotated[Path, typer.Argument(help="File with a judge's answer; - is standard input.", allow_dash=True)],
     n: Annotated[int, typer.Option("--n", help="Number of score levels.")] = 5,
+    lowest: Annotated[int, typer.Option(help="The lowest score, 0 or 1.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the score, or the reason, as a JSON object.")] = False,
 ) -> None:
     """Print the score that an answer gives. Status 1, and the reason, where it gives none; nothing is guessed.
@@ -79,7 +83,7 @@ def parse(
         text = sys.stdin.buffer.read().decode("utf-8") if str(answer) == "-" else files.read_text(answer)
     except UnicodeDecodeError as error:
         raise ro.InputError(f"standard input: expected UTF-8, found byte 0x{error.object[error.start]:02x}") from None
-    choice = ro.parse(text, n)
+    choice = ro.parse(text, n, lowest=lowest)
     if as_json:
         score = None if choice.label is None else int(choice.label)
         typer.echo(json.dumps({"score": score, "reason": choice.reason, "pattern": choice.pattern}))

@@ -51,7 +51,8 @@ RUBRICS = Contract(
         Column("name", "string", meaning="Name of the criterion in a prompt that asks for several."),
         Column("short", "string", meaning="The criterion in one sentence, for such a prompt."),
         Column("question", "string", meaning="The criterion as a prompt for one score words it."),
-        Column("levels", "list<string>", unit="2 to 9 levels", meaning="Description of each score, the lowest first."),
+        Column("levels", "list<string>", unit="2 to 11 levels", meaning="Description of each score, the lowest first."),
+        Column("lowest", "int8", unit="0 or 1", meaning="Score of the lowest level."),
     ),
     meaning="One row a rubric that items use.",
 )

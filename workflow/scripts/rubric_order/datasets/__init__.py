@@ -326,6 +326,7 @@ def _rubric_row(rubric: Rubric, where: str) -> dict[str, Any]:
         "short": question if rubric.short is None else clean(rubric.short, f"{where}: short"),
         "question": question,
         "levels": [clean(text, f"{where}: level {level}") for level, text in enumerate(rubric.levels, start=1)],
+        "lowest": rubric.lowest,
     }
 
 

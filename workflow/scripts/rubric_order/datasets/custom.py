@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import Adapter, Item, clean
-from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels, read_rubrics
+from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels, lowest_of, read_rubrics
 
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 REQUIRED = ("item_id", "instruction", "response")
@@ -25,9 +25,9 @@ WHOLE = (*REQUIRED, "group_id", "candidate", "criterion", "rubric_id", "question
 NAMING = ("rubric_id", "criterion")  # either says which rubric of a file is meant
 ONLY = "overall"  # id of a rubric that a file has alone and without a name
 SPARSE = ("reference", "category")
-LEVELS = tuple(f"level_{level}" for level in range(1, MAX_LEVELS + 1))
+LEVELS = tuple(f"level_{level}" for level in range(MAX_LEVELS + 1))
 RATER = re.compile(r"human_score_[1-9][0-9]{0,2}")
-KNOWN = (*WHOLE, *SPARSE, "human_score", "human_scores", "human_score_1, ...", f"level_1 ... {LEVELS[-1]}")
+KNOWN = (*WHOLE, *SPARSE, "human_score", "human_scores", "human_score_1, ...", f"{LEVELS[0]} ... {LEVELS[-1]}")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -66,11 +66,11 @@ class Custom(Adapter):
             candidate = text.get("candidate") or candidates.setdefault((group_id, response), item_id)
             if scales is None:
                 criterion = text.get("criterion", "overall")
-                levels = own_levels(row, where)
+                levels, lowest = own_levels(row, where)
                 rubric_id = text.get("rubric_id") or own_rubrics.setdefault(
-                    (criterion, text["question"], levels), item_id
+                    (criterion, text["question"], levels, lowest), item_id
                 )
-                rubric = Rubric(rubric_id, criterion, text["question"], levels)
+                rubric = Rubric(rubric_id, criterion, text["question"], levels, lowest=lowest)
             else:
                 column = next((name for name in NAMING if name in table.columns), None)
                 named = next(iter(scales)) if column is None else text[column]
@@ -166,7 +166,7 @@ def check_rubric_source(table: Table, rubrics: Path | None, scales: Collection[s
     """Check that rubrics stand either in columns or in a file that rows refer to."""
     own = [name for name in ("question", *LEVELS) if name in table.columns]
     if rubrics is None:
-        for name in ("question", "level_1", "level_2"):
+        for name in ("question", "level_1", *(["level_2"] if "level_0" not in own else [])):
             if name not in own:
                 raise InputError(
                     f"{table.path}: column {name!r} is missing; a rubric stands in columns question, level_1, level_2"
@@ -193,12 +193,12 @@ def texts(row: dict[str, Any], columns: list[str], where: str) -> dict[str, str]
     return cells
 
 
-def own_levels(row: dict[str, Any], where: str) -> tuple[str, ...]:
-    """Descriptions of the levels in a row. Empty cells after the last description are no levels."""
-    levels = {level: row.get(name) for level, name in enumerate(LEVELS, start=1) if not _is_empty(row.get(name))}
+def own_levels(row: dict[str, Any], where: str) -> tuple[tuple[str, ...], int]:
+    """Descriptions of the levels in a row, and the lowest score. Empty cells after the last one are no levels."""
+    levels = {level: row.get(name) for level, name in enumerate(LEVELS) if not _is_empty(row.get(name))}
     for level, value in levels.items():
         clean(value, f"{where}: field 'level_{level}'")
-    return check_levels(levels, f"{where}: fields 'level_1', ...")
+    return check_levels(levels, f"{where}: fields 'level_1', ..."), lowest_of(levels)
 
 
 def human_scores(row: dict[str, Any], columns: list[str], where: str) -> list[float]:
@@ -265,7 +265,8 @@ def read_scales(path: Path) -> dict[str, Rubric]:
             raise InputError(f"{where}: expected fields question, levels; found {fields:.60}")
         question = clean(entry["question"], f"{where}: question")
         key = clean(key, where)
-        scales[key] = Rubric(key, key, question, check_levels(entry["levels"], f"{where}: levels"))
+        levels = check_levels(entry["levels"], f"{where}: levels")
+        scales[key] = Rubric(key, key, question, levels, lowest=lowest_of(entry["levels"]))
     return scales
 
 

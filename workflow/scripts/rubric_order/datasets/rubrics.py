@@ -1,14 +1,16 @@
 """Rubrics: a criterion and one description per score level."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
 
-MAX_LEVELS = 9
+MAX_LEVELS = 11  # 0 to 10
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Rubric:
         levels: description of each level, the lowest first.
         name: the criterion's name in a prompt that asks for several; by default made from its id.
         short: the criterion in one sentence, for such a prompt; by default the question.
+        lowest: score of the lowest level, 0 or 1.
     """
 
     rubric_id: str
@@ -30,31 +33,39 @@ class Rubric:
     levels: tuple[str, ...]
     name: str | None = None
     short: str | None = None
+    lowest: int = 1
 
 
 def check_levels(levels: object, where: str) -> tuple[str, ...]:
-    """Descriptions of levels 1..n in order, from a mapping of level to description.
+    """Descriptions of levels in order, from a mapping of level to description; the lowest level is 0 or 1.
 
     Raises:
-        InputError: a level is missing, empty, repeated in words, or not a number from 1 to n.
+        InputError: a level is missing, empty, repeated in words, or not a number from the lowest to the highest.
     """
     if not isinstance(levels, dict) or len(levels) < 2:
         raise InputError(f"{where}: expected a mapping of at least 2 levels to descriptions, found {levels!r:.80}")
-    unknown = [level for level in levels if type(level) is not int or not 1 <= level <= MAX_LEVELS]
+    lowest = lowest_of(levels)
+    most = MAX_LEVELS - 1 + lowest
+    unknown = [level for level in levels if type(level) is not int or not lowest <= level <= most]
     if unknown:
         raise InputError(
-            f"{where}: {unknown[0]!r:.60} is not a level; expected whole numbers from 1 to at most {MAX_LEVELS}"
+            f"{where}: {unknown[0]!r:.60} is not a level; expected whole numbers from 0 or 1 to at most {most}"
         )
     top = max(levels)
-    for level in range(1, top + 1):
+    for level in range(lowest, top + 1):
         if level not in levels:
-            raise InputError(f"{where}: level {level} is missing; found {sorted(levels)}, expected 1 to {top}")
+            raise InputError(f"{where}: level {level} is missing; found {sorted(levels)}, expected {lowest} to {top}")
         if not isinstance(levels[level], str) or not levels[level].strip():
             raise InputError(f"{where}: level {level} has no description; found {levels[level]!r:.60}")
-    descriptions = tuple(" ".join(levels[level].split()) for level in range(1, top + 1))
-    if len(set(descriptions)) < top:
+    descriptions = tuple(" ".join(levels[level].split()) for level in range(lowest, top + 1))
+    if len(set(descriptions)) < len(descriptions):
         raise InputError(f"{where}: two levels have the same description")
     return descriptions
+
+
+def lowest_of(levels: Mapping[Any, object]) -> int:
+    """Score of the lowest level, 0 or 1, of a mapping of level to description."""
+    return 0 if any(type(level) is int and level == 0 for level in levels) else 1
 
 
 def at_scale(levels: tuple[str, ...], n: int) -> tuple[str, ...]:
@@ -98,5 +109,6 @@ def read_rubrics(path: str | Path, prefix: str) -> dict[str, Rubric]:
         levels = check_levels(entry["levels"], f"{where} ({files.listed([criterion])}): levels")
         name, question = entry["name"].strip(), entry["question"].strip()
         short = entry["short"].strip() if "short" in entry else None
-        rubrics[criterion] = Rubric(f"{prefix}_{criterion}", criterion, question, levels, name, short)
+        lowest = lowest_of(entry["levels"])
+        rubrics[criterion] = Rubric(f"{prefix}_{criterion}", criterion, question, levels, name, short, lowest)
     return rubrics

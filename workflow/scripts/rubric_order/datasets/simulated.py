@@ -15,6 +15,7 @@ from rubric_order.datasets import Adapter, Item, Pair, Turn
 from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric
 from rubric_order.simulation import judge
 
+LEVELS = 9  # of rubrics, by default
 LENGTH = 400  # characters of a response of middling length
 
 
@@ -29,7 +30,7 @@ class Simulated(Adapter):
         n_candidates: int = 8,
         candidates: Sequence[str] | None = None,
         criteria: Sequence[str] = ("quality",),
-        levels: int = MAX_LEVELS,
+        levels: int = LEVELS,
         raters: int = 3,
         rater_noise: float = 0.75,
         length_spread: float = 0.0,

@@ -1,4 +1,4 @@
-"""From a prompt to the tokens that a model gets: system message, chat template, and the beginning of the answer."""
+"""From a prompt to the tokens that a model gets: messages, chat template, and the beginning of the answer."""
 
 import logging
 import os
@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jinja2 import TemplateError
+
 from rubric_order.base.errors import InputError
 from rubric_order.judging import weights
+from rubric_order.prompts import messages
 from rubric_order.settings.judges import Judge, Loaded, is_local
 
 log = logging.getLogger(__name__)
@@ -18,7 +21,7 @@ class Prompt(NamedTuple):
 
     Attributes:
         judge: the judge under its profile, see `Judge.under`.
-        text: the user's message.
+        text: the user's message, or several messages, see `messages.split`.
         begun: beginning of the answer; None for the judge's `answer_prefix`.
     """
 
@@ -33,7 +36,7 @@ def encode(tokenizer: Any, judge: Judge, prompt: str, *, begun: str | None = Non
 
 
 def encode_all(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
-    """Tokens of chats in which a prompt is the user's message, up to and including the beginning of the answer.
+    """Tokens of chats of a prompt's messages, up to and including the beginning of the answer.
 
     A prompt can hold the text of a special token. That text becomes ordinary tokens, so an item cannot end the user's
     turn. All other prompts are encoded in one call, equal chats once.
@@ -43,7 +46,8 @@ def encode_all(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
         prompts: what is encoded.
 
     Raises:
-        InputError: a prompt holds a special token, and the chat template changes the prompt.
+        InputError: the chat template does not take the messages; or a prompt holds a special token, and the chat
+            template changes the prompt.
     """
     chats = [_chat(tokenizer, prompt) for prompt in prompts]
     special = tokenizer.all_special_tokens  # looked up each time it is named, which takes long
@@ -58,29 +62,33 @@ def encode_all(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
 
 
 def _chat(tokenizer: Any, prompt: Prompt) -> str:
-    judge, messages = prompt.judge, [{"role": "user", "content": prompt.text}]
-    if judge.system_prompt:
-        messages.insert(0, {"role": "system", "content": judge.system_prompt})
-    chat: str = tokenizer.apply_chat_template(
-        messages,
-        tokenize=False,
-        add_generation_prompt=True,
-        chat_template=judge.chat_template if isinstance(judge, Loaded) else None,
-        **judge.chat_template_kwargs,
-    )
+    judge = prompt.judge
+    try:
+        chat: str = tokenizer.apply_chat_template(
+            messages.chat(prompt.text, judge.system_prompt),
+            tokenize=False,
+            add_generation_prompt=True,
+            chat_template=judge.chat_template if isinstance(judge, Loaded) else None,
+            **judge.chat_template_kwargs,
+        )
+    except TemplateError as error:
+        roles = ", ".join(message.role for message in messages.split(prompt.text))
+        raise InputError(f"judge: the chat template takes no messages of {roles} in this order: {error}") from None
     return chat + (judge.answer_prefix if prompt.begun is None else prompt.begun)
 
 
 def _split(tokenizer: Any, prompt: str, chat: str) -> list[int]:
     """Tokens of a chat whose prompt holds special tokens, as ordinary ones."""
-    before, message, after = chat.partition(prompt)
-    if not message:
-        raise InputError("judge: the chat template changes the user's message, which holds special tokens")
-    return [
-        *tokenizer.encode(before, add_special_tokens=False),
-        *tokenizer.encode(prompt, add_special_tokens=False, split_special_tokens=True),
-        *tokenizer.encode(after, add_special_tokens=False),
-    ]
+    tokens, after = [], chat
+    for message in messages.split(prompt):
+        before, content, after = after.partition(message.content)
+        if not content:
+            raise InputError(
+                f"judge: the chat template changes the {message.role}'s message, which holds special tokens"
+            )
+        tokens += tokenizer.encode(before, add_special_tokens=False)
+        tokens += tokenizer.encode(content, add_special_tokens=False, split_special_tokens=True)
+    return [*tokens, *tokenizer.encode(after, add_special_tokens=False)]
 
 
 def local_tokenizer(judge: Judge, converted: Path) -> Any:

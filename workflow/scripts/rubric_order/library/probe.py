@@ -8,8 +8,9 @@ from pydantic import ValidationError
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
+from rubric_order.datasets.rubrics import MAX_LEVELS
 from rubric_order.library import prompts
-from rubric_order.parsing.choices import numbers
+from rubric_order.parsing.choices import Scale, numbers
 from rubric_order.settings.judges import Endpoint, Sampling, wrong_address
 
 
@@ -34,36 +35,55 @@ class Read(NamedTuple):
         return None if self.score is None else self.ordering.index(self.score) + 1
 
 
-def read_rubric(path: str | Path) -> tuple[str, list[str]]:
-    """A question and the descriptions of scores 1 to n, from a YAML file.
+class Wording(NamedTuple):
+    """Wording of a rubric.
+
+    Attributes:
+        question: what it asks.
+        levels: descriptions of the scores, the lowest first.
+        lowest: the lowest score, 0 or 1.
+    """
+
+    question: str
+    levels: list[str]
+    lowest: int = 1
+
+
+def read_rubric(path: str | Path) -> Wording:
+    """A rubric from a YAML file.
 
     Raises:
         InputError: the file is not YAML, or not `question` and `levels`, or one named rubric with these.
     """
-    where = f"{path}: expected one rubric, with question and levels from 1 on"
+    where = f"{path}: expected one rubric, with question and 2 to {MAX_LEVELS} levels from 0 or 1 on"
     entry: Any = files.read_yaml(path)
     if isinstance(entry, Mapping) and "levels" not in entry and len(entry) == 1:
         (entry,) = entry.values()
     levels = entry.get("levels") if isinstance(entry, Mapping) else None
+    lowest = 1
     if isinstance(levels, Mapping):
-        if sorted(map(str, levels)) != sorted(numbers(len(levels))):
+        scale = Scale.of([str(level) for level in levels])
+        if scale is None or len(scale.labels) != len(levels):
             raise InputError(f"{where}, found levels {', '.join(map(str, levels))}")
-        levels = [levels[key] for key in sorted(levels, key=lambda key: int(key))]
-    if not isinstance(levels, list) or not 2 <= len(levels) <= 10 or not all(isinstance(text, str) for text in levels):
+        levels, lowest = [levels[key] for key in sorted(levels, key=lambda key: int(key))], scale.lowest
+    if not isinstance(levels, list) or not 2 <= len(levels) <= MAX_LEVELS:
         raise InputError(where)
-    return str(entry.get("question") or ""), levels
+    if not all(isinstance(text, str) for text in levels):
+        raise InputError(where)
+    return Wording(str(entry.get("question") or ""), levels, lowest)
 
 
 def probe(
     response: str,
     *,
     levels: Sequence[str],
+    lowest: int = 1,
     base_url: str,
     model: str,
     question: str = "",
     instruction: str = "",
     reference: str | None = None,
-    template: str | Path = "feedback",
+    template: str | Path | prompts.Messages = "feedback",
     strategy: str = "balanced",
     temperature: float = 0,
     max_tokens: int = 1024,
@@ -74,7 +94,8 @@ def probe(
 
     Args:
         response: the text to be judged.
-        levels: descriptions of scores 1 to n.
+        levels: descriptions of the scores, the lowest first.
+        lowest: the lowest score, 0 or 1.
         base_url: address of the endpoint, ending in ``/v1``.
         model: what the endpoint calls the model.
         question, instruction, reference, template: see `render`.
@@ -102,25 +123,30 @@ def probe(
             f"--base-url: {base_url!r}: the key would cross the network in plain text; expected https, or"
             " --key-over-http"
         )
+    if lowest not in (0, 1):
+        raise InputError(f"lowest: expected 0 or 1, found {lowest!r:.60}")
     n = len(levels)
     shown = [tuple(map(int, row)) for row in prompts.orderings(strategy, n)]
     fields: dict[str, Any] = {
         "instruction": instruction,
         "question": question,
         "reference": reference,
-        "template": template,
+        "template": prompts.load(template),
     }
-    texts = [prompts.render(response, levels=levels, ordering=ordering, **fields) for ordering in shown]
-    for place, text, failure in _answers(texts, shown, judge):
+    texts = [
+        prompts.rendered(response, levels=levels, lowest=lowest, ordering=ordering, **fields) for ordering in shown
+    ]
+    for place, text, failure in _answers(texts, shown, judge, numbers(n, lowest)):
+        scores = tuple(option + lowest - 1 for option in shown[place])
         if failure is not None or text is None:
-            yield Read(shown[place], None, failure or "empty", text)
+            yield Read(scores, None, failure or "empty", text)
             continue
-        choice = prompts.parse(text, n)
-        yield Read(shown[place], None if choice.label is None else int(choice.label), choice.reason, text)
+        choice = prompts.parse(text, n, lowest=lowest)
+        yield Read(scores, None if choice.label is None else int(choice.label), choice.reason, text)
 
 
 def _answers(
-    texts: Sequence[str], shown: Sequence[tuple[int, ...]], judge: Endpoint
+    texts: Sequence[str], shown: Sequence[tuple[int, ...]], judge: Endpoint, labels: tuple[str, ...]
 ) -> Iterator[tuple[int, str | None, str | None]]:
     """Place of each prompt, its answer, and why there is none, as they come.
 
@@ -129,6 +155,7 @@ def _answers(
     Args:
         texts, shown: prompts, and the ordering that each shows; two levels have both rotations twice.
         judge: the judge behind the endpoint.
+        labels: of the levels, the lowest first.
     """
     try:
         from rubric_order.judging import engines
@@ -137,7 +164,6 @@ def _answers(
         raise InputError(f"package {error.name!r} is missing; expected pip install 'rubric-order[endpoint]'") from None
     from rubric_order.probes import Question, Shown
 
-    labels = numbers(len(shown[0]))
     asked = (Question("", labels, "option"),)
     requests = {
         str(place): engines.Request(str(place), text, asked, options=labels, shown=Shown(shown[place]))

@@ -1,19 +1,20 @@
 """Orderings, prompts and parsing for studies that are run elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from jinja2 import Template
 
-from rubric_order.base import files
 from rubric_order.base.errors import InputError
+from rubric_order.datasets.rubrics import MAX_LEVELS
 from rubric_order.parsing import one_score
 from rubric_order.parsing.choices import Choice, numbers
-from rubric_order.prompts import frames
+from rubric_order.prompts import frames, messages
 from rubric_order.prompts import orderings as strategies
 
 TEMPLATES = Path(frames.__file__).parent / "templates"
+Messages = Sequence[Mapping[str, str]]
 MOST_CHARACTERS = 1_000_000  # of an answer
 
 
@@ -23,7 +24,7 @@ def orderings(strategy: str = "balanced", n: int = 5, *, budget: int | None = No
     Args:
         strategy: ``balanced`` (the 2n rotations, forward and reversed), ``random``, ``fixed``, ``single``, ``all``,
             ``balanced_williams`` or ``repeated_rotations``.
-        n: number of score levels, 2 to 10.
+        n: number of score levels, 2 to 11.
         budget: reads of ``random``, ``fixed`` and ``repeated_rotations``; 2n by default.
         seed: of ``random``. Give each item its own.
 
@@ -40,8 +41,8 @@ def orderings(strategy: str = "balanced", n: int = 5, *, budget: int | None = No
     """
     if strategy not in strategies.STRATEGIES:
         raise InputError(f"strategy: expected one of {', '.join(strategies.STRATEGIES)}, found {strategy!r:.60}")
-    if not 2 <= n <= 10:
-        raise InputError(f"n: expected 2 to 10 score levels, found {n}")
+    if not 2 <= n <= MAX_LEVELS:
+        raise InputError(f"n: expected 2 to {MAX_LEVELS} score levels, found {n}")
     if budget is not None and budget < 1:
         raise InputError(f"budget: expected at least 1 read, found {budget}")
     try:
@@ -58,9 +59,9 @@ def render(
     instruction: str = "",
     question: str = "",
     reference: str | None = None,
-    template: str | Path = "feedback",
-) -> str:
-    """The prompt of one read.
+    template: str | Path | Messages = "feedback",
+) -> str | list[dict[str, str]]:
+    """The prompt of one read: a text, or messages with ``role`` and ``content`` where the template has messages.
 
     Args:
         response: the text to be judged.
@@ -71,10 +72,12 @@ def render(
         reference: an answer that deserves the highest score.
         template: ``feedback`` (the prompt of Xu et al.), ``score`` (a score alone), ``papers/li2025`` and others as
             printed, or the path of a Jinja file that writes `options` once each and in order, and may use
-            `instruction`, `response`, `reference`, `question` and `n`.
+            `instruction`, `response`, `reference`, `question` and `n`. Or a list of messages, each with ``role`` and
+            ``content`` (Jinja), or the path of a YAML file with one.
 
     Raises:
-        InputError: the ordering does not fit the levels, or the template cannot be used.
+        InputError: the ordering does not fit the levels, the template cannot be used, or a text holds a control
+            character that begins a message.
 
     Examples:
         >>> import rubric_order as ro
@@ -82,21 +85,54 @@ def render(
         >>> prompt.splitlines()[-4:-2]
         ['Score 2: Good.', 'Score 1: Bad.']
     """
+    prompt = rendered(
+        response,
+        levels=levels,
+        ordering=ordering,
+        instruction=instruction,
+        question=question,
+        reference=reference,
+        template=load(template),
+    )
+    return messages.chat(prompt) if messages.MARKS.search(prompt) else prompt
+
+
+def rendered(
+    response: str,
+    *,
+    levels: Sequence[str],
+    ordering: Sequence[int],
+    instruction: str,
+    question: str,
+    reference: str | None,
+    template: Template,
+    lowest: int = 1,
+) -> str:
+    """The prompt of one read, as a file of requests holds it, see `render`; `lowest` is the lowest score, 0 or 1."""
     if sorted(map(int, ordering)) != list(range(1, len(levels) + 1)):
         raise InputError(f"ordering: expected each score from 1 to {len(levels)} once, found {list(ordering)!r:.80}")
+    for text in (response, instruction, question, reference or "", *levels):
+        if control := messages.MARKS.search(text):
+            raise InputError(f"expected text without control character {control[0]!r}, found {text!r:.60}")
     return frames.render(
-        load(template),
+        template,
         instruction=instruction,
         response=response,
         reference=reference,
         question=question,
         levels=levels,
         ordering=[int(score) for score in ordering],
+        lowest=lowest,
     )
 
 
-def load(template: str | Path) -> Template:
-    """A template by its name, or by the path of its file."""
+def load(template: str | Path | Messages) -> Template:
+    """A template by its name, by the path of its file, or of messages."""
+    if not isinstance(template, str | Path):
+        try:
+            return frames.compile_template(messages.compose(messages.of(template)))
+        except ValueError as error:
+            raise InputError(f"template: {error}") from None
     path = Path(template)
     if not path.suffix:
         templates = {file.relative_to(TEMPLATES).with_suffix("").as_posix() for file in TEMPLATES.glob("**/*.jinja")}
@@ -106,11 +142,16 @@ def load(template: str | Path) -> Template:
                 f"template: expected {expected}, or the path of a .jinja file, found {str(template)!r:.60}"
             )
         path = TEMPLATES / f"{template}.jinja"
-    return frames.compile_template(files.read_text(path).removesuffix("\n"))
+    return frames.compile_template(messages.source(path).removesuffix("\n"))
 
 
-def parse(text: str, n: int = 5) -> Choice:
-    """The score that an answer gives on a scale of 1 to n, or the reason why it gives none; nothing is guessed.
+def parse(text: str, n: int = 5, *, lowest: int = 1) -> Choice:
+    """The score that an answer gives on a scale of n levels, or the reason why it gives none; nothing is guessed.
+
+    Args:
+        text: the answer.
+        n: number of score levels, 2 to 11.
+        lowest: the lowest score, 0 or 1.
 
     Raises:
         InputError: the text is too long, or there is no such scale.
@@ -121,9 +162,13 @@ def parse(text: str, n: int = 5) -> Choice:
         '4'
         >>> ro.parse("Between 2 and 4.").label is None
         True
+        >>> ro.parse('{"score": 10}', 11, lowest=0).label
+        '10'
     """
-    if not 2 <= n <= 10:
-        raise InputError(f"n: expected 2 to 10 score levels, found {n}")
+    if not 2 <= n <= MAX_LEVELS:
+        raise InputError(f"n: expected 2 to {MAX_LEVELS} score levels, found {n}")
+    if lowest not in (0, 1):
+        raise InputError(f"lowest: expected 0 or 1, found {lowest!r:.60}")
     if len(text) > MOST_CHARACTERS:
         raise InputError(f"text: expected at most {MOST_CHARACTERS:,} characters, found {len(text):,}")
-    return one_score.parse_score(text, numbers(n), truncated=False)
+    return one_score.parse_score(text, numbers(n, lowest), truncated=False)

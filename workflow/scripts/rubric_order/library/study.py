@@ -19,7 +19,7 @@ from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels
 from rubric_order.library import probe, prompts
 from rubric_order.planning import requests as planned
 from rubric_order.planning.reads import Design, plan_reads
-from rubric_order.prompts import orderings
+from rubric_order.prompts import messages, orderings
 from rubric_order.scoring.scores import RESPONSES, score_reads
 from rubric_order.settings.judges import PythonCallable
 
@@ -41,7 +41,7 @@ def study(
     budget: int | None = None,
     seed: int = 0,
     answer_format: Literal["feedback", "score"] = "feedback",
-    template: str | Path | None = None,
+    template: str | Path | prompts.Messages | None = None,
     name: str = "judge",
     dataset: str = "items",
     accept_failures: bool = False,
@@ -90,6 +90,9 @@ def study(
         raise InputError(
             f"strategy: expected one of {listed}, found {strategy!r:.60}{nearest(strategy, orderings.STRATEGIES)}"
         )
+    of_messages = template is not None and (not isinstance(template, str | Path) or messages.is_file(template))
+    if of_messages and settled.takes == "prompt":
+        raise InputError("template: the function takes a prompt, found messages; expected takes='messages'")
     source = prompts.load(answer_format if template is None else template)
     reads = plan_reads(
         tables.items,
@@ -217,11 +220,14 @@ def _rubric(rubric: Mapping[str, Any] | str | Path) -> Rubric:
             raise InputError(f"rubric: expected question and levels, found {', '.join(map(str, rubric)) or 'nothing'}")
         question, levels = rubric["question"], rubric["levels"]
     else:
-        question, levels = probe.read_rubric(rubric)
+        question, levels, lowest = probe.read_rubric(rubric)
+        levels = dict(enumerate(levels, start=lowest))
     if isinstance(levels, Sequence) and not isinstance(levels, str):
         levels = dict(enumerate(levels, start=1))
     if isinstance(levels, Mapping) and len(levels) > MAX_LEVELS:
         raise InputError(f"rubric: expected at most {MAX_LEVELS} levels, found {len(levels)}")
+    if isinstance(levels, Mapping) and 0 in levels:
+        raise InputError("rubric: levels: expected levels from 1 on, found level 0; a study of a config takes it")
     return Rubric("overall", "overall", question, check_levels(levels, "rubric: levels"))
 
 

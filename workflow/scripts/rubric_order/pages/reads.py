@@ -22,6 +22,7 @@ COLUMNS = [
     *("request_id", "score", "position", "pattern", "failure", "expected_score"),
 ]
 OPTIONAL = ["levels", "position_probabilities", "criterion_position", "candidates", "human_scores", "tie", "ranking"]
+OPTIONAL += ["lowest"]
 MOVED, FAILED, DRAWN = WHY = ("moved most", "no score most often", "drawn at random")
 
 
@@ -137,7 +138,7 @@ def choose(scores: pd.DataFrame, caps: Caps, about: Mapping[str, str]) -> Choice
         scores: see `measured`.
         about: the names of `study`, `dataset` and `judge`.
     """
-    scores = scores.assign(question=scores["question"].fillna(""))
+    scores = _as_written(scores.assign(question=scores["question"].fillna("")))
     items = measured(scores)
     shown = chosen(items, caps, about=[about[name] for name in ABOUT])
     reads = scores.merge(shown[[*SETTING, *NAMES]], on=[*SETTING, *NAMES], how="inner", sort=False)
@@ -146,6 +147,19 @@ def choose(scores: pd.DataFrame, caps: Caps, about: Mapping[str, str]) -> Choice
         of_shown = scores[scores["unit_id"].isin(shown["unit_id"])]
         criteria = {unit: list(own.unique()) for unit, own in of_shown.groupby("unit_id", sort=False)["question"]}
     return Choice(items, shown, reads, criteria)
+
+
+def _as_written(scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores with levels as the rubric numbers them. Files of scores count them from 1, also on a scale from 0."""
+    if "lowest" not in scores:
+        return scores
+    shift = scores["lowest"].astype(int) - 1
+    shifted = {name: scores[name] + shift for name in ("score", "expected_score")}
+    lists = ["levels"] if "criterion_position" in scores else ["ordering"]
+    for name in (name for name in lists if name in scores):
+        moved = zip(scores[name], shift, strict=True)
+        shifted[name] = pd.Series([[int(level) + by for level in levels] for levels, by in moved], scores.index, object)
+    return scores.assign(**shifted)
 
 
 def content(

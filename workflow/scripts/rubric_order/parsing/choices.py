@@ -30,11 +30,36 @@ class Choice(NamedTuple):
     first: str | None = None
 
 
-def numbers(n: int) -> tuple[str, ...]:
-    """The labels of scores that are written as 1..n."""
-    return tuple(str(score) for score in range(1, n + 1))
+class Scale(NamedTuple):
+    """Whole numbers that scores are written as.
+
+    Attributes:
+        lowest: 0 or 1.
+        highest: the last of them.
+    """
+
+    lowest: int
+    highest: int
+
+    @classmethod
+    def of(cls, labels: Sequence[str]) -> "Scale | None":
+        """The scale of which labels are the numbers, in whatever order; None where they are none."""
+        for lowest in (1, 0):
+            if set(labels) == set(numbers(len(labels), lowest)):
+                return cls(lowest, lowest + len(labels) - 1)
+        return None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The numbers as labels, the lowest first."""
+        return numbers(self.highest - self.lowest + 1, self.lowest)
+
+
+def numbers(n: int, lowest: int = 1) -> tuple[str, ...]:
+    """The labels of n scores that are written as numbers from `lowest` on."""
+    return tuple(str(score) for score in range(lowest, lowest + n))
 
 
 def are_numbers(labels: Sequence[str]) -> bool:
-    """True where labels are the numbers 1..n, in whatever order."""
-    return set(labels) == set(numbers(len(labels)))
+    """True where labels are the numbers 1..n or 0..n-1, in whatever order."""
+    return Scale.of(labels) is not None

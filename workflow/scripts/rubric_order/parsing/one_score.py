@@ -21,7 +21,7 @@ from rubric_order.parsing.choices import (
     TRUNCATED,
     UNFINISHED_THINKING,
     Choice,
-    are_numbers,
+    Scale,
 )
 from rubric_order.parsing.one_label import find_label
 from rubric_order.parsing.phrases import (
@@ -152,27 +152,29 @@ _NOT_GIVEN = re.compile(
 
 
 @cache
-def _scales(n: int) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Pattern]:
-    """Patterns of what an answer says of the scale 1 to n, and of others.
+def _scales(scale: Scale) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Pattern]:
+    """Patterns of what an answer says of its scale, and of others.
 
     Returns:
         Patterns of the scale mentioned beside a score; of the template's placeholder with a score after it; of the
         prompt's words about the scale in place of a score; and of any other scale.
     """
-    span = rf"(?<![\w.,])1\s*(?:to|and|through|-)\s*{n}(?![\w/]|[.,:]\d)"
-    scale = rf"scale\s+(?:(?:of|from|between|ranging\s+from)\s+)?{span}|{span}\s+scale\b|{n}[-\s]point\s+scale\b"
-    beside = rf"(?:,\s)?\bon\s+(?:an?|the)\s+(?:{scale}),?"
+    lowest, highest = scale
+    span = rf"(?<![\w.,]){lowest}\s*(?:to|and|through|-)\s*{highest}(?![\w/]|[.,:]\d)"
+    points = f"{highest}" if lowest else f"(?:{highest}|{highest + 1})"
+    named = rf"scale\s+(?:(?:of|from|between|ranging\s+from)\s+)?{span}|{span}\s+scale\b|{points}[-\s]point\s+scale\b"
+    beside = rf"(?:,\s)?\bon\s+(?:an?|the)\s+(?:{named}),?"
     options = r"(?:^[^\w\n]{0,10}Score\s+\d+\s*:.*\n?){2,}"
     other = (
         rf"(?:\b(?:scale|range)\W+(?:(?:of|from|between)\W+)?|\b{LABEL}\s*\()"
-        rf"(?:[01]\s*(?:to|and|through|-)\s*\d|out\s+of\s*(?!{n}\b)\d)"
+        rf"(?:[01]\s*(?:to|and|through|-)\s*\d|out\s+of\s*(?!{highest}\b)\d)"
     )
     instruction = rf"{span}|\bwrite\s+a\s+feedback\s+for\s+criteria\b|{options}"
-    patterns = (beside, _filled_in(span, n), instruction, other)
+    patterns = (beside, _filled_in(span, highest), instruction, other)
     return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in patterns)
 
 
-def _filled_in(span: str, n: int) -> str:
+def _filled_in(span: str, highest: int) -> str:
     """A score that is written after the template's placeholder, as in `[RESULT] (an integer between 1 and 5): 4`.
 
     Matches what stands before the score; its group `label` is what stands before the placeholder, if anything. A number
@@ -188,7 +190,7 @@ def _filled_in(span: str, n: int) -> str:
         rf"[)\]}}>]?(?:[^\S\n]|[:=,;|>→]|-(?=[\s>]))*+(?:{LABEL}[^\S\n]?(?:[:=]|(?:{IS}|of\b)))?"
         rf"(?:[^\S\n]|[(\[{{<])*+(?:{IS}[^\S\n])?"
     )
-    explained = rf"[^\S\n]?[=:]|[^\n]{{0,40}}?\bto\s{n}\b"
+    explained = rf"[^\S\n]?[=:]|[^\n]{{0,40}}?\bto\s{highest}\b"
     counting = r"\.[^\S\n]Please\sdo\snot\b|(?<=1)[.)][^\S\n][^\n]{0,400}?[^\S\n]2[.)][^\S\n]"
     return rf"{label}{placeholder}{between}(?={_VALUE}{ALONE}(?!{explained}|{counting}))"
 
@@ -213,8 +215,8 @@ def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = Fa
 
     Args:
         text: the raw answer.
-        labels: how the scores are written, lowest first: the numbers 1..n in any order, or other labels such as
-            ``"ABCDE"``.
+        labels: how the scores are written, lowest first: the numbers 1..n or 0..n-1 in any order, or other labels such
+            as ``"ABCDE"``.
         truncated: whether the engine says that the answer was cut at the token limit.
         whole: whether the text is a whole answer. A part of one can end with the number of what follows.
 
@@ -227,22 +229,22 @@ def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = Fa
     answer = normalise(answer)
     if not answer:
         return Choice(None, reason=TRUNCATED if truncated else EMPTY)
-    numbered = are_numbers(labels)
-    choice = _find_number(answer, len(labels), truncated, whole) if numbered else find_label(answer, labels)
+    scale = Scale.of(labels)
+    choice = find_label(answer, labels) if scale is None else _find_number(answer, scale, truncated, whole)
     if choice.reason == NO_SCORE and (truncated or _PENDING.search(answer)):
         return choice._replace(reason=TRUNCATED)
     return choice
 
 
-def parse_leading(text: str, n: int) -> Choice | None:
+def parse_leading(text: str, scale: Scale) -> Choice | None:
     """The score that a text begins with, as after a label; None where it does not begin with a number.
 
     Args:
         text: see `normalise`; ornament before the number is passed over.
-        n: number of scores on the scale, 1 to n.
+        scale: the scores that there are.
     """
     match = _LEADING.match(text)
-    return None if match is None else _value(match, n)
+    return None if match is None else _value(match, scale)
 
 
 def normalise(answer: str) -> str:
@@ -251,8 +253,8 @@ def normalise(answer: str) -> str:
     return single_spaced(_ESCAPED.sub("", _EMPHASIS.sub("", answer)))
 
 
-def _find_number(answer: str, n: int, truncated: bool, whole: bool) -> Choice:
-    beside, filled_in, instruction, other_scale = _scales(n)
+def _find_number(answer: str, scale: Scale, truncated: bool, whole: bool) -> Choice:
+    beside, filled_in, instruction, other_scale = _scales(scale)
     answer = beside.sub(" ", LIST_NUMBER.sub("", answer))
     answer = filled_in.sub(lambda before: f"{before['label'] or 'Score:'} ", answer)
     answer = instruction.sub("…", answer)  # no form reads across this mark
@@ -262,7 +264,7 @@ def _find_number(answer: str, n: int, truncated: bool, whole: bool) -> Choice:
     for name, form in _FORMS:
         if truncated and name not in _OUTRIGHT:
             continue
-        values = {_value(match, n) for match in form.finditer(answer)}
+        values = {_value(match, scale) for match in form.finditer(answer)}
         if values and rescaled and name != "result":
             return Choice(None, name, OUT_OF_RANGE)
         if len(values) > 1:
@@ -271,21 +273,22 @@ def _find_number(answer: str, n: int, truncated: bool, whole: bool) -> Choice:
             return values.pop()._replace(pattern=name)
     last = _TRAILING.search(answer) if whole and not (truncated or rescaled) else None
     if last is not None and not _NUMBERED.search(answer):
-        return _value(last, n)._replace(pattern="trailing")
+        return _value(last, scale)._replace(pattern="trailing")
     return Choice(None, reason=ECHO if "…" in answer else TRUNCATED if truncated else NO_SCORE)
 
 
-def _value(match: re.Match, n: int) -> Choice:
+def _value(match: re.Match, scale: Scale) -> Choice:
     """The score that one match gives, or the reason why it gives none."""
     groups = match.groupdict()
     number, fraction = _number(groups["number"])
     if groups["other"] and _number(groups["other"]) != (number, fraction):
         return Choice(None, reason=CONFLICTING)
-    if groups.get("percent") or (groups["scale"] and _number(groups["scale"]) != (n, "")):
+    if groups.get("percent") or (groups["scale"] and _number(groups["scale"]) != (scale.highest, "")):
         return Choice(None, reason=OUT_OF_RANGE)
     if fraction or groups["half"]:
         return Choice(None, reason=NOT_INTEGER)
-    return Choice(str(int(number))) if 1 <= number <= n else Choice(None, reason=OUT_OF_RANGE)
+    inside = scale.lowest <= number <= scale.highest
+    return Choice(str(int(number))) if inside else Choice(None, reason=OUT_OF_RANGE)
 
 
 def _number(written: str) -> tuple[float, str]:

@@ -13,7 +13,7 @@ from typing import Any
 import regex as re
 
 from rubric_order.parsing import choices, one_score
-from rubric_order.parsing.choices import Choice
+from rubric_order.parsing.choices import Choice, Scale
 
 JSON = "json"
 LABELLED = "labelled"  # right after the name
@@ -63,29 +63,87 @@ def parse_scores(
     Args:
         text: the raw answer.
         names: of the criteria, as the prompt writes them.
-        labels: of the scores: the numbers 1..n.
+        labels: of the scores: the numbers 1..n, or 0..n-1.
         truncated: whether the engine says that the answer was cut at the token limit.
 
     Returns:
         One result a name, in their order. A criterion that the answer does not name has reason ``no_score``, or
         ``truncated`` where the answer was cut. Never raises on any text.
+
+    Raises:
+        ValueError: the labels are no such numbers.
     """
-    n = len(labels)
+    scale = Scale.of(labels)
+    if scale is None:
+        raise ValueError(f"expected labels that are numbers from 0 or 1 on, got {labels!r:.60}")
     answer = one_score.strip_thinking(text or "")
     if answer is None or not answer.strip():
         reason = choices.UNFINISHED_THINKING if answer is None else choices.TRUNCATED if truncated else choices.EMPTY
         return [Choice(None, reason=reason)] * len(names)
     keys = tuple(words(name) for name in names)
-    by_criterion = _in_json(answer, keys, n)
+    by_criterion = _in_json(answer, keys, scale)
     missing = choices.NO_SCORE
     if not any(by_criterion.values()):
         answer = one_score.normalise(_FENCE.sub("", answer))
-        by_criterion = _in_text(answer, keys, n, truncated)
+        by_criterion = _in_text(answer, keys, scale, truncated)
         if _ECHO.search(answer):
             missing = choices.ECHO
     if truncated:
         missing = choices.TRUNCATED
     return [_agreed(by_criterion[key], missing) for key in keys]
+
+
+def parse_field(text: str | None, name: str, labels: Sequence[str]) -> Choice | None:
+    """The score that the JSON of an answer gives in the field of one criterion, such as ``{"coherence": 7}``.
+
+    Args:
+        text: the raw answer.
+        name: of the criterion.
+        labels: of the scores.
+
+    Returns:
+        None where no field of that name holds a score, or where the labels are no numbers. Never raises on any text.
+
+    Example:
+        >>> parse_field('{"reason": "A 3 for style.", "coherence": 7}', "coherence", choices.numbers(10)).label
+        '7'
+    """
+    scale, key = Scale.of(labels), words(name)
+    answer = one_score.strip_thinking(text or "")
+    if scale is None or answer is None or not key:
+        return None
+    result = _agreed(_in_json(answer, [key], scale)[key], choices.NO_SCORE)
+    return None if result.reason == choices.NO_SCORE else result
+
+
+def parse_object(text: str | None, labels: Sequence[str]) -> Choice | None:
+    """The score of an answer that is one JSON object and nothing else: of its field `score`, or of its only field.
+
+    Args:
+        text: the raw answer; a fence of Markdown around the object counts as nothing.
+        labels: of the scores.
+
+    Returns:
+        None where the answer is no such object, or its field holds no score. Never raises on any text.
+
+    Example:
+        >>> parse_object('{"quality": 10}', choices.numbers(10)).label
+        '10'
+    """
+    scale = Scale.of(labels)
+    answer = _FENCE.sub("", one_score.strip_thinking(text or "") or "").strip()
+    objects = list(_json_values(answer)) if answer.startswith("{") and answer.endswith("}") else []
+    if scale is None or len(objects) != 1:
+        return None
+    pairs = _pairs(objects[0])
+    scores = [value for key, value in pairs if key.casefold() == "score"] or [value for _, value in pairs]
+    result = _read_json(scores[0], scale) if len(scores) == 1 else Choice(None, reason=choices.NO_SCORE)
+    return None if result.reason == choices.NO_SCORE else result
+
+
+def _pairs(value: object) -> list[tuple[str, object]]:
+    """Keys and values of a JSON object; nothing of other values."""
+    return list(value) if isinstance(value, _Pairs) else []
 
 
 def _agreed(results: list[Choice], missing: str) -> Choice:
@@ -127,7 +185,7 @@ def _mention(keys: tuple[Words, ...]) -> re.Pattern:
     return re.compile(rf"{heading}|{valued}", re.IGNORECASE | re.MULTILINE)
 
 
-def _in_text(answer: str, keys: tuple[Words, ...], n: int, truncated: bool) -> dict[Words, list[Choice]]:
+def _in_text(answer: str, keys: tuple[Words, ...], scale: Scale, truncated: bool) -> dict[Words, list[Choice]]:
     """Choices that the parts of an answer give for the criteria that they begin with."""
     answer = one_score.LIST_NUMBER.sub("", answer)
     mentions = list(_mention(keys).finditer(answer))
@@ -139,26 +197,26 @@ def _in_text(answer: str, keys: tuple[Words, ...], n: int, truncated: bool) -> d
             part, cut = part[: other.start()], False
         else:
             cut = truncated and following is None
-        by_criterion[keys[_index(mention[group], keys)]].append(_read(part, n, cut))
+        by_criterion[keys[_index(mention[group], keys)]].append(_read(part, scale, cut))
     return by_criterion
 
 
-def _read(part: str, n: int, cut: bool) -> Choice:
+def _read(part: str, scale: Scale, cut: bool) -> Choice:
     """Choice that the text after a criterion's name gives."""
     heading, _, below = part.partition("\n")
-    result = one_score.parse_leading(heading[re.match(_BEFORE_VALUE, heading, re.IGNORECASE).end() :], n)
+    result = one_score.parse_leading(heading[re.match(_BEFORE_VALUE, heading, re.IGNORECASE).end() :], scale)
     if result is not None:
         return Choice(result.label, pattern=LABELLED, reason=result.reason)
-    result = one_score.parse_score(part, choices.numbers(n), truncated=cut, whole=False)
+    result = one_score.parse_score(part, scale.labels, truncated=cut, whole=False)
     if result.reason in (choices.NO_SCORE, choices.EMPTY, choices.TRUNCATED):
         line = _TRAILING.search(heading.rstrip(" .\"'])}"))
         for text, pattern in ((line["value"] if line else "", TRAILING), (below, BELOW)):
-            if (other := one_score.parse_leading(text, n)) is not None:
+            if (other := one_score.parse_leading(text, scale)) is not None:
                 return Choice(other.label, pattern=pattern, reason=other.reason)
     return Choice(None, reason=choices.NO_SCORE) if result.reason == choices.EMPTY else result
 
 
-def _in_json(answer: str, keys: Sequence[Words], n: int) -> dict[Words, list[Choice]]:
+def _in_json(answer: str, keys: Sequence[Words], scale: Scale) -> dict[Words, list[Choice]]:
     """Choices that the JSON values in an answer give under each name."""
     by_criterion: dict[Words, list[Choice]] = {key: [] for key in keys}
     for value in _json_values(answer):
@@ -167,7 +225,7 @@ def _in_json(answer: str, keys: Sequence[Words], n: int) -> dict[Words, list[Cho
             spelled |= {parts[:-1] for parts in spelled if parts[-1:] in _SUFFIXES}
             for key in keys:
                 if key in spelled:
-                    by_criterion[key].append(_read_json(score, n))
+                    by_criterion[key].append(_read_json(score, scale))
     return by_criterion
 
 
@@ -217,13 +275,13 @@ def _is_list(value: object) -> bool:
     return isinstance(value, list) and not isinstance(value, _Pairs)
 
 
-def _read_json(score: object, n: int) -> Choice:
+def _read_json(score: object, scale: Scale) -> Choice:
     """The score that a JSON value is, or that it holds under a key such as `score`."""
     if isinstance(score, _Pairs):
         by_key = {key.casefold(): entry for key, entry in score}
         score = next((by_key[key] for key in _KEYS_OF_SCORE if key in by_key), None)
     if isinstance(score, bool) or not isinstance(score, int | float | str):
         return Choice(None, reason=choices.NO_SCORE)
-    result = one_score.parse_leading(str(score), n) or one_score.parse_score(str(score), choices.numbers(n))
+    result = one_score.parse_leading(str(score), scale) or one_score.parse_score(str(score), scale.labels)
     reason = choices.NO_SCORE if result.reason == choices.EMPTY else result.reason
     return Choice(result.label, pattern=JSON, reason=reason)

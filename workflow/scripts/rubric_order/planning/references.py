@@ -122,10 +122,15 @@ def slots(
         instruction: `SAME` where all items of a group have one instruction; `FIRST` takes that of its first item.
 
     Raises:
-        InputError: a rubric has no such scale, or items of a group have different instructions.
+        InputError: a rubric has no such scale or has scores from 0, or items of a group have different instructions.
     """
     wordings = {}
     for rubric in rubrics.itertuples():
+        if rubric.lowest != 1:
+            raise InputError(
+                f"references: rubric {rubric.rubric_id!r}: its scores begin with 0; reference answers are written for"
+                " scores from 1"
+            )
         try:
             wordings[rubric.rubric_id] = (at_scale(tuple(rubric.levels), n), rubric.question)
         except ValueError as error:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from rubric_order.settings.studies import Study
 
 
+LOWEST = "lowest"  # column of plans whose rubrics have scores from 0: the lowest score of each read
+
 Kind = Literal["option", "position", "position_or_tie", "ranking", "level", "verdict", "text"]  # see `Question`
 
 
@@ -83,6 +85,11 @@ class Unit:
     questions: Callable[[Shown], tuple[Question, ...]]
     prompt: Callable[[Shown], str]
     offers: Callable[[str], bool] = lambda condition: True
+
+
+def lowest_scores(reads: pd.DataFrame) -> list[int]:
+    """The lowest score of the rubric of each read of a plan, 0 or 1."""
+    return [1] * len(reads) if LOWEST not in reads else [int(lowest) for lowest in reads[LOWEST]]
 
 
 class Probe(ABC):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rubric_order import strategies
 from rubric_order.base.errors import InputError
 from rubric_order.parsing.choices import Choice, numbers
-from rubric_order.probes import Probe, Question, Shown, Unit
+from rubric_order.probes import LOWEST, Probe, Question, Shown, Unit, lowest_scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +50,8 @@ class CriterionOrder(Probe):
         "instruction": "what the response answers",
         "n": "the number of criteria",
         "scale": "the number of score levels of each",
+        "lowest": "the lowest score, 0 or 1",
+        "highest": "the highest score",
     }
     COLUMNS = (
         *("question", "item_id", "criterion", "human_score", "criterion_position", "predecessor"),
@@ -68,7 +70,9 @@ class CriterionOrder(Probe):
         from rubric_order.prompts import frames
 
         response = "\x02response\x03"
-        frame = frames.frame(template, n=3, scale=n, instruction="an instruction", response=response)
+        frame = frames.frame(
+            template, n=3, scale=n, lowest=1, highest=n, instruction="an instruction", response=response
+        )
         if response not in frame.fill(["- a: b"] * 3):
             raise ValueError("the template does not write the response")
 
@@ -94,16 +98,24 @@ class CriterionOrder(Probe):
         shared = ["dataset", "group_id", "candidate", *LISTS]
         for text, fields in zip(table.itertuples(), table[shared].to_dict("records"), strict=True):
             criterion_names = tuple(text.criterion_names)
-            frame = frames.frame(
-                template, n=len(criterion_names), scale=n, instruction=text.instruction, response=text.response
-            )
             described = [rubric_of[rubric_id] | {"rubric_id": rubric_id} for rubric_id in text.criterion_rubrics]
+            lowest = _lowest(text, described)
+            frame = frames.frame(
+                template,
+                n=len(criterion_names),
+                scale=n,
+                lowest=lowest,
+                highest=lowest + n - 1,
+                instruction=text.instruction,
+                response=text.response,
+            )
             fields |= {"criterion": None, "human_score": float("nan")}  # each criterion has its own, in the lists
+            fields |= {LOWEST: lowest} if (rubrics["lowest"] == 0).any() else {}
             yield Unit(
                 text.unit_id,
                 tuple(text.criterion_ids),
                 fields,
-                partial(_questions_of, criterion_names, n),
+                partial(_questions_of, criterion_names, n, lowest),
                 partial(_prompt, frame, described, n),
             )
 
@@ -113,8 +125,11 @@ class CriterionOrder(Probe):
         return orderings.choose(strategy, options, budget=budget, rng=rng)
 
     def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
-        rows = zip(reads["criterion_names"], reads["ordering"], reads["n"].tolist(), strict=True)
-        return [_questions(tuple(criteria[option - 1] for option in ordering), n) for criteria, ordering, n in rows]
+        columns = (reads["criterion_names"], reads["ordering"], reads["n"].tolist(), lowest_scores(reads))
+        return [
+            _questions(tuple(criteria[option - 1] for option in ordering), n, lowest)
+            for criteria, ordering, n, lowest in zip(*columns, strict=True)
+        ]
 
     def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
         from rubric_order.parsing import several_scores
@@ -208,6 +223,19 @@ def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
     return units
 
 
+def _lowest(text: Any, described: Sequence[Mapping[str, Any]]) -> int:
+    """The lowest score of all criteria of a text.
+
+    Raises:
+        InputError: they have different ones.
+    """
+    by_criterion = dict(zip(text.criterion_ids, (int(rubric["lowest"]) for rubric in described), strict=True))
+    if len({*by_criterion.values()}) > 1:
+        listed = ", ".join(f"{criterion} from {lowest}" for criterion, lowest in by_criterion.items())
+        raise InputError(f"text {text.unit_id!r:.60}: criteria of one prompt have one scale, found {listed}")
+    return next(iter(by_criterion.values()))
+
+
 def _check(unit: Any, where: str) -> None:
     from rubric_order.parsing.several_scores import words
 
@@ -241,17 +269,17 @@ def _block(rubric: Mapping[str, Any], n: int, levels: Sequence[int]) -> str:
             descriptions = at_scale(tuple(rubric["levels"]), n)
         except ValueError as error:
             raise InputError(f"scale {n}: rubric {rubric['rubric_id']!r}: {error}") from None
-        lines += frames.option_lines(descriptions, levels)
+        lines += frames.option_lines(descriptions, levels, numbers(n, rubric["lowest"]))
     return "\n".join(lines)
 
 
-def _questions_of(names: tuple[str, ...], n: int, shown: Shown) -> tuple[Question, ...]:
-    return _questions(tuple(names[option - 1] for option in shown.ordering), n)
+def _questions_of(names: tuple[str, ...], n: int, lowest: int, shown: Shown) -> tuple[Question, ...]:
+    return _questions(tuple(names[option - 1] for option in shown.ordering), n, lowest)
 
 
 @cache
-def _questions(names: tuple[str, ...], n: int) -> tuple[Question, ...]:
-    return tuple(Question(name, numbers(n), "level") for name in names)
+def _questions(names: tuple[str, ...], n: int, lowest: int) -> tuple[Question, ...]:
+    return tuple(Question(name, numbers(n, lowest), "level") for name in names)
 
 
 @cache

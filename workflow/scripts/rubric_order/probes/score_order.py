@@ -13,7 +13,7 @@ from rubric_order import strategies
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
 from rubric_order.parsing.choices import Choice, numbers
-from rubric_order.probes import Probe, Question, Shown, Unit
+from rubric_order.probes import LOWEST, Probe, Question, Shown, Unit, lowest_scores
 from rubric_order.prompts import conditions
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class ScoreOrder(Probe):
         "question": "what the rubric asks",
         "reference": "an answer that deserves the highest score; none where the item has none",
         "n": "the number of levels",
+        "lowest": "the lowest score, 0 or 1",
+        "highest": "the highest score",
         "ids": "the labels of the levels from the lowest on, where they are not the numbers 1 to n; otherwise none",
         "reference_score": "the label of the reference answer's score",
         "neutral": "the number of a change without meaning; 1 to 3 in conditions `neutral_1` to `neutral_3`, otherwise "
@@ -91,20 +93,22 @@ class ScoreOrder(Probe):
             item = unscored.iloc[0]
             raise InputError(f"item {item['item_id']!r} of dataset {item['dataset']!r} has no rubric: it is for pairs")
         question, levels = {}, {}
+        lowest = dict(zip(rubrics["rubric_id"], rubrics["lowest"].tolist(), strict=True))
         for rubric in rubrics.itertuples():
             question[rubric.rubric_id] = rubric.question
             levels[rubric.rubric_id] = _levels(rubric, n)
         for item in items.itertuples():
             values = {"instruction": item.instruction, "response": item.response, "question": question[item.rubric_id]}
-            references = _references(item, n)
-            frame = cache(partial(_frame, template, n, values, references))
+            references, least = _references(item, n), lowest[item.rubric_id]
+            frame = cache(partial(_frame, template, n, least, values, references))
             fields = {name: getattr(item, name) for name in ABOUT}
-            prompt = partial(_prompt, frame, levels[item.rubric_id])
+            fields |= {LOWEST: least} if 0 in lowest.values() else {}
+            prompt = partial(_prompt, frame, levels[item.rubric_id], least)
             yield Unit(
                 item.item_id,
                 numbers(n),
                 fields,
-                partial(_questions_of, n),
+                partial(_questions_of, n, least),
                 prompt,
                 partial(_has, n, frozenset(references)),
             )
@@ -137,13 +141,20 @@ class ScoreOrder(Probe):
                 yield f"/budget: strategy {name!r} expects {wanted}, found {budget}"
 
     def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
-        return [_questions(*read) for read in zip(reads["n"].tolist(), reads["condition"].tolist(), strict=True)]
+        criteria = reads["criterion"].tolist() if "criterion" in reads else [""] * len(reads)
+        columns = (reads["n"].tolist(), lowest_scores(reads), reads["condition"].tolist(), criteria)
+        return [_questions(*read) for read in zip(*columns, strict=True)]
 
     def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
-        from rubric_order.parsing import one_score
+        from rubric_order.parsing import one_score, several_scores
 
         (question,) = questions
-        return (one_score.parse_score(text, question.labels, truncated=truncated),)
+        if field := several_scores.parse_field(text, question.name, question.labels):
+            return (field,)
+        choice = one_score.parse_score(text, question.labels, truncated=truncated)
+        if choice.label is None:
+            choice = several_scores.parse_object(text, question.labels) or choice
+        return (choice,)
 
     def score(
         self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
@@ -178,13 +189,13 @@ def _levels(rubric: Any, n: int) -> tuple[str, ...]:
 
 
 def _frame(
-    template: Template, n: int, values: Mapping[str, str], references: Mapping[int, str], condition: str
+    template: Template, n: int, lowest: int, values: Mapping[str, str], references: Mapping[int, str], condition: str
 ) -> Frame | StructuredFrame:
     from rubric_order.prompts import frames
 
     chosen = conditions.read(condition, n)
     reference = references.get(n if chosen.reference is None else chosen.reference)
-    return frames.frame(template, n=n, parts=True, reference=reference, **frames.wording(chosen, n), **values)
+    return frames.frame(template, n=n, parts=True, reference=reference, **frames.wording(chosen, n, lowest), **values)
 
 
 def _in_tuples(values: Sequence[int], n: int) -> Iterator[tuple[int, ...]]:
@@ -192,12 +203,12 @@ def _in_tuples(values: Sequence[int], n: int) -> Iterator[tuple[int, ...]]:
     return (tuple(values[place : place + n]) for place in range(0, len(values), n))
 
 
-def _prompt(frame: Callable[[str], Frame | StructuredFrame], levels: Sequence[str], shown: Shown) -> str:
+def _prompt(frame: Callable[[str], Frame | StructuredFrame], levels: Sequence[str], lowest: int, shown: Shown) -> str:
     from rubric_order.prompts import frames
 
     n = len(levels)
     condition = conditions.read(shown.condition, n)
-    made, labels = frame(shown.condition), condition.labels(n)
+    made, labels = frame(shown.condition), condition.labels(n, lowest)
     if condition.together:
         if isinstance(made, frames.Frame):
             raise InputError("condition together: the template writes text; expected one for decision models")
@@ -205,12 +216,13 @@ def _prompt(frame: Callable[[str], Frame | StructuredFrame], levels: Sequence[st
     return made.fill(frames.option_lines(levels, shown.ordering, labels))
 
 
-def _questions_of(n: int, shown: Shown) -> tuple[Question, ...]:
-    (question,) = _questions(n, shown.condition)
+def _questions_of(n: int, lowest: int, shown: Shown) -> tuple[Question, ...]:
+    (question,) = _questions(n, lowest, shown.condition)
     asked = range(1, len(shown.levels) // n + 1)
     return tuple(question._replace(name=str(number)) for number in asked) or (question,)
 
 
 @cache
-def _questions(n: int, condition: str) -> tuple[Question, ...]:
-    return (Question("", conditions.read(condition, n).labels(n), "option"),)
+def _questions(n: int, lowest: int, condition: str, name: object = "") -> tuple[Question, ...]:
+    """The question of a read. A request names no criterion; an answer in JSON can."""
+    return (Question(name if isinstance(name, str) else "", conditions.read(condition, n).labels(n, lowest), "option"),)

@@ -16,17 +16,19 @@ from typing import Any, NamedTuple
 from rubric_order.base.conditions import split
 from rubric_order.base.keys import BASELINE
 
-_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi")
+_LETTERS = "ABCDEFGHIJK"
+MOST_LEVELS = 11
 # IDs of n levels by name, lowest level first.
 _STYLES = {
-    "letter": lambda n: tuple(reversed("ABCDEFGHI"[:n])),
-    "letter_a_lowest": lambda n: tuple("ABCDEFGHI"[:n]),
+    "letter": lambda n: tuple(reversed(_LETTERS[:n])),
+    "letter_a_lowest": lambda n: tuple(_LETTERS[:n]),
     "roman": lambda n: _ROMAN[:n],
     "roman_i_highest": lambda n: tuple(reversed(_ROMAN[:n])),
     "arabic_1_highest": lambda n: tuple(reversed(_numbers(n))),
 }
 _OWN = re.compile(r"ids\((?P<ids>[^()]*)\)")
-_REFERENCE = re.compile(r"reference_(?P<text>\d)(?:_as_(?P<shown>\d))?")
+_REFERENCE = re.compile(r"reference_(?P<text>\d{1,2})(?:_as_(?P<shown>\d{1,2}))?")
 TOGETHER = "together"
 NEUTRAL = ("neutral_1", "neutral_2", "neutral_3")
 LONGEST_ID = 20  # characters
@@ -44,10 +46,10 @@ EXAMPLES = (
 
 
 class Condition(NamedTuple):
-    """Settings of a condition, at a number of levels.
+    """Settings of a condition, at a number of levels, which are counted from 1.
 
     Attributes:
-        ids: how the levels are written, lowest first; None where they are the numbers 1 to n as usual.
+        ids: how the levels are written, lowest first; None where they are the rubric's numbers as usual.
         reference: level that the shown reference answer is written for, 0 for no reference answer; None where it is
             left as it is: the item's own, if it has one, which is written for the highest level.
         shown: level whose ID is attached to the reference answer.
@@ -61,13 +63,18 @@ class Condition(NamedTuple):
     neutral: int
     together: bool = False
 
-    def labels(self, n: int) -> tuple[str, ...]:
-        """Labels that an answer may write for the levels, lowest first."""
-        return self.ids or _numbers(n)
+    def labels(self, n: int, lowest: int = 1) -> tuple[str, ...]:
+        """Labels that an answer may write for the levels, lowest first.
+
+        Args:
+            n: number of levels.
+            lowest: the rubric's lowest score, 0 or 1.
+        """
+        return self.ids or _numbers(n, lowest)
 
 
-def _numbers(n: int) -> tuple[str, ...]:
-    return tuple(str(score) for score in range(1, n + 1))
+def _numbers(n: int, lowest: int = 1) -> tuple[str, ...]:
+    return tuple(str(score) for score in range(lowest, lowest + n))
 
 
 @cache
@@ -129,7 +136,7 @@ class Offered(tuple[Any, ...]):
     """The conditions that the probe offers: its elements are examples, and it contains whatever fits some scale."""
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and any(_fits(name, n) for n in range(2, 10))
+        return isinstance(name, str) and any(_fits(name, n) for n in range(2, MOST_LEVELS + 1))
 
 
 def _fits(name: str, n: int) -> bool:

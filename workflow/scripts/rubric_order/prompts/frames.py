@@ -13,7 +13,7 @@ from typing import cast
 from jinja2 import StrictUndefined, Template, nodes
 
 from rubric_order.base.keys import BASELINE
-from rubric_order.prompts import conditions, sandbox
+from rubric_order.prompts import conditions, messages, sandbox
 from rubric_order.prompts.conditions import Condition
 from rubric_order.prompts.structured import PARTS, StructuredFrame
 
@@ -33,6 +33,9 @@ def compile_template(source: str) -> Template:
 
 
 def load_template(path: str | Path) -> Template:
+    """A template from its file: one of messages where the file's ending says so, see `messages.FILES`."""
+    if messages.is_file(path):
+        return compile_template(messages.source(path))
     return compile_template(Path(path).read_text(encoding="utf-8"))
 
 
@@ -61,16 +64,21 @@ def option_lines(levels: Sequence[str], ordering: Sequence[int], labels: Sequenc
     return [Option(str(labels[score - 1] if labels else score), levels[score - 1]) for score in ordering]
 
 
-def wording(condition: Condition, n: int) -> dict[str, object]:
-    """Changes that a condition of probe `score_order` makes to the text of its templates.
+def wording(condition: Condition, n: int, lowest: int = 1) -> dict[str, object]:
+    """Changes that a condition of probe `score_order`, and a scale from 0, make to the text of its templates.
 
     Returns:
         `ids` (those of the levels, lowest first; None where they are the numbers 1 to n), `reference_score` (ID of the
-        reference answer's score) and `neutral` (number of an edit without meaning).
+        reference answer's score), `neutral` (number of an edit without meaning), and the `lowest` and `highest` score.
     """
-    shown = condition.labels(n)[condition.shown - 1]
-    spelled = None if set(condition.labels(n)) == set(Condition(None, None, n, 0).labels(n)) else condition.ids
-    return {"ids": spelled, "reference_score": shown, "neutral": condition.neutral}
+    labels = condition.labels(n, lowest)
+    spelled = None if set(labels) == set(Condition(None, None, n, 0).labels(n)) else labels
+    words: dict[str, object] = {
+        "ids": spelled,
+        "reference_score": labels[condition.shown - 1],
+        "neutral": condition.neutral,
+    }
+    return words | {"lowest": lowest, "highest": lowest + n - 1}
 
 
 def is_structured(template: Template) -> bool:
@@ -159,8 +167,9 @@ def render(
     levels: Sequence[str],
     ordering: Sequence[int],
     condition: str = BASELINE,
+    lowest: int = 1,
 ) -> str:
-    """The user's message of one read.
+    """The prompt of one read.
 
     Args:
         template: a compiled file of ``resources/templates/``.
@@ -169,10 +178,11 @@ def render(
         levels: descriptions of scores 1..n.
         ordering: the score at each position, shape (n,).
         condition: its wording and its IDs; the reference answer is the given one.
+        lowest: score of the lowest level, 0 or 1.
 
     Source: Xu et al. (2026), Appendix B, Figure 5.
     """
     values = {"instruction": instruction, "response": response, "reference": reference, "question": question}
     chosen, n = conditions.read(condition, len(levels)), len(levels)
-    lines = option_lines(levels, ordering, chosen.labels(n))
-    return frame(template, n=n, parts=True, **wording(chosen, n), **values).fill(lines)
+    lines = option_lines(levels, ordering, chosen.labels(n, lowest))
+    return frame(template, n=n, parts=True, **wording(chosen, n, lowest), **values).fill(lines)

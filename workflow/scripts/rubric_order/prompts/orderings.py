@@ -52,7 +52,7 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
 
     Args:
         strategy: one of ``STRATEGIES``.
-        n: number of options, 2 to 9.
+        n: number of options, 2 to 11.
         budget: reads per item of `random`, `fixed` and `repeated_rotations`; by default 2n, the budget of `balanced`.
             The other strategies set their own.
         rng: generator that `random` draws from.

@@ -60,8 +60,8 @@ def options(value: object) -> list[str]:
 
 
 def ordering(value: object) -> list[int]:
-    expected = "a list that holds each of 1 to n once, n from 2 to 9"
-    if not isinstance(value, list) or not 2 <= len(value) <= 9:
+    expected = "a list that holds each of 1 to n once, n from 2 to 11"
+    if not isinstance(value, list) or not 2 <= len(value) <= 11:
         raise ValueError(expected)
     try:
         shown = [count(entry) for entry in value]

@@ -15,7 +15,7 @@ from rubric_order.probes import Probe
 from rubric_order.prompts import conditions
 from rubric_order.prompts.conditions import TOGETHER
 from rubric_order.settings.config import Config
-from rubric_order.settings.judges import REVIEWING, WRITING, Judge, Loaded
+from rubric_order.settings.judges import REVIEWING, WRITING, Judge, Loaded, PythonCallable
 from rubric_order.settings.studies import Dataset, References, Study
 
 (REVIEWED_AS,) = catalogue.SCORE_ORDER  # the probe in whose prompts reference answers are scored
@@ -231,10 +231,10 @@ def check_templates(config: Config) -> None:
         InputError: a template cannot be used, or its judge is asked for several probes.
     """
     for name, judge in config.judges.items():
-        path = judge.template
+        template = judge.template
         studies = {key: study for key, study in config.studies.items() if name in study.judges}
         reviewed = {block.n for block in config.references.values() if name in block.judges}
-        if path is None or not (studies or reviewed):
+        if template is None or not (studies or reviewed):
             continue
         named = [study.probe for study in studies.values()] + [REVIEWED_AS] * bool(reviewed)
         named = list(dict.fromkeys(named))
@@ -251,9 +251,38 @@ def check_templates(config: Config) -> None:
         scales = sorted({n for study in studies.values() for n in study.scales} | reviewed)
         trials = [functools.partial(probe.try_template, n=n) for n in scales]
         try:
-            own.check(path, probe.FIELDS, trials)
+            own.check(own_template(judge), probe.FIELDS, trials)
+            _check_messages(judge)
         except InputError as error:
             raise InputError(f"config: judges/{name}/template: {error}") from None
+
+
+def own_template(judge: Judge) -> str | list[tuple[str, str]]:
+    """A judge's own template: the path of its file, or role and content of each message."""
+    if isinstance(judge.template, list):
+        return [(message.role, message.content) for message in judge.template]
+    return judge.template or ""
+
+
+def _check_messages(judge: Judge) -> None:
+    """Check that a judge takes the messages of its template.
+
+    Raises:
+        InputError: it does not.
+    """
+    from rubric_order.prompts import messages
+
+    template = own_template(judge)
+    if isinstance(template, str):
+        if not messages.is_file(template):
+            return
+        template = list(messages.read(template))
+    if isinstance(judge, PythonCallable) and judge.takes == "prompt":
+        raise InputError("the function takes a prompt, found a list of messages; expected takes: messages")
+    given = [profile for profile in (DEFAULT_PROFILE, *judge.profiles) if judge.under(profile).system_prompt]
+    if template[0][0] == "system" and given:
+        where = "" if given[0] == DEFAULT_PROFILE else f"profiles/{given[0]}/"
+        raise InputError(f"its first message is the system's, found {where}system_prompt too; expected one of them")
 
 
 def _problems_of_statistics(config: Config) -> Iterator[str]:

@@ -125,6 +125,13 @@ class Run:
         """The judge of a job."""
         return self.config.judges[wildcards.judge]
 
+    def own_template(self, judge: str) -> str | None:
+        """File of a judge's own template, which is made where config has its messages; None where it has none."""
+        template = self.config.judges[judge].template
+        if template is None or isinstance(template, str):
+            return os.path.relpath(template) if template else None
+        return f"results/prompts/{judge}.json"
+
     def study(self, wildcards: Wildcards) -> Study:
         """The study of a job."""
         return self.config.studies[wildcards.study]

@@ -203,7 +203,7 @@ def located(config: Config, folder: Path) -> Config:
         datasets[name] = dataset.changed(files=files)
     judges = {}
     for name, judge in config.judges.items():
-        paths = [key for key in ("chat_template", "template", "folder") if getattr(judge, key, None) is not None]
+        paths = [key for key in ("chat_template", "template", "folder") if isinstance(getattr(judge, key, None), str)]
         judges[name] = judge.changed(**{key: place(getattr(judge, key)) for key in paths})
     return config.changed(
         dataset_mirror=place(config.dataset_mirror),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from rubric_order.settings.base import Role, Settings, extra
 
 CARDS: tuple[str, ...] = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
 CARDS += ("order_spread", "human_agreement", "strategy_comparison", "rank_reversal")
+OF_CRITERIA = ("criterion_order",)  # of prompts that ask for several criteria
 SHOWN: dict[registry.Kind, str] = {"tables": "results/tables/{}.html", "figures": "results/figures/{}.svg"}
 
 
@@ -86,9 +87,17 @@ class Pages(Stage):
 
     def card_files(self, wildcards: Wildcards) -> list[str]:
         """The statistics that bias cards are made from, where a study has the scores that they read."""
-        read = registry.probes(CARDS)
-        any_study = any(catalogue.fits(study.probe, read) for study in self.config.studies.values())
-        return [f"results/statistics/{name}.parquet" for name in CARDS] if any_study else []
+        by_cards = (CARDS, OF_CRITERIA)
+        names = [name for made in by_cards if self._any_study(registry.probes(made)) for name in made]
+        return [f"results/statistics/{name}.parquet" for name in names]
+
+    def _any_study(self, of_probes: Collection[str]) -> bool:
+        """True if the probe of any study is one of some."""
+        return any(catalogue.fits(study.probe, of_probes) for study in self.config.studies.values())
+
+    def margin(self, wildcards: Wildcards) -> float:
+        """Margin of equivalence in points, which cards of criteria compare shifts with."""
+        return float(self.config.statistics.equivalence.points)
 
     def shown(self, wildcards: Wildcards) -> str:
         """Title, caption and file of each table and figure that config names."""

@@ -87,12 +87,10 @@ class References(Stage):
 
     def _templates(self, dataset: str) -> list[str]:
         roles = [self.run.source(f"resources/templates/{name}_reference.jinja") for name in references.STEPS]
-        judges = [self.config.judges[name] for name in self.config.references[dataset].judges]
         own = [
-            os.path.relpath(judge.template)
-            if judge.template
-            else self.run.source(f"resources/templates/{judge.answer_format}.jinja")
-            for judge in judges
+            self.run.own_template(name)
+            or self.run.source(f"resources/templates/{self.config.judges[name].answer_format}.jinja")
+            for name in self.config.references[dataset].judges
         ]
         return [*roles, *own]
 

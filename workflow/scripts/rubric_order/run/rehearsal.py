@@ -150,7 +150,7 @@ def _datasets_of(name: str, judge: Judge, config: Config) -> list[str]:
 
 def _simulated(name: str, judge: Judge, datasets: list[str]) -> Judge:
     """A simulated judge in the place of one; one that is simulated already stays as it is."""
-    if judge.template is not None:
+    if isinstance(judge.template, str):
         judge = judge.changed(template=os.path.abspath(judge.template))
     if isinstance(judge, Simulated):
         return judge

@@ -104,10 +104,14 @@ class Planning(Stage):
     def template(self, wildcards: Wildcards) -> str:
         """The prompt template: the judge's own, or that of the study's probe for it."""
         judge = self.run.judge(wildcards)
-        if judge.template is not None:
-            return os.path.relpath(judge.template)
+        if (own := self.run.own_template(wildcards.judge)) is not None:
+            return own
         name = self.run.probe(wildcards).template(judge, self.run.study(wildcards).prompt)
         return self.run.source(Path("resources/templates", f"{name}.jinja"))
+
+    def messages(self, wildcards: Wildcards) -> str:
+        """The messages that are a judge's own template, where config has them."""
+        return self.run.in_file(plain(self.run.judge(wildcards).template))
 
     def references(self, wildcards: Wildcards) -> list[str]:
         """Reference answers at several scores, where they are made or brought for a dataset."""

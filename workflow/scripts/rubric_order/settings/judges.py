@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # Version of what names a request. Another one makes every stored answer useless, so it is never changed again.
 IDENTITY_VERSION = 2
 
-LETTERS = "ABCDEFGHI"
+LETTERS = "ABCDEFGHIJK"
 LETTERED_STYLES = ("mcq",)  # prompt styles of recorded answers with options A, B, ..., the lowest score first
 
 # Arguments of vLLM that only change how fast and in how much memory it runs. Any other may change what a model answers.
@@ -125,6 +125,7 @@ OF_THE_CLIENT = {
 }
 OF_THE_CLIENT |= {"keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 
+TAG_OF_TEMPLATE = re.compile("{{|{%")
 ADDRESS = r"^https?://[^\s/@?#\\]+(/[^\s@?#]*)?$"
 LONGEST = 2**31 - 1
 
@@ -147,6 +148,13 @@ TEMPERATURE = (
 )
 TOP_P, MAX_TOKENS = "Nucleus sampling.", "Longest answer in tokens."
 FIRST_SEED, STOP = "Seed of the first read; repeats count up from it.", "Texts that end the answer."
+
+
+class Message(Settings):
+    """A message of a prompt."""
+
+    role: Literal["system", "user", "assistant"] = setting(..., "Who speaks.")
+    content: Text = setting(..., "Text (Jinja).")
 
 
 class Sampling(Settings):
@@ -457,10 +465,10 @@ class Judge(Settings):
     answer_prefix: str = setting(
         "", "What the judge's answer is made to begin with, in format score.", role=Role.FORMAT
     )
-    template: str | None = setting(
+    template: Annotated[str | list[Any] | None, EitherOr(str | None, Annotated[list[Message], Len(1)])] = setting(
         None,
-        "File with a prompt of your own (Jinja), in place of the one that comes with the study's probe;"
-        " docs/own_prompt.md has its fields.",
+        "A prompt of your own, in place of the one that comes with the study's probe: a file (Jinja), or a list of"
+        " messages with `role` and `content`, which may also be a file of YAML; docs/own_prompt.md has its fields.",
         role=Role.RUN,
         tracked=False,
         reruns="`plan_reads` and below; prompts that it changes are new requests",
@@ -733,14 +741,23 @@ class Judge(Settings):
     def problems(self) -> Iterator[str]:
         """Contradictions in the settings, as the key and what is wrong with it."""
         yield from self._problems()
-        yield from self._problems_of_profile()
+        yield from self._problems_of_any_profile()
         for profile in self.profiles:
             yield from (f"profiles/{profile}/{problem}" for problem in self.problems_of_profile(profile))
 
     def problems_of_profile(self, profile: str) -> Iterator[str]:
         """Contradictions that a profile adds, as the key and what is wrong with it."""
-        own = list(self._problems_of_profile())
-        yield from (problem for problem in self.under(profile)._problems_of_profile() if problem not in own)
+        own = list(self._problems_of_any_profile())
+        yield from (problem for problem in self.under(profile)._problems_of_any_profile() if problem not in own)
+
+    def _problems_of_any_profile(self) -> Iterator[str]:
+        """Contradictions in what a profile can change, of judges of any kind and of this one."""
+        yield from self._problems_of_profile()
+        if tag := TAG_OF_TEMPLATE.search(self.system_prompt or ""):
+            yield (
+                f"system_prompt: found {tag[0]!r}, and nothing is filled in here; expected plain text, or a template"
+                " that is a list of messages, the system's first"
+            )
 
     def _problems(self) -> Iterator[str]:
         for name, value in (("answer_prefix", ""), ("second_request", False), ("criteria_format", "free")):

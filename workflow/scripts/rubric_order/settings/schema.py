@@ -98,7 +98,8 @@ def _chosen(marker: Any) -> Part | None:
         return {"type": "object", "additionalProperties": False, "properties": blocks}
     if isinstance(marker, EitherOr):
         single, several = of_type(marker.single), of_type(marker.several)
-        return {**several, **single, "type": [single["type"], several["type"]]}
+        kinds = [single["type"]] if isinstance(single["type"], str) else single["type"]
+        return {**several, **single, "type": [*kinds, several["type"]]}
     return None
 
 

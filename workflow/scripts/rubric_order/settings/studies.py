@@ -82,7 +82,7 @@ class References(Settings):
         " reviews. A single judge reviews itself.",
     )
     n: Levels = setting(5, "Number of score levels.")
-    levels: Annotated[list[Annotated[int, Ge(1), Le(9)]], Len(1), Unique] = setting(
+    levels: Annotated[list[Annotated[int, Ge(1), Le(11)]], Len(1), Unique] = setting(
         None, "Scores to write for.", otherwise="all but the highest"
     )
     rounds: Count = setting(3, "Rounds, at most; what is not accepted by then is never shown.")
@@ -139,7 +139,9 @@ class Study(Settings):
     datasets: SomeTexts = setting(..., "Ids under datasets.", reruns=JOINS)
     judges: SomeTexts = setting(..., "Ids under judges.", reruns=JOINS)
     scales: Annotated[list[Levels], Len(1), Unique] = setting(
-        [5], "Numbers of score levels; fewer than the rubric has are chosen evenly."
+        [5],
+        "Numbers of score levels; fewer than the rubric has are chosen evenly. A rubric whose levels begin with 0 has"
+        " scores from 0: 11 levels are 0 to 10.",
     )
     strategies: SomeTexts = setting(
         ["balanced", "random", "fixed"],

@@ -13,7 +13,8 @@ def single_tokens(spellings: Sequence[Spellings]) -> list[list[int]]:
 def problem(labels: Sequence[str], spellings: Sequence[Spellings]) -> str | None:
     """Reason why the probabilities of the next token are not those of the labels; None where they are.
 
-    The Roman numerals `i` and `iv` can begin with the same token, whose probability is then not that of `i`.
+    The numbers `1` and `10`, or the Roman numerals `i` and `iv`, can begin with the same token. Its probability is then
+    not that of `1` or `i`.
     """
     singles = single_tokens(spellings)
     for label, tokens in zip(labels, singles, strict=True):

@@ -22,6 +22,7 @@ from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.judging.engines.protocols import MAX_TOKENS_COUNTED, Prepared, Protocol
 from rubric_order.judging.engines.vllm_offline import lines_pattern
 from rubric_order.parsing.choices import are_numbers
+from rubric_order.prompts.messages import chat
 from rubric_order.settings.judges import Chat
 
 log = logging.getLogger(__name__)
@@ -77,9 +78,7 @@ class ChatCompletions(Protocol[Chat]):
     def body(self, request: Request, variants: Variants | None) -> dict[str, Any]:
         """Body that is sent for a request. Sampling settings that are null are left out."""
         judge = self.under(request.profile)
-        messages = [{"role": "user", "content": request.prompt}]
-        if judge.system_prompt:
-            messages.insert(0, {"role": "system", "content": judge.system_prompt})
+        messages = chat(request.prompt, judge.system_prompt)
         sampling = judge.sampling
         body: dict[str, Any] = {
             "model": judge.shown_name,
@@ -117,9 +116,8 @@ class ChatCompletions(Protocol[Chat]):
         wanted = bool(request.names) or judge.answer_format == "score"
         if not wanted or request.begun is not None or not judge.capabilities.log_probabilities:
             return None
-        numbers = are_numbers(request.labels)
         if not self.is_vllm:
-            reason = None if numbers else label_tokens.shared_beginning(request.labels)
+            reason = label_tokens.shared_beginning(request.labels)
             texts = [[label, f" {label}"] for label in request.labels]
             return texts if reason is None else self._unread(request, reason)
         if request.labels not in self._spellings:
@@ -131,7 +129,7 @@ class ChatCompletions(Protocol[Chat]):
             return [sorted(f"{TOKEN_ID}{token}" for token in tokens) for tokens in singles]
         if request.names:
             return None
-        if numbers:
+        if are_numbers(request.labels):
             raise InputError(f"judge: {reason}; use answer_format: feedback")
         return self._unread(request, reason)
 

@@ -54,7 +54,7 @@ COMPARISON_FAILURES = (
 )
 # What it writes as a reference answer, so that a judge that is simulated too can tell the level.
 WRITTEN = "A simulated answer. [level {level:.2f} of {n}] It stands for a text that is exactly as good as that."
-_LEVEL = re.compile(r"\[level ([0-9]\.[0-9]{2}) of ([0-9])\]")
+_LEVEL = re.compile(r"\[level ([0-9]\.[0-9]{2}) of ([0-9]{1,2})\]")
 SCORE_FAILURES = (("", "stop"), ("I cannot say.", "stop"), ("{half}", "stop"), ("{above}", "stop"), ("1 or 2", "stop"))
 
 
@@ -282,7 +282,7 @@ class SimulatedEngine(Engine[Simulated]):
 
 def _asked_scale(prompt: str) -> int:
     """The number of score levels that a writer is told of."""
-    (scale,) = re.findall(r"on the scale from 1 \(worst\) to ([0-9]) \(best\)", prompt)[:1]
+    (scale,) = re.findall(r"on the scale from 1 \(worst\) to ([0-9]{1,2}) \(best\)", prompt)[:1]
     return int(scale)
 
 

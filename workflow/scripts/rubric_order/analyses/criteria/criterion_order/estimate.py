@@ -142,7 +142,17 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
             rows.append(row | {"rerun_low": max(row["estimate"] - reach, 0.0), "rerun_high": row["estimate"] + reach})
     for name, row in zip(panel.criteria, position_tests(cells, panel.groups), strict=True):
         rows.append({"quantity": "position_test", "criterion": name} | row)
-    return rows
+    return rows + [commonest(panel, place) for place in range(len(panel.criteria))]
+
+
+def commonest(panel: Panel, place: int) -> Row:
+    """Share of the commonest score among the scores of one criterion, with their number and that of missing ones."""
+    asked = panel.positions[:, :, place] > 0
+    values = panel.values[:, :, place][asked]
+    given = values[~np.isnan(values)]
+    share = np.unique(given, return_counts=True)[1].max() / len(given) if len(given) else np.nan
+    counts = {"n_scores": len(given), "n_failed": len(values) - len(given)}
+    return {"quantity": "commonest_share", "criterion": panel.criteria[place], "estimate": share} | counts
 
 
 def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> Row:
@@ -187,7 +197,8 @@ def estimate(
           with the confidence of an interval or more (`rerun_errors`);
         - ``position_test``, Kendall's W as `estimate`, with `statistic`, `df` and `p` of Friedman's test, or of
           Skillings and Mack's where texts lack positions (`test` says which), and `p_cluster`, which takes groups of
-          texts as the sample.
+          texts as the sample;
+        - ``commonest_share``, of one score among all of a criterion, whose missing scores are `n_failed` there.
 
         `p_holm`, `p_bh`, `p_cluster_holm` and `p_cluster_bh` are adjusted as `multiplicity` says; `n_tests` is the size
         of a family of tests of groups, `n_tests_texts` that of tests of texts.

@@ -18,6 +18,7 @@ from rubric_order.judging.engines.calling import CallingEngine
 from rubric_order.judging.engines.failures import CallError, one_line
 from rubric_order.judging.engines.python import answers
 from rubric_order.judging.engines.python.functions import Function, find, is_async, resolved, version
+from rubric_order.prompts.messages import chat
 from rubric_order.settings.judges import OF_SOURCE, PythonCallable
 
 AT_ONCE = 32  # calls of an async function under way at once, where config does not say how many
@@ -104,10 +105,7 @@ class FunctionAsker(Asker):
         """What the function is called with: new objects, which it may change."""
         if self._judge.takes != "messages":
             return request.prompt
-        messages = [{"role": "user", "content": request.prompt}]
-        if system := self._judge.under(request.profile).system_prompt:
-            messages.insert(0, {"role": "system", "content": system})
-        return messages
+        return chat(request.prompt, self._judge.under(request.profile).system_prompt)
 
     async def _outcome(self, argument: Any) -> Outcome:
         """What the function returns or raises.
