@@ -8,6 +8,8 @@ import pandas as pd
 
 from rubric_order import catalogue
 from rubric_order.library import reads as reads_table
+from rubric_order.library.columns import Columns
+from rubric_order.library.scales import Scale
 
 SEED, RESAMPLES, CONFIDENCE = 20261121, 1000, 0.95
 SIGN_CHANGES = 1999
@@ -26,11 +28,13 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 NOT_COMPARED = ("strategy_comparison", "condition_comparison")  # a plain table has one strategy and condition
 
 
-def scores_of(reads: pd.DataFrame | str | Path) -> pd.DataFrame:
+def scores_of(
+    reads: pd.DataFrame | str | Path, *, columns: Columns | None = None, scale: Scale | None = None
+) -> pd.DataFrame:
     """The scores of a table of reads or of a file of them, see `reads.as_scores`."""
     if isinstance(reads, pd.DataFrame):
-        return reads_table.as_scores(reads)
-    return reads_table.as_scores(reads_table.read_file(reads), reads)
+        return reads_table.as_scores(reads, columns=columns, scale=scale)
+    return reads_table.as_scores(reads_table.read_file(reads, packed=True), reads, columns=columns, scale=scale)
 
 
 def estimate(name: str, scores: pd.DataFrame, **others: Any) -> pd.DataFrame:

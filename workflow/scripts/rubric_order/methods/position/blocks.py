@@ -100,7 +100,7 @@ class Block:
     @cached_property
     def orderings(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct orderings as they come first in the table, shape (D, n), and which of them each read has."""
-        digits = self.shown @ 10 ** np.arange(self.n - 1, -1, -1)
+        digits = self.shown @ max(10, self.n) ** np.arange(self.n - 1, -1, -1)
         _, first, number = np.unique(digits, return_index=True, return_inverse=True)
         by_first = np.argsort(first)
         return self.shown[first[by_first]], np.argsort(by_first)[number]
