@@ -4,6 +4,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rubric_order import catalogue
@@ -52,6 +53,7 @@ def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = L
     from rubric_order.analyses.position.equivalence import estimate as equivalence
 
     statistics = ("decisiveness", "position_selection", "position_preference", "score_effects", "order_spread")
+    scores = scores.take(np.lexsort((scores["read_index"], pd.factorize(scores["item_id"], sort=True)[0])))
     tables = {
         name: estimate(name, scores, points=points) if name == "score_effects" else estimate(name, scores)
         for name in statistics
