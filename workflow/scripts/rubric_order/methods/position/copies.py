@@ -77,7 +77,7 @@ def _numbered(table: np.ndarray) -> np.ndarray:
     complete = ~np.isnan(table).any(axis=1)
     if complete.any():
         rows = table[complete]
-        code = np.zeros(len(rows), dtype=np.int64)
+        code: np.ndarray = np.zeros(len(rows), dtype=np.int64)
         most = 1  # codes
         for column in range(rows.shape[1]):
             values, digit = np.unique(rows[:, column], return_inverse=True)
