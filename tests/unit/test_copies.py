@@ -77,3 +77,14 @@ def test_the_card_names_copies_and_says_what_to_do():
         assert ("Copies" in facts) == (count > 0)
     assert facts["Copies"].startswith("5 items with the very reads of another group's, such as ")
     assert facts["Copies"].endswith("which belongs in one group, or the verdict is too sure")
+
+
+@pytest.mark.parametrize("most", [2**62, 5])
+def test_rows_are_numbered_in_their_order(monkeypatch, most):
+    monkeypatch.setattr(copies, "MOST_CODES", most)
+    table = np.random.default_rng(5).integers(0, 3, (60, 4)).astype(float)
+    table[7, 2] = np.nan
+    number = copies._numbered(table)
+    others = np.arange(60) != 7
+    assert number[7] == -1
+    assert number[others].tolist() == np.unique(table[others], axis=0, return_inverse=True)[1].ravel().tolist()

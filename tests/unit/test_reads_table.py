@@ -57,8 +57,8 @@ def test_all_formats_give_the_same_scores(tmp_path):
 
 
 MISTAKES = {
-    "row 2: field 'ordering': expected the 2 to 10 scores from 1 on, each once": {"ordering": ["1 2 3", "1 2 2"] * 2},
-    "row 1: field 'ordering'": {"ordering": ["0 1 2"] * 4},
+    "row 2: field 'ordering': expected the 2 to 11 scores, each once": {"ordering": ["1 2 3", "1 2 2"] * 2},
+    "row 1: field 'ordering'": {"ordering": ["0 1 3"] * 4},
     "found '1 2 x'": {"ordering": ["1 2 x"] * 4},
     "row 3: field 'ordering': 'judge' has two levels: 3 in an earlier row, 2 here": {
         "ordering": ["1 2 3", "3 2 1", "1 2", "1 2 3"]
@@ -129,8 +129,8 @@ def test_a_file_that_is_not_there(tmp_path):
     ("field", "value", "message"),
     [
         ("score", "Infinity", "field 'score': expected a whole number from 1 to 2"),
-        ("ordering", "-Infinity", "field 'ordering': expected the 2 to 10 scores"),
-        ("ordering", "[Infinity, 1]", "field 'ordering': expected the 2 to 10 scores"),
+        ("ordering", "-Infinity", "field 'ordering': expected the 2 to 11 scores"),
+        ("ordering", "[Infinity, 1]", "field 'ordering': expected the 2 to 11 scores"),
         ("p_1", "Infinity", "p_1"),
         ("item", r'"a\ud800"', "field 'item': expected text that UTF-8 can write, found 'a\\ud800'"),
         ("ordering", r'["\udc00"]', "field 'ordering': expected text that UTF-8 can write"),

@@ -183,3 +183,11 @@ def test_the_figure_shows_every_ordering_and_says_when_there_is_none():
     empty = view.draw(figure, found, strategy="all", **keys, **size)
     assert "all" in empty.texts[0].get_text()
     plt.close("all")
+
+
+def test_signs_of_many_clusters_are_drawn_a_few_at_a_time(monkeypatch):
+    values = np.random.default_rng(1).normal(size=(37, 3))
+    at_once = additive.sums_of_signs(values, draws=50, seed=3)
+    monkeypatch.setattr(additive, "MOST_SIGNS", 10)
+    monkeypatch.setattr(additive, "SIGNS_AT_ONCE", 100)
+    np.testing.assert_allclose(additive.sums_of_signs(values, draws=50, seed=3), at_once)

@@ -202,7 +202,7 @@ def read_json(path: str | Path) -> object:
     Raises:
         InputError: with line and column, where the file is not JSON, repeats a key, or is nested too deeply.
     """
-    return _json(read_text(path), path)
+    return parse_json(read_text(path), path)
 
 
 def read_json_lines(path: str | Path) -> list[tuple[int, Any]]:
@@ -212,10 +212,19 @@ def read_json_lines(path: str | Path) -> list[tuple[int, Any]]:
         InputError: with the line, where one is not JSON, repeats a key, or is nested too deeply.
     """
     lines = enumerate(read_text(path).split("\n"), start=1)
-    return [(number, _json(line, path, number)) for number, line in lines if line.strip()]
+    return [(number, parse_json(line, path, number)) for number, line in lines if line.strip()]
 
 
-def _json(text: str, path: str | Path, line: int | None = None) -> Any:
+def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:
+    """Content of a text of JSON.
+
+    Args:
+        text: the text.
+        path, line: names it in errors.
+
+    Raises:
+        InputError: it is not JSON, repeats a key, or is nested too deeply.
+    """
     where = f"{path}" if line is None else f"{path}: line {line}"
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, Any]:
@@ -235,7 +244,8 @@ def _json(text: str, path: str | Path, line: int | None = None) -> Any:
         raise InputError(f"{where}: nested too deeply; expected at most {MAX_DEPTH} levels") from None
     except ValueError as error:  # such as a number of ten thousand digits
         raise InputError(f"{where}: malformed JSON: {error}") from None
-    _check_depth(content, where)
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        _check_depth(content, where)
     return content
 
 

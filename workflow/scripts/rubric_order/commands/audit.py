@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rubric_order import commands
+from rubric_order.commands import options
 
 if TYPE_CHECKING:
     from rubric_order.library.results import BiasCards
@@ -15,12 +16,14 @@ def audit(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV, JSON Lines or Parquet, one row a read, with columns item, ordering (the score at each position, "
-            "such as '1 2 3 4 5') and score (empty where there is none), and where they are known judge, group, "
-            "p_1 to p_n (probability of each score) and human_score.",
+            help="CSV, TSV, JSON Lines, JSON or Parquet, or any of them packed by gzip; one row a read, with columns "
+            "item, ordering (the score at each position, such as '1 2 3 4 5') and score (empty where there is none), "
+            "and where they are known judge, group, p_1 to p_n (probability of each score) and human_score.",
             show_default=False,
         ),
     ],
+    columns: options.ColumnNames = None,
+    scale: options.ScaleOfScores = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON list with one object a judge, also where there is one judge.")
     ] = False,
@@ -37,11 +40,18 @@ def audit(
     or cannot tell, with the reasons.
     The status is 0 whatever the verdict, and 1 where the file cannot be read.
 
-    Examples: [green]rubric-order audit reads.csv[/], [green]rubric-order audit reads.parquet --json > cards.json[/]
+    Examples: [green]rubric-order audit reads.csv[/], [green]rubric-order audit reads.parquet --json > cards.json[/],
+    [green]rubric-order audit log.jsonl --columns item=sample_id,ordering=shown,score=grading.score --scale 0-10[/]
     """
     from rubric_order.library import results
 
-    cards = results.bias_card(file, margin_points=margin_points, margin_log_odds=margin_log_odds)
+    cards = results.bias_card(
+        file,
+        columns=options.columns(columns),
+        scale=scale,
+        margin_points=margin_points,
+        margin_log_odds=margin_log_odds,
+    )
     if as_json:
         typer.echo("[\n" + ",\n".join(commands.as_json(card) for card in cards.to_dicts()) + "\n]")
         return

@@ -234,12 +234,16 @@ def calibrate(reads: Reads, *, interactions: bool = True) -> Calibrations:
         >>> round(calibration.score([1, 2, 3], probabilities=one.iloc[0][["p_1", "p_2", "p_3"]]), 3)
         2.0
     """
-    from rubric_order.library import estimates
+    from rubric_order.library import estimates, scales
+    from rubric_order.library import reads as reads_table
     from rubric_order.methods.calibration import learning
     from rubric_order.methods.position import blocks
 
     judges = {}
-    for block in blocks.blocks(estimates.scores_of(reads)):
+    scores = estimates.scores_of(reads)
+    written = [scales.parse(text) for text in scores["scale"].unique()]
+    reads_table.check_usual([scale for scale in written if not scale.usual], "reads")
+    for block in blocks.blocks(scores):
         judge = str(block.keys["judge"])
         evidence = _evidence(block)
         if evidence is None:

@@ -4,10 +4,13 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rubric_order import catalogue
 from rubric_order.library import reads as reads_table
+from rubric_order.library.columns import Columns
+from rubric_order.library.scales import Scale
 
 SEED, RESAMPLES, CONFIDENCE = 20261121, 1000, 0.95
 SIGN_CHANGES = 1999
@@ -26,11 +29,13 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 NOT_COMPARED = ("strategy_comparison", "condition_comparison")  # a plain table has one strategy and condition
 
 
-def scores_of(reads: pd.DataFrame | str | Path) -> pd.DataFrame:
+def scores_of(
+    reads: pd.DataFrame | str | Path, *, columns: Columns | None = None, scale: Scale | None = None
+) -> pd.DataFrame:
     """The scores of a table of reads or of a file of them, see `reads.as_scores`."""
     if isinstance(reads, pd.DataFrame):
-        return reads_table.as_scores(reads)
-    return reads_table.as_scores(reads_table.read_file(reads), reads)
+        return reads_table.as_scores(reads, columns=columns, scale=scale)
+    return reads_table.as_scores(reads_table.read_file(reads, packed=True), reads, columns=columns, scale=scale)
 
 
 def estimate(name: str, scores: pd.DataFrame, **others: Any) -> pd.DataFrame:
@@ -48,6 +53,7 @@ def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = L
     from rubric_order.analyses.position.equivalence import estimate as equivalence
 
     statistics = ("decisiveness", "position_selection", "position_preference", "score_effects", "order_spread")
+    scores = scores.take(np.lexsort((scores["read_index"], pd.factorize(scores["item_id"], sort=True)[0])))
     tables = {
         name: estimate(name, scores, points=points) if name == "score_effects" else estimate(name, scores)
         for name in statistics

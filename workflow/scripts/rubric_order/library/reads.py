@@ -1,8 +1,7 @@
 """A plain table of reads, from a file or from memory, as the table of scores that statistics read."""
 
 import difflib
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,23 +9,22 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 
 from rubric_order.base import files, permutations
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
+from rubric_order.library import columns as column_names
+from rubric_order.library import scales, sources
+from rubric_order.library.columns import NUMBER, PROBABILITY, Columns
+from rubric_order.library.scales import Scale
 from rubric_order.methods.position import designs
+from rubric_order.parsing.choices import EMPTY
 from rubric_order.prompts import orderings
 from rubric_order.strategies import EVERY_POSITION
 
 REQUIRED = ("item", "ordering", "score")
 OPTIONAL = ("judge", "group", "human_score")
-PROBABILITY = re.compile(r"p_[0-9]+")
-SURROGATE = re.compile("[\ud800-\udfff]")
-GZIP = b"\x1f\x8b"  # how such a file begins
 MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # in place of a value; case does not count
-FEWEST_LEVELS, MOST_LEVELS = 2, 10
 SUM_WITHIN = 0.02  # of 1: probabilities are often written with two decimals
 # In the workflow's files of scores.
 WORKFLOW = {"study", "item_id", "group_id", "strategy", "condition", "profile", "n", "ordering", "score"}
@@ -35,75 +33,24 @@ ABOUT = {"study": "reads", "profile": DEFAULT_PROFILE, "condition": BASELINE, "d
 _ALL_OF = 5  # levels; all orderings of more are more than anybody reads
 
 
-def read_file(path: str | Path) -> pd.DataFrame:
+def read_file(path: str | Path, *, packed: bool = False) -> pd.DataFrame:
     """The rows of a file, as they stand there.
 
     Args:
-        path: CSV with a header, JSON Lines or Parquet, as its ending says; also a file of ``results/scores/``.
+        path: see `sources.read`; also a file of ``results/scores/``.
+        packed: whether texts are categories.
 
     Raises:
-        InputError: the file is missing or malformed, or has another ending.
+        InputError: the file is missing or malformed, or has another ending, or no rows.
     """
-    path = Path(path)
-    readers = {".csv": _read_csv, ".jsonl": _read_json_lines, ".ndjson": _read_json_lines, ".parquet": _read_parquet}
-    if path.suffix.lower() not in readers:
-        raise InputError(f"{path}: expected a file that ends in .csv, .jsonl or .parquet")
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    table = readers[path.suffix.lower()](path)
+    table = sources.read(path, packed=packed)
+    if isinstance(table, pa.Table):
+        if set(table.column_names) >= WORKFLOW:
+            table = _of_workflow(table, Path(path))
+        table = sources.joined_lists(table).to_pandas()
     if not len(table):
         raise InputError(f"{path}: no rows")
     return table
-
-
-def _read_csv(path: Path) -> pd.DataFrame:
-    with path.open("rb") as file:
-        if file.read(2) == GZIP:
-            raise InputError(f"{path}: found a gzip file; expected CSV, so unpack it first")
-    parse = pa_csv.ParseOptions(newlines_in_values=True)
-    try:
-        with pa_csv.open_csv(path, parse_options=parse) as reader:
-            columns = reader.schema.names
-        _check_names(columns, path)
-        convert = pa_csv.ConvertOptions(column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=False)
-        return pa_csv.read_csv(path, parse_options=parse, convert_options=convert).to_pandas()
-    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-        raise InputError(f"{path}: malformed CSV: {_first_line(error)}") from None
-    except UnicodeDecodeError as error:
-        byte = error.object[error.start]
-        raise InputError(f"{path}: line 1: expected column names in UTF-8, found byte 0x{byte:02x}") from None
-
-
-def _read_json_lines(path: Path) -> pd.DataFrame:
-    records = files.read_json_lines(path)
-    columns: dict[str, None] = {}
-    for number, record in records:
-        if not isinstance(record, dict):
-            raise InputError(f"{path}: line {number}: expected a mapping, found {record!r:.60}")
-        columns |= dict.fromkeys(record)
-    _check_names([*columns], path)
-    return pd.DataFrame([record for _, record in records], dtype=object)
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError) as error:
-        raise InputError(f"{path}: malformed Parquet: {_first_line(error)}") from None
-    _check_names(table.column_names, path)
-    if set(table.column_names) >= WORKFLOW:
-        table = _of_workflow(table, path)
-    lists = [name for name in table.column_names if pa.types.is_list(table[name].type)]
-    for name in lists:
-        try:
-            joined = pc.binary_join(table[name].cast(pa.list_(pa.string())), " ")
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            type_name = str(table[name].type)
-            raise InputError(
-                f"{path}: column {name!r:.60}: expected texts, numbers or lists of them, found {type_name:.60}"
-            ) from None
-        table = table.set_column(table.column_names.index(name), name, joined)
-    return table.to_pandas()
 
 
 def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
@@ -150,61 +97,63 @@ def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
     return plain
 
 
-def _first_line(error: Exception) -> str:
-    return f"{(str(error).splitlines() or ['cannot be read'])[0]:.200}"
-
-
-def _check_names(names: list[str], where: str | Path) -> None:
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise InputError(f"{where}: column {name!r:.60} stands twice; expected once")
-        if SURROGATE.search(str(name)):
-            raise InputError(f"{where}: column {name!r:.60}: expected a name that UTF-8 can write")
-
-
-def as_scores(reads: pd.DataFrame, where: str | Path = "reads") -> pd.DataFrame:
+def as_scores(
+    reads: pd.DataFrame,
+    where: str | Path = "reads",
+    *,
+    columns: Columns | None = None,
+    scale: Scale | None = None,
+) -> pd.DataFrame:
     """Reads as scores, see `scoring.scores.score_reads`; a row a read.
 
     Args:
-        reads: columns ``item``; ``ordering``, the score at each position, such as ``1 2 3 4 5``, as text or as a list;
-            ``score``, empty where there is none; and, where they are known, ``judge``, ``group`` (what items share that
-            are not independent; else each item is one), ``p_1`` to ``p_n`` (probability of each score) and
-            ``human_score`` of the item. Other columns are not read.
+        reads: columns ``item``; ``ordering``, the score at each position, such as ``1 2 3 4 5``, as text or as a list,
+            or a word such as ``descending``; ``score``, as a level or as an answer that gives one, and empty where
+            there is none; and, where they are known, ``judge``, ``group`` (what items share that are not independent;
+            else each item is one), ``p_1`` to ``p_n`` (probability of each score) and ``human_score`` of the item.
+            Other columns are not read.
         where: names the table in errors.
+        columns: names that the table has for these.
+        scale: the levels; by default those that the orderings of a judge list, see `scales.of_labels`.
 
     Returns:
-        The columns that statistics read, with study and dataset ``reads``. `strategy` is ``balanced`` or ``all`` where
+        The columns that statistics read, with study and dataset ``reads``. Levels are numbered from 1, and human scores
+        are on the same scale; `scale` has the levels as they were written. `strategy` is ``balanced`` or ``all`` where
         every item of a judge is read in all orderings of that name, however often, and in no others, else ``recorded``.
         Reads of an item are numbered as they stand. `named_groups` says whether groups were named.
 
     Raises:
         InputError: with row (from 1, without the header) and field, where something is not as described.
     """
-    _check_names(list(reads.columns), where)
-    reads = reads.reset_index(drop=True)
+    reads = _with_our_names(reads, columns, where)
     _check_columns(reads, where)
     if not len(reads):
         raise InputError(f"{where}: no rows")
-    _check_texts(reads, where)
+    _check_cells(reads, where)
     item = _names(reads, "item", where)
     judge = _names(reads, "judge", where, default="judge")
-    named = "group" in reads and not (_words(reads["group"]) == "").all()
+    named = "group" in reads and not _words(reads["group"]).empty
     group = _names(reads, "group", where) if named else item
-    code, shown = _orderings(reads["ordering"], where)
-    n = np.array([len(ordering) for ordering in shown])[code]
-    _check_alike(judge, pd.Series(n), "ordering", "levels", where)
-    score = _scores(reads["score"], n, where)
-    of_judge = judge + "\n" + item
-    human = _human(reads, of_judge, where)
-    table = pd.DataFrame(ABOUT | {"judge": judge, "n": n, "item_id": item, "group_id": group, "unit_id": item})
-    table["human_score"], table["score"] = human, score
-    table["candidate"], table["criterion"], table["question"] = item, "", ""
-    table["failure"] = np.where(score.isna(), "no_score", None)
-    table["read_index"] = table.groupby(["judge", "item_id"]).cumcount()
+    shown = _orderings(reads["ordering"], judge, scale, where)
+    level, reason = _scores(reads["score"], shown, where)
+    of_judge = Words(judge.codes * len(item.values) + item.codes, item.values)
+    human = _human(reads, of_judge, shown, where)
+    _check_alike(of_judge, group.codes, group.values, "group", "groups", where)
+    names = item.series()
+    table = pd.DataFrame(
+        {name: _constant(value, len(reads)) for name, value in ABOUT.items()}
+        | {"judge": judge.series(), "n": shown.n, "item_id": names, "group_id": group.series(), "unit_id": names}
+        | {"human_score": human, "score": pd.array(level, dtype="Float64").astype("Int8"), "candidate": names}
+        | {"criterion": _constant("", len(reads)), "question": _constant("", len(reads)), "failure": reason}
+    )
+    table["scale"] = pd.Categorical.from_codes(
+        shown.scale_of_row, categories=[",".join(own.labels) for own in shown.scales]
+    )
+    table["read_index"] = pd.Series(of_judge.codes).groupby(of_judge.codes).cumcount().to_numpy()
     table["named_groups"] = named
-    _check_alike(of_judge, group, "group", "groups", where)
-    parts = [_of_judge(part, code, shown, reads, where) for _, part in table.groupby("judge", sort=False)]
-    return pd.concat(parts, ignore_index=True)
+    places = [np.flatnonzero(judge.codes == code) for code in pd.unique(judge.codes)]
+    parts = [_of_judge(table, rows, shown, reads, where) for rows in places]
+    return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
 
 class Single(NamedTuple):
@@ -230,43 +179,103 @@ def single_reads(reads: pd.DataFrame, where: str | Path = "reads") -> Iterator[S
 
     Args:
         reads: columns ``ordering``; ``score`` or ``p_1`` to ``p_n``, or both; and ``judge`` where it is known. Other
-            columns are not read.
+            columns are not read. Scores are the numbers 1 to n.
         where: names the table in errors.
 
     Raises:
         InputError: as `as_scores`.
     """
-    _check_names(list(reads.columns), where)
-    reads = reads.reset_index(drop=True)
+    reads = _with_our_names(reads, None, where)
     has_shares = any(PROBABILITY.fullmatch(str(name)) for name in reads.columns)
     absent = [name for name in ("ordering", "score") if name not in reads and not (name == "score" and has_shares)]
     if absent:
-        columns = files.listed([str(name) for name in reads.columns])
-        raise InputError(f"{where}: column {absent[0]!r} is missing; found {columns}")
+        raise column_names.missing(absent, reads, where)
     if not len(reads):
         raise InputError(f"{where}: no rows")
-    _check_texts(reads, where)
+    _check_cells(reads, where)
     judge = _names(reads, "judge", where, default="")
-    code, shown = _orderings(reads["ordering"], where)
-    n = np.array([len(ordering) for ordering in shown], dtype=int)[code]
-    _check_alike(judge, pd.Series(n), "ordering", "levels", where)
-    score = pd.Series(np.nan, index=reads.index)
-    if "score" in reads:
-        score = _scores(reads["score"], n, where)
-    for name, rows in judge.groupby(judge, sort=False).groups.items():
-        places = rows.to_numpy()
-        used, number = np.unique(code[places], return_inverse=True)
-        order = np.stack([shown[place] for place in used])[number]
-        shares = _probabilities(reads.iloc[places], order, where)
-        written = score.iloc[places].to_numpy(dtype=float, na_value=np.nan)
-        yield Single(str(name) or None, places, order, written, shares)
+    shown = _orderings(reads["ordering"], judge, None, where)
+    check_usual([own for own in shown.scales if not own.usual], where)
+    level = _scores(reads["score"], shown, where)[0] if "score" in reads else np.full(len(reads), np.nan)
+    for code in pd.unique(judge.codes):
+        places = np.flatnonzero(judge.codes == code)
+        _, _, order = shown.of(places)
+        shares = _probabilities(reads, places, order, shown.scales[shown.scale_of_row[places[0]]], where)
+        yield Single(str(judge.values[code]) or None, places, order, level[places], shares)
+
+
+def check_usual(others: Sequence[Scale], where: str | Path) -> None:
+    """Check that there is no scale other than 1 to n.
+
+    Raises:
+        InputError: there is one.
+    """
+    if others:
+        raise InputError(f"{where}: field 'ordering': expected the scores 1 to n, found {others[0].words}")
+
+
+class Words(NamedTuple):
+    """A column of texts.
+
+    Attributes:
+        codes: number of each row's text, from 0, shape (rows,).
+        values: the texts, without blanks around them.
+    """
+
+    codes: np.ndarray
+    values: np.ndarray
+
+    @property
+    def empty(self) -> bool:
+        """True if no row has a text."""
+        return not any(self.values)
+
+    def series(self) -> pd.Series:
+        """The text of each row."""
+        return pd.Series(self.values, dtype="str").take(self.codes).reset_index(drop=True)
+
+
+class Shown(NamedTuple):
+    """The orderings of some reads.
+
+    Attributes:
+        code: number of each row's ordering, shape (rows,).
+        orderings: level at each position, by number.
+        scales: that occur.
+        scale_of_row: number of each row's scale, shape (rows,).
+    """
+
+    code: np.ndarray
+    orderings: Sequence[np.ndarray]
+    scales: Sequence[Scale]
+    scale_of_row: np.ndarray
+
+    @property
+    def n(self) -> np.ndarray:
+        """Number of levels of each row, shape (rows,)."""
+        return np.array([scale.n for scale in self.scales])[self.scale_of_row]
+
+    def of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Distinct orderings of some rows, which of them each row has, and the ordering of each row."""
+        used, number = np.unique(self.code[rows], return_inverse=True)
+        distinct = np.stack([self.orderings[place] for place in used])
+        return distinct, number, distinct[number]
+
+
+def _constant(value: str, rows: int) -> pd.Series:
+    return Words(np.zeros(rows, dtype=int), np.array([value], dtype=object)).series()
+
+
+def _with_our_names(reads: pd.DataFrame, columns: Columns | None, where: str | Path) -> pd.DataFrame:
+    sources.check_names(reads.columns, where)
+    return column_names.named(reads.reset_index(drop=True), columns or Columns(), where)
 
 
 def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
     columns = [str(name) for name in reads.columns]
-    for name in REQUIRED:
-        if name not in columns:
-            raise InputError(f"{where}: column {name!r} is missing; found {files.listed(columns)}")
+    absent = [name for name in REQUIRED if name not in columns]
+    if absent:
+        raise column_names.missing(absent, reads, where)
     absent = [name for name in OPTIONAL if name not in columns]
     for name in columns:
         if name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(name):
@@ -276,19 +285,38 @@ def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
             raise InputError(f"{where}: column {name!r:.60} is not known; expected {meant[0]!r}, or another name")
 
 
-def _check_texts(reads: pd.DataFrame, where: str | Path) -> None:
-    """No text that is read may hold half a character, which JSON can write and UTF-8 cannot."""
+def _check_cells(reads: pd.DataFrame, where: str | Path) -> None:
+    """No cell that is read holds an object, or half a character, which JSON can write and UTF-8 cannot."""
     for name in reads.columns:
         if reads[name].dtype == object and (name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(str(name))):
-            bad = reads[name].map(lambda value: SURROGATE.search(_word(value)) is not None)
+            nested = reads[name].map(_is_nested)
+            _fail(where, nested, name, "a text, a number, or a list of them", reads[name])
+            bad = reads[name].map(lambda value: sources.SURROGATE.search(_word(value)) is not None)
             _fail(where, bad, name, "text that UTF-8 can write", reads[name])
 
 
-def _words(column: pd.Series) -> pd.Series:
+def _is_nested(value: object) -> bool:
+    inner = value if isinstance(value, list | tuple | np.ndarray) else ()
+    return isinstance(value, dict) or any(isinstance(part, dict | list | tuple | np.ndarray) for part in inner)
+
+
+def _words(column: pd.Series) -> Words:
     """A column as text without blanks around it; what is missing is empty."""
-    codes, values = pd.factorize(column.astype(object).map(_word) if column.dtype == object else column)
-    words = np.array([*(_word(value) for value in values), ""], dtype=object)
-    return pd.Series(words[codes], dtype=object).astype("str")
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, values = column.cat.codes.to_numpy().astype(np.int64), column.cat.categories
+    else:
+        codes, values = pd.factorize(column.map(_word) if column.dtype == object else column)
+    texts = [_word(value) for value in values]
+    if (codes < 0).any():
+        texts.append("")
+        codes = np.where(codes < 0, len(texts) - 1, codes)
+    number, distinct = pd.factorize(np.array(texts, dtype=object))
+    codes = number[codes]
+    used, first = np.unique(codes, return_index=True)
+    order = used[np.argsort(first)]  # as they come first in the table
+    place: np.ndarray = np.empty(len(distinct), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return Words(place[codes], np.asarray(distinct, dtype=object)[order])
 
 
 def _word(value: object) -> str:
@@ -300,134 +328,230 @@ def _word(value: object) -> str:
     return "" if value is None or value is pd.NA else str(value).strip()
 
 
-def _fail(where: str | Path, bad: np.ndarray | pd.Series, field: str, expected: str, found: pd.Series) -> None:
+def _fail(where: str | Path, bad: np.ndarray | pd.Series, field: str, expected: str, found: pd.Series | Words) -> None:
     """Raise an error about the first bad row, if there is one."""
     rows = np.flatnonzero(bad)
     if len(rows):
-        value = str(found.iloc[rows[0]])
+        value = str(found.values[found.codes[rows[0]]] if isinstance(found, Words) else found.iloc[rows[0]])
         raise InputError(f"{where}: row {rows[0] + 1}: field {field!r}: expected {expected}, found {value!r:.60}")
 
 
-def _names(reads: pd.DataFrame, field: str, where: str | Path, default: str | None = None) -> pd.Series:
+def _names(reads: pd.DataFrame, field: str, where: str | Path, default: str | None = None) -> Words:
     if field not in reads:
-        return pd.Series([default] * len(reads), dtype="str")
+        return Words(np.zeros(len(reads), dtype=np.int64), np.array([default], dtype=object))
     words = _words(reads[field])
-    _fail(where, words == "", field, "a name", words)
+    if not all(words.values):
+        _fail(where, (words.values == "")[words.codes], field, "a name", words)
     return words
 
 
-def _orderings(column: pd.Series, where: str | Path) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Code of each row's ordering, shape (n_reads,), and the orderings that occur."""
+def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str | Path) -> Shown:
+    """The ordering of each row, and its scale: that of the judge's other orderings where a word names its direction."""
     words = _words(column)
-    codes, texts = pd.factorize(words)
-    parsed, shown = [], []
-    for text in texts:
-        parsed.append(permutation(text))
-        shown.append(np.array(parsed[-1] or [0]))
-    bad = np.array([ordering is None for ordering in parsed])[codes]
-    expected = f"the {FEWEST_LEVELS} to {MOST_LEVELS} scores from 1 on, each once, such as '1 2 3 4 5'"
-    _fail(where, bad, "ordering", expected, words)
-    return codes, shown
+    parsed = [scales.ordering(text, scale) for text in words.values]
+    turned = np.array([scales.direction(text) for text in words.values])
+    bad = np.array([ordering is None for ordering in parsed]) & (turned == 0)
+    expected = (
+        f"the {scales.FEWEST} to {scales.MOST} scores, each once, such as '1 2 3 4 5'"
+        if scale is None
+        else f"each of {scale.words} once"
+    )
+    if bad.any():
+        _fail(where, bad[words.codes], "ordering", expected, words)
+    kinds: dict[Scale, int] = {} if scale is None else {scale: 0}
+    of_code = np.array([-1 if own is None else kinds.setdefault(own.scale, len(kinds)) for own in parsed])
+    of_row = of_code[words.codes]
+    if (turned != 0).any():
+        of_row = _of_words(of_row, words, judge, scale, where)
+    levels = [np.array(own.levels if own else [0]) for own in parsed]
+    known, code = [*kinds], words.codes
+    if (turned != 0).any():  # a word is another ordering on each scale
+        code = code * len(known) + of_row
+        rows = {
+            (word, k): np.arange(1, known[k].n + 1)[:: turned[word]]
+            for word in np.flatnonzero(turned)
+            for k in range(len(known))
+        }
+        levels = [rows.get((word, k), levels[word]) for word in range(len(words.values)) for k in range(len(known))]
+    shown = Shown(code, levels, known, of_row)
+    _check_alike(judge, shown.n, np.arange(scales.MOST + 1), "ordering", "levels", where)
+    _check_alike(judge, of_row, np.array([own.words for own in known], dtype=object), "ordering", "scales", where)
+    return shown
+
+
+def _of_words(of_row: np.ndarray, words: Words, judge: Words, scale: Scale | None, where: str | Path) -> np.ndarray:
+    """The scale of each row, where those of words are that of the judge's first ordering of another kind."""
+    of_judge = np.full(len(judge.values), -1 if scale is None else 0)
+    listed = np.flatnonzero(of_row >= 0)[::-1]
+    of_judge[judge.codes[listed]] = of_row[listed]
+    of_row = np.where(of_row < 0, of_judge[judge.codes], of_row)
+    expected = "the scores, such as '5 4 3 2 1', or --scale beside a word: --scale 1-5"
+    _fail(where, of_row < 0, "ordering", expected, words)
+    return of_row
 
 
 def permutation(text: str) -> list[int] | None:
     """The scores in a text such as ``1 2 3``, ``[3, 2, 1]`` or ``321``; None where they are no permutation."""
-    if re.fullmatch(r"[0-9]{2,9}", text):
-        words = list(text)
-    elif re.fullmatch(r"[\[(]?\s*[0-9]+(?:\s*[\s,;>|/-]\s*[0-9]+)*\s*[\])]?", text):
-        words = re.findall(r"[0-9]+", text)
-    else:
-        return None
-    if not FEWEST_LEVELS <= len(words) <= MOST_LEVELS or sorted(map(int, words)) != list(range(1, len(words) + 1)):
-        return None
-    return [int(word) for word in words]
+    ordering = scales.ordering(text)
+    return None if ordering is None or not ordering.scale.usual else [*ordering.levels]
 
 
-def _check_alike(key: pd.Series, value: pd.Series, field: str, what: str, where: str | Path) -> None:
+def _check_alike(key: Words, value: np.ndarray, names: np.ndarray, field: str, what: str, where: str | Path) -> None:
     """Every key, such as a judge, must have one value, such as a number of levels, in all its rows."""
-    first = value.groupby(key.to_numpy()).transform("first")
-    rows = np.flatnonzero((value != first).to_numpy())
+    first = pd.Series(value).groupby(key.codes).transform("first").to_numpy()
+    rows = np.flatnonzero(value != first)
     if len(rows):
-        row, name = rows[0], key.iloc[rows[0]].split("\n")[-1]
-        both = f"{first.iloc[row]} in an earlier row, {value.iloc[row]} here"
+        row = rows[0]
+        name = key.values[key.codes[row] % len(key.values)]
+        both = f"{names[first[row]]} in an earlier row, {names[value[row]]} here"
         raise InputError(f"{where}: row {row + 1}: field {field!r}: {name!r:.60} has two {what}: {both}; expected one")
 
 
-def _scores(column: pd.Series, n: np.ndarray, where: str | Path) -> pd.Series:
-    values, missing = _numeric(column)
-    off = ~missing & ~(values.between(1, n) & (values % 1 == 0))
-    rows = np.flatnonzero(off)
-    most = n[rows[0]] if len(rows) else 0
-    _fail(where, off, "score", f"a whole number from 1 to {most}, or nothing where there is no score", column)
-    return pd.Series(pd.array(values, dtype="Float64").astype("Int8"))
+def _scores(column: pd.Series, shown: Shown, where: str | Path) -> tuple[np.ndarray, pd.Series]:
+    """Level of each row, from 1, NaN where there is none; and the reason why, None where there is one."""
+    level: np.ndarray = np.full(len(column), np.nan)
+    reason: np.ndarray = np.zeros(len(column), dtype=np.int64)
+    reasons: dict[str | None, int] = {None: 0, EMPTY: 1}
+    is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    words = None if is_number else _words(column)
+    for k, scale in enumerate(shown.scales):
+        rows = np.flatnonzero(shown.scale_of_row == k)
+        bad: np.ndarray = np.zeros(len(column), dtype=bool)
+        if words is None:
+            values = column.iloc[rows].to_numpy(dtype=float, na_value=np.nan)
+            level[rows], missing = scale.level(values), np.isnan(values)
+            bad[rows] = ~missing & ~_is_level(level[rows], scale)
+            reason[rows] = missing
+        else:
+            used = np.unique(words.codes[rows])
+            choices = [_choice(words.values[code], scale) for code in used]
+            of_word = np.full((2, len(words.values)), np.nan)
+            of_word[0, used] = [place or np.nan for place, _ in choices]
+            of_word[1, used] = [-1 if why == "" else reasons.setdefault(why, len(reasons)) for _, why in choices]
+            level[rows], reason[rows] = of_word[0, words.codes[rows]], of_word[1, words.codes[rows]]
+            bad = reason == -1
+        levels = f"a whole number from 1 to {scale.n}" if scale.usual else f"one of {scale.words}"
+        expected = f"{levels}, or nothing where there is no score"
+        _fail(where, bad, "score", expected, column if words is None else words)
+    if words is not None and len(reasons) > 2 and np.isnan(level).all():
+        row = int(np.flatnonzero(reason > 1)[0])
+        text = words.values[words.codes[row]]
+        raise InputError(
+            f"{where}: row {row + 1}: field 'score': expected answers that give a score, found none in any row, here"
+            f" {text!r:.60}"
+        )
+    texts = pd.Series([*reasons], dtype=object)
+    return level, texts.take(reason).reset_index(drop=True)
 
 
-def _numbers(column: pd.Series, field: str, where: str | Path) -> pd.Series:
-    values, missing = _numeric(column)
-    _fail(where, ~missing & ~np.isfinite(values), field, "a number, or nothing", column)
-    return values
+def _is_level(level: np.ndarray, scale: Scale) -> np.ndarray:
+    return (level >= 1) & (level <= scale.n) & (level % 1 == 0)
 
 
-def _numeric(column: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """A column as numbers, NaN for what is none; and where there is nothing."""
+def _choice(text: str, scale: Scale) -> tuple[int | None, str | None]:
+    """Level that a text gives, and the reason why it gives none; an empty reason where it is no answer at all."""
+    if text.lower() in MISSING:
+        return None, EMPTY
+    place = scale.place(text)
+    if place is None:
+        choice = scale.parse(text)
+        place = None if choice.label is None else scale.labels.index(choice.label) + 1
+        if place is None:
+            return None, choice.reason if len(text.split()) > 1 else ""
+    return place, None
+
+
+def _numbers(column: pd.Series, field: str, where: str | Path) -> np.ndarray:
+    """A column as numbers, NaN where there is nothing."""
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-        return column.astype(float), column.isna()
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        _fail(where, np.isinf(values), field, "a number, or nothing", column)
+        return values
     words = _words(column)
-    missing = words.str.lower().isin(MISSING)
-    return pd.to_numeric(words.mask(missing), errors="coerce").astype(float), missing
+    missing = np.array([text.lower() in MISSING for text in words.values])
+    texts = [text.replace(",", ".") if scales.NUMBER.fullmatch(text) else text for text in words.values]
+    values = pd.to_numeric(pd.Series(texts, dtype=object).mask(missing), errors="coerce").to_numpy(dtype=float)
+    _fail(where, (~missing & ~np.isfinite(values))[words.codes], field, "a number, or nothing", words)
+    return values[words.codes]
 
 
-def _human(reads: pd.DataFrame, item: pd.Series, where: str | Path) -> pd.Series:
-    """The human score of each row's item, NaN where no row of it has one.
+def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) -> np.ndarray:
+    """The human score of each row's item as a level, NaN where no row of it has one.
 
     Args:
-        item: names of the items, each after its judge's.
+        item: the items, those of other judges as others.
     """
     if "human_score" not in reads:
-        return pd.Series(np.nan, index=reads.index)
-    values = _numbers(reads["human_score"], "human_score", where)
-    first = values.groupby(item.to_numpy()).transform("first")
-    rows = np.flatnonzero((values.notna() & (values != first)).to_numpy())
+        return np.full(len(reads), np.nan)
+    column = reads["human_score"]
+    if any(not scale.numeric for scale in shown.scales):
+        column = _levels_of_labels(_words(column), shown)
+    values = _numbers(column, "human_score", where)
+    first = pd.Series(values).groupby(item.codes).transform("first").to_numpy()
+    rows = np.flatnonzero(~np.isnan(values) & (values != first))
     if len(rows):
         row = rows[0]
-        both = f"{first.iloc[row]:g} in an earlier row, {values.iloc[row]:g} here"
-        text = f"item {item.iloc[row].split(chr(10))[-1]!r:.60} has two human scores: {both}; expected one"
+        both = f"{first[row]:g} in an earlier row, {values[row]:g} here"
+        name = item.values[item.codes[row] % len(item.values)]
+        text = f"item {name!r:.60} has two human scores: {both}; expected one"
         raise InputError(f"{where}: row {row + 1}: field 'human_score': {text}")
-    return first
+    low = np.array([scale.low for scale in shown.scales])[shown.scale_of_row]
+    step = np.array([scale.step for scale in shown.scales])[shown.scale_of_row]
+    return first if all(scale.usual for scale in shown.scales) else (first - low) / step + 1
+
+
+def _levels_of_labels(words: Words, shown: Shown) -> pd.Series:
+    """Numbers of the levels where labels such as letters stand, as text."""
+    texts = pd.Series(words.values, dtype=object).take(words.codes).reset_index(drop=True)
+    for k, scale in enumerate(shown.scales):
+        if not scale.numeric:
+            places = {label: str(place) for label in words.values if (place := scale.place(label)) is not None}
+            texts = texts.where(shown.scale_of_row != k, texts.map(lambda text, by=places: by.get(text, text)))
+    return texts
 
 
 def _of_judge(
-    table: pd.DataFrame, code: np.ndarray, shown: list[np.ndarray], reads: pd.DataFrame, where: str | Path
+    table: pd.DataFrame, rows: np.ndarray, shown: Shown, reads: pd.DataFrame, where: str | Path
 ) -> pd.DataFrame:
     """The reads of one judge, whose orderings have one length, with what their orderings say.
 
     Args:
-        table: its rows, with the row numbers of `reads` as index.
+        table: of all judges.
+        rows: places of the judge's reads in it.
     """
-    rows = table.index.to_numpy()
-    used, number = np.unique(code[rows], return_inverse=True)
-    distinct = np.stack([shown[place] for place in used])
-    order = distinct[number]
-    table = table.assign(ordering=list(order), strategy=_strategy(distinct[number], table["item_id"]))
+    scale = shown.scales[shown.scale_of_row[rows[0]]]
+    distinct, number, order = shown.of(rows)
+    table = table if len(rows) == len(table) else table.take(rows)
+    by_number = _objects(distinct)  # one array for all reads in an ordering
+    table = table.assign(ordering=by_number[number], strategy=_strategy(distinct, number, table["item_id"]))
     score = table["score"].to_numpy(dtype=float, na_value=np.nan)
     scored = ~np.isnan(score)
-    places = permutations.positions_of(distinct)[number[scored], score[scored].astype(int) - 1]
     position = np.full(len(table), np.nan)
-    position[scored] = places
+    position[scored] = permutations.positions_of(distinct)[number[scored], score[scored].astype(int) - 1]
     table["position"] = pd.array(position, dtype="Float64").astype("Int8")
-    shares = _probabilities(reads.iloc[rows], order, where)
+    shares = _probabilities(reads, rows, order, scale, where)
     complete = ~np.isnan(shares).any(axis=1)
     table["expected_score"] = (shares * order).sum(axis=1)
-    table["position_probabilities"] = pd.Series(list(shares), index=table.index, dtype=object).where(complete, None)
+    by_row: np.ndarray = np.full(len(table), None, dtype=object)
+    by_row[complete] = _objects(shares[complete])
+    table["position_probabilities"] = pd.Series(by_row, index=table.index, dtype=object)
     return table
 
 
-def _strategy(order: np.ndarray, item: pd.Series) -> str:
+def _objects(rows: np.ndarray) -> np.ndarray:
+    """The rows of an array as an array of arrays."""
+    objects: np.ndarray = np.empty(len(rows), dtype=object)
+    for place, row in enumerate(rows):
+        objects[place] = row
+    return objects
+
+
+def _strategy(distinct: np.ndarray, number: np.ndarray, item: pd.Series) -> str:
     """The name of the orderings that all items are read in, however often."""
-    n = order.shape[1]
-    distinct, number = np.unique(order, axis=0, return_inverse=True)
+    n = distinct.shape[1]
+    distinct, merged = np.unique(distinct, axis=0, return_inverse=True)
     unit, items = pd.factorize(item)
-    if designs.Design(distinct, number.ravel(), unit, len(items)).fewest == 0:
+    if designs.Design(distinct, merged.ravel()[number], unit, len(items)).fewest == 0:
         return "recorded"
     if np.array_equal(distinct, np.unique(orderings.balanced(n), axis=0)) and n > 2:
         return "balanced"
@@ -436,22 +560,30 @@ def _strategy(order: np.ndarray, item: pd.Series) -> str:
     return "recorded"
 
 
-def _probabilities(reads: pd.DataFrame, order: np.ndarray, where: str | Path) -> np.ndarray:
-    """Probability of each position in each read, NaN where it is unknown. Shape (n_reads, n)."""
-    n = order.shape[1]
-    columns = {name for name in reads.columns if isinstance(name, str) and PROBABILITY.fullmatch(name)}
-    values = {name: _numbers(reads[name], name, where).to_numpy() for name in columns}
+def _probabilities(
+    reads: pd.DataFrame, rows: np.ndarray, order: np.ndarray, scale: Scale, where: str | Path
+) -> np.ndarray:
+    """Probability of each position in each of some reads, NaN where it is unknown. Shape (len(rows), n)."""
+    n, by_label = scale.n, {f"p_{label}".lower(): f"p_{label}" for label in scale.labels}
+    columns = {}
+    for name in reads.columns:
+        match = PROBABILITY.fullmatch(str(name))
+        if match and (NUMBER.fullmatch(match["label"]) or name.lower() in by_label):
+            columns[by_label.get(name.lower(), name)] = name
+    values = {of: _numbers(reads[name], name, where)[rows] for of, name in columns.items()}
     values = {name: column for name, column in values.items() if not np.isnan(column).all()}
     if not values:
         return np.full(order.shape, np.nan)
-    wanted = [f"p_{score}" for score in range(1, n + 1)]
+    wanted = [*by_label.values()]
+    if not scale.numeric and not values.keys() & set(wanted):
+        wanted = [f"p_{level}" for level in range(1, n + 1)]
     absent, beyond = [name for name in wanted if name not in values], sorted(values.keys() - set(wanted))
     if absent or beyond:
-        what = f"found {files.listed(sorted(values))}, expected p_1 to p_{n}, one for each of the {n} scores"
-        raise InputError(f"{where}: columns of probabilities: {what}")
+        expected = f"p_{scale.labels[0]} to p_{scale.labels[-1]}, one for each of the {n} scores"
+        found = files.listed(sorted(values))
+        raise InputError(f"{where}: columns of probabilities: found {found}, expected {expected}")
     shares = np.column_stack([values[name] for name in wanted])
     is_known = ~np.isnan(shares)
-    row_of = reads.index.to_numpy()
     for bad, expected in (
         (is_known.any(axis=1) & ~is_known.all(axis=1), "a probability of every score, or of none"),
         ((is_known & ~((shares >= 0) & (shares <= 1 + SUM_WITHIN))).any(axis=1), "probabilities from 0 to 1"),
@@ -461,6 +593,6 @@ def _probabilities(reads: pd.DataFrame, order: np.ndarray, where: str | Path) ->
             place = int(np.flatnonzero(bad)[0])
             row_text = " ".join("empty" if np.isnan(value) else f"{value:g}" for value in shares[place])
             text = f"expected {expected}, found {row_text} (sum {np.nansum(shares[place]):.4g})"
-            raise InputError(f"{where}: row {row_of[place] + 1}: fields 'p_1' to 'p_{n}': {text}")
+            raise InputError(f"{where}: row {rows[place] + 1}: fields {wanted[0]!r} to {wanted[-1]!r}: {text}")
     shares = shares / shares.sum(axis=1, keepdims=True)
     return np.take_along_axis(shares, order - 1, axis=1)

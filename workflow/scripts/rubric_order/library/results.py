@@ -31,7 +31,9 @@ from rubric_order.base.readouts import Readout
 from rubric_order.cards.card import Card
 from rubric_order.cards.card import cards as make_cards
 from rubric_order.figures import view
-from rubric_order.library import estimates
+from rubric_order.library import estimates, scales
+from rubric_order.library.columns import Columns
+from rubric_order.parsing.choices import EMPTY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -159,12 +161,20 @@ def budget_curve(reads: Reads) -> Result:
 
 
 def bias_card(
-    reads: Reads, *, margin_points: float = estimates.POINTS, margin_log_odds: float = estimates.LOG_ODDS
+    reads: Reads,
+    *,
+    columns: Mapping[str, str] | None = None,
+    scale: Sequence[str] | str | None = None,
+    margin_points: float = estimates.POINTS,
+    margin_log_odds: float = estimates.LOG_ODDS,
 ) -> BiasCards:
     """A card for each judge: biased, equivalent to a judge without bias within the margins, or cannot tell.
 
     Args:
         reads: see `position_bias`.
+        columns: names that the table has for its columns, such as ``{"item": "sample_id", "score": "grading.score"}``.
+        scale: how the levels are written, lowest first, such as ``"0-10"`` or ``["E", "D", "C", "B", "A"]``; by default
+            as the orderings list them.
         margin_points, margin_log_odds: a smaller shift of the mean score, and a smaller preference for a
             position, count as none.
 
@@ -173,7 +183,9 @@ def bias_card(
         >>> card.verdict.word, card.to_dict()["usual_minus_balanced"]
         ('biased', -0.5)
     """
-    scores = estimates.scores_of(reads)
+    names = None if columns is None else Columns(dict(columns)).checked("columns")
+    levels = None if scale is None else scales.parse(scale if isinstance(scale, str) else ",".join(scale))
+    scores = estimates.scores_of(reads, columns=names, scale=levels)
     estimated = estimates.of_card(scores, points=margin_points, log_odds=margin_log_odds)
     made = [Card(card.evidence, card.verdict, _notes(scores, card.judge)) for card in make_cards(estimated)]
     return BiasCards(tuple(made), estimated)
@@ -185,6 +197,8 @@ def _notes(scores: pd.DataFrame, judge: str) -> tuple[str, ...]:
     notes = []
     if not own["named_groups"].iloc[0]:
         notes.append("No groups are named: each item counts as independent of the others.")
+    notes += _of_scale(scales.parse(own["scale"].iloc[0]))
+    notes += _of_failures(own["failure"])
     shown = np.stack(own["ordering"].to_numpy())
     code = shown @ (shown.shape[1] + 1) ** np.arange(shown.shape[1])
     repeats = int(pd.DataFrame({"item": own["item_id"], "shown": code, "score": own["score"]}).duplicated().sum())
@@ -193,6 +207,25 @@ def _notes(scores: pd.DataFrame, judge: str) -> tuple[str, ...]:
         counted = "they count as repeated reads, and each ordering counts once for each item"
         notes.append(f"{repeats:,} {text} item, ordering and score of an earlier one; {counted}.")
     return tuple(notes)
+
+
+def _of_scale(scale: scales.Scale) -> Iterator[str]:
+    """A sentence about levels that are not the numbers 1 to n."""
+    if scale.usual:
+        return
+    if scale.numeric:
+        apart = "" if scale.step == 1 else f", {scale.step:g} of a written score"
+        yield f"Scores are written {scale.words}; a point on this card is one level{apart}."
+    else:
+        yield f"Levels from the lowest to the highest: {', '.join(scale.labels)}. --scale says it if they are others."
+
+
+def _of_failures(failure: pd.Series) -> Iterator[str]:
+    """A sentence about answers that give no score."""
+    counts = failure[failure.notna() & (failure != EMPTY)].value_counts()
+    if len(counts):
+        listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
+        yield f"{counts.sum():,} answers were read and give no score: {listed}."
 
 
 def _rated(reads: Reads) -> pd.DataFrame:

@@ -136,7 +136,7 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Var
 
 def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items: int, n: int) -> np.ndarray:
     """Pairs of reads of one ordering of each item, see `Variants.repeats`."""
-    digits: np.ndarray = np.stack(list(ordering)).astype(np.int64) @ 10 ** np.arange(n)
+    digits: np.ndarray = np.stack(list(ordering)).astype(np.int64) @ max(10, n) ** np.arange(n)
     scored = ~np.isnan(value)
     item, digits, value = item[scored], digits[scored], value[scored]
     prompt = pd.Series(list(zip(item.tolist(), digits.tolist(), strict=True))).factorize()[0]

@@ -100,7 +100,7 @@ class Block:
     @cached_property
     def orderings(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct orderings as they come first in the table, shape (D, n), and which of them each read has."""
-        digits = self.shown @ 10 ** np.arange(self.n - 1, -1, -1)
+        digits = self.shown @ max(10, self.n) ** np.arange(self.n - 1, -1, -1)
         _, first, number = np.unique(digits, return_index=True, return_inverse=True)
         by_first = np.argsort(first)
         return self.shown[first[by_first]], np.argsort(by_first)[number]
@@ -140,8 +140,10 @@ def _blocks(scores: pd.DataFrame) -> Iterator[Block]:
     item = pd.factorize(scores["item_id"], sort=True)[0]
     index = scores["read_index"].to_numpy()
     order = np.lexsort((index, item, codes))
-    table = scores.take(order)
-    codes, item, index = codes[order], item[order], index[order]
+    table = scores
+    if (np.diff(order) < 0).any():  # else a copy of the whole table would be the same again
+        table = scores.take(order)
+        codes, item, index = codes[order], item[order], index[order]
     new_block = np.flatnonzero(np.diff(codes, prepend=-1))
     for start, end in zip(new_block, [*new_block[1:], len(codes)], strict=True):
         rows = table.iloc[start:end]

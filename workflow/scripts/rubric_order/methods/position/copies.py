@@ -13,6 +13,7 @@ from rubric_order.methods.position.selections import READOUTS
 
 FEWEST_PAIRS = 3  # of equal whole scores; fewer can be chance
 NAMED = 3  # pairs of items
+MOST_CODES = 2**62
 
 
 class Copies(NamedTuple):
@@ -48,9 +49,7 @@ def copies(block: Block) -> Copies:
     equal = _pairs(_numbered(table), group)
     if equal < FEWEST_PAIRS:
         return Copies(0, ())
-    masked = np.repeat(table[None], table.shape[1], axis=0)
-    masked[np.arange(table.shape[1]), :, np.arange(table.shape[1])] = 0
-    near = sum(_pairs(_numbered(without_one), group) - equal for without_one in masked)
+    near = sum(_pairs(_numbered(np.delete(table, one, axis=1)), group) - equal for one in range(table.shape[1]))
     return copied if equal > near else Copies(0, ())
 
 
@@ -70,11 +69,23 @@ def _of_probabilities(block: Block) -> np.ndarray:
 
 
 def _numbered(table: np.ndarray) -> np.ndarray:
-    """Number of each row among the distinct ones, shape (rows,); -1 for a row with NaN."""
+    """Number of each row among the distinct ones in their order, shape (rows,); -1 for a row with NaN.
+
+    Rows are compared as whole numbers, made from those of their columns.
+    """
     number = np.full(len(table), -1)
     complete = ~np.isnan(table).any(axis=1)
     if complete.any():
-        number[complete] = np.unique(table[complete], axis=0, return_inverse=True)[1].ravel()
+        rows = table[complete]
+        code: np.ndarray = np.zeros(len(rows), dtype=np.int64)
+        most = 1  # codes
+        for column in range(rows.shape[1]):
+            values, digit = np.unique(rows[:, column], return_inverse=True)
+            if most > MOST_CODES // len(values):
+                distinct, code = np.unique(code, return_inverse=True)
+                most = len(distinct)
+            code, most = code * len(values) + digit, most * len(values)
+        number[complete] = np.unique(code, return_inverse=True)[1]
     return number
 
 
@@ -82,14 +93,15 @@ def _pairs(number: np.ndarray, group: np.ndarray) -> int:
     """Pairs of items of different groups with the same number."""
     numbered = number >= 0
     of_all = np.bincount(number[numbered])
-    of_groups = np.unique(np.column_stack([number[numbered], group[numbered]]), axis=0, return_counts=True)[1]
+    cell = number[numbered] * (int(group.max(initial=0)) + 1) + group[numbered]
+    of_groups = np.unique(cell, return_counts=True)[1]
     return int((of_all * (of_all - 1)).sum() - (of_groups * (of_groups - 1)).sum()) // 2
 
 
 def _named(number: np.ndarray, group: np.ndarray, names: np.ndarray) -> Copies:
     rows = np.flatnonzero(number >= 0)
-    pairs = np.unique(np.column_stack([number[rows], group[rows]]), axis=0, return_index=True)
-    item = rows[pairs[1]]
+    cell = number[rows] * (int(group.max(initial=0)) + 1) + group[rows]
+    item = rows[np.unique(cell, return_index=True)[1]]
     order = np.lexsort((names[item], number[item]))
     item = item[order]
     again = np.flatnonzero(np.diff(number[item]) == 0) + 1

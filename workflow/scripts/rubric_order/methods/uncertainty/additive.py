@@ -14,6 +14,8 @@ from rubric_order.base import randomness
 from rubric_order.methods.uncertainty import rao_scott
 from rubric_order.methods.uncertainty.resampling import sum_units
 
+MOST_SIGNS = 2**24  # 128 MB; more are drawn a few at a time, which stay in the processor's cache
+SIGNS_AT_ONCE = 2**18
 ROUNDING = 1e-9  # what is smaller than this share of the largest is taken for rounding
 LEAST_IN_TAIL = 10  # draws; the share of fewer is not known well
 
@@ -96,12 +98,38 @@ def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
     return Shifts(float(own[used].mean()), shift, influence, parts)
 
 
+def sums_of_signs(values: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
+    """Sums of clusters' values with the signs that chance gives them, the same for all of one number of clusters.
+
+    Args:
+        values: shape (n_clusters, k).
+
+    Returns:
+        Shape (draws, k).
+    """
+    n_clusters = len(values)
+    if draws * n_clusters <= MOST_SIGNS:
+        return _signs(n_clusters, draws, seed) @ values
+    bits = _bits(n_clusters, draws, seed, max(1, SIGNS_AT_ONCE // n_clusters))
+    parts = (np.unpackbits(part, axis=1, count=n_clusters) for part in bits)
+    total = values.sum(axis=0)
+    return np.concatenate([2.0 * (part.astype(float) @ values) - total for part in parts])
+
+
 @functools.lru_cache(maxsize=4)
-def signs(n_clusters: int, draws: int, seed: int) -> np.ndarray:
-    """Signs that chance gives each cluster, the same for all of one number. Shape (draws, n_clusters); read only."""
+def _signs(n_clusters: int, draws: int, seed: int) -> np.ndarray:
+    """Signs of each cluster. Shape (draws, n_clusters); read only."""
     drawn = 2.0 * randomness.generator(seed, "signs", n_clusters).integers(0, 2, (draws, n_clusters)) - 1
     drawn.flags.writeable = False
     return drawn
+
+
+@functools.lru_cache(maxsize=2)
+def _bits(n_clusters: int, draws: int, seed: int, step: int) -> tuple[np.ndarray, ...]:
+    """Whether a cluster's sign is 1, a bit each, `step` draws at a time: those of `_signs`, in a 64th of the memory."""
+    rng = randomness.generator(seed, "signs", n_clusters)
+    sizes = [min(step, draws - start) for start in range(0, draws, step)]
+    return tuple(np.packbits(rng.integers(0, 2, (size, n_clusters)).astype(np.uint8), axis=1) for size in sizes)
 
 
 def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
@@ -128,7 +156,7 @@ def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
         return np.nan
     contributions = np.where(np.abs(contributions) > ROUNDING, contributions, 0)
     observed = (contributions.sum(axis=0) ** 2).sum()
-    by_chance = ((signs(len(contributions), draws, seed) @ contributions) ** 2).sum(axis=1)
+    by_chance = (sums_of_signs(contributions, draws=draws, seed=seed) ** 2).sum(axis=1)
     as_far = int((by_chance >= observed * (1 - 1e-9)).sum())
     p = (1 + as_far) / (1 + draws)
     return p if as_far >= LEAST_IN_TAIL else min(p, rao_scott.zero_total(contributions))
@@ -146,4 +174,5 @@ def gaps_by_chance(influence: np.ndarray, *, draws: int, seed: int) -> np.ndarra
     n_clusters = len(influence)
     if n_clusters < 2:
         return np.full(draws, np.nan)
-    return np.ptp(signs(n_clusters, draws, seed) @ influence, axis=1) * np.sqrt(n_clusters / (n_clusters - 1))
+    largest = np.ptp(sums_of_signs(influence, draws=draws, seed=seed), axis=1)
+    return largest * np.sqrt(n_clusters / (n_clusters - 1))

@@ -11,6 +11,7 @@ from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import cluster_robust, distributions
 
 _DRAWS_IN_CACHE = 32_768  # a quarter of a megabyte
+_OF_MANY = 16  # resamples of more units
 LEAST_ERROR = 1e-12  # of a jackknife; less is rounding
 LEAST_IN_TAIL = 10  # resamples; the share of fewer is not known well
 MAX_LEFT_OUT = 200  # parts of a jackknife
@@ -33,10 +34,11 @@ def bootstrap_weights(n: int, resamples: int, *, rng: np.random.Generator) -> np
 def bootstrap_sums(values: np.ndarray, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
     """Sums of the rows of each resample, shape (n, ...) -> (resamples, ...): `bootstrap_weights` times `values`.
 
-    A few resamples at a time, which stay in the processor's cache.
+    A few resamples at a time, which stay in the processor's cache. Where one alone does not, several are taken, so
+    that `values` are read from memory once for all of them.
     """
     n = len(values)
-    step = max(1, _DRAWS_IN_CACHE // max(n, 1))
+    step = _DRAWS_IN_CACHE // n if 0 < n <= _DRAWS_IN_CACHE else _OF_MANY
     sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
     return np.concatenate([bootstrap_weights(n, size, rng=rng).astype(float) @ values for size in sizes])
 

@@ -140,7 +140,7 @@ def orderings_of(block: blocks.Block) -> np.ndarray:
     """Ordering of each read as a number whose digits are the options, shape (m, K); -1 where there is no read."""
     shown, number = block.orderings
     codes = np.full((len(block.items), int(block.column.max()) + 1), -1)
-    codes[block.item, block.column] = (shown @ 10 ** np.arange(block.n - 1, -1, -1))[number]
+    codes[block.item, block.column] = (shown @ max(10, block.n) ** np.arange(block.n - 1, -1, -1))[number]
     return codes
 
 
