@@ -83,8 +83,9 @@ def relog(
     for line in written(study):
         typer.echo(line, err=as_json)
     if write is not None:
+        config = write / library.CONFIG
         typer.echo(
-            f"Written: {write / library.CONFIG}. Run: snakemake --directory {write} --configfile {library.CONFIG}"
+            f"Written: {config}. Run: snakemake all results/summary.html --directory {write} --configfile {config}"
         )
         return
     _card(study, as_json=as_json)
@@ -128,7 +129,7 @@ def _confirmed(log: "Log", *, yes: bool, number: int | None) -> "Rubric":
     chosen = log.rubrics[number - 1] if number is not None else log.certain
     if yes and chosen is not None:
         return chosen
-    if not sys.stdin.isatty():
+    if not _is_terminal():
         wanted = "--yes" if chosen is not None else "--rubric NUMBER --yes"
         raise InputError(f"{wanted}: expected, since the levels are not confirmed at a terminal")
     if chosen is None:
@@ -137,6 +138,10 @@ def _confirmed(log: "Log", *, yes: bool, number: int | None) -> "Rubric":
     if not typer.confirm("Are these the levels of the rubric?"):
         raise InputError("--rubric: the levels were not confirmed; expected the number of others")
     return chosen
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def written(study: "Written") -> list[str]:
