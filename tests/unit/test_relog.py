@@ -83,7 +83,9 @@ def test_grades_of_inspect_are_levels_and_epochs_share_a_group(tmp_path):
     assert len(endpoint.calls) == 40
     recorded = reads[[ordering == [3, 2, 1] for ordering in reads["ordering"]]]
     assert dict(zip(recorded["item"], recorded["score"], strict=True)) == {
-        f"q{k} {epoch}": score for epoch in (1, 2) for k, score in enumerate([3, 2, 1, 3])  # C, P, I, C
+        f"q{k} {epoch}": score
+        for epoch in (1, 2)
+        for k, score in enumerate([3, 2, 1, 3])  # C, P, I, C
     }
     assert "temperature" not in endpoint.calls[0].body
 

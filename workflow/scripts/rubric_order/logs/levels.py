@@ -104,7 +104,7 @@ class Rubric:
     Attributes:
         form: what they share.
         blocks: those of each call, in the order of the calls; None where a call has none, or several.
-        wordings: number of prompts by the descriptions of the levels, in the order of `form.labels`.
+        wordings: number of prompts by the descriptions of the levels, in the order of `Form.labels`.
     """
 
     form: Form
@@ -120,6 +120,25 @@ class Rubric:
 def find(text: str) -> list[Block]:
     """All that may be the levels of a rubric in a text, in its order."""
     return sorted([*_lines(text), *_inline(text)], key=lambda block: block.start)
+
+
+def reordered(text: str, block: Block, labels: Sequence[str]) -> str:
+    r"""A text with its levels in another order.
+
+    Args:
+        text: the text.
+        block: the levels, see `find`.
+        labels: theirs, in the order that is wanted.
+
+    Examples:
+        >>> text = "1: Bad\n2: Good"
+        >>> reordered(text, find(text)[0], ["2", "1"])
+        '2: Good\n1: Bad'
+    """
+    by_label = {level.label: text[level.start : level.end] for level in block.levels}
+    joints = [*block.between, ""]
+    shown = "".join(by_label[label] + joint for label, joint in zip(labels, joints, strict=True))
+    return text[: block.start] + shown + text[block.end :]
 
 
 def rubrics(calls: Sequence[Call]) -> list[Rubric]:
