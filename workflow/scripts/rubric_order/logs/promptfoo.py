@@ -117,7 +117,7 @@ def _asked(result: Mapping[str, Any], assertion: Mapping[str, Any], default: Map
     model = ":".join(rest[1:] if rest and rest[0] in KINDS else rest) or name
     config = mapping(block.get("config"), where, "provider/config")
     address = config.get("apiBaseUrl")
-    fields = {**(DEFAULTS if provider == "openai" else {}), **config}
+    fields = {**(DEFAULTS if provider == "openai" and not config.get("omitDefaults") else {}), **config}
     newer = config.get("max_completion_tokens")
     if newer is not None:
         fields["max_tokens"] = newer
