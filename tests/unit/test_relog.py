@@ -15,7 +15,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.commands import relog as command
 from rubric_order.commands.app import app
 from rubric_order.judging.store import Store
-from rubric_order.library import relog
+from rubric_order.library import promptfoo, relog
 from rubric_order.logs import reading
 from rubric_order.recorded import formats
 
@@ -197,3 +197,54 @@ def test_the_command_ends_with_a_card_and_keeps_the_reads(tmp_path):
     assert (card["judge"], card["n_items"]) == ("judge", 4)
     audited = CliRunner().invoke(app, ["audit", str(tmp_path / "study/reads.jsonl"), "--json"])
     assert json.loads(audited.stdout) == [card]
+
+
+def test_tests_of_promptfoo_have_the_ordering_in_vars_and_the_prompts_of_the_study(tmp_path):
+    words = ["--write", tmp_path / "study", "--yes", "--base-url", NOBODY, "--promptfoo", tmp_path / "config.yaml"]
+    done = run(LOGS / "grades.eval", *words, "--api-key-env", "A_KEY")
+    assert done.exit_code == 0, done.output
+    config = yaml.safe_load((tmp_path / "config.yaml").read_text())
+    (provider,) = config["providers"]
+    assert (provider["id"], provider["label"]) == ("openai:chat:judge", "judge")
+    assert provider["config"] == {"apiBaseUrl": NOBODY, "omitDefaults": True, "apiKeyEnvar": "A_KEY"}
+    study = written(LOGS / "grades.eval", tmp_path / "other")
+    prompts = [test["vars"]["prompt"] for test in config["tests"]]
+    # promptfoo takes one line end away from the end of a variable.
+    assert {prompt.removesuffix("\n") for prompt in prompts} == set(study.requests["prompt"])
+    first = config["tests"][0]["vars"]
+    assert [first[name] for name in ("item", "group", "ordering", "labels")] == ["q0 1", "q0", "1 2 3", "I P C"]
+    assert len({(test["vars"]["item"], test["vars"]["ordering"]) for test in config["tests"]}) == len(prompts) == 48
+
+
+def test_results_of_promptfoo_s_own_run_of_these_tests_are_reads(tmp_path):
+    """The file was written by promptfoo, over a server that names the level that stands first."""
+    path = LOGS / "promptfoo_orders.json"
+    study = written(LOGS / "rubric.eval", tmp_path, limit=1)
+    sent = [row["vars"] for row in json.loads(path.read_text())["results"]["results"]]
+    assert sent == [test["vars"] for test in promptfoo.tests(study)["tests"]] != []
+    reads = promptfoo.reads(path)
+    assert sorted(reads["ordering"]) == sorted(list(ordering) for ordering in study.reads["ordering"])
+    assert (reads["score"] == reads["ordering"].str[0]).all()
+    assert set(reads["judge"]) == {"judge"}
+    done = run(path, "--json")
+    assert json.loads(done.stdout)[0]["n_reads"] == 10
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"ordering": "1 2 3"}, "field 'vars/ordering': expected each level from 1 to 5 once, found '1 2 3'"),
+        ({"item": 5}, "field 'vars/item': expected text, found 5"),
+    ],
+)
+def test_results_that_are_no_reads_are_one_line(tmp_path, changes, message):
+    content = json.loads((LOGS / "promptfoo_orders.json").read_text())
+    content["results"]["results"][2]["vars"] |= changes
+    (tmp_path / "results.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match=re.escape(f"{tmp_path / 'results.json'}: results/results/2: {message}")):
+        promptfoo.reads(tmp_path / "results.json")
+
+
+def test_tests_of_promptfoo_are_those_of_a_study(tmp_path):
+    done = run(LOGS / "rubric.eval", "--yes", "--promptfoo", tmp_path / "config.yaml")
+    assert str(done.exception) == "--promptfoo: expected --write FOLDER too, since tests are those of a study"

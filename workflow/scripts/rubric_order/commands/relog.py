@@ -10,6 +10,8 @@ from rubric_order import commands
 from rubric_order.base.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from rubric_order.library.relog import Log, Written
     from rubric_order.logs.levels import Rubric
 
@@ -56,17 +58,27 @@ def relog(
     ] = None,
     strategy: Annotated[str, typer.Option(help="Orderings of each prompt.")] = "balanced",
     limit: Annotated[int | None, typer.Option(min=1, help="Samples, from the first.", show_default=False)] = None,
+    promptfoo: Annotated[
+        Path | None, typer.Option(help="With --write: also write promptfoo's tests into this file.", show_default=False)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as a JSON list.")] = False,
 ) -> None:
     """Read the judge's prompts in a log, put their levels in other orders, ask the same judge, and print its card.
 
     The levels that are found in the prompts are shown first; nothing is asked before they are confirmed.
     An answer of the log is the answer to its own ordering, and is not asked again.
+    Results of the tests that --promptfoo writes are reads already: their card is printed.
 
     Examples: [green]rubric-order relog judge.eval[/], [green]rubric-order relog results.json --write study[/]
     """
+    from rubric_order.library import promptfoo as tests
     from rubric_order.library import relog as library
 
+    if promptfoo is not None and write is None:
+        raise InputError("--promptfoo: expected --write FOLDER too, since tests are those of a study")
+    if len(logs) == 1 and tests.has_reads(logs[0]):
+        _print(tests.reads(logs[0]), as_json=as_json)
+        return
     log = library.look(logs, scorer=scorer, judge=judge)
     for line in shown(log, logs):
         typer.echo(line, err=as_json)
@@ -83,6 +95,9 @@ def relog(
     for line in written(study):
         typer.echo(line, err=as_json)
     if write is not None:
+        if promptfoo is not None:
+            tests.write(study, promptfoo)
+            typer.echo(f"Written: {promptfoo}. Run: promptfoo eval -c {promptfoo} -o results.json")
         config = write / library.CONFIG
         typer.echo(
             f"Written: {config}. Run: snakemake all results/summary.html --directory {write} --configfile {config}"
@@ -161,16 +176,22 @@ def written(study: "Written") -> list[str]:
 def _card(study: "Written", *, as_json: bool) -> None:
     """Ask the judge, keep the reads, and print the card."""
     from rubric_order.base import files
-    from rubric_order.commands import audit
     from rubric_order.library import relog as library
-    from rubric_order.library import results
 
     reads = library.ask(study)
     path = study.folder / "reads.jsonl"
     files.write_text(reads.to_json(orient="records", lines=True, force_ascii=False), path)
+    _print(reads, as_json=as_json)
+    typer.echo(f"Reads: {path}", err=as_json)
+
+
+def _print(reads: "pd.DataFrame", *, as_json: bool) -> None:
+    """Print the card of reads."""
+    from rubric_order.commands import audit
+    from rubric_order.library import results
+
     cards = results.bias_card(reads)
     if as_json:
         typer.echo("[\n" + ",\n".join(commands.as_json(card) for card in cards.to_dicts()) + "\n]")
     else:
         audit._print(cards)
-        typer.echo(f"Reads: {path}")
